@@ -1,0 +1,292 @@
+// The composition root: the only file that knows every adapter. Everything heavy is loaded when it is needed.
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { homeDirectory } from './config/home.ts';
+import type { ResolvedRun, RunConfig } from './config/run-config.ts';
+import type { Config } from './config/settings.ts';
+import { UsageError } from './core/errors.ts';
+import type { Command, Input } from './core/input.ts';
+import { makeRedactor } from './core/redact.ts';
+import { secretValues } from './core/redact-environment.ts';
+import type { State } from './core/state.ts';
+import type { Engine, RunResult } from './engine/engine.ts';
+import { eventsOf, type Replayed, replay } from './engine/replay.ts';
+import type { RunOptions } from './engine/run.ts';
+import type { Check } from './ports/check.ts';
+import type { Performer } from './ports/performer.ts';
+import type { ParsedDocument, Problem, TaskSource } from './ports/source.ts';
+import type { Ledger, LoopRow, Recorded, StoreFailure } from './ports/store.ts';
+import { containment } from './process/contain.ts';
+import { thisHolder } from './process/holder.ts';
+import { isAlive, thisHost } from './process/identity.ts';
+import { descendants, signalTree } from './process/tree.ts';
+import { version } from './version.ts';
+
+export type { Engine, RunConfig, RunResult };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where Ralph keeps everything; refused in one sentence when it cannot be known. */
+export function openHome(env: Environment, warn: (sentence: string) => void): string {
+  const found = homeDirectory(env);
+  if ('problem' in found) throw new UsageError(found.problem);
+  if (found.notice !== undefined) warn(found.notice);
+  return found.path;
+}
+
+export const loopFolder = (home: string, loop: string): string => join(home, 'loops', loop);
+
+const exitCodeOf = (failure: StoreFailure): number =>
+  ['newer', 'readonly', 'network', 'gone'].includes(failure.kind) ? 2 : failure.kind === 'disk-full' ? 5 : 1;
+
+export function storeError(failure: StoreFailure): UsageError {
+  return new UsageError(failure.detail, failure.hint, exitCodeOf(failure));
+}
+
+export interface LedgerNeeds {
+  readonly home: string;
+  readonly env: Environment;
+  readonly warn: (sentence: string) => void;
+  readonly readOnly?: boolean;
+  readonly quickCheck?: boolean;
+}
+
+/** The ledger, or undefined when it is only to be read and there is none yet. */
+export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
+  const { openSqliteLedger } = await import('./stores/sqlite.ts');
+  const { readOnly, quickCheck, home, env, warn } = needs;
+  const opened = await openSqliteLedger({
+    path: join(home, 'ralph.db'),
+    version: version(),
+    boot: thisHost().boot,
+    isAlive: holder => isAlive(holder.pid, holder.startTime),
+    now: () => Date.now(),
+    warn,
+    allowNetwork: env['RALPH_ALLOW_NETWORK_HOME'] === '1',
+    ...(readOnly === undefined ? {} : { readOnly }),
+    ...(quickCheck === undefined ? {} : { quickCheck }),
+  });
+  if (!opened.ok) throw storeError(opened.failure);
+  return opened.ledger;
+}
+
+export async function stateOf(ledger: Ledger, loop: string): Promise<Replayed> {
+  return replay(ledger, loop, version());
+}
+
+export async function documentSource(path: string, folder: string, allowEmptyCriteria: boolean): Promise<TaskSource> {
+  const { fileSource } = await import('./sources/file.ts');
+  const { prdMode } = await import('./modes/prd.ts');
+  return fileSource({
+    path,
+    format: prdMode.format,
+    options: { allowEmptyCriteria },
+    copyPath: join(folder, 'document'),
+    instructionsPath: join(dirname(path), prdMode.instructionsName),
+    defaultInstructions: prdMode.defaultInstructions,
+  });
+}
+
+export interface AgentNeeds {
+  readonly config: Config;
+  readonly directory: string;
+  readonly env: Environment;
+}
+
+/** Exit 7 when there is no agent: nothing is written before this is known. */
+export async function buildPerformer({ config, directory, env }: AgentNeeds): Promise<Performer> {
+  const { minimalEnvironment } = await import('./process/environment.ts');
+  if (config.agent === 'command') {
+    if (config.agentCommand === undefined) {
+      throw new UsageError('The command agent needs a program.', "Give one: --agent-command 'my-agent --headless'", 7);
+    }
+    const { commandAgent } = await import('./agents/command.ts');
+    return commandAgent({ command: config.agentCommand, environment: minimalEnvironment(env, config.agentEnv ?? []) });
+  }
+  if (config.agent === 'scripted') {
+    if (config.script === undefined)
+      throw new UsageError('The scripted agent needs a script.', 'Give one: --script FILE', 7);
+    const { parseScript, scriptedAgent } = await import('./agents/scripted.ts');
+    const parsed = parseScript(readScript(resolve(directory, config.script)));
+    if (!parsed.ok) throw new UsageError(`${config.script}: ${parsed.problem}`);
+    return scriptedAgent({ script: parsed.script });
+  }
+  if (config.agent === undefined) {
+    throw new UsageError(
+      'No agent is set.',
+      "Give one: --agent-command 'my-agent --headless' (prompt on stdin, message on stdout)",
+      7,
+    );
+  }
+  throw new UsageError(`No agent is called ${JSON.stringify(config.agent)}.`, 'Known agents: command, scripted.', 7);
+}
+
+function readScript(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(
+      `The script ${path} cannot be read: ${(error as Error).message}.`,
+      'Check the path given to --script.',
+    );
+  }
+}
+
+export async function buildChecks({ config, env }: AgentNeeds): Promise<readonly Check[]> {
+  if ((config.verify ?? []).length === 0) return [];
+  const { commandCheck } = await import('./checks/command.ts');
+  const { minimalEnvironment } = await import('./process/environment.ts');
+  const environment = minimalEnvironment(env, config.agentEnv ?? []);
+  const timeMsMax = config.verifyTimeout;
+  return (config.verify ?? []).map(command =>
+    commandCheck({ command, environment, ...(timeMsMax === undefined ? {} : { timeMsMax }) }),
+  );
+}
+
+export interface EngineNeeds {
+  readonly home: string;
+  readonly env: Environment;
+  readonly ledger: Ledger;
+  readonly loop: string;
+  readonly source: TaskSource;
+  readonly warn: (sentence: string) => void;
+  readonly by: string;
+  readonly performer?: Performer;
+  readonly checks?: readonly Check[];
+  readonly notifiers?: Engine['notifiers'];
+  readonly ask?: Engine['ask'];
+  readonly onEscalation?: Engine['onEscalation'];
+}
+
+export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
+  const { home, env, ledger, loop, source, warn } = needs;
+  const { v7 } = await import('uuid');
+  const { publisher } = await import('./engine/publish.ts');
+  const { fileSpool } = await import('./stores/spool.ts');
+  const { prdMode } = await import('./modes/prd.ts');
+  const { freeReserve, keepReserve } = await import('./stores/reserve.ts');
+  const { systemClock } = await import('./engine/system-clock.ts');
+  const clock = systemClock(v7);
+  const redact = makeRedactor(secretValues(env));
+  const folder = loopFolder(home, loop);
+  await keepReserve(home).catch(() => {});
+  return {
+    ledger,
+    clock,
+    source,
+    performers: needs.performer === undefined ? {} : { [needs.performer.name]: needs.performer },
+    checks: needs.checks ?? [],
+    spool: fileSpool(folder, redact),
+    notifiers: needs.notifiers ?? [],
+    redact,
+    prompt: prdMode.prompt,
+    onEscalation: needs.onEscalation ?? 'exit',
+    holder: thisHolder(clock.id(), version()),
+    by: needs.by,
+    version: version(),
+    environment: {},
+    reap: async ({ pid, startTime, host }) => {
+      if (host === thisHost().host && isAlive(pid, startTime))
+        signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');
+    },
+    publish: publisher(ledger, clock, loop, folder, warn),
+    freeReserve: () => freeReserve(home),
+    ...(needs.ask === undefined ? {} : { ask: needs.ask }),
+  };
+}
+
+export interface Sent {
+  /** `decided`: by us, as no process holds the loop; `sent`: the holder decides. */
+  readonly how: 'decided' | 'sent';
+  readonly mail?: number;
+  readonly state?: State;
+}
+
+/** A command for a loop: decided here when nobody holds it, else put into the holder's mailbox. */
+export async function command(
+  needs: Omit<EngineNeeds, 'source'> & { readonly row: LoopRow },
+  commands: readonly Command[],
+): Promise<Sent> {
+  const { runLoop } = await import('./engine/run.ts');
+  const source = await documentSource(needs.row.document, loopFolder(needs.home, needs.loop), true);
+  const engine = await buildEngine({ ...needs, source });
+  const first = commands.map<Input>(one => ({ type: 'command', command: one, by: needs.by }));
+  const result: RunResult = await runLoop(engine, needs.loop, {
+    interrupt: new AbortController().signal,
+    settleOnly: true,
+    first,
+  });
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type !== 'held') return { how: 'decided', state: result.state };
+  let mail = 0;
+  for (const one of commands) mail = await needs.ledger.mailbox.send(needs.loop, needs.by, one, Date.now());
+  return { how: 'sent', mail };
+}
+
+/** Ends everything that this process started, at once: for the second Ctrl-C. */
+export function endOwnTree(): void {
+  signalTree(descendants(process.pid), 'SIGKILL');
+}
+
+export async function resolveRunConfig(
+  env: Environment,
+  directory: string,
+  flags: Readonly<Record<string, unknown>>,
+): Promise<ResolvedRun> {
+  const { resolveRun } = await import('./config/run-config.ts');
+  return resolveRun('prd', env, directory, flags);
+}
+
+export async function readDocument(
+  path: string,
+  allowEmptyCriteria: boolean,
+): Promise<
+  | { readonly ok: true; readonly document: ParsedDocument }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+> {
+  const { prdMode } = await import('./modes/prd.ts');
+  const { readText } = await import('./sources/text-file.ts');
+  const { checkInstructions } = await import('./sources/instructions.ts');
+  const read = await readText(path, 64 * 1024 * 1024);
+  if (read.type !== 'text') return { ok: false, problems: [read.problem] };
+  const parsed = prdMode.format.parse(read.text, { allowEmptyCriteria });
+  if (!parsed.ok) return parsed;
+  const problems = await checkInstructions(join(dirname(path), prdMode.instructionsName));
+  return problems.length > 0 ? { ok: false, problems } : parsed;
+}
+
+export async function runEngine(engine: Engine, loop: string, options: RunOptions): Promise<RunResult> {
+  const { runLoop } = await import('./engine/run.ts');
+  return runLoop(engine, loop, options);
+}
+
+export async function freshId(): Promise<string> {
+  const { v7 } = await import('uuid');
+  return v7();
+}
+
+/** The name that was asked for, or one made from the project; unique, so that it can be typed instead of an id. */
+export async function loopName(
+  wanted: string | undefined,
+  project: string,
+  id: string,
+  taken: ReadonlySet<string>,
+): Promise<string> {
+  const { slugOf } = await import('./config/name.ts');
+  const made = slugOf(wanted ?? project);
+  const base = made.ok ? made.value : 'loop';
+  return taken.has(base) ? `${base.slice(0, 56)}-${id.slice(-6)}` : base;
+}
+
+export function containmentWords(): string {
+  return containment() === 'namespace'
+    ? 'own process namespace: nothing the agent starts outlives its iteration; files and network are NOT confined'
+    : 'process group only: a daemon may outlive its iteration; files and network are NOT confined';
+}
+
+export function ledgerEvents(ledger: Ledger, loop: string): AsyncGenerator<readonly Recorded[]> {
+  return eventsOf(ledger, loop);
+}
+
+export const iterationFolderOf = (home: string, loop: string, iteration: number): string =>
+  join(loopFolder(home, loop), 'iterations', String(iteration));

@@ -1,0 +1,83 @@
+// Reads one JSON config file into settings, with line and column for whatever is wrong with it (B21-B30).
+import { fieldOf, flagName, type Key, type Values } from './fields.ts';
+import { readJson } from './json.ts';
+import { withoutComments } from './jsonc.ts';
+import type { Problem } from './reading.ts';
+import { decodeUtf8, readTextFile } from './text-file.ts';
+
+export interface ReadConfigFile {
+  readonly values: Values;
+  /** What the file says as a name, before it was made a slug. */
+  readonly givenName?: string;
+  readonly problems: readonly Problem[];
+  readonly notices: readonly string[];
+}
+
+export interface ConfigFilePlace {
+  readonly directory: string;
+  readonly fileName: string;
+  /** What messages call it. */
+  readonly label: string;
+  /** The project's own file: links out of it are not followed, and the user's settings are not its to make. */
+  readonly isProject: boolean;
+}
+
+const nothing: ReadConfigFile = { values: {}, problems: [], notices: [] };
+
+export async function readConfigFile(place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
+  const file = await readTextFile(place.directory, place.fileName, place.isProject);
+  if (file.type === 'absent') return nothing;
+  if (file.type === 'refused')
+    return { ...nothing, problems: [{ message: `${place.label}: ${file.message}; replace it by a plain file.` }] };
+  const decoded = decodeUtf8(file.bytes);
+  if ('badByteAt' in decoded) {
+    const message = `${place.label}: byte ${decoded.badByteAt} is not valid UTF-8; save the file as UTF-8.`;
+    return { ...nothing, problems: [{ message }] };
+  }
+  return await readConfigText(decoded.text, place, now);
+}
+
+async function readConfigText(text: string, place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
+  const stripped = withoutComments(text);
+  const json = stripped.ok ? readJson(stripped.text) : stripped;
+  if (!json.ok) {
+    const problem = { message: `${place.label}: ${json.message}.`, ...lineAndColumn(text, json.offset) };
+    return { ...nothing, problems: [problem] };
+  }
+  // Loaded only when there is a file to check: a start without one does not pay for zod.
+  const { validateDocument } = await import('./schema.ts');
+  const checked = validateDocument(json.value, now);
+  if (!checked.ok) {
+    const problems = checked.problems.map(({ path, message }) => ({
+      message: `${place.label}: ${message}`,
+      ...lineAndColumn(text, json.places.get(path) ?? 0),
+    }));
+    return { ...nothing, problems };
+  }
+  const givenName = (json.value as { readonly name?: string }).name;
+  const kept = place.isProject ? withoutUserOnly(checked.values, place.label) : { values: checked.values, notices: [] };
+  const notices = [...kept.notices, ...garbled(text, place.label)];
+  return { values: kept.values, notices, problems: [], ...(givenName === undefined ? {} : { givenName }) };
+}
+
+export function userOnlyNotice(what: string, where: string, key: Key): string {
+  return `${where}: ${what} is ignored here, because a project may not set it; use the user configuration or ${flagName(key)}.`;
+}
+
+function withoutUserOnly(values: Values, label: string): { values: Values; notices: string[] } {
+  const given = Object.keys(values) as Key[];
+  const refused = given.filter(key => fieldOf(key).userOnly === true);
+  const kept = Object.entries(values).filter(([key]) => !refused.includes(key as Key));
+  return { values: Object.fromEntries(kept) as Values, notices: refused.map(key => userOnlyNotice(key, label, key)) };
+}
+
+/** UTF-8 that was once read as a single-byte encoding and saved again (B26). */
+function garbled(text: string, label: string): string[] {
+  const isGarbled = /\u00c3[\u0080-\u00bf]|\u00e2\u20ac/.test(text);
+  return isGarbled ? [`${label}: some letters look garbled by a wrong encoding; check its text.`] : [];
+}
+
+function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
+}

@@ -1,0 +1,140 @@
+// Puts all sources of settings together: flags > environment > .env > project file > user file > preset of the mode.
+import { join } from 'node:path';
+import { isBounded, type ModeName, type Settings } from '../core/limits.ts';
+import { readConfigFile } from './config-file.ts';
+import { readDotEnv, readEnvironment } from './environment.ts';
+import { fieldOf, flagName, type Key, keys, parseFlag, type Values } from './fields.ts';
+import { type Problem, type Reading, refuse, shown } from './reading.ts';
+import { type Config, presetValues, settingsOf } from './settings.ts';
+
+type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
+
+export interface ConfigRequest {
+  readonly mode: ModeName;
+  /** By key, as the command line gave them; other names are not looked at. */
+  readonly flags: Readonly<Partial<Record<Key, string | boolean | readonly string[]>>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The working directory, with ralph.config.json and .env. */
+  readonly directory: string;
+  /** The folder of the user's config.json; none when there is no home. */
+  readonly userDirectory: string | undefined;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+export type ResolvedConfig =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly settings: Settings;
+      /** Where each value came from. */
+      readonly sources: Readonly<Record<Key, Source>>;
+      readonly notices: readonly string[];
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+const projectFileName = 'ralph.config.json';
+const userFileName = 'config.json';
+
+/** One source's values; `givenName` is the name as typed, to say what became of it. */
+interface Layer {
+  readonly source: Source;
+  readonly values: Values;
+  readonly givenName?: string;
+  readonly problems: readonly Problem[];
+  readonly notices: readonly string[];
+}
+
+export async function resolveConfig(request: ConfigRequest): Promise<ResolvedConfig> {
+  const layers = [flagLayer(request), ...(await environmentLayers(request)), ...(await fileLayers(request))];
+  const problems = layers.flatMap(layer => layer.problems);
+  if (problems.length > 0) return { ok: false, problems };
+  const preset = presetValues(request.mode);
+  const sources = Object.fromEntries(keys.map(key => [key, sourceOf(key, layers)])) as Record<Key, Source>;
+  const merged = Object.assign({}, preset, ...layers.toReversed().map(layer => layer.values)) as Config;
+  const agent = merged.agent ?? impliedAgent(merged, sources);
+  const config: Config = agent === undefined ? merged : { ...merged, agent };
+  const settings = settingsOf(request.mode, config);
+  if (!isBounded(settings.limits)) return { ok: false, problems: [unbounded] };
+  return {
+    ok: true,
+    config,
+    settings,
+    sources,
+    notices: [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)],
+  };
+}
+
+const unbounded: Problem = {
+  message: 'Nothing bounds this loop: unlimited is allowed only with another limit set.',
+  fix: 'Set one of --max-iterations, --max-cost, --max-tokens, --max-duration or --deadline.',
+};
+
+function sourceOf(key: Key, layers: readonly Layer[]): Source {
+  return layers.find(layer => layer.values[key] !== undefined)?.source ?? 'preset';
+}
+
+const precedence: readonly Source[] = ['flag', 'environment', '.env', 'project file', 'user file', 'preset'];
+
+/** A command or a script says which agent is meant; of both, the one set closer to the command line. */
+function impliedAgent(config: Config, sources: Readonly<Record<Key, Source>>): string | undefined {
+  if (config.agentCommand === undefined) return config.script === undefined ? undefined : 'scripted';
+  if (config.script === undefined) return 'command';
+  return precedence.indexOf(sources.script) < precedence.indexOf(sources.agentCommand) ? 'scripted' : 'command';
+}
+
+function nameNotice(layers: readonly Layer[]): string[] {
+  const layer = layers.find(candidate => candidate.values.name !== undefined);
+  if (layer?.givenName === undefined || layer.givenName === layer.values.name) return [];
+  return [`The loop's name ${shown(layer.givenName)} is written as ${layer.values.name}.`];
+}
+
+function layerOf(source: Source, readings: readonly (readonly [Key, string, Reading<unknown>])[]): Layer {
+  const good = readings.flatMap(([key, , reading]) => (reading.ok ? [[key, reading.value] as const] : []));
+  const givenName = readings.find(([key]) => key === 'name')?.[1];
+  return {
+    source,
+    values: Object.fromEntries(good) as Values,
+    problems: readings.flatMap(([, , reading]) => (reading.ok ? [] : [{ message: reading.problem }])),
+    notices: [],
+    ...(givenName === undefined ? {} : { givenName }),
+  };
+}
+
+function flagLayer({ flags, now }: ConfigRequest): Layer {
+  const readings = keys.flatMap(key => {
+    const given = flags[key];
+    return given === undefined ? [] : [[key, String(given), readFlag(key, given, now)] as const];
+  });
+  return layerOf('flag', readings);
+}
+
+function readFlag(key: Key, given: string | boolean | readonly string[], now: number): Reading<unknown> {
+  if (typeof given === 'string' || typeof given === 'boolean') return parseFlag(key, String(given), now);
+  const isList = fieldOf(key).kind === 'names' || fieldOf(key).kind === 'commands';
+  if (!isList) return refuse(`${flagName(key)}: it is given ${given.length} times; give it once.`);
+  const readings = given.map(text => parseFlag(key, text, now));
+  const wrong = readings.find(reading => !reading.ok);
+  return wrong ?? { ok: true, value: readings.flatMap(reading => (reading.ok ? reading.value : [])) };
+}
+
+async function environmentLayers({ mode, env, directory, now }: ConfigRequest): Promise<Layer[]> {
+  const dotEnv = await readDotEnv(directory);
+  const { entries, notices } = readEnvironment(mode, env, dotEnv.variables, now);
+  const layers = (['environment', '.env'] as const).map(source =>
+    layerOf(
+      source,
+      entries.filter(entry => entry.source === source).map(entry => [entry.key, entry.text, entry.reading] as const),
+    ),
+  );
+  return layers.map((layer, index) => (index === 0 ? { ...layer, notices: [...dotEnv.notices, ...notices] } : layer));
+}
+
+async function fileLayers({ directory, userDirectory, now }: ConfigRequest): Promise<Layer[]> {
+  const project = { directory, fileName: projectFileName, label: projectFileName, isProject: true };
+  const layers: Layer[] = [{ source: 'project file', ...(await readConfigFile(project, now)) }];
+  if (userDirectory === undefined) return layers;
+  const label = join(userDirectory, userFileName);
+  const user = { directory: userDirectory, fileName: userFileName, label, isProject: false };
+  return [...layers, { source: 'user file', ...(await readConfigFile(user, now)) }];
+}

@@ -1,0 +1,58 @@
+// Turns settings as people write them into the core's Settings, on top of the preset of the mode.
+import { defaultSettings, type ModeName, type Settings } from '../core/limits.ts';
+import type { Values } from './fields.ts';
+
+const verifyMsMax = 600_000; // a test suite may be slow; a check that hangs must not eat the night
+
+/** What holds when nobody set anything, by mode. */
+export function presetValues(mode: ModeName) {
+  const { limits, promise, sameErrorsToEscalate, contextCharsMax, backoffBaseMs } = defaultSettings(mode);
+  return {
+    maxIterations: limits.iterationsMax,
+    maxCost: limits.costUsdMicrosMax,
+    maxTokens: limits.tokensMax,
+    maxDuration: limits.durationMsMax,
+    iterationTimeout: limits.iterationMsMax,
+    maxErrors: limits.consecutiveErrorsMax,
+    noProgress: limits.noProgressIterations,
+    maxAttempts: limits.attemptsPerTaskMax,
+    ...(sameErrorsToEscalate === null ? {} : { stuckThreshold: sameErrorsToEscalate }),
+    promise,
+    agentEnv: [] as readonly string[],
+    verify: [] as readonly string[],
+    verifyTimeout: verifyMsMax,
+    requireChecks: false,
+    contextChars: contextCharsMax,
+    backoffBase: backoffBaseMs,
+  } satisfies Values;
+}
+
+type Preset = ReturnType<typeof presetValues>;
+/** Every setting, presets filled in; only what has no preset may be absent. */
+export type Config = Values & Preset;
+
+export function settingsOf(mode: ModeName, config: Config): Settings {
+  const preset = defaultSettings(mode);
+  return {
+    ...preset,
+    limits: {
+      ...preset.limits,
+      iterationsMax: config.maxIterations,
+      costUsdMicrosMax: config.maxCost,
+      tokensMax: config.maxTokens,
+      durationMsMax: config.maxDuration,
+      deadlineAt: config.deadline ?? preset.limits.deadlineAt,
+      iterationMsMax: config.iterationTimeout,
+      consecutiveErrorsMax: config.maxErrors,
+      noProgressIterations: config.noProgress,
+      attemptsPerTaskMax: config.maxAttempts,
+      averageIterationMsMax: config.maxAverageDuration ?? preset.limits.averageIterationMsMax,
+    },
+    promise: config.promise,
+    performers: config.agent === undefined ? preset.performers : [config.agent],
+    checks: config.verify,
+    sameErrorsToEscalate: config.stuckThreshold ?? preset.sameErrorsToEscalate,
+    contextCharsMax: config.contextChars,
+    backoffBaseMs: config.backoffBase,
+  };
+}

@@ -1,0 +1,153 @@
+// Reads the text of one value, the same way from a flag, a variable or a file; whatever is doubtful is refused.
+import { good, type Reading, refuse, shown } from './reading.ts';
+
+const microsPerDollar = 1_000_000;
+const dollarsMax = 1_000_000;
+const valueCharactersMax = 64;
+
+export function readWhole(label: string, text: string, most: number, mayBeUnlimited: boolean): Reading<number | null> {
+  const trimmed = text.trim();
+  if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
+  const value = /^[1-9][0-9]{0,15}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+  if (value <= most) return good(value);
+  const range = `a whole number from 1 to ${most.toLocaleString('en-US')}`;
+  const word = mayBeUnlimited ? ', or the word unlimited' : '';
+  return refuse(`${label}: ${shown(text)} is not ${range}; write it in plain digits${word}.`);
+}
+
+/** Dollars to integer micro-dollars by digits, so that no fraction is ever rounded. */
+export function readMoney(label: string, text: string, mayBeUnlimited: boolean): Reading<number | null> {
+  const trimmed = text.trim();
+  if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
+  const parts = /^\$?(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$/.exec(trimmed);
+  if (parts) {
+    const micros = Number(parts[1]) * microsPerDollar + Number((parts[2] ?? '').padEnd(6, '0'));
+    if (micros > 0 && micros <= dollarsMax * microsPerDollar) return good(micros);
+  }
+  const word = mayBeUnlimited ? ', or the word unlimited' : '';
+  return refuse(
+    `${label}: ${shown(text)} is not an amount in dollars above 0 and up to $1,000,000; write it like 5, $5 or 0.50${word}.`,
+  );
+}
+
+const unitsMs = [86_400_000, 3_600_000, 60_000, 1_000, 1] as const;
+const durationPattern =
+  /^(?:([0-9]{1,9})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?(?:([0-9]{1,10})ms)?$/;
+
+export const durationMsMax = 30 * unitsMs[0];
+
+export function readDuration(
+  label: string,
+  text: string,
+  mostMs: number,
+  mayBeUnlimited: boolean,
+): Reading<number | null> {
+  const trimmed = text.trim();
+  if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
+  const parts = trimmed.length <= valueCharactersMax ? durationPattern.exec(trimmed) : null;
+  if (parts) {
+    const sumMs = unitsMs.reduce((sum, unitMs, index) => sum + Number(parts[index + 1] ?? 0) * unitMs, 0);
+    if (sumMs > 0 && sumMs <= mostMs) return good(sumMs);
+  }
+  const word = mayBeUnlimited ? ', or the word unlimited' : '';
+  return refuse(
+    `${label}: ${shown(text)} is not a duration above 0 and up to ${sayDuration(mostMs)}; ` +
+      `write it with units d, h, m, s or ms, largest first, like 2h30m or 90s${word}.`,
+  );
+}
+
+/** The text that reads back as this duration. */
+export function sayDuration(durationMs: number): string {
+  let restMs = durationMs;
+  const parts = unitsMs.map((unitMs, index) => {
+    const count = Math.floor(restMs / unitMs);
+    restMs -= count * unitMs;
+    return count === 0 ? '' : `${count}${['d', 'h', 'm', 's', 'ms'][index]}`;
+  });
+  return parts.join('');
+}
+
+const isoPattern =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
+const clockPattern = /^([01][0-9]|2[0-3]):([0-5][0-9])$/;
+/** A deadline further away than this bounds nothing. */
+const deadlineMsMax = 366 * unitsMs[0];
+
+/** Epoch ms. `HH:MM` is the next time the local clock shows it, so that 02:00 said in the evening means tonight. */
+export function readDeadline(label: string, text: string, now: number): Reading<number> {
+  const trimmed = text.trim();
+  const at = clockPattern.test(trimmed) ? nextLocal(trimmed, now) : isoInstant(trimmed);
+  const how = 'write a date-time with its zone like 2030-01-31T18:00:00Z, or a local time like 18:30';
+  if (at === undefined) return refuse(`${label}: ${shown(text)} is not a point in time; ${how}.`);
+  if (at <= now) return refuse(`${label}: ${shown(text)} is not in the future; give a later time.`);
+  if (at - now > deadlineMsMax)
+    return refuse(`${label}: ${shown(text)} is more than 366 days away; give an earlier time.`);
+  return good(at);
+}
+
+function isoInstant(text: string): number | undefined {
+  const parts = isoPattern.exec(text);
+  if (!parts) return undefined;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  // Date.parse turns 30 February into 2 March; a date that does not exist is refused instead.
+  const date = new Date(Date.UTC(year, month - 1, day));
+  if (date.getUTCDate() !== day) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function nextLocal(text: string, now: number): number {
+  const date = new Date(now);
+  date.setHours(Number(text.slice(0, 2)), Number(text.slice(3)), 0, 0);
+  if (date.getTime() <= now) date.setDate(date.getDate() + 1);
+  return date.getTime();
+}
+
+/** Text on one line: trimmed, not empty, bounded, compared and stored literally. */
+export function readLine(label: string, text: string, charactersMax: number): Reading<string> {
+  const trimmed = text.trim();
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) || !text.isWellFormed())
+    return refuse(`${label}: ${shown(text)} contains a line break or control character; write it on one line.`);
+  if (trimmed === '') return refuse(`${label}: "" is empty; give at least one character.`);
+  if (trimmed.length > 2 * charactersMax || [...trimmed].length > charactersMax)
+    return refuse(
+      `${label}: ${shown(text)} is longer than ${charactersMax.toLocaleString('en-US')} characters; shorten it.`,
+    );
+  return good(trimmed);
+}
+
+export function readChoice(label: string, text: string, choices: readonly string[]): Reading<string> {
+  const trimmed = text.trim();
+  if (choices.includes(trimmed)) return good(trimmed);
+  return refuse(`${label}: ${shown(text)} is not a known choice; use one of ${choices.join(', ')}.`);
+}
+
+const truths: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+export function readTruth(label: string, text: string): Reading<boolean> {
+  const trimmed = text.trim();
+  if (Object.hasOwn(truths, trimmed)) return good(truths[trimmed] === true);
+  return refuse(`${label}: ${shown(text)} is neither true nor false; write true or false.`);
+}
+
+const namesMax = 100;
+
+/** Names of environment variables, separated by commas or white space. */
+export function readNames(label: string, text: string): Reading<readonly string[]> {
+  const names = text.split(/[\s,]+/).filter(name => name !== '');
+  const wrong = names.find(name => !/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name));
+  if (wrong !== undefined)
+    return refuse(
+      `${label}: ${shown(wrong)} is not the name of an environment variable; give names only, like PATH, never NAME=value.`,
+    );
+  if (names.length === 0) return refuse(`${label}: "" names no environment variable; give at least one, like PATH.`);
+  if (names.length > namesMax) return refuse(`${label}: ${names.length} names are more than ${namesMax}; give fewer.`);
+  return good([...new Set(names)]);
+}
+
+/** A Windows network or device path would contact another machine on being opened (B32). */
+export function readPath(label: string, text: string): Reading<string> {
+  if (/^\s*(\\\\|\\\?\?\\|\/\/)/.test(text))
+    return refuse(`${label}: ${shown(text)} is a network or device path; give a path on this machine.`);
+  return readLine(label, text, 4_096);
+}

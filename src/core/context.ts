@@ -1,0 +1,59 @@
+// What a fresh context is told of the past: four layers, each entry and the whole bounded, the stable one hashed.
+import type { Memory } from './state.ts';
+import { takeCharacters } from './text.ts';
+
+export const entryCharsMax = 500; // seed 001
+const recentMax = 5;
+const errorsMax = 5;
+const successesMax = 3;
+
+const keep = (entries: readonly string[], entry: string, most: number): readonly string[] =>
+  entry === '' ? entries : [...entries, takeCharacters(entry, entryCharsMax)].slice(-most);
+
+export function remember(memory: Memory, layer: keyof Memory, entry: string): Memory {
+  const most = layer === 'successes' ? successesMax : layer === 'errors' ? errorsMax : recentMax;
+  return { ...memory, [layer]: keep(memory[layer], entry.trim(), most) };
+}
+
+const titles: Readonly<Record<keyof Memory, string>> = {
+  errors: 'What went wrong before',
+  successes: 'What worked before',
+  recent: 'What the last iterations said',
+};
+
+/** Agent text is data: quoted line by line, so that nothing in it can pass for our own words. */
+export function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map(line => `> ${line}`)
+    .join('\n');
+}
+
+/** Errors matter most, then what worked, then what was said; the newest of each come first to stay. */
+export function composeMemory(memory: Memory, charsMax: number): string {
+  const sections: string[] = [];
+  let left = charsMax;
+  for (const layer of ['errors', 'successes', 'recent'] as const) {
+    const kept: string[] = [];
+    for (const entry of [...memory[layer]].reverse()) {
+      const text = quoted(entry);
+      if (text.length + 2 > left) break;
+      kept.unshift(text);
+      left -= text.length + 2;
+    }
+    const heading = `### ${titles[layer]}`;
+    if (kept.length === 0 || heading.length + 2 > left) continue;
+    left -= heading.length + 2;
+    sections.push(`${heading}\n\n${kept.join('\n\n')}`);
+  }
+  return sections.join('\n\n');
+}
+
+/** FNV-1a: says whether the stable prefix changed (and so whether a provider's prompt cache still fits). */
+export function prefixHash(stable: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < stable.length; at += 1) {
+    hash = Math.imul(hash ^ stable.charCodeAt(at), 0x01000193);
+  }
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

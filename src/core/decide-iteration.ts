@@ -1,0 +1,231 @@
+// What the end of an iteration means: outcome, claims, waits, questions. The heart of "done is never just said".
+import { backoffMs } from './backoff.ts';
+import { closedBreaker, tripsAt } from './breaker.ts';
+import { type Ending, parkIfSpent, readClaims, refuse } from './decide-claim.ts';
+import { raise } from './decide-question.ts';
+import { recordUsage } from './decide-usage.ts';
+import type { Event, EventOf, IterationOutcome } from './event.ts';
+import { type Failure, failureRules } from './failure.ts';
+import { formatDuration, plural } from './format.ts';
+import { shouldHandOff } from './handoff.ts';
+import type { InputOf, Performed } from './input.ts';
+import { findRepetition, fingerprint, normalise } from './repetition.ts';
+import { readSignals, type Signals } from './signal.ts';
+import { type LiveIteration, liveIteration, type State } from './state.ts';
+import { findTask } from './task.ts';
+import { stripControls, takeLastCharacters } from './text.ts';
+
+function outcomeOf(failure: Failure | undefined, signals: Signals): IterationOutcome {
+  if (failure?.kind === 'stopped') return 'interrupted';
+  if (failure !== undefined) return 'failed';
+  if (signals.escalate) return 'escalated';
+  return signals.handoff === undefined ? 'succeeded' : 'handed-off';
+}
+
+/** The ladder's own stop is a failure of the iteration; any other stop of ours is not. */
+function failureOf(performed: Performed, live: LiveIteration): Failure | undefined {
+  if (performed.failure?.kind !== 'stopped' || live.terminated === undefined) return performed.failure;
+  return { kind: 'timeout', detail: live.terminated };
+}
+
+function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ended'>, 'waitUntil' | 'waitFor'> {
+  const { failure, state, now } = ending;
+  if (failure === undefined || failure.kind === 'stopped' || !failureRules[failure.kind].retryable) return {};
+  if (failure.kind === 'rate-limit') {
+    return { waitUntil: failure.resetAtMs ?? now + state.settings.backoffMsMax, waitFor: 'limit-reset' };
+  }
+  const { backoffBaseMs, backoffMsMax } = state.settings;
+  return {
+    waitUntil: now + backoffMs(state.failuresInRow + 1, chance, backoffBaseMs, backoffMsMax),
+    waitFor: 'backoff',
+  };
+}
+
+function whyEnded({ outcome, failure, durationMs, signals }: Ending): string {
+  const took = `after ${formatDuration(durationMs)}`;
+  if (outcome === 'interrupted') return `stopped by Ralph ${took}: ${failure?.detail ?? 'stop'}`;
+  if (failure !== undefined) return `${failure.kind} ${took}: ${failure.detail}`;
+  if (outcome === 'escalated') return `the agent asked a human ${took}`;
+  if (outcome === 'handed-off') return `the agent asked for a fresh context ${took}: ${signals.handoff}`;
+  return `the agent ended ${took}${signals.done ? ' and claims the task' : ' without claiming the task'}`;
+}
+
+function iterationEnded(ending: Ending, chance: number): Event {
+  const { state, live, performed, failure, signals, outcome, now } = ending;
+  const { limits } = state.settings;
+  const echo = normalise(failure?.detail ?? performed.message);
+  const error = failure !== undefined && failure.kind !== 'stopped' ? fingerprint(failure.detail) : undefined;
+  const repetition = findRepetition({
+    echo,
+    echoes: state.echoes,
+    ...(error === undefined ? {} : { error }),
+    errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
+    sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
+  });
+  const handoff = shouldHandOff({
+    contextUsed: live.contextUsed,
+    contextFractionMax: state.settings.contextFractionMax,
+    errorsInRow: state.errorsInRow + (failure && failureRules[failure.kind].counts ? 1 : 0),
+    errorsToHandOff: state.settings.errorsToHandOff,
+    budgetUsed: limits.costUsdMicrosMax === null ? 0 : state.usage.costUsdMicros / limits.costUsdMicrosMax,
+    budgetAlertFraction: state.settings.budgetAlertFraction,
+    budgetAlerted: state.budgetAlerted,
+    phaseComplete: signals.report?.phase === 'complete',
+    requested: outcome === 'handed-off',
+    timedOut: failure?.kind === 'timeout',
+  });
+  return {
+    type: 'iteration.ended',
+    at: now,
+    iteration: live.iteration,
+    task: live.task,
+    performer: live.performer,
+    outcome,
+    durationMs: ending.durationMs,
+    because: whyEnded(ending),
+    excerpt: takeLastCharacters(stripControls(performed.message).trim(), 500),
+    echo,
+    ...(failure === undefined ? {} : { failure: { ...failure, detail: takeLastCharacters(failure.detail, 500) } }),
+    ...(handoff === undefined ? {} : { handoff }),
+    ...(signals.report === undefined ? {} : { report: signals.report }),
+    ...(repetition === undefined || outcome === 'interrupted' ? {} : { repetition }),
+    ...waitAfter(ending, chance),
+  };
+}
+
+function afterFailure(ending: Ending): readonly Event[] {
+  const { state, live, failure, now } = ending;
+  if (failure === undefined) return [];
+  const rule = failureRules[failure.kind];
+  const events: Event[] = [];
+  const until = rule.trips
+    ? tripsAt(state.breakers[live.performer] ?? closedBreaker, state.settings.breaker, now)
+    : undefined;
+  if (until !== undefined) {
+    const because = `${live.performer}: ${failure.kind} again; it rests for ${formatDuration(until - now)}`;
+    events.push({ type: 'performer.tripped', at: now, performer: live.performer, until, because });
+  }
+  if (!rule.retryable) {
+    const question = {
+      kind: 'agent' as const,
+      summary: `${live.performer} cannot work: ${failure.kind}`,
+      context: failure.detail,
+      options: ['It is mended: go on'],
+      question: rule.hint,
+    };
+    return [...events, ...raise(state, question, now, `${failure.kind} is not worth a retry`)];
+  }
+  const same = state.lastError === normalise(failure.detail) ? state.sameErrorsInRow + 1 : 1;
+  const threshold = state.settings.sameErrorsToEscalate;
+  if (rule.counts && threshold !== null && same >= threshold) {
+    const question = {
+      kind: 'stuck' as const,
+      summary: `The same error ${same} times in a row`,
+      context: failure.detail,
+      options: ['Try again with a fresh context', 'Leave this task out'],
+      question: `How should ${live.task} go on?`,
+    };
+    return [
+      ...events,
+      ...raise(state, question, now, `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`, live),
+    ];
+  }
+  return [...events, ...parkIfSpent(state, live.task, now)];
+}
+
+function askedByAgent(ending: Ending): readonly Event[] {
+  const { state, live, signals, now } = ending;
+  const block = signals.escalate;
+  if (block === undefined) return [];
+  const task = findTask(state.tasks, live.task);
+  const { escalationsPerTaskMax } = state.settings.limits;
+  if (task !== undefined && task.escalations >= escalationsPerTaskMax) {
+    const because = `${plural(task.escalations, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
+    return [{ type: 'task.blocked', at: now, task: live.task, because }];
+  }
+  const question = {
+    kind: block.type,
+    summary: block.summary === '' ? 'The agent asks for help' : block.summary,
+    context: [block.context, block.attached].filter(part => part !== '').join('\n\n'),
+    options: block.options,
+    question: block.question,
+  };
+  return raise(state, question, now, `the agent raised "${block.type}"`, live);
+}
+
+/** Questions about an iteration that is over need no answer any more. */
+function mootQuestions(state: State, iteration: number, now: number): readonly Event[] {
+  return state.escalations
+    .filter(one => one.kind === 'health' && one.iteration === iteration)
+    .map(one => ({
+      type: 'escalation.answered',
+      at: now,
+      id: one.id,
+      answer: { kind: 'retry' },
+      by: 'ralph',
+      because: 'the iteration has ended',
+    }));
+}
+
+function recovery(ending: Ending): readonly Event[] {
+  const { state, live, failure, now } = ending;
+  const breaker = state.breakers[live.performer];
+  const healed = failure === undefined && breaker !== undefined && (breaker.openings > 0 || breaker.failures > 0);
+  return healed
+    ? [{ type: 'performer.recovered', at: now, performer: live.performer, because: 'an iteration ended well' }]
+    : [];
+}
+
+/** `workedUntil`: when Ralph itself was gone, the last sign of life rather than now. */
+export function endIteration(
+  state: State,
+  live: LiveIteration,
+  performed: Performed,
+  chance: number,
+  now: number,
+  workedUntil = now,
+): readonly Event[] {
+  const failure = failureOf(performed, live);
+  const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
+  const outcome = outcomeOf(failure, signals);
+  const durationMs = Math.max(0, workedUntil - live.startedAt);
+  const ending: Ending = {
+    state,
+    live,
+    performed,
+    signals,
+    outcome,
+    now,
+    durationMs,
+    ...(failure === undefined ? {} : { failure }),
+  };
+  const events: Event[] = [
+    ...(performed.usage === undefined ? [] : recordUsage(state, live, performed.usage, now)),
+    iterationEnded(ending, chance),
+    ...mootQuestions(state, live.iteration, now),
+    ...recovery(ending),
+  ];
+  const claims = outcome === 'succeeded' || outcome === 'handed-off';
+  if (!claims && performed.statusEdits?.includes(live.task)) {
+    events.push(
+      refuse(
+        ending,
+        'status-edit',
+        live.task,
+        `the document was edited to call ${live.task} done, but the iteration ${outcome}`,
+      ),
+    );
+  }
+  if (outcome === 'interrupted') return events;
+  if (outcome === 'failed') {
+    if (signals.done)
+      events.push(refuse(ending, 'done', live.task, 'the agent failed, so what it said does not count'));
+    return [...events, ...afterFailure(ending)];
+  }
+  return [...events, ...(outcome === 'escalated' ? askedByAgent(ending) : readClaims(ending))];
+}
+
+export function performedInput(state: State, input: InputOf<'performed'>, now: number): readonly Event[] {
+  const live = liveIteration(state, input.iteration);
+  return live === undefined ? [] : endIteration(state, live, input.performed, input.chance, now);
+}

@@ -1,0 +1,128 @@
+// Questions to a human: how one is raised, and what each kind of answer means.
+import type { Answer, Escalation, Event } from './event.ts';
+import type { Question } from './input.ts';
+import type { LiveIteration, State } from './state.ts';
+import { openTasks } from './task.ts';
+import { takeCharacters } from './text.ts';
+
+export function raise(
+  state: State,
+  question: Question,
+  now: number,
+  because: string,
+  about?: Pick<LiveIteration, 'task' | 'iteration'>,
+): readonly Event[] {
+  const escalation: Escalation = {
+    id: `E${state.escalationsRaised + 1}`,
+    kind: question.kind,
+    ...(about === undefined ? {} : { task: about.task, iteration: about.iteration }),
+    summary: takeCharacters(question.summary, 200),
+    context: takeCharacters(question.context, 4_000),
+    options: question.options.slice(0, 9).map(option => takeCharacters(option, 300)),
+    question: takeCharacters(question.question, 500),
+    raisedAt: now,
+  };
+  return [{ type: 'escalation.raised', at: now, escalation, because }];
+}
+
+type Meaning = (state: State, escalation: Escalation, answer: Answer, by: string, now: number) => readonly Event[];
+
+const guidance = (escalation: Escalation, text: string, by: string, now: number): Event => ({
+  type: 'guidance.given',
+  at: now,
+  ...(escalation.task === undefined ? {} : { task: escalation.task }),
+  text,
+  by,
+  because: `the answer to ${escalation.id}`,
+});
+
+const skipTask = (task: string, by: string, now: number): Event => ({
+  type: 'task.skipped',
+  at: now,
+  task,
+  by,
+  because: 'a human left it out',
+});
+
+/** A question about one task (stuck, deviation): the seed's answers. */
+const aboutTask: Meaning = (_state, escalation, answer, by, now) => {
+  const { task } = escalation;
+  if (answer.kind === 'option') {
+    const text = `Proceed with option ${answer.option}: ${escalation.options[answer.option - 1] ?? ''}`;
+    return [guidance(escalation, text, by, now)];
+  }
+  if (answer.kind === 'text') return [guidance(escalation, answer.text, by, now)];
+  if (task === undefined) return [];
+  if (answer.kind === 'skip') return [skipTask(task, by, now)];
+  return [{ type: 'task.reopened', at: now, task, because: 'a human asked to try again' }];
+};
+
+/** Nothing is ready: try what is parked or unmet again, or leave the rest out. */
+const aboutStall: Meaning = (state, escalation, answer, by, now) => {
+  const open = openTasks(state.tasks);
+  if (answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 2)) {
+    return open.map(task => skipTask(task.id, by, now));
+  }
+  const reopened = open.map<Event>(task => ({
+    type: 'task.reopened',
+    at: now,
+    task: task.id,
+    ignoresUnmet: true,
+    because: 'a human asked to try what is left',
+  }));
+  return answer.kind === 'text' ? [...reopened, guidance(escalation, answer.text, by, now)] : reopened;
+};
+
+/** A quiet iteration: more time, or end it. */
+const aboutHealth: Meaning = (_state, escalation, answer, _by, now) => {
+  const { iteration } = escalation;
+  if (iteration === undefined) return [];
+  const patient = answer.kind === 'retry' || (answer.kind === 'option' && answer.option === 1);
+  if (patient) return [{ type: 'iteration.heard', at: now, iteration, quietMs: 0 }];
+  return [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
+};
+
+const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
+  stuck: (state, escalation, answer, by, now) =>
+    // Our own stuck question offers "leave this task out" as its second option; an agent's options are the agent's.
+    escalation.options[1] === 'Leave this task out' &&
+    answer.kind === 'option' &&
+    answer.option === 2 &&
+    escalation.task !== undefined
+      ? [skipTask(escalation.task, by, now)]
+      : aboutTask(state, escalation, answer, by, now),
+  deviation: aboutTask,
+  unknown: aboutTask,
+  blocked: aboutStall,
+  health: aboutHealth,
+  agent: () => [],
+  storage: () => [],
+};
+
+export function answerQuestion(state: State, id: string, answer: Answer, by: string, now: number): readonly Event[] {
+  const escalation = state.escalations.find(one => one.id === id);
+  const answered = (because: string, late?: boolean): Event => ({
+    type: 'escalation.answered',
+    at: now,
+    id,
+    answer,
+    by,
+    because,
+    ...(late ? { late } : {}),
+  });
+  if (escalation === undefined || state.ended)
+    return [answered('no open question has this id: kept, without effect', true)];
+  if (answer.kind === 'option' && escalation.options[answer.option - 1] === undefined) {
+    return [answered(`there is no option ${answer.option}: kept, without effect`, true)];
+  }
+  if (answer.kind === 'abort') {
+    return [
+      answered('a human ended the loop'),
+      { type: 'stop.asked', at: now, by, because: `${id} was answered with abort` },
+    ];
+  }
+  return [
+    answered(`a human answered: ${answer.kind}`),
+    ...meanings[escalation.kind](state, escalation, answer, by, now),
+  ];
+}

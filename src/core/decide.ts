@@ -1,0 +1,253 @@
+// What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
+import { parkIfSpent } from './decide-claim.ts';
+import { documentRead } from './decide-document.ts';
+import { endIteration, performedInput } from './decide-iteration.ts';
+import { answerQuestion, raise } from './decide-question.ts';
+import { recordUsage } from './decide-usage.ts';
+import type { Event } from './event.ts';
+import { formatDuration, plural } from './format.ts';
+import type { Command, Input, InputOf } from './input.ts';
+import { isBusy, liveIteration, type State } from './state.ts';
+import { findTask, isReady, openTasks, type Task } from './task.ts';
+import { evaluateTermination } from './termination.ts';
+import { takeLastCharacters } from './text.ts';
+
+type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
+
+const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
+  const task = findTask(state.tasks, id);
+  const full = state.live.length + state.claims.length >= state.settings.parallel;
+  // Between the plan and now a person may have stopped or paused the loop.
+  if (full || state.ended || state.paused || evaluateTermination(state, now) !== undefined) return [];
+  if (task === undefined || !isReady(state.tasks, task)) return [];
+  const attempt = task.attempts + 1;
+  const why =
+    task.dependsOn.length > 0
+      ? `its dependencies (${task.dependsOn.slice(0, 5).join(', ')}) are met`
+      : 'it depends on nothing open';
+  const because = `first ready task in document order: ${why}; attempt ${attempt} of ${state.settings.limits.attemptsPerTaskMax}`;
+  return [
+    {
+      type: 'iteration.started',
+      at: now,
+      iteration: state.iterations + 1,
+      task: id,
+      performer,
+      holder,
+      attempt,
+      because,
+    },
+  ];
+};
+
+const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chance }, now) => {
+  const live = liveIteration(state, iteration);
+  if (live === undefined) return [];
+  if (found !== undefined) return endIteration(state, live, found, chance, now, live.heardAt);
+  if (live.process === undefined) {
+    const because = 'Ralph ended before the agent was known to run: the same iteration again, not counted twice';
+    const { task, performer, attempt } = live;
+    return [{ type: 'iteration.started', at: now, iteration, task, performer, holder, attempt, because, again: true }];
+  }
+  const detail = `Ralph ended while process ${live.process.pid} was at work`;
+  return endIteration(state, live, { message: '', failure: { kind: 'stopped', detail } }, chance, now, live.heardAt);
+};
+
+const nudged: Decide<'nudged'> = (state, { iteration, level }, now) => {
+  const live = liveIteration(state, iteration);
+  if (live === undefined) return [];
+  const quiet = formatDuration(now - live.heardAt);
+  const because = `quiet for ${quiet} after ${plural(live.nudges, 'nudge')}`;
+  const event: Event = { type: 'iteration.nudged', at: now, iteration, level, because };
+  if (level !== 'escalate') return [event];
+  const question = {
+    kind: 'health' as const,
+    summary: `Iteration ${iteration} (${live.task}) has been quiet for ${quiet}`,
+    context: `${live.performer} gave no sign of life. Without an answer it is ended in ${formatDuration(state.settings.ladder.answerWithinMs)}.`,
+    options: ['Give it more time', 'End it and go on with a fresh context'],
+    question: 'What should happen to it?',
+  };
+  return [event, ...raise(state, question, now, because, live)];
+};
+
+const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
+  const claim = state.claims.find(one => one.iteration === iteration);
+  if (claim === undefined) return [];
+  const { task } = claim;
+  const events: Event[] = [];
+  for (const [at, outcome] of outcomes.entries()) {
+    const because = outcome.passed
+      ? `${outcome.name} passed`
+      : `the claim was refused: the check "${outcome.name}" failed`;
+    events.push({
+      type: 'check.ended',
+      at: now,
+      iteration,
+      task,
+      check: outcome.name,
+      passed: outcome.passed,
+      remaining: outcomes.length - 1 - at,
+      detail: takeLastCharacters(outcome.detail, 2_000),
+      durationMs: outcome.durationMs,
+      because,
+    });
+    if (!outcome.passed) return [...events, ...parkIfSpent(state, task, now)];
+  }
+  if (state.settings.forked) return events;
+  return [
+    ...events,
+    {
+      type: 'task.closed',
+      at: now,
+      task,
+      iteration,
+      verified: true,
+      because: `claimed, and ${plural(outcomes.length, 'check')} passed`,
+    },
+  ];
+};
+
+const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }, now) => {
+  const claim = state.claims.find(one => one.iteration === iteration);
+  if (claim === undefined) return [];
+  const { task } = claim;
+  const verified = state.settings.checks.length > 0;
+  const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
+  const event: Event = { type: 'merge.ended', at: now, iteration, task, merged: ok, detail, because };
+  if (!ok) return [event, ...parkIfSpent(state, task, now)];
+  return [
+    event,
+    {
+      type: 'task.closed',
+      at: now,
+      task,
+      iteration,
+      verified,
+      because: verified ? 'claimed, checked and merged' : 'claimed and merged, unverified',
+    },
+  ];
+};
+
+/** A task that changed while it was being written stays unsaved. */
+const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) => {
+  const because = failed ?? restored ?? 'the document shows what the ledger says';
+  const tasks = marks
+    .filter(mark => {
+      const status = findTask(state.tasks, mark.id)?.status;
+      return mark.done === (status === 'done') && mark.skipped === (status === 'skipped');
+    })
+    .map(mark => mark.id);
+  const event: Event = {
+    type: 'tasks.saved',
+    at: now,
+    tasks,
+    hash,
+    because,
+    ...(failed === undefined ? {} : { failed }),
+  };
+  if (restored === undefined) return [event];
+  const text = `The task document was damaged during the last iteration (${restored}) and has been put back. Do not edit it: Ralph keeps it.`;
+  return [event, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a damaged document was restored' }];
+};
+
+const stalled: Decide<'stalled'> = (state, _input, now) => {
+  const open = openTasks(state.tasks);
+  const parked = open.filter(task => task.status === 'blocked');
+  const waiting = open.filter(task => task.status === 'pending');
+  const name = (tasks: readonly Task[]): string =>
+    tasks
+      .slice(0, 5)
+      .map(task => task.id)
+      .join(', ') + (tasks.length > 5 ? ', …' : '');
+  const parts = [
+    ...(parked.length > 0 ? [`parked: ${name(parked)} (${parked[0]?.rejection ?? ''})`] : []),
+    ...(waiting.length > 0 ? [`waiting for a task that is not done: ${name(waiting)}`] : []),
+  ];
+  const question = {
+    kind: 'blocked' as const,
+    summary: `No task is ready, ${plural(open.length, 'task')} left`,
+    context: parts.join('\n'),
+    options: ['Try what is left again, whatever it waits for', 'Leave out what is left'],
+    question: 'How should the loop go on?',
+  };
+  return raise(state, question, now, parts.join('; '));
+};
+
+const commands: {
+  readonly [Type in Command['type']]: (
+    state: State,
+    command: Extract<Command, { type: Type }>,
+    by: string,
+    now: number,
+  ) => readonly Event[];
+} = {
+  answer: (state, { escalation, answer }, by, now) => answerQuestion(state, escalation, answer, by, now),
+  tell: (_state, { text, task }, by, now) => [
+    { type: 'guidance.given', at: now, text, by, because: 'told by a human', ...(task === undefined ? {} : { task }) },
+  ],
+  stop: (state, _command, by, now) =>
+    state.ended || state.stop ? [] : [{ type: 'stop.asked', at: now, by, because: 'ralph stop' }],
+  pause: (state, command, by, now) =>
+    state.ended ? [] : [{ type: 'loop.paused', at: now, by, now: command.now, because: 'ralph pause' }],
+  resume: (state, _command, by, now) =>
+    state.paused || state.ended
+      ? [
+          {
+            type: 'loop.resumed',
+            at: now,
+            by,
+            because: state.ended ? `reopened after ${state.ended.reason}` : 'ralph resume',
+          },
+        ]
+      : [],
+  limits: (_state, { limits, settings }, by, now) => {
+    const because = `set: ${[...Object.keys(limits), ...Object.keys(settings ?? {})].join(', ')}`;
+    return [{ type: 'limits.changed', at: now, limits, by, because, ...(settings === undefined ? {} : { settings }) }];
+  },
+};
+
+const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
+  start: (state, { type: _type, ...facts }, now) =>
+    state.loop === '' ? [{ type: 'loop.started', at: now, ...facts }] : [],
+  document: documentRead,
+  begin,
+  spawned: (state, { type: _type, ...facts }, now) =>
+    liveIteration(state, facts.iteration) ? [{ type: 'iteration.spawned', at: now, ...facts }] : [],
+  heard: (state, { type: _type, ...facts }, now) =>
+    liveIteration(state, facts.iteration) ? [{ type: 'iteration.heard', at: now, ...facts }] : [],
+  usage: (state, { iteration, usage }, now) => {
+    const live = liveIteration(state, iteration);
+    return live === undefined ? [] : recordUsage(state, live, usage, now);
+  },
+  performed: performedInput,
+  recovered,
+  nudged,
+  checked,
+  merged,
+  saved,
+  checkpointed: (state, { checkpoint, ref }, now) => [
+    { type: 'checkpoint.made', at: now, checkpoint, ref, iteration: state.iterations, because: 'after an iteration' },
+  ],
+  stalled,
+  escalate: (state, { question, because }, now) => raise(state, question, now, because),
+  'taken-over': (state, { by }, now) =>
+    state.ended ? [] : [{ type: 'loop.resumed', at: now, by, because: 'a new process goes on with the loop' }],
+  end: (state, _input, now) => {
+    const termination = evaluateTermination(state, now);
+    const settled = !isBusy(state) && state.unsaved.length === 0;
+    return state.ended || !settled || termination === undefined
+      ? []
+      : [{ type: 'loop.ended', at: now, ...termination }];
+  },
+  command: (state, { command, by }, now) =>
+    (commands[command.type] as (state: State, command: Command, by: string, now: number) => readonly Event[])(
+      state,
+      command,
+      by,
+      now,
+    ),
+};
+
+export function decide(state: State, input: Input, now: number): readonly Event[] {
+  return (decisions[input.type] as Decide<Input['type']>)(state, input as InputOf<Input['type']>, now);
+}

@@ -1,0 +1,19 @@
+// The only two classes that are thrown: a broken invariant of ours, and a person's input that we refuse.
+
+/** Our own mistake: the process ends, and running again resumes. */
+export class Bug extends Error {
+  override readonly name = 'Bug';
+}
+
+/** What, why, fix: one sentence each, and the exit code that goes with it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly exitCode: number;
+  readonly hint: string;
+
+  constructor(message: string, hint = '', exitCode = 2) {
+    super(message);
+    this.hint = hint;
+    this.exitCode = exitCode;
+  }
+}

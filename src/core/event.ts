@@ -1,0 +1,155 @@
+// The closed union of facts a loop can consist of: the ledger holds these and nothing else.
+import type { Failure } from './failure.ts';
+import type { ChangedSettings, Limits, Settings } from './limits.ts';
+import type { Report } from './signal.ts';
+import type { TaskSpec } from './task.ts';
+import type { TerminationReason } from './termination.ts';
+
+/** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
+export type Because = string;
+
+/** Tokens and money. Money is integer micro-dollars everywhere. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly costUsdMicros: number;
+  /** True when we inferred the cost rather than the agent stating it. */
+  readonly estimated: boolean;
+}
+
+export type IterationOutcome = 'succeeded' | 'failed' | 'handed-off' | 'escalated' | 'interrupted' | 'lost';
+
+export type HandoffTrigger =
+  | 'context_threshold'
+  | 'error_threshold'
+  | 'token_budget'
+  | 'phase_complete'
+  | 'explicit_request'
+  | 'timeout';
+
+export type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
+
+export type EscalationKind = 'stuck' | 'deviation' | 'unknown' | 'blocked' | 'health' | 'agent' | 'storage';
+
+export interface Escalation {
+  readonly id: string;
+  readonly kind: EscalationKind;
+  readonly task?: string;
+  readonly iteration?: number;
+  readonly summary: string;
+  readonly context: string;
+  readonly options: readonly string[];
+  readonly question: string;
+  readonly raisedAt: number;
+}
+
+export type Answer =
+  | { readonly kind: 'option'; readonly option: number }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'abort' };
+
+export interface Repetition {
+  readonly kind: 'similar' | 'oscillation' | 'same-error';
+  readonly detail: string;
+}
+
+type Fact<Type extends string, Body = unknown> = { readonly type: Type; readonly at: number } & Readonly<Body>;
+
+export type Event =
+  | Fact<
+      'loop.started',
+      {
+        loop: string;
+        name: string;
+        goal: string;
+        document: string;
+        directory: string;
+        projectId: string;
+        taskId: string;
+        settings: Settings;
+        by: string;
+      }
+    >
+  | Fact<'tasks.loaded', { tasks: readonly TaskSpec[]; hash: string; because: Because }>
+  | Fact<'tasks.added', { tasks: readonly TaskSpec[]; because: Because }>
+  | Fact<'tasks.saved', { tasks: readonly string[]; hash: string; because: Because; failed?: string }>
+  | Fact<'task.closed', { task: string; iteration: number; verified: boolean; because: Because }>
+  | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean }>
+  | Fact<'task.skipped', { task: string; by: string; because: Because }>
+  | Fact<'task.blocked', { task: string; because: Because }>
+  | Fact<
+      'iteration.started',
+      {
+        iteration: number;
+        task: string;
+        performer: string;
+        holder: string;
+        attempt: number;
+        because: Because;
+        again?: boolean;
+      }
+    >
+  | Fact<'iteration.spawned', { iteration: number; pid: number; startTime: string; host: string }>
+  | Fact<'iteration.heard', { iteration: number; quietMs: number; contextUsed?: number }>
+  | Fact<'iteration.nudged', { iteration: number; level: 'nudge' | 'escalate' | 'terminate'; because: Because }>
+  | Fact<
+      'iteration.ended',
+      {
+        iteration: number;
+        task: string;
+        performer: string;
+        outcome: IterationOutcome;
+        durationMs: number;
+        because: Because;
+        /** The end of the final message, at most 500 characters. */
+        excerpt: string;
+        /** The excerpt without times, numbers, paths: what repetition compares. */
+        echo: string;
+        failure?: Failure;
+        handoff?: HandoffTrigger;
+        report?: Report;
+        repetition?: Repetition;
+        waitUntil?: number;
+        waitFor?: 'backoff' | 'limit-reset';
+      }
+    >
+  | Fact<'usage.recorded', { iteration: number; performer: string; task: string; usage: Usage }>
+  | Fact<
+      'signal.read',
+      { iteration: number; task: string; signal: SignalKind; text: string; accepted: boolean; because: Because }
+    >
+  | Fact<
+      'check.ended',
+      {
+        iteration: number;
+        task: string;
+        check: string;
+        passed: boolean;
+        remaining: number;
+        detail: string;
+        durationMs: number;
+        because: Because;
+      }
+    >
+  | Fact<'merge.ended', { iteration: number; task: string; merged: boolean; detail: string; because: Because }>
+  | Fact<'checkpoint.made', { checkpoint: string; iteration: number; ref: string; because: Because }>
+  | Fact<'checkpoint.restored', { checkpoint: string; ref: string; because: Because }>
+  | Fact<'escalation.raised', { escalation: Escalation; because: Because }>
+  | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
+  | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
+  | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
+  | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>
+  | Fact<'performer.tripped', { performer: string; until: number; because: Because }>
+  | Fact<'performer.recovered', { performer: string; because: Because }>
+  | Fact<'budget.alerted', { fraction: number; because: Because }>
+  | Fact<'stop.asked', { by: string; because: Because }>
+  | Fact<'loop.paused', { by: string; now: boolean; because: Because }>
+  | Fact<'loop.resumed', { by: string; because: Because }>
+  | Fact<'loop.ended', { reason: TerminationReason; because: Because }>;
+
+export type EventType = Event['type'];
+export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;

@@ -1,0 +1,115 @@
+// What the life of an iteration does to the state: it starts, is heard, is nudged, ends.
+import { closedBreaker, withFailure } from './breaker.ts';
+import { remember } from './context.ts';
+import type { EventOf } from './event.ts';
+import { failureRules } from './failure.ts';
+import { clocked, withLive, withTask } from './fold.ts';
+import { type LiveIteration, noUsage, type State } from './state.ts';
+
+export function iterationStarted(state: State, event: EventOf<'iteration.started'>): State {
+  const { iteration, task, performer, holder, attempt, at } = event;
+  const live: LiveIteration = {
+    iteration,
+    task,
+    performer,
+    holder,
+    attempt,
+    startedAt: at,
+    heardAt: at,
+    usage: noUsage,
+    contextUsed: 0,
+    nudges: 0,
+  };
+  const ticking = clocked(state, at);
+  if (event.again) return { ...ticking, live: ticking.live.map(one => (one.iteration === iteration ? live : one)) };
+  const { wait: _over, ...going } = ticking;
+  const begun = withTask(going, task, one => ({ ...one, status: 'active', attempts: attempt }));
+  return {
+    ...begun,
+    iterations: Math.max(begun.iterations, iteration),
+    live: [...begun.live, live],
+  };
+}
+
+function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminated: boolean): State {
+  const { outcome, failure, excerpt } = event;
+  if (outcome === 'interrupted' || outcome === 'lost') return state;
+  const layer = outcome === 'failed' ? 'errors' : 'recent';
+  const memory = remember(state.memory, layer, outcome === 'failed' ? (failure?.detail ?? excerpt) : excerpt);
+  const echoes = event.echo === '' ? state.echoes : [...state.echoes, event.echo].slice(-5);
+  if (outcome !== 'failed' || failure === undefined) {
+    return {
+      ...state,
+      memory,
+      echoes,
+      errorsInRow: 0,
+      failuresInRow: 0,
+      sameErrorsInRow: 0,
+      lastError: '',
+      terminationsInRow: 0,
+    };
+  }
+  const rule = failureRules[failure.kind];
+  const error = event.echo === '' ? failure.kind : event.echo;
+  const breaker = state.breakers[event.performer] ?? closedBreaker;
+  return {
+    ...state,
+    memory,
+    echoes,
+    errorsInRow: state.errorsInRow + (rule.counts ? 1 : 0),
+    failuresInRow: state.failuresInRow + 1,
+    sameErrorsInRow: rule.counts ? (error === state.lastError ? state.sameErrorsInRow + 1 : 1) : state.sameErrorsInRow,
+    lastError: rule.counts ? error : state.lastError,
+    terminationsInRow: terminated ? state.terminationsInRow + 1 : 0,
+    breakers: rule.trips ? { ...state.breakers, [event.performer]: withFailure(breaker) } : state.breakers,
+  };
+}
+
+export function iterationEnded(state: State, event: EventOf<'iteration.ended'>): State {
+  const ticking = clocked(state, event.at);
+  const live = ticking.live.find(one => one.iteration === event.iteration);
+  const { handoff: _h, repetition: _r, refusal: _f, ...rest } = ticking;
+  const fruitless = event.outcome !== 'interrupted' && event.outcome !== 'lost';
+  const ended: State = {
+    ...rest,
+    live: ticking.live.filter(one => one.iteration !== event.iteration),
+    iterationsEnded: ticking.iterationsEnded + 1,
+    iterationMsSum: ticking.iterationMsSum + event.durationMs,
+    sinceProgress: ticking.sinceProgress + (fruitless ? 1 : 0),
+    lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
+    guidance: !fruitless
+      ? ticking.guidance
+      : ticking.guidance.filter(one => one.task !== undefined && one.task !== event.task),
+    checkpointDue: ticking.settings.checkpoints,
+    ...(event.handoff ? { handoff: event.handoff } : {}),
+    ...(event.repetition ? { repetition: event.repetition } : {}),
+    ...(event.report ? { report: event.report } : {}),
+    ...(event.waitUntil === undefined
+      ? {}
+      : { wait: { until: event.waitUntil, for: event.waitFor ?? 'backoff', because: event.because } }),
+  };
+  const freed = withTask(ended, event.task, task => ({
+    ...task,
+    status: task.status === 'active' ? 'pending' : task.status,
+    attempts: fruitless ? task.attempts : Math.max(0, task.attempts - 1),
+  }));
+  return afterOutcome(freed, event, live?.terminated !== undefined);
+}
+
+export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {
+  return withLive(state, event.iteration, live => {
+    if (event.level === 'nudge') return { ...live, nudges: live.nudges + 1, nudgedAt: event.at };
+    if (event.level === 'escalate') return { ...live, escalatedAt: event.at };
+    return { ...live, terminated: event.because };
+  });
+}
+
+export function heard(state: State, event: EventOf<'iteration.heard'>): State {
+  return withLive(clocked(state, event.at), event.iteration, live => {
+    const heardAt = Math.max(live.heardAt, event.at - event.quietMs);
+    const { nudgedAt, ...rest } = live;
+    const contextUsed = event.contextUsed ?? live.contextUsed;
+    if (nudgedAt !== undefined && heardAt > nudgedAt) return { ...rest, heardAt, contextUsed, nudges: 0 };
+    return { ...live, heardAt, contextUsed };
+  });
+}

@@ -1,0 +1,215 @@
+// The fold: one event applied to the state. No decisions here, only bookkeeping of what has been decided.
+import { closedBreaker, opened } from './breaker.ts';
+import { remember } from './context.ts';
+import type { Event, EventOf, EventType } from './event.ts';
+import { heard, iterationEnded, iterationStarted, nudged } from './evolve-iteration.ts';
+import { clocked, unsaved, withLive, withTask } from './fold.ts';
+import type { State } from './state.ts';
+import { addTasks, findTask, setTask, type Task, type TaskSpec } from './task.ts';
+import { takeCharacters } from './text.ts';
+import { addUsage } from './usage.ts';
+
+type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
+
+const guidanceMax = 20;
+
+/** New ids are added, known ones get the new text; statuses stay as the ledger has them. */
+function withSpecs(state: State, specs: readonly TaskSpec[]): State {
+  let tasks = addTasks(state.tasks, specs);
+  if (state.loaded) {
+    for (const spec of specs) {
+      const known = findTask(tasks, spec.id);
+      if (known === undefined) continue;
+      const { title, description, criteria, dependsOn } = spec;
+      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn });
+    }
+  }
+  return { ...state, tasks, loaded: true };
+}
+
+function signalRead(state: State, event: EventOf<'signal.read'>): State {
+  if (!event.accepted) {
+    return event.signal === 'status-edit' ? unsaved(state, event.text) : { ...state, refusal: event.because };
+  }
+  if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
+  const performer = state.lastIteration?.performer ?? '';
+  const claimed = withTask(state, event.task, task => {
+    const { rejection: _old, ...rest } = task;
+    return { ...rest, status: 'active' };
+  });
+  const stage = state.settings.checks.length > 0 ? 'check' : 'merge';
+  return {
+    ...claimed,
+    claims: [...claimed.claims, { iteration: event.iteration, task: event.task, performer, stage }],
+  };
+}
+
+function claimRefused(state: State, iteration: number, task: string, rejection: string, claimFailed: boolean): State {
+  const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };
+  const refused = withTask(without, task, one => ({
+    ...one,
+    rejection,
+    claimFailed,
+    status: one.status === 'active' ? 'pending' : one.status,
+  }));
+  return { ...unsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
+}
+
+function checkEnded(state: State, event: EventOf<'check.ended'>): State {
+  const ticking = clocked(state, event.at);
+  if (!event.passed)
+    return claimRefused(ticking, event.iteration, event.task, `${event.because}\n${event.detail}`, true);
+  if (event.remaining > 0 || !ticking.settings.forked) return ticking;
+  return {
+    ...ticking,
+    claims: ticking.claims.map(claim => (claim.iteration === event.iteration ? { ...claim, stage: 'merge' } : claim)),
+  };
+}
+
+function taskClosed(state: State, event: EventOf<'task.closed'>): State {
+  const closed = withTask(state, event.task, task => {
+    const { rejection: _r, asked: _a, ...rest } = task;
+    return { ...rest, status: 'done', verified: event.verified, claimFailed: false };
+  });
+  const task = findTask(state.tasks, event.task);
+  return {
+    ...unsaved(closed, event.task),
+    claims: closed.claims.filter(claim => claim.task !== event.task),
+    sinceProgress: 0,
+    echoes: [],
+    memory: remember(closed.memory, 'successes', `${event.task} ${task?.title ?? ''}: ${event.because}`),
+  };
+}
+
+function taskFreed(task: Task): Task {
+  const { asked: _asked, ...rest } = task;
+  return rest;
+}
+
+function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
+  const raised = {
+    ...state,
+    escalations: [...state.escalations, escalation],
+    escalationsRaised: state.escalationsRaised + 1,
+  };
+  if (escalation.task === undefined || escalation.kind === 'health') return raised;
+  return withTask(raised, escalation.task, task => ({
+    ...task,
+    asked: escalation.id,
+    escalations: task.escalations + 1,
+  }));
+}
+
+function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
+  const escalation = state.escalations.find(one => one.id === event.id);
+  if (escalation === undefined) return state;
+  const answered: State = {
+    ...state,
+    escalations: state.escalations.filter(one => one.id !== event.id),
+    sameErrorsInRow: 0,
+    sinceProgress: event.by === 'ralph' ? state.sinceProgress : 0,
+  };
+  return escalation.task === undefined ? answered : withTask(answered, escalation.task, taskFreed);
+}
+
+/** Also how a new process takes over: it must not undo a stop. Only reopening an ended loop gives health a new start. */
+function resumed(state: State, event: EventOf<'loop.resumed'>): State {
+  const { paused: _p, ...going } = state;
+  if (going.ended === undefined) return { ...going, clockedAt: event.at };
+  const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
+  return {
+    ...reopened,
+    clockedAt: event.at,
+    errorsInRow: 0,
+    failuresInRow: 0,
+    sameErrorsInRow: 0,
+    terminationsInRow: 0,
+    sinceProgress: 0,
+    breakers: {},
+  };
+}
+
+const folds: { readonly [Type in EventType]: Fold<Type> } = {
+  'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({ ...state, ...facts, startedAt: at, clockedAt: at }),
+  'tasks.loaded': (state, event) => ({ ...withSpecs(state, event.tasks), documentHash: event.hash }),
+  'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
+  'tasks.saved': (state, event) => ({
+    ...state,
+    unsaved: state.unsaved.filter(id => !event.tasks.includes(id)),
+    documentHash: event.failed === undefined ? event.hash : state.documentHash,
+  }),
+  'task.closed': taskClosed,
+  'task.reopened': (state, event) =>
+    unsaved(
+      withTask(state, event.task, task => ({
+        ...taskFreed(task),
+        status: 'pending',
+        attempts: 0,
+        ignoresUnmet: event.ignoresUnmet ?? task.ignoresUnmet,
+      })),
+      event.task,
+    ),
+  'task.skipped': (state, event) =>
+    unsaved(
+      withTask(state, event.task, task => ({ ...taskFreed(task), status: 'skipped' })),
+      event.task,
+    ),
+  'task.blocked': (state, event) =>
+    withTask(state, event.task, task => ({ ...task, status: 'blocked', rejection: event.because })),
+  'iteration.started': iterationStarted,
+  'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
+    withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
+  'iteration.heard': heard,
+  'iteration.nudged': nudged,
+  'iteration.ended': iterationEnded,
+  'usage.recorded': (state, event) => ({
+    ...withLive(clocked(state, event.at), event.iteration, live => ({
+      ...live,
+      heardAt: event.at,
+      usage: addUsage(live.usage, event.usage),
+    })),
+    usage: addUsage(state.usage, event.usage),
+  }),
+  'signal.read': signalRead,
+  'check.ended': checkEnded,
+  'merge.ended': (state, event) =>
+    event.merged
+      ? clocked(state, event.at)
+      : claimRefused(clocked(state, event.at), event.iteration, event.task, event.because, false),
+  'checkpoint.made': (state, event) => ({ ...state, checkpointDue: false, lastCheckpoint: event.checkpoint }),
+  'checkpoint.restored': (state, event) => ({ ...state, lastCheckpoint: event.checkpoint }),
+  'escalation.raised': escalationRaised,
+  'escalation.answered': escalationAnswered,
+  'approval.given': state => state,
+  'guidance.given': (state, { task, text, by }) => ({
+    ...state,
+    guidance: [
+      ...state.guidance,
+      { ...(task === undefined ? {} : { task }), text: takeCharacters(text, 4_000), by },
+    ].slice(-guidanceMax),
+  }),
+  'limits.changed': (state, event) => ({
+    ...state,
+    settings: { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } },
+  }),
+  'performer.tripped': (state, event) => ({
+    ...state,
+    breakers: {
+      ...state.breakers,
+      [event.performer]: opened(state.breakers[event.performer] ?? closedBreaker, event.until),
+    },
+  }),
+  'performer.recovered': (state, event) => ({
+    ...state,
+    breakers: { ...state.breakers, [event.performer]: closedBreaker },
+  }),
+  'budget.alerted': state => ({ ...state, budgetAlerted: true }),
+  'stop.asked': (state, { by, because }) => ({ ...state, stop: { by, because } }),
+  'loop.paused': (state, { by, now }) => ({ ...state, paused: { by, now } }),
+  'loop.resumed': resumed,
+  'loop.ended': (state, { reason, because, at }) => ({ ...clocked(state, at), ended: { reason, because, at } }),
+};
+
+export function evolve(state: State, event: Event): State {
+  return (folds[event.type] as Fold<EventType>)(state, event as EventOf<EventType>);
+}

@@ -1,0 +1,140 @@
+// Says what went wrong with an iteration and what that means for the loop: one ordered table, no nested ifs.
+
+export type FailureKind =
+  | 'stopped'
+  | 'timeout'
+  | 'spawn'
+  | 'auth'
+  | 'billing'
+  | 'rate-limit'
+  | 'overloaded'
+  | 'context-too-long'
+  | 'permission'
+  | 'connection'
+  | 'process'
+  | 'unknown';
+
+/** A failure is a value. `detail` is for people; decisions read only `kind` and `resetAtMs`. */
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly detail: string;
+  readonly exitCode?: number;
+  /** When the provider said that it will serve again (epoch ms). */
+  readonly resetAtMs?: number;
+}
+
+export interface FailureRule {
+  /** Worth another iteration without a human. */
+  readonly retryable: boolean;
+  /** Counts towards the consecutive errors of the loop. */
+  readonly counts: boolean;
+  /** Is the performer's fault (not the task's): moves its breaker. */
+  readonly trips: boolean;
+  readonly hint: string;
+}
+
+export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
+  stopped: { retryable: true, counts: false, trips: false, hint: 'We stopped it; running again goes on.' },
+  timeout: {
+    retryable: true,
+    counts: true,
+    trips: false,
+    hint: 'Raise the iteration time limit or make the task smaller.',
+  },
+  spawn: {
+    retryable: true,
+    counts: true,
+    trips: true,
+    hint: 'Check that the agent is installed, executable and on PATH.',
+  },
+  auth: { retryable: false, counts: false, trips: false, hint: 'Log in to the agent again.' },
+  billing: { retryable: false, counts: false, trips: false, hint: 'Check the credit or plan of the agent’s account.' },
+  'rate-limit': { retryable: true, counts: false, trips: false, hint: 'Waits for the provider’s reset.' },
+  overloaded: { retryable: true, counts: false, trips: true, hint: 'The provider is overloaded; Ralph backs off.' },
+  'context-too-long': { retryable: true, counts: true, trips: false, hint: 'A fresh context takes over.' },
+  permission: {
+    retryable: false,
+    counts: true,
+    trips: false,
+    hint: 'Give the agent the permission that it asked for.',
+  },
+  connection: { retryable: true, counts: false, trips: true, hint: 'Check the network.' },
+  process: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
+  unknown: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
+};
+
+/** What an adapter observed about a process that ended. Structured fields first, text last. */
+export interface Observed {
+  readonly stoppedByUs?: boolean;
+  readonly timedOut?: boolean;
+  readonly spawnError?: string;
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+  /** HTTP-like status the agent reported in a structured field. */
+  readonly status?: number;
+  readonly resetAtMs?: number;
+  /** The end of stderr, or of stdout when stderr is empty. */
+  readonly text: string;
+}
+
+interface FailurePattern {
+  readonly kind: FailureKind;
+  readonly when: (seen: Observed, lowerText: string) => boolean;
+}
+
+const says =
+  (...needles: string[]) =>
+  (_seen: Observed, lowerText: string): boolean =>
+    needles.some(needle => lowerText.includes(needle));
+
+/** Ordered: the first row that holds names the failure. Text rows read only the last line of the output. */
+export const failurePatterns: readonly FailurePattern[] = [
+  { kind: 'stopped', when: seen => seen.stoppedByUs === true },
+  { kind: 'timeout', when: seen => seen.timedOut === true || seen.exitCode === 124 },
+  {
+    kind: 'spawn',
+    when: seen => seen.spawnError !== undefined || seen.exitCode === 126 || seen.exitCode === 127,
+  },
+  { kind: 'auth', when: seen => seen.status === 401 || seen.status === 403 },
+  { kind: 'billing', when: seen => seen.status === 402 },
+  { kind: 'rate-limit', when: seen => seen.status === 429 },
+  { kind: 'overloaded', when: seen => seen.status === 529 || seen.status === 503 },
+  { kind: 'connection', when: seen => seen.status !== undefined && seen.status >= 500 },
+  { kind: 'stopped', when: seen => seen.exitCode === 143 && seen.stoppedByUs === true },
+  { kind: 'process', when: seen => seen.signal !== null && seen.signal !== undefined },
+  {
+    kind: 'auth',
+    when: says('invalid api key', 'authentication failed', 'not logged in', 'please log in', '401 unauthorized'),
+  },
+  { kind: 'billing', when: says('credit balance', 'insufficient_quota', 'payment required') },
+  { kind: 'rate-limit', when: says('rate limit', 'rate_limit', 'too many requests', 'usage limit') },
+  { kind: 'overloaded', when: says('overloaded', 'service unavailable') },
+  { kind: 'context-too-long', when: says('prompt is too long', 'context length', 'context_length_exceeded') },
+  { kind: 'permission', when: says('permission denied', 'eacces', 'operation not permitted') },
+  { kind: 'connection', when: says('econnrefused', 'econnreset', 'etimedout', 'enotfound', 'connection refused') },
+  { kind: 'process', when: seen => typeof seen.exitCode === 'number' && seen.exitCode !== 0 },
+];
+
+function lastLine(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim();
+}
+
+export function classifyFailure(seen: Observed): Failure {
+  const line = lastLine(seen.text);
+  const lower = line.toLowerCase();
+  const kind = failurePatterns.find(row => row.when(seen, lower))?.kind ?? 'unknown';
+  const how =
+    seen.spawnError ??
+    (seen.signal
+      ? `ended by ${seen.signal}`
+      : typeof seen.exitCode === 'number'
+        ? `exit code ${seen.exitCode}`
+        : 'ended');
+  return {
+    kind,
+    detail: line === '' ? how : `${how}: ${line}`,
+    ...(typeof seen.exitCode === 'number' ? { exitCode: seen.exitCode } : {}),
+    ...(seen.resetAtMs === undefined ? {} : { resetAtMs: seen.resetAtMs }),
+  };
+}

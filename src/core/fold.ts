@@ -1,0 +1,28 @@
+// The small steps that every fold is made of: time, a task, a live iteration, the list of what is not written yet.
+import { isBusy, type LiveIteration, type State } from './state.ts';
+import { findTask, setTask, type Task } from './task.ts';
+
+/** Work counts as active time; the events of people and of starting again only move the clock. */
+export function clocked(state: State, at: number): State {
+  if (!isBusy(state)) return { ...state, clockedAt: at };
+  return {
+    ...state,
+    activeMs: state.activeMs + Math.max(0, at - state.clockedAt),
+    clockedAt: Math.max(at, state.clockedAt),
+  };
+}
+
+export function withTask(state: State, id: string, change: (task: Task) => Task): State {
+  const task = findTask(state.tasks, id);
+  return task === undefined ? state : { ...state, tasks: setTask(state.tasks, change(task)) };
+}
+
+export function withLive(state: State, iteration: number, change: (live: LiveIteration) => LiveIteration): State {
+  return { ...state, live: state.live.map(one => (one.iteration === iteration ? change(one) : one)) };
+}
+
+/** The document does not show this task's status yet. */
+export const unsaved = (state: State, id: string): State => ({
+  ...state,
+  unsaved: [...state.unsaved.filter(one => one !== id), id],
+});

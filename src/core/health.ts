@@ -1,0 +1,73 @@
+// Is it alive and getting somewhere: five health words, and the ladder of nudge, escalate, terminate.
+import { breakerPosition } from './breaker.ts';
+import { formatDuration, plural } from './format.ts';
+import type { Ladder } from './limits.ts';
+import type { LiveIteration, State } from './state.ts';
+
+export type HealthState = 'healthy' | 'degraded' | 'stuck' | 'failing' | 'terminated';
+
+export interface Health {
+  readonly state: HealthState;
+  readonly because: string;
+}
+
+const slowAverageMs = 5 * 60_000; // seed 001: an average above five minutes is a warning
+
+interface HealthRow {
+  readonly state: HealthState;
+  readonly holds: (state: State, now: number) => string | undefined;
+}
+
+const openBreaker = (state: State, now: number): string | undefined =>
+  Object.keys(state.breakers).find(name => breakerPosition(state.breakers[name]!, now) === 'open');
+
+/** Ordered from worst to best: the first row that holds is the word. */
+export const healthRows: readonly HealthRow[] = [
+  { state: 'terminated', holds: state => (state.ended ? `ended: ${state.ended.reason}` : undefined) },
+  {
+    state: 'failing',
+    holds: (state, now) => {
+      if (state.errorsInRow >= state.settings.errorsToHandOff) return `${state.errorsInRow} errors in a row`;
+      const resting = openBreaker(state, now);
+      return resting === undefined ? undefined : `the breaker of ${resting} is open`;
+    },
+  },
+  {
+    state: 'stuck',
+    holds: (state, now) => {
+      const quiet = state.live.find(one => now - one.heardAt > state.settings.ladder.stuckAfterMs);
+      return quiet ? `iteration ${quiet.iteration} quiet for ${formatDuration(now - quiet.heardAt)}` : undefined;
+    },
+  },
+  {
+    state: 'degraded',
+    holds: state => {
+      if (state.failuresInRow > 0) return `${plural(state.failuresInRow, 'failure')} in a row`;
+      if (state.repetition) return state.repetition.detail;
+      if (state.iterationsEnded < 3) return undefined;
+      const average = state.iterationMsSum / state.iterationsEnded;
+      return average > slowAverageMs ? `iterations take ${formatDuration(average)} on average` : undefined;
+    },
+  },
+];
+
+export function assessHealth(state: State, now: number): Health {
+  for (const row of healthRows) {
+    const because = row.holds(state, now);
+    if (because !== undefined) return { state: row.state, because };
+  }
+  return { state: 'healthy', because: 'no warning sign' };
+}
+
+export interface LadderStep {
+  readonly level: 'nudge' | 'escalate' | 'terminate';
+  readonly dueAt: number;
+}
+
+/** The next rung for a quiet iteration and when it is due (seed 000: 30 min, then 10 min, 3 nudges, 15 min). */
+export function ladderStep(live: LiveIteration, ladder: Ladder): LadderStep | undefined {
+  if (live.terminated !== undefined) return undefined;
+  if (live.escalatedAt !== undefined) return { level: 'terminate', dueAt: live.escalatedAt + ladder.answerWithinMs };
+  const dueAt = live.nudgedAt === undefined ? live.heardAt + ladder.stuckAfterMs : live.nudgedAt + ladder.nudgeEveryMs;
+  return { level: live.nudges < ladder.nudgesMax ? 'nudge' : 'escalate', dueAt };
+}

@@ -1,0 +1,98 @@
+// The closed union of outside facts and commands: everything that can wake the loop.
+import type { Answer, EscalationKind, Usage } from './event.ts';
+import type { Failure } from './failure.ts';
+import type { ChangedSettings, Limits, Settings } from './limits.ts';
+import type { TaskSpec } from './task.ts';
+
+/** What a performer left behind when it ended. */
+export interface Performed {
+  readonly message: string;
+  readonly failure?: Failure;
+  readonly usage?: Usage;
+  /** Tasks that the document calls done although the ledger does not. */
+  readonly statusEdits?: readonly string[];
+}
+
+export interface CheckOutcome {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly detail: string;
+  readonly durationMs: number;
+}
+
+/** A status as it was written into the document. */
+export interface Mark {
+  readonly id: string;
+  readonly done: boolean;
+  readonly skipped: boolean;
+}
+
+/** A question before it has an id and a time. */
+export interface Question {
+  readonly kind: EscalationKind;
+  readonly summary: string;
+  readonly context: string;
+  readonly options: readonly string[];
+  readonly question: string;
+}
+
+/** Commands that another process may send through the mailbox. */
+export type Command =
+  | { readonly type: 'answer'; readonly escalation: string; readonly answer: Answer }
+  | { readonly type: 'tell'; readonly text: string; readonly task?: string }
+  | { readonly type: 'stop' }
+  | { readonly type: 'pause'; readonly now: boolean }
+  | { readonly type: 'resume' }
+  | { readonly type: 'limits'; readonly limits: Partial<Limits>; readonly settings?: ChangedSettings };
+
+export type Input =
+  | {
+      readonly type: 'start';
+      readonly loop: string;
+      readonly name: string;
+      readonly goal: string;
+      readonly document: string;
+      readonly directory: string;
+      readonly projectId: string;
+      readonly taskId: string;
+      readonly settings: Settings;
+      readonly by: string;
+    }
+  | { readonly type: 'document'; readonly tasks: readonly TaskSpec[]; readonly hash: string; readonly during?: number }
+  | { readonly type: 'begin'; readonly task: string; readonly performer: string; readonly holder: string }
+  | {
+      readonly type: 'spawned';
+      readonly iteration: number;
+      readonly pid: number;
+      readonly startTime: string;
+      readonly host: string;
+    }
+  | { readonly type: 'heard'; readonly iteration: number; readonly quietMs: number; readonly contextUsed?: number }
+  | { readonly type: 'usage'; readonly iteration: number; readonly usage: Usage }
+  | { readonly type: 'performed'; readonly iteration: number; readonly performed: Performed; readonly chance: number }
+  | {
+      readonly type: 'recovered';
+      readonly iteration: number;
+      readonly holder: string;
+      /** What the spool holds of an iteration whose performer ended before we died. */
+      readonly found?: Performed;
+      readonly chance: number;
+    }
+  | { readonly type: 'nudged'; readonly iteration: number; readonly level: 'nudge' | 'escalate' | 'terminate' }
+  | { readonly type: 'checked'; readonly iteration: number; readonly outcomes: readonly CheckOutcome[] }
+  | { readonly type: 'merged'; readonly iteration: number; readonly merged: boolean; readonly detail: string }
+  | {
+      readonly type: 'saved';
+      readonly marks: readonly Mark[];
+      readonly hash: string;
+      readonly restored?: string;
+      readonly failed?: string;
+    }
+  | { readonly type: 'checkpointed'; readonly checkpoint: string; readonly ref: string }
+  | { readonly type: 'stalled' }
+  | { readonly type: 'escalate'; readonly question: Question; readonly because: string }
+  | { readonly type: 'taken-over'; readonly by: string }
+  | { readonly type: 'end' }
+  | { readonly type: 'command'; readonly command: Command; readonly by: string };
+
+export type InputOf<Type extends Input['type']> = Extract<Input, { type: Type }>;

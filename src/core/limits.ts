@@ -1,0 +1,148 @@
+// Every bound a loop runs under, with a unit in its name, and the presets the seeds gave each mode.
+
+export type ModeName = 'goal' | 'prompt' | 'prd' | 'project' | 'plan' | 'review';
+
+/** `null` = unlimited; it must be typed by a person, and another limit must hold (ADR 4). */
+export interface Limits {
+  readonly iterationsMax: number | null;
+  readonly costUsdMicrosMax: number | null;
+  readonly tokensMax: number | null;
+  /** Active time: iterations, checks, actions; waits do not count. */
+  readonly durationMsMax: number | null;
+  /** Wall clock, epoch ms. */
+  readonly deadlineAt: number | null;
+  readonly iterationMsMax: number;
+  readonly consecutiveErrorsMax: number;
+  readonly noProgressIterations: number;
+  readonly attemptsPerTaskMax: number;
+  readonly escalationsPerTaskMax: number;
+  readonly averageIterationMsMax: number | null;
+}
+
+export interface Settings {
+  readonly mode: ModeName;
+  readonly limits: Limits;
+  readonly promise: string;
+  readonly parallel: number;
+  /** The performers by name: the first usable one does the work, the rest are the fallback chain. */
+  readonly performers: readonly string[];
+  readonly checks: readonly string[];
+  /** Iterations work in forks that are merged after their checks. */
+  readonly forked: boolean;
+  readonly checkpoints: boolean;
+  /** The nth identical error in a row escalates (prd: STUCK_THRESHOLD); null: it hands off instead. */
+  readonly sameErrorsToEscalate: number | null;
+  readonly errorsToHandOff: number;
+  readonly contextFractionMax: number;
+  readonly budgetAlertFraction: number;
+  readonly contextCharsMax: number;
+  readonly backoffBaseMs: number;
+  readonly backoffMsMax: number;
+  readonly ladder: Ladder;
+  readonly breaker: BreakerSettings;
+}
+
+/** What may differ when the same loop is run again with other flags. */
+export type ChangedSettings = Partial<Pick<Settings, 'performers' | 'checks' | 'promise'>>;
+
+/** Seed 000's graduated intervention. */
+export interface Ladder {
+  readonly stuckAfterMs: number;
+  readonly nudgeEveryMs: number;
+  readonly nudgesMax: number;
+  readonly answerWithinMs: number;
+  /** This many iterations in a row ended by the ladder are a health failure of the loop. */
+  readonly terminationsMax: number;
+}
+
+export interface BreakerSettings {
+  readonly failuresToOpen: number;
+  readonly cooldownMs: number;
+  readonly cooldownMsMax: number;
+  /** Openings in a row of every performer before the loop gives up. */
+  readonly openingsMax: number;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const house: Limits = {
+  iterationsMax: 50,
+  costUsdMicrosMax: 50_000_000, // seed 000; the house default where a seed names none
+  tokensMax: null,
+  durationMsMax: null,
+  deadlineAt: null,
+  iterationMsMax: 2 * hour,
+  consecutiveErrorsMax: 5, // ADR 3
+  noProgressIterations: 5, // ADR 5
+  attemptsPerTaskMax: 5,
+  escalationsPerTaskMax: 3,
+  averageIterationMsMax: null, // seed 001 halts at 5 min; ADR 3: only when asked
+};
+
+export const limitPresets: Readonly<Record<ModeName, Limits>> = {
+  goal: { ...house, iterationsMax: 10, durationMsMax: 120 * minute, noProgressIterations: 3 }, // seed 000
+  prompt: { ...house, iterationsMax: 100, costUsdMicrosMax: 10_000_000, durationMsMax: 4 * hour }, // seed 001, part 2
+  prd: { ...house }, // seed 003
+  project: { ...house, attemptsPerTaskMax: 3 }, // seed 002
+  plan: { ...house, iterationsMax: 10, attemptsPerTaskMax: 3 }, // seed 004
+  review: { ...house, iterationsMax: 12, durationMsMax: 30 * minute, attemptsPerTaskMax: 3 }, // seed 001, part 3
+};
+
+/** The promise each seed uses. */
+export const promisePresets: Readonly<Record<ModeName, string>> = {
+  goal: 'DONE',
+  prompt: 'LOOP_COMPLETE',
+  prd: 'DONE',
+  project: 'DONE',
+  plan: 'DONE',
+  review: 'ALL_ISSUES_RESOLVED',
+};
+
+export const defaultLadder: Ladder = {
+  stuckAfterMs: 30 * minute,
+  nudgeEveryMs: 10 * minute,
+  nudgesMax: 3,
+  answerWithinMs: 15 * minute,
+  terminationsMax: 2,
+};
+
+export const defaultBreaker: BreakerSettings = {
+  failuresToOpen: 3,
+  cooldownMs: minute,
+  cooldownMsMax: 30 * minute,
+  openingsMax: 6,
+};
+
+export function defaultSettings(mode: ModeName): Settings {
+  return {
+    mode,
+    limits: limitPresets[mode],
+    promise: promisePresets[mode],
+    parallel: 1,
+    performers: [],
+    checks: [],
+    forked: false,
+    checkpoints: false,
+    sameErrorsToEscalate: mode === 'prd' ? 3 : null, // seed 003, STUCK_THRESHOLD
+    errorsToHandOff: 3, // seed 000
+    contextFractionMax: 0.7, // seed 000
+    budgetAlertFraction: 0.8, // seed 000
+    contextCharsMax: 5_000, // seed 001
+    backoffBaseMs: 1_000,
+    backoffMsMax: 60_000, // seed 001: min(2^n, 60) s
+    ladder: defaultLadder,
+    breaker: defaultBreaker,
+  };
+}
+
+/** A loop without any bound on its length or spend is refused. */
+export function isBounded(limits: Limits): boolean {
+  return (
+    limits.iterationsMax !== null ||
+    limits.costUsdMicrosMax !== null ||
+    limits.tokensMax !== null ||
+    limits.durationMsMax !== null ||
+    limits.deadlineAt !== null
+  );
+}

@@ -1,0 +1,192 @@
+// What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
+import { breakerPosition } from './breaker.ts';
+import { checkBudget } from './budget.ts';
+import type { Escalation } from './event.ts';
+import { ladderStep } from './health.ts';
+import { isBusy, type State } from './state.ts';
+import { openTasks, readyTasks, type Task } from './task.ts';
+import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';
+
+/** Effects have keys: the engine starts those that are not running and aborts those that are no longer returned. */
+export type Effect =
+  | { readonly type: 'load'; readonly key: string }
+  | { readonly type: 'perform'; readonly key: string; readonly iteration: number }
+  /** Not wanted any more and not running: ended without a performer. */
+  | { readonly type: 'abandon'; readonly key: string; readonly iteration: number }
+  | { readonly type: 'recover'; readonly key: string; readonly iteration: number }
+  | {
+      readonly type: 'nudge';
+      readonly key: string;
+      readonly iteration: number;
+      readonly level: 'nudge' | 'escalate' | 'terminate';
+    }
+  | { readonly type: 'check'; readonly key: string; readonly iteration: number; readonly task: string }
+  | { readonly type: 'merge'; readonly key: string; readonly iteration: number }
+  | { readonly type: 'save'; readonly key: string; readonly tasks: readonly string[] }
+  | { readonly type: 'checkpoint'; readonly key: string }
+  | { readonly type: 'ask'; readonly key: string; readonly escalation: Escalation }
+  | { readonly type: 'begin'; readonly key: string; readonly task: string; readonly performer: string }
+  | { readonly type: 'stall'; readonly key: string }
+  | { readonly type: 'end'; readonly key: string; readonly termination: Termination };
+
+export interface Plan {
+  readonly effects: readonly Effect[];
+  /** When to ask again if nothing happens before. */
+  readonly wakeAt?: number;
+}
+
+class Wake {
+  at: number | undefined;
+  by(at: number | undefined): void {
+    if (at !== undefined && (this.at === undefined || at < this.at)) this.at = at;
+  }
+}
+
+function liveEffects(state: State, now: number, self: string, hard: boolean, wake: Wake): readonly Effect[] {
+  const effects: Effect[] = [];
+  for (const live of state.live) {
+    const { iteration } = live;
+    if (live.holder !== self) {
+      effects.push({ type: 'recover', key: `recover:${iteration}`, iteration });
+      continue;
+    }
+    const dropped = hard || live.terminated !== undefined || state.paused?.now === true;
+    if (dropped) {
+      effects.push({ type: 'abandon', key: `abandon:${iteration}`, iteration });
+      continue;
+    }
+    effects.push({ type: 'perform', key: `perform:${iteration}`, iteration });
+    const step = ladderStep(live, state.settings.ladder);
+    if (step === undefined) continue;
+    if (step.dueAt <= now)
+      effects.push({
+        type: 'nudge',
+        key: `nudge:${iteration}:${step.level}:${live.nudges}`,
+        iteration,
+        level: step.level,
+      });
+    else wake.by(step.dueAt);
+  }
+  for (const claim of state.claims) {
+    const { iteration, task } = claim;
+    if (claim.stage === 'check') effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
+    else effects.push({ type: 'merge', key: `merge:${iteration}`, iteration });
+  }
+  return effects;
+}
+
+/** Above this, writing the document takes longer than starting an agent: it is done while the agent works (ADR 7). */
+const tasksWrittenFirstMax = 1_000;
+
+function bookkeeping(state: State, ready: boolean): readonly Effect[] {
+  const effects: Effect[] = [];
+  const starting =
+    ready && state.tasks.size > tasksWrittenFirstMax && !state.live.some(one => one.process !== undefined);
+  if (state.unsaved.length > 0 && !starting) {
+    effects.push({ type: 'save', key: `save:${state.unsaved.join(',')}`, tasks: state.unsaved });
+  }
+  if (state.checkpointDue) effects.push({ type: 'checkpoint', key: `checkpoint:${state.iterationsEnded}` });
+  for (const escalation of state.escalations) effects.push({ type: 'ask', key: `ask:${escalation.id}`, escalation });
+  return effects;
+}
+
+interface Choice {
+  readonly performer?: string;
+  readonly usableAt?: number;
+}
+
+/** The first usable performer of the chain; every third error in a row moves on to the next one. */
+function choosePerformer(state: State, now: number): Choice {
+  const { performers, errorsToHandOff } = state.settings;
+  const shift = performers.length === 0 ? 0 : Math.floor(state.errorsInRow / errorsToHandOff) % performers.length;
+  let usableAt: number | undefined;
+  for (const name of [...performers.slice(shift), ...performers.slice(0, shift)]) {
+    const breaker = state.breakers[name];
+    const position = breaker === undefined ? 'closed' : breakerPosition(breaker, now);
+    const probing = position === 'half-open' && state.live.some(one => one.performer === name);
+    if (position === 'closed' || (position === 'half-open' && !probing)) return { performer: name };
+    const until = breaker?.openUntil;
+    if (until !== undefined && until > now) usableAt = Math.min(usableAt ?? until, until);
+  }
+  return usableAt === undefined ? {} : { usableAt };
+}
+
+/** In the last twentieth of the money only one iteration runs at a time. */
+function roomFor(state: State): number {
+  const verdict = checkBudget([
+    { scope: 'task', usedUsdMicros: state.usage.costUsdMicros, limitUsdMicros: state.settings.limits.costUsdMicrosMax },
+  ]);
+  const { iterationsMax } = state.settings.limits;
+  const parallel = verdict.action === 'throttle' ? 1 : state.settings.parallel;
+  const byCount = iterationsMax === null ? parallel : iterationsMax - state.iterations;
+  return Math.min(parallel - state.live.length - state.claims.length, byCount);
+}
+
+function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] {
+  if (state.paused || state.escalations.some(one => one.task === undefined)) return [];
+  if (state.wait && state.wait.until > now) {
+    wake.by(state.wait.until);
+    return [];
+  }
+  const room = roomFor(state);
+  if (room <= 0) return [];
+  const ready: readonly Task[] = readyTasks(state.tasks, room);
+  if (ready.length === 0) {
+    const asked = state.escalations.length > 0;
+    return isBusy(state) || asked ? [] : [{ type: 'stall', key: 'stall' }];
+  }
+  const { performer, usableAt } = choosePerformer(state, now);
+  if (performer === undefined) {
+    wake.by(usableAt);
+    return [];
+  }
+  const probing = state.breakers[performer]?.openUntil !== undefined;
+  const most = probing ? 1 : ready.length;
+  return ready.slice(0, most).map(task => ({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer }));
+}
+
+export function next(state: State, now: number, self: string): Plan {
+  if (state.ended || state.loop === '') return { effects: [] };
+  if (!state.loaded) {
+    const stop = hardStop(state, now);
+    return stop
+      ? { effects: [{ type: 'end', key: 'end', termination: stop }] }
+      : { effects: [{ type: 'load', key: 'load' }] };
+  }
+  const wake = new Wake();
+  const hard = hardStop(state, now) !== undefined;
+  const work = liveEffects(state, now, self, hard, wake);
+  const plan = (more: readonly Effect[]): Plan => {
+    wake.by(timeLimitAt(state, now));
+    const busyStarting = more.some(effect => effect.type === 'begin') || state.live.length > 0;
+    const effects = [...work, ...bookkeeping(state, busyStarting), ...more];
+    return wake.at === undefined ? { effects } : { effects, wakeAt: Math.max(wake.at, now + 1) };
+  };
+  const settled = !isBusy(state);
+  const written = state.unsaved.length === 0 && !state.checkpointDue;
+  const termination = evaluateTermination(state, now);
+  if (termination !== undefined) {
+    return plan(settled && written ? [{ type: 'end', key: 'end', termination }] : []);
+  }
+  const large = state.tasks.size > tasksWrittenFirstMax && !state.checkpointDue;
+  return plan(written || large ? beginEffects(state, now, wake) : []);
+}
+
+/** What the loop waits for, for people: undefined while it works. */
+export function waitingFor(state: State, now: number): { readonly what: string; readonly until?: number } | undefined {
+  if (state.ended || isBusy(state)) return undefined;
+  if (state.paused) return { what: `paused by ${state.paused.by}` };
+  if (state.wait && state.wait.until > now) return { what: state.wait.for, until: state.wait.until };
+  const { performer, usableAt } = choosePerformer(state, now);
+  if (performer === undefined && usableAt !== undefined)
+    return { what: 'a performer that rests after failures', until: usableAt };
+  const ready = readyTasks(state.tasks, 1).length > 0 && !state.escalations.some(one => one.task === undefined);
+  if (!ready && state.escalations.length > 0) return { what: 'a human' };
+  return undefined;
+}
+
+/** Every open task's last claim failed its check (exit code 8). */
+export function everyClaimFailed(state: State): boolean {
+  const open = openTasks(state.tasks);
+  return open.length > 0 && open.every(task => task.claimFailed);
+}

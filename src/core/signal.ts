@@ -1,0 +1,237 @@
+// Reads the claims in an agent's final message; text is never evidence, so whatever is doubtful does not count.
+import {
+  escalateSeek,
+  type RawBlock,
+  readEscalate,
+  readReport,
+  takeEscalate,
+  takeHandoff,
+  takeReport,
+} from './signal-blocks.ts';
+import { affirms, denies, findPredicate, findTask, isIntroducedAsCondition, readClaim } from './signal-statement.ts';
+import { seeker, walkLines } from './signal-walk.ts';
+
+export type Phase = 'planning' | 'implementing' | 'testing' | 'reviewing' | 'handoff' | 'complete';
+
+/** What an agent says about its own work, written by the agent and bounded by us. */
+export interface Report {
+  readonly phase?: Phase;
+  readonly completed: readonly string[];
+  readonly pending: readonly string[];
+  readonly blocked: readonly { readonly item: string; readonly reason: string }[];
+  readonly decisions: readonly string[];
+}
+
+export interface EscalateBlock {
+  readonly type: 'stuck' | 'deviation' | 'unknown';
+  readonly summary: string;
+  readonly context: string;
+  readonly options: readonly string[];
+  readonly question: string;
+  /** Further blocks, or raw text that did not fit the form. */
+  readonly attached: string;
+}
+
+export interface Dialect {
+  /** The active task's id. */
+  readonly task: string;
+  readonly promise: string;
+}
+
+export interface Signals {
+  /** A line of its own says that the active task is complete. */
+  readonly done: boolean;
+  /** Well-formed completion lines that name another task (at most 9). */
+  readonly doneElsewhere: readonly string[];
+  /** The exact promise is the last non-empty line. */
+  readonly promise: boolean;
+  /** The last line looks like a promise but is not the one asked for: why, for the next prompt. */
+  readonly promiseRefused?: string;
+  readonly checkbox: boolean;
+  readonly escalate?: EscalateBlock;
+  readonly review?: 'complete' | 'blocked' | 'timeout';
+  /** The reason the agent gave for wanting a fresh context. */
+  readonly handoff?: string;
+  readonly report?: Report;
+}
+
+const elsewhereMax = 9;
+const elsewhereTriesMax = 1_000; // lines about other tasks are a courtesy: only so many are read
+const laterCharsMax = 2_000;
+const reportTriesMax = 8; // the last report wins; this many are tried when it cannot be read
+const lastLineCharsMax = 1_000;
+const checkboxCharsMax = 100;
+
+/** What one pass over the lines that count has found. */
+interface Found {
+  done: boolean;
+  checkbox: boolean;
+  lastLineCounts: boolean;
+  escalate?: RawBlock;
+  handoff?: string;
+  readonly later: string[];
+  readonly elsewhere: Set<string>;
+  readonly reports: string[];
+}
+
+/** True and false for a ticked and an open box, undefined for any other line. */
+function readCheckbox(text: string, first: number, end: number): boolean | undefined {
+  const box = text[first] === '[' ? first : first + 2;
+  if (end - first > checkboxCharsMax || !text.startsWith('] TASK_COMPLETE', box + 2)) return undefined;
+  const line = /^(?:[-*+] )?\[([xX ])\] TASK_COMPLETE$/.exec(text.slice(first, end).trimEnd());
+  return line === null ? undefined : line[1] !== ' ';
+}
+
+/** Visits tags that begin a line: a block that was taken is not read as lines. */
+function tagVisitor(text: string, found: Found): (first: number, end: number) => number {
+  const seekEscalate = escalateSeek(text);
+  const reportClose = seeker(text, '</report>');
+  const handoffClose = seeker(text, '</handoff>');
+  let laterChars = 0;
+  return (first, end) => {
+    if (text.startsWith('<escalate', first)) {
+      const block = takeEscalate(text, first, end, seekEscalate);
+      if (block === undefined) return -1;
+      if (found.escalate === undefined) found.escalate = block;
+      else if (laterChars < laterCharsMax) {
+        const raw = text.slice(first, Math.min(block.end, first + laterCharsMax));
+        laterChars += raw.length;
+        found.later.push(raw);
+      }
+      return block.end;
+    }
+    if (text.startsWith('<report>', first)) {
+      const block = takeReport(text, first, reportClose);
+      if (block === undefined) return -1;
+      found.reports.push(block.body);
+      if (found.reports.length > reportTriesMax) found.reports.shift();
+      return block.end;
+    }
+    if (text.startsWith('<handoff>', first)) {
+      const block = takeHandoff(text, first, handoffClose);
+      if (block !== undefined) found.handoff = block.body;
+      return block?.end ?? -1;
+    }
+    return -1;
+  };
+}
+
+function readLines(text: string, task: string, lastLineStart: number): Found {
+  const found: Found = {
+    done: false,
+    checkbox: false,
+    lastLineCounts: false,
+    later: [],
+    elsewhere: new Set(),
+    reports: [],
+  };
+  const visitTag = tagVisitor(text, found);
+  let previousFirst = 0;
+  let previousEnd = 0;
+  let elsewhereTries = 0;
+  const visitTask = (first: number, end: number, taskAt: number): void => {
+    const predicateAt = findPredicate(text, taskAt, end, task);
+    if (predicateAt >= 0 && denies(text, predicateAt, end)) found.done = false;
+    else if (predicateAt < 0 ? elsewhereTries < elsewhereTriesMax : !found.done && affirms(text, predicateAt, end)) {
+      if (predicateAt < 0) elsewhereTries += 1;
+      if (isIntroducedAsCondition(text, previousFirst, previousEnd, first)) return;
+      const claimed = readClaim(text, first, end, taskAt, task);
+      if (claimed === undefined) return;
+      if (claimed === task) found.done = true;
+      else if (found.elsewhere.size < elsewhereMax) found.elsewhere.add(claimed);
+    }
+  };
+  walkLines(text, (first, end) => {
+    if (first >= lastLineStart) found.lastLineCounts = true;
+    if (text.charCodeAt(first) === 0x3c) return visitTag(first, end);
+    const taskAt = findTask(text, first, end);
+    if (taskAt >= 0) visitTask(first, end, taskAt);
+    else found.checkbox = readCheckbox(text, first, end) ?? found.checkbox;
+    previousFirst = first;
+    previousEnd = end;
+    return -1;
+  });
+  return found;
+}
+
+const reviewLines: ReadonlyMap<string, NonNullable<Signals['review']>> = new Map([
+  ['<review-complete>ALL_ISSUES_RESOLVED</review-complete>', 'complete'],
+  ['<review-blocked>MANUAL_INTERVENTION_REQUIRED</review-blocked>', 'blocked'],
+  ['<review-timeout>MAX_ITERATIONS_REACHED</review-timeout>', 'timeout'],
+]);
+
+function oneSpaced(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+/** The text a line promises, by comparison alone: a promise may contain what a pattern would interpret. */
+function promises(line: string, promise: string): boolean {
+  if (promise === '') return false;
+  const inTags = line.startsWith('<promise>') && line.endsWith('</promise>');
+  return oneSpaced(line) === promise || (inTags && oneSpaced(line.slice(9, -10)) === promise);
+}
+
+function resembles(line: string, promise: string): boolean {
+  const lower = line.toLowerCase();
+  if (lower.includes('<promise') || lower.includes('</promise')) return true;
+  const plain = (text: string): string => oneSpaced(text.replace(/[*_`"'.!]/g, ''));
+  const wanted = plain(promise.toLowerCase());
+  return wanted !== '' && plain(lower) === wanted;
+}
+
+function readPromise(
+  text: string,
+  line: string,
+  wanted: string,
+  found: Found,
+): Pick<Signals, 'promise' | 'promiseRefused'> {
+  const promise = oneSpaced(wanted);
+  const exact = `<promise>${promise}</promise>`;
+  const refuse = (why: string) => ({ promise: false, promiseRefused: why });
+  if (line.length <= lastLineCharsMax + promise.length && promises(line, promise)) {
+    if (found.escalate !== undefined) return refuse('The message also escalates, and an escalation beats a promise.');
+    if (!found.lastLineCounts) {
+      return refuse(`The promise stands in code, in a quotation or in a comment; write ${exact} as plain text.`);
+    }
+    return { promise: true };
+  }
+  if (resembles(line.slice(-lastLineCharsMax), promise)) {
+    return refuse(`The last line resembles the promise but is not it; it must be exactly ${exact}.`);
+  }
+  if (promise !== '' && text.includes(exact)) {
+    return refuse(`The promise ${exact} must be the last line, and other text followed it.`);
+  }
+  return { promise: false };
+}
+
+function lastReport(bodies: readonly string[]): Report | undefined {
+  for (const body of bodies.toReversed()) {
+    const report = readReport(body);
+    if (report !== undefined) return report;
+  }
+  return undefined;
+}
+
+/**
+ * Reads only the message it is given: the performer's final one, with terminal sequences already stripped.
+ * Linear in its length, whatever it contains; never throws.
+ */
+export function readSignals(message: string, dialect: Dialect): Signals {
+  const text = message.trimEnd();
+  const lastLineStart = Math.max(text.lastIndexOf('\n'), text.includes('\r') ? text.lastIndexOf('\r') : -1) + 1;
+  const lastLine = text.slice(lastLineStart).trimStart();
+  const found = readLines(text, dialect.task, lastLineStart);
+  const escalates = found.escalate !== undefined;
+  const review = found.lastLineCounts ? reviewLines.get(lastLine.slice(0, lastLineCharsMax)) : undefined;
+  const report = lastReport(found.reports);
+  return {
+    done: found.done && !escalates,
+    doneElsewhere: [...found.elsewhere],
+    ...readPromise(text, lastLine, dialect.promise, found),
+    checkbox: found.checkbox && !escalates,
+    ...(found.escalate === undefined ? {} : { escalate: readEscalate(found.escalate, found.later) }),
+    ...(review === undefined || (escalates && review === 'complete') ? {} : { review }),
+    ...(found.handoff === undefined ? {} : { handoff: found.handoff }),
+    ...(report === undefined ? {} : { report }),
+  };
+}

@@ -1,0 +1,19 @@
+// The state as plain data and back: a snapshot is discardable, so a shape that does not fit is simply not used.
+import type { State } from './state.ts';
+import { addTasks, allTasks, emptyTable, setTask, type Task } from './task.ts';
+
+interface Packed extends Omit<State, 'tasks'> {
+  readonly tasks: readonly Task[];
+}
+
+export function packState(state: State): unknown {
+  const packed: Packed = { ...state, tasks: [...allTasks(state.tasks)] };
+  return packed;
+}
+
+export function unpackState(packed: unknown): State {
+  const { tasks, ...rest } = packed as Packed;
+  let table = addTasks(emptyTable, tasks);
+  for (const task of tasks) table = setTask(table, task);
+  return { ...rest, tasks: table };
+}

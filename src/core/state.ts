@@ -1,0 +1,173 @@
+// What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
+import type { Breaker } from './breaker.ts';
+import type { Because, Escalation, EventOf, Repetition, Usage } from './event.ts';
+import { defaultSettings, type Settings } from './limits.ts';
+import type { Report } from './signal.ts';
+import { emptyTable, type TaskTable } from './task.ts';
+import type { TerminationReason } from './termination.ts';
+
+/** An iteration that a performer is working on. */
+export interface LiveIteration {
+  readonly iteration: number;
+  readonly task: string;
+  readonly performer: string;
+  readonly holder: string;
+  readonly attempt: number;
+  readonly startedAt: number;
+  /** Last sign of life. */
+  readonly heardAt: number;
+  readonly process?: { readonly pid: number; readonly startTime: string; readonly host: string };
+  readonly usage: Usage;
+  readonly contextUsed: number;
+  readonly nudges: number;
+  readonly nudgedAt?: number;
+  readonly escalatedAt?: number;
+  /** The ladder's last step: it must end. */
+  readonly terminated?: Because;
+}
+
+/** A claim whose proof is still to be run. */
+export interface Claim {
+  readonly iteration: number;
+  readonly task: string;
+  readonly performer: string;
+  readonly stage: 'check' | 'merge';
+}
+
+export interface Guidance {
+  /** Absent: for whichever iteration comes next. */
+  readonly task?: string;
+  readonly text: string;
+  readonly by: string;
+}
+
+/** The three moving layers of the context; the stable one is the prompt itself. */
+export interface Memory {
+  readonly recent: readonly string[];
+  readonly errors: readonly string[];
+  readonly successes: readonly string[];
+}
+
+export interface Wait {
+  readonly until: number;
+  readonly for: 'backoff' | 'limit-reset';
+  readonly because: Because;
+}
+
+export interface State {
+  readonly loop: string;
+  readonly name: string;
+  readonly goal: string;
+  readonly document: string;
+  readonly directory: string;
+  readonly projectId: string;
+  readonly taskId: string;
+  readonly settings: Settings;
+  readonly startedAt: number;
+  readonly tasks: TaskTable;
+  readonly loaded: boolean;
+  readonly documentHash: string;
+  /** Tasks whose status the document does not show yet. */
+  readonly unsaved: readonly string[];
+  readonly live: readonly LiveIteration[];
+  readonly claims: readonly Claim[];
+  /** Iterations begun so far: the number of the newest one. */
+  readonly iterations: number;
+  readonly iterationsEnded: number;
+  readonly iterationMsSum: number;
+  readonly usage: Usage;
+  readonly activeMs: number;
+  /** Up to when active time has been counted. */
+  readonly clockedAt: number;
+  readonly errorsInRow: number;
+  readonly failuresInRow: number;
+  readonly sameErrorsInRow: number;
+  readonly lastError: string;
+  /** Iterations in a row that the health ladder had to end. */
+  readonly terminationsInRow: number;
+  readonly sinceProgress: number;
+  readonly memory: Memory;
+  readonly echoes: readonly string[];
+  readonly report?: Report;
+  readonly repetition?: Repetition;
+  readonly handoff?: EventOf<'iteration.ended'>['handoff'];
+  readonly lastIteration?: { readonly iteration: number; readonly task: string; readonly performer: string };
+  readonly breakers: Readonly<Record<string, Breaker>>;
+  readonly escalations: readonly Escalation[];
+  readonly escalationsRaised: number;
+  /** Why the last message's claim was not believed, for whichever iteration comes next. */
+  readonly refusal?: string;
+  readonly guidance: readonly Guidance[];
+  readonly wait?: Wait;
+  readonly paused?: { readonly by: string; readonly now: boolean };
+  readonly stop?: { readonly by: string; readonly because: Because };
+  readonly budgetAlerted: boolean;
+  readonly checkpointDue: boolean;
+  readonly lastCheckpoint: string;
+  readonly ended?: { readonly reason: TerminationReason; readonly because: Because; readonly at: number };
+}
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costUsdMicros: 0,
+  estimated: false,
+};
+
+export const initialState: State = {
+  loop: '',
+  name: '',
+  goal: '',
+  document: '',
+  directory: '',
+  projectId: '',
+  taskId: '',
+  settings: defaultSettings('prd'),
+  startedAt: 0,
+  tasks: emptyTable,
+  loaded: false,
+  documentHash: '',
+  unsaved: [],
+  live: [],
+  claims: [],
+  iterations: 0,
+  iterationsEnded: 0,
+  iterationMsSum: 0,
+  usage: noUsage,
+  activeMs: 0,
+  clockedAt: 0,
+  errorsInRow: 0,
+  failuresInRow: 0,
+  sameErrorsInRow: 0,
+  lastError: '',
+  terminationsInRow: 0,
+  sinceProgress: 0,
+  memory: { recent: [], errors: [], successes: [] },
+  echoes: [],
+  breakers: {},
+  escalations: [],
+  escalationsRaised: 0,
+  guidance: [],
+  budgetAlerted: false,
+  checkpointDue: false,
+  lastCheckpoint: '',
+};
+
+export function isBusy(state: State): boolean {
+  return state.live.length > 0 || state.claims.length > 0;
+}
+
+/** Active time so far; waits for people, providers and pauses are not in it. */
+export function activeMsAt(state: State, now: number): number {
+  return state.activeMs + (isBusy(state) ? Math.max(0, now - state.clockedAt) : 0);
+}
+
+export function totalTokens(usage: Usage): number {
+  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
+export function liveIteration(state: State, iteration: number): LiveIteration | undefined {
+  return state.live.find(one => one.iteration === iteration);
+}

@@ -1,0 +1,206 @@
+// Tasks, their table and their order: what is ready, what waits for what, how far the loop has come.
+
+export interface TaskSpec {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly criteria: readonly string[];
+  readonly dependsOn: readonly string[];
+  /** What the document said when it was read. */
+  readonly done: boolean;
+  readonly skipped: boolean;
+}
+
+export type TaskStatus = 'pending' | 'active' | 'done' | 'blocked' | 'skipped';
+
+export interface Task extends TaskSpec {
+  readonly status: TaskStatus;
+  readonly attempts: number;
+  readonly escalations: number;
+  /** Closed in this loop: was it proven by a check? Absent when the document said done from the start. */
+  readonly verified?: boolean;
+  /** Why the last claim was not believed; told to the next attempt. */
+  readonly rejection?: string;
+  /** The last claim failed its check. */
+  readonly claimFailed: boolean;
+  /** The open question that this task waits for. */
+  readonly asked?: string;
+  /** A human said to go on although a dependency was skipped. */
+  readonly ignoresUnmet: boolean;
+}
+
+/** An immutable table whose update copies one chunk, not the table: a fold step costs the change (10,000 tasks). */
+export interface TaskTable {
+  readonly chunks: readonly (readonly Task[])[];
+  readonly size: number;
+  /** Batches of id -> position, merged like a log so that a look-up tries few and an addition copies little. */
+  readonly index: readonly ReadonlyMap<string, number>[];
+  readonly counts: Readonly<Record<TaskStatus, number>>;
+  readonly unverified: number;
+  /** No task before this position is open. */
+  readonly firstOpen: number;
+}
+
+const chunkSize = 64;
+
+export const emptyTable: TaskTable = {
+  chunks: [],
+  size: 0,
+  index: [],
+  counts: { pending: 0, active: 0, done: 0, blocked: 0, skipped: 0 },
+  unverified: 0,
+  firstOpen: 0,
+};
+
+export function taskFromSpec(spec: TaskSpec): Task {
+  const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : 'pending';
+  return { ...spec, status, attempts: 0, escalations: 0, claimFailed: false, ignoresUnmet: false };
+}
+
+function positionOf(table: TaskTable, id: string): number | undefined {
+  for (let batch = table.index.length - 1; batch >= 0; batch -= 1) {
+    const position = table.index[batch]?.get(id);
+    if (position !== undefined) return position;
+  }
+  return undefined;
+}
+
+export function taskAt(table: TaskTable, position: number): Task | undefined {
+  return table.chunks[Math.floor(position / chunkSize)]?.[position % chunkSize];
+}
+
+export function findTask(table: TaskTable, id: string): Task | undefined {
+  const position = positionOf(table, id);
+  return position === undefined ? undefined : taskAt(table, position);
+}
+
+export function* allTasks(table: TaskTable): Generator<Task> {
+  for (const chunk of table.chunks) yield* chunk;
+}
+
+const isClosed = (task: Task): boolean => task.status === 'done' || task.status === 'skipped';
+const unverifiedCount = (task: Task): number => (task.status === 'done' && task.verified === false ? 1 : 0);
+
+/** Replaces the task with the same id. */
+export function setTask(table: TaskTable, task: Task): TaskTable {
+  const position = positionOf(table, task.id);
+  const before = position === undefined ? undefined : taskAt(table, position);
+  if (position === undefined || before === undefined) return table;
+  const at = Math.floor(position / chunkSize);
+  const chunk = table.chunks[at]?.slice() ?? [];
+  chunk[position % chunkSize] = task;
+  const chunks = table.chunks.slice();
+  chunks[at] = chunk;
+  const counts = { ...table.counts };
+  counts[before.status] -= 1;
+  counts[task.status] += 1;
+  const changed: TaskTable = {
+    ...table,
+    chunks,
+    counts,
+    unverified: table.unverified - unverifiedCount(before) + unverifiedCount(task),
+  };
+  return {
+    ...changed,
+    firstOpen: firstOpenFrom(changed, Math.min(table.firstOpen, isClosed(task) ? table.firstOpen : position)),
+  };
+}
+
+function firstOpenFrom(table: TaskTable, start: number): number {
+  let position = start;
+  for (let task = taskAt(table, position); task !== undefined && isClosed(task); task = taskAt(table, position)) {
+    position += 1;
+  }
+  return position;
+}
+
+/** Adds tasks at the end; ids already there are left out. */
+export function addTasks(table: TaskTable, specs: readonly TaskSpec[]): TaskTable {
+  const batch = new Map<string, number>();
+  const chunks = table.chunks.slice();
+  let last = chunks.at(-1)?.slice() ?? [];
+  if (last.length > 0) chunks.pop();
+  if (last.length === chunkSize) {
+    chunks.push(last);
+    last = [];
+  }
+  const counts = { ...table.counts };
+  let size = table.size;
+  for (const spec of specs) {
+    if (batch.has(spec.id) || positionOf(table, spec.id) !== undefined) continue;
+    const task = taskFromSpec(spec);
+    batch.set(spec.id, size);
+    counts[task.status] += 1;
+    last.push(task);
+    size += 1;
+    if (last.length === chunkSize) {
+      chunks.push(last);
+      last = [];
+    }
+  }
+  if (last.length > 0) chunks.push(last);
+  const grown: TaskTable = { ...table, chunks, size, counts, index: withBatch(table.index, batch) };
+  return { ...grown, firstOpen: firstOpenFrom(grown, table.firstOpen) };
+}
+
+function withBatch(
+  index: readonly ReadonlyMap<string, number>[],
+  batch: ReadonlyMap<string, number>,
+): readonly ReadonlyMap<string, number>[] {
+  if (batch.size === 0) return index;
+  const batches = index.slice();
+  let newest = batch;
+  for (let before = batches.at(-1); before !== undefined && before.size <= newest.size * 2; before = batches.at(-1)) {
+    newest = new Map([...before, ...newest]);
+    batches.pop();
+  }
+  batches.push(newest);
+  return batches;
+}
+
+/** Every dependency is done (or was skipped and a human said to go on). */
+export function dependenciesMet(table: TaskTable, task: Task): boolean {
+  return task.dependsOn.every(id => {
+    const status = findTask(table, id)?.status;
+    return status === 'done' || (task.ignoresUnmet && (status === 'skipped' || status === undefined));
+  });
+}
+
+export function isReady(table: TaskTable, task: Task): boolean {
+  return task.status === 'pending' && task.asked === undefined && dependenciesMet(table, task);
+}
+
+/** The first ready tasks in document order. */
+export function readyTasks(table: TaskTable, most: number): readonly Task[] {
+  const found: Task[] = [];
+  if (table.counts.pending === 0) return found;
+  for (let position = table.firstOpen; position < table.size && found.length < most; position += 1) {
+    const task = taskAt(table, position);
+    if (task !== undefined && isReady(table, task)) found.push(task);
+  }
+  return found;
+}
+
+export function openTasks(table: TaskTable): readonly Task[] {
+  const found: Task[] = [];
+  for (let position = table.firstOpen; position < table.size; position += 1) {
+    const task = taskAt(table, position);
+    if (task !== undefined && !isClosed(task)) found.push(task);
+  }
+  return found;
+}
+
+export interface Progress {
+  readonly total: number;
+  readonly done: number;
+  readonly skipped: number;
+  readonly blocked: number;
+  readonly open: number;
+  /** Closed on the agent's word alone. */
+  readonly unverified: number;
+}
+
+export function progress(table: TaskTable): Progress {
+  const { done, skipped, blocked } = table.counts;
+  return { total: table.size, done, skipped, blocked, open: table.size - done - skipped, unverified: table.unverified };
+}

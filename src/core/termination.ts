@@ -1,0 +1,148 @@
+// Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
+import { isExhausted } from './breaker.ts';
+import { formatDuration, formatUsd, plural } from './format.ts';
+import { activeMsAt, type State, totalTokens } from './state.ts';
+import { progress } from './task.ts';
+
+export type TerminationReason =
+  | 'goal_achieved'
+  | 'explicit_stop'
+  | 'circuit_breaker_open'
+  | 'health_failure'
+  | 'consecutive_errors'
+  | 'budget_exhausted'
+  | 'max_iterations'
+  | 'max_duration'
+  | 'no_progress';
+
+export interface Criterion {
+  readonly reason: TerminationReason;
+  /** Reaches into a live iteration: it is aborted rather than waited for. */
+  readonly hard: boolean;
+  /** The rule and its numbers when it holds. */
+  readonly holds: (state: State, now: number) => string | undefined;
+}
+
+function spent(state: State): string | undefined {
+  const { costUsdMicrosMax, tokensMax } = state.settings.limits;
+  const { usage } = state;
+  if (costUsdMicrosMax !== null && usage.costUsdMicros >= costUsdMicrosMax) {
+    return `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (--max-cost)`;
+  }
+  if (tokensMax !== null && totalTokens(usage) >= tokensMax) {
+    return `${totalTokens(usage)} tokens used of ${tokensMax} (--max-tokens)`;
+  }
+  return undefined;
+}
+
+function outOfTime(state: State, now: number): string | undefined {
+  const { durationMsMax, deadlineAt, averageIterationMsMax } = state.settings.limits;
+  const active = activeMsAt(state, now);
+  if (durationMsMax !== null && active >= durationMsMax) {
+    return `${formatDuration(active)} worked of ${formatDuration(durationMsMax)} (--max-duration)`;
+  }
+  if (deadlineAt !== null && now >= deadlineAt) return `the deadline has passed (--deadline)`;
+  const average = state.iterationsEnded >= 3 ? state.iterationMsSum / state.iterationsEnded : 0;
+  if (averageIterationMsMax !== null && average > averageIterationMsMax) {
+    return `iterations take ${formatDuration(average)} on average, more than ${formatDuration(averageIterationMsMax)} (--max-average-duration)`;
+  }
+  return undefined;
+}
+
+export const criteria: readonly Criterion[] = [
+  {
+    reason: 'goal_achieved',
+    hard: false,
+    holds: state => {
+      const { total, done, skipped, open } = progress(state.tasks);
+      if (!state.loaded || open > 0) return undefined;
+      return `${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+    },
+  },
+  { reason: 'explicit_stop', hard: true, holds: state => state.stop && `${state.stop.because} (by ${state.stop.by})` },
+  {
+    reason: 'circuit_breaker_open',
+    hard: false,
+    holds: state => {
+      const { performers, breaker } = state.settings;
+      const all =
+        performers.length > 0 &&
+        performers.every(name => {
+          const own = state.breakers[name];
+          return own !== undefined && isExhausted(own, breaker);
+        });
+      return all ? `every performer failed ${plural(breaker.openingsMax, 'time')} to recover` : undefined;
+    },
+  },
+  {
+    reason: 'health_failure',
+    hard: false,
+    holds: state => {
+      const { terminationsMax } = state.settings.ladder;
+      if (state.terminationsInRow < terminationsMax) return undefined;
+      return `${plural(state.terminationsInRow, 'iteration')} in a row got stuck and had to be ended`;
+    },
+  },
+  {
+    reason: 'consecutive_errors',
+    hard: false,
+    holds: state => {
+      const { consecutiveErrorsMax } = state.settings.limits;
+      if (state.errorsInRow < consecutiveErrorsMax) return undefined;
+      return `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)`;
+    },
+  },
+  { reason: 'budget_exhausted', hard: true, holds: spent },
+  {
+    reason: 'max_iterations',
+    hard: false,
+    holds: state => {
+      const { iterationsMax } = state.settings.limits;
+      if (iterationsMax === null || state.iterations < iterationsMax) return undefined;
+      return `iteration ${state.iterations} of ${iterationsMax} (--max-iterations)`;
+    },
+  },
+  { reason: 'max_duration', hard: true, holds: outOfTime },
+  {
+    reason: 'no_progress',
+    hard: false,
+    holds: state => {
+      const { noProgressIterations } = state.settings.limits;
+      if (state.sinceProgress < noProgressIterations) return undefined;
+      return `no task completed in the last ${plural(state.sinceProgress, 'iteration')}`;
+    },
+  },
+];
+
+export interface Termination {
+  readonly reason: TerminationReason;
+  readonly because: string;
+}
+
+function firstHolding(rows: readonly Criterion[], state: State, now: number): Termination | undefined {
+  for (const row of rows) {
+    const because = row.holds(state, now);
+    if (because !== undefined) return { reason: row.reason, because };
+  }
+  return undefined;
+}
+
+export function evaluateTermination(state: State, now: number): Termination | undefined {
+  return firstHolding(criteria, state, now);
+}
+
+const hardCriteria = criteria.filter(row => row.hard);
+
+/** Stop asked, deadline, money or duration used up: live work is aborted. */
+export function hardStop(state: State, now: number): Termination | undefined {
+  return firstHolding(hardCriteria, state, now);
+}
+
+/** When a time limit will be used up if nothing else happens. */
+export function timeLimitAt(state: State, now: number): number | undefined {
+  const { durationMsMax, deadlineAt } = state.settings.limits;
+  const busy = state.live.length + state.claims.length > 0;
+  const byDuration = busy && durationMsMax !== null ? now + (durationMsMax - activeMsAt(state, now)) : undefined;
+  if (deadlineAt === null) return byDuration;
+  return byDuration === undefined ? deadlineAt : Math.min(byDuration, deadlineAt);
+}

@@ -1,0 +1,115 @@
+// Cuts and cleans text that others wrote, so that a bound never breaks a character and a terminal never obeys it.
+
+const joiner = 0x200d;
+const stepsBackMax = 32; // a base with more marks than this is noise; then only the surrogate pair is kept whole
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function splitsPair(text: string, at: number): boolean {
+  return isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1));
+}
+
+/** Belongs to the character before it: combining marks, variation selectors, joiner, skin tones, flag tags. */
+function joinsPrevious(text: string, at: number): boolean {
+  const point = text.codePointAt(at) ?? 0;
+  if (point < 0x300) return false;
+  if (point === joiner || (point >= 0x1f3fb && point <= 0x1f3ff) || (point >= 0xe0020 && point <= 0xe007f)) return true;
+  return /^\p{M}/u.test(String.fromCodePoint(point));
+}
+
+function splitsCharacter(text: string, at: number): boolean {
+  if (at <= 0 || at >= text.length) return false;
+  return splitsPair(text, at) || text.charCodeAt(at - 1) === joiner || joinsPrevious(text, at);
+}
+
+/** The beginning of `text`, at most `max` UTF-16 units, never ending inside a character. */
+export function takeCharacters(text: string, max: number): string {
+  if (!(max > 0)) return '';
+  if (text.length <= max) return text;
+  const wanted = Math.floor(max);
+  let cut = wanted;
+  while (cut > 0 && wanted - cut < stepsBackMax && splitsCharacter(text, cut)) cut -= 1;
+  if (cut === 0 || splitsCharacter(text, cut)) cut = splitsPair(text, wanted) ? wanted - 1 : wanted;
+  return text.slice(0, cut);
+}
+
+/** The end of `text`, at most `max` UTF-16 units, never beginning inside a character. */
+export function takeLastCharacters(text: string, max: number): string {
+  if (!(max > 0)) return '';
+  if (text.length <= max) return text;
+  let cut = text.length - Math.floor(max);
+  while (splitsCharacter(text, cut)) cut += 1;
+  return text.slice(cut);
+}
+
+const escapeCode = 0x1b;
+const bellCode = 0x07;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
+
+/** Where a control sequence's parameters and final byte end. */
+function afterParameters(text: string, from: number, lowest: number, highest: number, finalLowest: number): number {
+  let at = from;
+  while (text.charCodeAt(at) >= lowest && text.charCodeAt(at) <= highest) at += 1;
+  const final = text.charCodeAt(at);
+  return final >= finalLowest && final <= 0x7e ? at + 1 : at;
+}
+
+/** A string sequence ends at its terminator, and at a line's end too: an unclosed one must not hide the rest. */
+function afterString(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === bellCode || code === 0x9c) return at + 1;
+    if (code === escapeCode) return text[at + 1] === '\\' ? at + 2 : at;
+    if (code === lineFeed || code === carriageReturn || code === 0x18 || code === 0x1a) return at;
+  }
+  return text.length;
+}
+
+/** Where the control character or sequence that begins at `at` ends. */
+function afterControl(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code === 0x9b) return afterParameters(text, at + 1, 0x20, 0x3f, 0x40);
+  if (code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f)) return afterString(text, at + 1);
+  if (code !== escapeCode) return at + 1;
+  const kind = text[at + 1] ?? '';
+  if (kind === '[') return afterParameters(text, at + 2, 0x20, 0x3f, 0x40);
+  if (kind !== '' && ']PX^_'.includes(kind)) return afterString(text, at + 2);
+  return afterParameters(text, at + 1, 0x20, 0x2f, 0x30);
+}
+
+function isControl(code: number): boolean {
+  return (code < 0x20 && code !== lineFeed && code !== 0x09) || (code >= 0x7f && code <= 0x9f);
+}
+
+/** Without terminal sequences and control characters but `\n` and `\t`; every line end becomes `\n`. */
+export function stripControls(text: string): string {
+  if (!controls.test(text)) return text;
+  const kept: string[] = [];
+  let from = 0;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (!isControl(code)) {
+      at += 1;
+      continue;
+    }
+    if (at > from) kept.push(text.slice(from, at));
+    if (code === carriageReturn) {
+      if (text.charCodeAt(at + 1) !== lineFeed) kept.push('\n');
+      at += 1;
+    } else {
+      at = afterControl(text, at);
+    }
+    from = at;
+  }
+  kept.push(text.slice(from));
+  return kept.join('');
+}

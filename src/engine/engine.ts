@@ -1,0 +1,47 @@
+// What the loop is given: ports and policies, nothing global. The composition root fills it in.
+import type { Answer, Escalation } from '../core/event.ts';
+import type { Redact } from '../core/redact.ts';
+import type { LiveIteration, State } from '../core/state.ts';
+import type { Check } from '../ports/check.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Notifier } from '../ports/notifier.ts';
+import type { Performer } from '../ports/performer.ts';
+import type { Problem, TaskSource } from '../ports/source.ts';
+import type { Spool } from '../ports/spool.ts';
+import type { Holder, Lease, Ledger, StoreFailure } from '../ports/store.ts';
+import type { Workspace } from '../ports/workspace.ts';
+
+export interface Engine {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly source: TaskSource;
+  readonly performers: Readonly<Record<string, Performer>>;
+  readonly checks: readonly Check[];
+  readonly workspace?: Workspace;
+  readonly spool: Spool;
+  readonly notifiers: readonly Notifier[];
+  /** The one funnel: every input goes through it before it is decided, stored, shown or sent. */
+  readonly redact: Redact;
+  readonly prompt: (state: State, live: LiveIteration, instructions: string) => { readonly text: string };
+  /** Asks the person at the terminal; absent when there is none. */
+  readonly ask?: (escalation: Escalation, state: State, stop: AbortSignal) => Promise<Answer | undefined>;
+  readonly onEscalation: 'wait' | 'skip' | 'exit';
+  readonly holder: Holder;
+  /** Who is at the keyboard, for the ledger. */
+  readonly by: string;
+  /** Code version; snapshots of another one are not used. */
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Ends a process tree that a dead holder recorded and that outlived it. */
+  readonly reap?: (process: NonNullable<LiveIteration['process']>) => Promise<void>;
+  /** Called when the ledger has grown: views are written from it. */
+  readonly publish?: { changed(): void; close(): Promise<void> };
+  /** Called once when the disk is full, so that the last word can still be recorded (F38). */
+  readonly freeReserve?: () => void;
+}
+
+export type RunResult =
+  | { readonly type: 'ended' | 'waiting' | 'interrupted'; readonly state: State }
+  | { readonly type: 'failed'; readonly state: State; readonly failure: StoreFailure }
+  | { readonly type: 'refused'; readonly state: State; readonly problems: readonly Problem[] }
+  | { readonly type: 'held'; readonly held: Lease };

@@ -1,0 +1,131 @@
+// Turns each effect into a call of a port and the answer into an input: one row per effect, no decisions.
+import type { Answer } from '../core/event.ts';
+import type { CheckOutcome, Input } from '../core/input.ts';
+import type { Effect } from '../core/next.ts';
+import { liveIteration, type State } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
+import type { Problem } from '../ports/source.ts';
+import type { Engine } from './engine.ts';
+import { supervise } from './supervise.ts';
+
+export interface Workplace {
+  readonly engine: Engine;
+  readonly state: State;
+  readonly post: (input: Input) => void;
+  readonly refuse: (problems: readonly Problem[]) => void;
+}
+
+type Perform<Type extends Effect['type']> = (
+  effect: Extract<Effect, { type: Type }>,
+  place: Workplace,
+  stop: AbortSignal,
+) => Promise<void>;
+
+const load: Perform<'load'> = async (_effect, { engine, post, refuse }) => {
+  const loaded = await engine.source.load();
+  if (loaded.type === 'failed') refuse(loaded.problems);
+  else if (loaded.type === 'loaded') post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+  else refuse([{ message: 'the document was read before this loop had its tasks' }]);
+};
+
+/** The document is read again before every iteration; when it changed, the choice is made anew. */
+const begin: Perform<'begin'> = async ({ task, performer }, { engine, post }) => {
+  const loaded = await engine.source.load();
+  if (loaded.type === 'loaded') post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+  post({ type: 'begin', task, performer, holder: engine.holder.id });
+};
+
+const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post }) => {
+  const live = liveIteration(state, iteration);
+  if (live?.process !== undefined) await engine.reap?.(live.process);
+  const found = live?.process === undefined ? undefined : engine.spool.found(iteration);
+  post({
+    type: 'recovered',
+    iteration,
+    holder: engine.holder.id,
+    chance: engine.clock.random(),
+    ...(found === undefined ? {} : { found }),
+  });
+};
+
+/** Stops at the first failure: one refused claim needs one reason. */
+const check: Perform<'check'> = async ({ iteration }, { engine, state, post }, stop) => {
+  const outcomes: CheckOutcome[] = [];
+  for (const one of engine.checks) {
+    const outcome = await one.run(engine.workspace?.directory(iteration) ?? state.directory, stop);
+    if (stop.aborted) return;
+    outcomes.push(outcome);
+    if (!outcome.passed) break;
+  }
+  post({ type: 'checked', iteration, outcomes });
+};
+
+const merge: Perform<'merge'> = async ({ iteration }, { engine, post }) => {
+  const result = (await engine.workspace?.merge(iteration)) ?? { merged: true, detail: 'nothing to merge' };
+  post({ type: 'merged', iteration, ...result });
+};
+
+const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
+  const marks = tasks.flatMap(id => {
+    const task = findTask(state.tasks, id);
+    return task === undefined ? [] : [{ id, done: task.status === 'done', skipped: task.status === 'skipped' }];
+  });
+  const saved = await engine.source.save(marks);
+  if (saved.type === 'failed')
+    post({ type: 'saved', marks, hash: '', failed: saved.problems[0]?.message ?? 'unknown' });
+  else
+    post({
+      type: 'saved',
+      marks,
+      hash: saved.hash,
+      ...(saved.restored === undefined ? {} : { restored: saved.restored }),
+    });
+};
+
+const untilAborted = (stop: AbortSignal): Promise<void> =>
+  new Promise(done => {
+    if (stop.aborted) done();
+    else stop.addEventListener('abort', () => done(), { once: true });
+  });
+
+/** Asked at the terminal, answered by policy, or left open for `ralph answer`. */
+const ask: Perform<'ask'> = async ({ escalation }, { engine, state, post }, stop) => {
+  const answered = (answer: Answer, by: string): void =>
+    post({ type: 'command', by, command: { type: 'answer', escalation: escalation.id, answer } });
+  if (engine.onEscalation === 'skip' && escalation.task !== undefined && escalation.kind !== 'health') {
+    answered({ kind: 'skip' }, '--on-escalation skip');
+    return;
+  }
+  const answer = engine.onEscalation === 'wait' ? await engine.ask?.(escalation, state, stop) : undefined;
+  if (answer !== undefined && !stop.aborted) answered(answer, engine.by);
+  else await untilAborted(stop);
+};
+
+const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
+  load,
+  begin,
+  perform: async ({ iteration }, { engine, state, post }, stop) => {
+    const live = liveIteration(state, iteration);
+    if (live !== undefined) await supervise(engine, state, live, post, stop);
+  },
+  abandon: async ({ iteration }, { engine, post }) => {
+    const failure = { kind: 'stopped' as const, detail: 'not wanted any more before the agent ran' };
+    post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
+  },
+  recover,
+  nudge: async ({ iteration, level }, { post }) => post({ type: 'nudged', iteration, level }),
+  check,
+  merge,
+  save,
+  checkpoint: async (_effect, { engine, post }) => {
+    const ref = (await engine.workspace?.save('after an iteration')) ?? '';
+    post({ type: 'checkpointed', checkpoint: engine.clock.id(), ref });
+  },
+  ask,
+  stall: async (_effect, { post }) => post({ type: 'stalled' }),
+  end: async (_effect, { post }) => post({ type: 'end' }),
+};
+
+export function performEffect(effect: Effect, place: Workplace, stop: AbortSignal): Promise<void> {
+  return (performs[effect.type] as Perform<Effect['type']>)(effect as never, place, stop);
+}

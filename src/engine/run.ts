@@ -1,0 +1,293 @@
+// The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
+import { decide } from '../core/decide.ts';
+import type { Event } from '../core/event.ts';
+import { evolve } from '../core/evolve.ts';
+import type { Command, Input } from '../core/input.ts';
+import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
+import { redactDeep } from '../core/redact.ts';
+import type { State } from '../core/state.ts';
+import { hardStop } from '../core/termination.ts';
+import type { Problem } from '../ports/source.ts';
+import type { Lease, StoreFailure } from '../ports/store.ts';
+import type { Engine, RunResult } from './engine.ts';
+import { performEffect } from './perform.ts';
+import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
+
+export interface RunOptions {
+  /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
+  readonly interrupt: AbortSignal;
+  /** Only finish what needs no performer: for commands that arrive while no process holds the loop. */
+  readonly settleOnly?: boolean;
+  /** Decided first, under the lease. */
+  readonly first?: readonly Input[];
+}
+
+const renewEveryMs = 15_000;
+const settling: readonly Effect['type'][] = ['abandon', 'recover', 'save', 'end'];
+
+class LoopRun {
+  private state: State;
+  private seq: number;
+  private hash: string;
+  private snapshotSeq: number;
+  private readonly running = new Map<string, AbortController>();
+  private readonly inbox: Input[] = [];
+  private mailWaiting = true;
+  private failure: StoreFailure | undefined;
+  private refused: readonly Problem[] | undefined;
+  private crash: unknown;
+  private wake: () => void = () => {};
+  private readonly engine: Engine;
+  private readonly lease: Lease;
+  private readonly options: RunOptions;
+
+  constructor(engine: Engine, lease: Lease, options: RunOptions, from: Replayed) {
+    this.engine = engine;
+    this.lease = lease;
+    this.options = options;
+    this.state = from.state;
+    this.seq = from.seq;
+    this.hash = from.hash;
+    this.snapshotSeq = from.seq - from.folded;
+  }
+
+  private readonly post = (input: Input): void => {
+    this.inbox.push(input);
+    this.wake();
+  };
+
+  async go(): Promise<RunResult> {
+    const { interrupt, first } = this.options;
+    const cancels = [this.engine.ledger.mailbox.watch(() => this.mailCame()), this.keepLease()];
+    const onInterrupt = (): void => this.wake();
+    interrupt.addEventListener('abort', onInterrupt);
+    try {
+      this.inbox.push(...(first ?? []));
+      return await this.turn();
+    } finally {
+      interrupt.removeEventListener('abort', onInterrupt);
+      for (const cancel of cancels) cancel();
+    }
+  }
+
+  private async turn(): Promise<RunResult> {
+    for (;;) {
+      await this.recordAll();
+      const plan = this.plan();
+      this.reconcile(plan);
+      if (this.inbox.length > 0) continue;
+      const result = this.result(plan);
+      if (result !== undefined) return result;
+      await this.rest(plan.wakeAt);
+    }
+  }
+
+  private plan(): Plan {
+    if (this.failure || this.refused || this.options.interrupt.aborted) return { effects: [] };
+    const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
+    if (!this.options.settleOnly) return plan;
+    // A command while no process holds the loop: only an asked stop has something to bring to its end.
+    return { effects: this.state.stop ? plan.effects.filter(effect => settling.includes(effect.type)) : [] };
+  }
+
+  private reconcile(plan: Plan): void {
+    const wanted = new Set(plan.effects.map(effect => effect.key));
+    for (const [key, controller] of this.running) {
+      if (!wanted.has(key) && !controller.signal.aborted) controller.abort(this.whyAborted());
+    }
+    for (const effect of plan.effects) {
+      const stopping = effect.type === 'abandon' && this.running.has(`perform:${effect.iteration}`);
+      if (!this.running.has(effect.key) && !stopping) this.start(effect);
+    }
+  }
+
+  private whyAborted(): string {
+    const { interrupt } = this.options;
+    if (interrupt.aborted) return typeof interrupt.reason === 'string' ? interrupt.reason : 'interrupted';
+    if (this.failure) return `the ledger failed: ${this.failure.detail}`;
+    const hard = hardStop(this.state, this.engine.clock.now());
+    if (hard) return `${hard.reason}: ${hard.because}`;
+    return this.state.paused?.now ? `paused by ${this.state.paused.by}` : 'no longer wanted';
+  }
+
+  private start(effect: Effect): void {
+    const controller = new AbortController();
+    this.running.set(effect.key, controller);
+    const place = {
+      engine: this.engine,
+      state: this.state,
+      post: this.post,
+      refuse: (problems: readonly Problem[]): void => {
+        this.refused = problems;
+      },
+    };
+    // A port that throws has broken its contract: that is our bug, and crash-only means the process ends (F15).
+    performEffect(effect, place, controller.signal).then(
+      () => {
+        this.running.delete(effect.key);
+        this.wake();
+      },
+      (error: unknown) => {
+        this.crash = error ?? new Error('unknown');
+        this.wake();
+      },
+    );
+  }
+
+  private result(plan: Plan): RunResult | undefined {
+    if (this.crash !== undefined) throw this.crash;
+    const { state } = this;
+    const idle = [...this.running.keys()].every(key => key.startsWith('ask:'));
+    if (this.running.size === 0) {
+      if (this.failure) return { type: 'failed', state, failure: this.failure };
+      if (this.refused) return { type: 'refused', state, problems: this.refused };
+      if (state.ended) return { type: 'ended', state };
+      if (this.options.interrupt.aborted) return { type: 'interrupted', state };
+      if (this.options.settleOnly) return { type: 'waiting', state };
+    }
+    if (!idle || this.failure || state.ended || this.options.interrupt.aborted) return undefined;
+    const waits = waitingFor(state, this.engine.clock.now());
+    if (waits?.what === 'a human' && this.engine.onEscalation !== 'wait') return { type: 'waiting', state };
+    const stuck = plan.wakeAt === undefined && this.running.size === 0 && state.paused === undefined;
+    return stuck ? { type: 'waiting', state } : undefined;
+  }
+
+  /** Until something is posted, an effect ends, mail comes, or the time that `next` named. */
+  private rest(wakeAt: number | undefined): Promise<void> {
+    return new Promise(done => {
+      let cancel: () => void = () => {};
+      this.wake = () => {
+        this.wake = () => {};
+        cancel();
+        done();
+      };
+      if (wakeAt !== undefined) cancel = this.engine.clock.at(wakeAt, () => this.wake());
+      if (this.inbox.length > 0 || this.mailWaiting) this.wake();
+    });
+  }
+
+  private mailCame(): void {
+    this.mailWaiting = true;
+    this.wake();
+  }
+
+  private keepLease(): () => void {
+    const { clock, ledger } = this.engine;
+    let cancel: () => void = () => {};
+    const renew = (): void => {
+      cancel = clock.at(clock.now() + renewEveryMs, async () => {
+        const ours = await ledger.store.renew(this.lease);
+        if (ours) renew();
+        else this.fail({ kind: 'fenced', detail: 'another process took this loop over', hint: 'ralph status' });
+      });
+    };
+    renew();
+    return () => cancel();
+  }
+
+  private fail(failure: StoreFailure): void {
+    this.failure ??= failure;
+    this.wake();
+  }
+
+  private async recordAll(): Promise<void> {
+    if (this.mailWaiting && !this.failure) {
+      this.mailWaiting = false;
+      for (const mail of await this.engine.ledger.mailbox.waiting(this.state.loop || this.lease.loop)) {
+        await this.record({ type: 'command', command: mail.body as Command, by: mail.by }, mail.id);
+      }
+    }
+    for (let input = this.inbox.shift(); input !== undefined; input = this.inbox.shift()) await this.record(input);
+  }
+
+  private async record(raw: Input, takes?: number): Promise<void> {
+    if (this.failure) return;
+    const input = redactDeep(raw, this.engine.redact);
+    const events = decide(this.state, input, this.engine.clock.now());
+    if (events.length === 0 && takes === undefined) return;
+    await this.append(events, takes);
+  }
+
+  private async append(events: readonly Event[], takes?: number): Promise<void> {
+    const { ledger, notifiers, publish } = this.engine;
+    const options = { token: this.lease.token, ...(takes === undefined ? {} : { takes }) };
+    const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);
+    if (!appended.ok) {
+      this.fail(appended.failure);
+      if (appended.failure.kind === 'disk-full') await this.lastWord();
+      return;
+    }
+    this.seq = appended.seq;
+    this.hash = appended.hash;
+    for (const event of events) {
+      this.state = evolve(this.state, event);
+      for (const notifier of notifiers) notifier.tell(event, this.state);
+    }
+    publish?.changed();
+    if (this.seq - this.snapshotSeq >= snapshotEvery && this.state.live.length > 0) await this.snapshot();
+  }
+
+  private async snapshot(): Promise<void> {
+    this.snapshotSeq = this.seq;
+    const { ledger, version } = this.engine;
+    await saveSnapshot(ledger, this.lease.loop, version, {
+      state: this.state,
+      seq: this.seq,
+      hash: this.hash,
+      folded: 0,
+    });
+  }
+
+  /** A full disk: the reserve file makes room for one question, so that the next start knows (F38). */
+  private async lastWord(): Promise<void> {
+    this.engine.freeReserve?.();
+    const question = {
+      kind: 'storage' as const,
+      summary: 'The disk is full',
+      context: this.failure?.detail ?? '',
+      options: ['There is room again: go on'],
+      question: 'Make room on the disk, then run the same command again.',
+    };
+    const events = decide(
+      this.state,
+      { type: 'escalate', question, because: 'the ledger could not be written' },
+      this.engine.clock.now(),
+    );
+    const appended = await this.engine.ledger.store.append(this.lease.loop, this.seq, events, {
+      token: this.lease.token,
+    });
+    if (!appended.ok) return;
+    this.seq = appended.seq;
+    for (const event of events) this.state = evolve(this.state, event);
+  }
+}
+
+/** Runs a loop until it ends, waits for a human, is interrupted, or cannot go on. Run and resume are this one path. */
+export async function runLoop(engine: Engine, loop: string, options: RunOptions): Promise<RunResult> {
+  const leased = await engine.ledger.store.lease(loop, engine.holder);
+  if (!leased.ok) return { type: 'held', held: leased.held };
+  try {
+    const from = await replay(engine.ledger, loop, engine.version);
+    const resumes = from.seq > 0 && !options.settleOnly;
+    const storage = from.state.escalations.filter(one => one.kind === 'storage');
+    const loaded = from.state.loaded && !options.settleOnly ? await engine.source.load() : undefined;
+    if (loaded?.type === 'failed') return { type: 'refused', state: from.state, problems: loaded.problems };
+    const first: Input[] = [
+      ...(resumes ? [{ type: 'taken-over' as const, by: engine.by }] : []),
+      ...(loaded?.type === 'loaded'
+        ? [{ type: 'document' as const, tasks: loaded.document.tasks, hash: loaded.hash }]
+        : []),
+      ...storage.map<Input>(one => ({
+        type: 'command',
+        by: 'ralph',
+        command: { type: 'answer', escalation: one.id, answer: { kind: 'retry' } },
+      })),
+      ...(options.first ?? []),
+    ];
+    const result = await new LoopRun(engine, leased.lease, { ...options, first }, from).go();
+    await engine.publish?.close();
+    return result;
+  } finally {
+    await engine.ledger.store.release(leased.lease);
+  }
+}

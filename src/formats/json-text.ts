@@ -1,0 +1,227 @@
+// Walks JSON text once, without recursion, so that faults, keys and values are known by their place in the text.
+
+/** Deeper nesting than this is an attack or an accident, not a backlog. */
+export const depthMax = 100;
+
+export interface JsonFault {
+  readonly offset: number;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The keys and list positions that lead to a value. One array is reused between calls: only [0, depth) holds. */
+export type JsonPath = readonly (string | number)[];
+
+export interface JsonWatcher {
+  /** A key was read, its escapes resolved; `path[depth - 1]` is the key itself. */
+  key?(path: JsonPath, depth: number, offset: number): void;
+  /** A value ended: text.slice(start, end). Parts are told before the whole. */
+  value?(path: JsonPath, depth: number, start: number, end: number): void;
+}
+
+export const byteOrderMark = '\uFEFF';
+
+/** Tells the watcher every key and value of strict JSON; the first fault ends the walk. A leading BOM is allowed. */
+export function scanJson(text: string, watcher: JsonWatcher = {}): JsonFault | undefined {
+  return new JsonScan(text, watcher).run();
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+const word = /[-+.\w]*/y;
+const numberOrName = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+class JsonScan {
+  private readonly text: string;
+  private readonly watcher: JsonWatcher;
+  private at: number;
+  private depth = 0;
+  private fault: JsonFault | undefined;
+  private readonly path: (string | number)[] = [];
+  private readonly starts: number[] = [];
+  private readonly closers: number[] = [];
+
+  constructor(text: string, watcher: JsonWatcher) {
+    this.text = text;
+    this.watcher = watcher;
+    this.at = text.startsWith(byteOrderMark) ? 1 : 0;
+  }
+
+  run(): JsonFault | undefined {
+    this.skipSpace();
+    if (this.at >= this.text.length) {
+      return { offset: this.at, message: 'The document is empty.', fix: 'Write the backlog as a JSON object.' };
+    }
+    while (this.beginValue() && this.afterValue());
+    return this.fault;
+  }
+
+  /** Reads up to the end of a scalar or an empty container; opens a container and goes on to its first member otherwise. */
+  private beginValue(): boolean {
+    for (;;) {
+      const start = this.at;
+      const code = this.text.charCodeAt(start);
+      if (code !== openBrace && code !== openBracket) {
+        if (!(code === quote ? this.readString() : this.readWord())) return false;
+        this.watcher.value?.(this.path, this.depth, start, this.at);
+        return true;
+      }
+      if (this.depth === depthMax) {
+        return this.fail(start, `The JSON is nested deeper than ${depthMax} levels.`, 'Flatten it.');
+      }
+      const closer = code === openBrace ? closeBrace : closeBracket;
+      this.starts[this.depth] = start;
+      this.closers[this.depth] = closer;
+      this.depth++;
+      this.at++;
+      this.skipSpace();
+      if (this.text.charCodeAt(this.at) === closer) {
+        this.close();
+        return true;
+      }
+      if (closer === closeBracket) this.path[this.depth - 1] = 0;
+      else if (!this.readKey()) return false;
+    }
+  }
+
+  /** Closes what ends here; true when another value must follow, false at the end or at a fault. */
+  private afterValue(): boolean {
+    for (;;) {
+      this.skipSpace();
+      const code = this.text.charCodeAt(this.at);
+      if (this.depth === 0) {
+        if (this.at < this.text.length) {
+          this.fail(this.at, `${this.here()} stands after the end of the JSON.`, 'Remove what follows the last brace.');
+        }
+        return false;
+      }
+      const closer = this.closers[this.depth - 1]!;
+      if (code === closer) {
+        this.close();
+        continue;
+      }
+      if (code !== comma) return this.unexpected(`a comma or ${String.fromCharCode(closer)}`);
+      const commaAt = this.at;
+      this.at++;
+      this.skipSpace();
+      if (this.text.charCodeAt(this.at) === closer) {
+        const what = String.fromCharCode(closer);
+        return this.fail(commaAt, `A comma stands before ${what}.`, 'Remove it: JSON has no trailing commas.');
+      }
+      if (closer === closeBrace) return this.readKey();
+      this.path[this.depth - 1] = (this.path[this.depth - 1] as number) + 1;
+      return true;
+    }
+  }
+
+  private close(): void {
+    this.at++;
+    this.depth--;
+    this.watcher.value?.(this.path, this.depth, this.starts[this.depth]!, this.at);
+  }
+
+  private readKey(): boolean {
+    const start = this.at;
+    if (this.text.charCodeAt(start) !== quote) return this.unexpected('a key in double quotes');
+    if (!this.readString()) return false;
+    this.path[this.depth - 1] = stringAt(this.text, start, this.at);
+    this.watcher.key?.(this.path, this.depth, start);
+    this.skipSpace();
+    if (this.text.charCodeAt(this.at) !== colon) return this.unexpected('a colon after the key');
+    this.at++;
+    this.skipSpace();
+    return true;
+  }
+
+  private readString(): boolean {
+    const text = this.text;
+    let at = this.at + 1;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === quote) {
+        this.at = at + 1;
+        return true;
+      }
+      if (code === backslash) {
+        escapeSequence.lastIndex = at;
+        if (!escapeSequence.test(text)) {
+          if (/^\\(?:u[0-9a-fA-F]{0,3})?$/.test(text.slice(at, at + 7))) return this.cutOff();
+          return this.fail(at, 'This backslash starts no JSON escape.', 'Write two backslashes for one.');
+        }
+        at = escapeSequence.lastIndex - 1;
+      } else if (code < 0x20) {
+        const what = code === 0x0a || code === 0x0d ? 'A line break' : 'A control character';
+        return this.fail(at, `${what} stands inside a quoted text.`, 'Close the quote, or write \\n or \\t instead.');
+      }
+    }
+    return this.cutOff();
+  }
+
+  private readWord(): boolean {
+    word.lastIndex = this.at;
+    const found = word.exec(this.text)![0];
+    if (numberOrName.test(found)) {
+      this.at += found.length;
+      return true;
+    }
+    if (found === '') return this.unexpected('a value');
+    if (this.at + found.length === this.text.length && found.length < 40) return this.cutOff();
+    const shownWord = found.length > 20 ? `${found.slice(0, 20)}…` : found;
+    return this.fail(
+      this.at,
+      `${shownWord} is not a JSON value.`,
+      'Write text in double quotes, a plain number, true, false or null.',
+    );
+  }
+
+  private skipSpace(): void {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.at++;
+    }
+  }
+
+  private here(): string {
+    const found = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0x20);
+    if (/[\p{L}\p{N}\p{P}\p{S}]/u.test(found)) return found === '"' ? 'A quote' : `"${found}"`;
+    return `The character U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  }
+
+  private unexpected(wanted: string): boolean {
+    if (this.at >= this.text.length) return this.cutOff();
+    const fix = this.text.startsWith('/', this.at)
+      ? 'Remove the comment: JSON has none.'
+      : this.text.startsWith("'", this.at)
+        ? 'Use double quotes.'
+        : 'Correct the JSON here or just before.';
+    return this.fail(this.at, `${this.here()} stands where ${wanted} must be.`, fix);
+  }
+
+  private cutOff(): boolean {
+    return this.fail(
+      this.text.length,
+      'The text ends before its JSON is complete.',
+      'The file looks cut off: finish it or take it from version control.',
+    );
+  }
+
+  private fail(offset: number, message: string, fix: string): boolean {
+    this.fault = { offset, message, fix };
+    return false;
+  }
+}
+
+/** The text that the JSON string at [start, end) stands for. The string must be a valid one. */
+export function stringAt(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1);
+  return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw;
+}

@@ -1,0 +1,13 @@
+// Seed 003 as data: stories from PRD.json, instructions from PROMPT.md, claims by line and promise.
+import { prd } from '../formats/prd.ts';
+import { iterationPrompt } from '../prompts/iteration.ts';
+import { prdInstructions } from '../prompts/prd.ts';
+import type { Mode } from './mode.ts';
+
+export const prdMode: Mode = {
+  name: 'prd',
+  format: prd,
+  instructionsName: 'PROMPT.md',
+  defaultInstructions: prdInstructions,
+  prompt: iterationPrompt,
+};

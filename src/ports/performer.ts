@@ -1,0 +1,54 @@
+// The port to whatever does an iteration: a coding agent or an action.
+import type { Usage } from '../core/event.ts';
+import type { Failure } from '../core/failure.ts';
+
+/** One iteration's work order. Everything a performer may know is in here. */
+export interface Assignment {
+  readonly loop: string;
+  readonly iteration: number;
+  readonly task: string;
+  /** 1 for the task's first attempt. */
+  readonly attempt: number;
+  readonly prompt: string;
+  readonly directory: string;
+  /** Wall clock bound of this iteration. */
+  readonly timeMsMax: number;
+  /** Extra environment, already limited to names that the user allowed. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export type Activity =
+  | { readonly type: 'spawned'; readonly pid: number; readonly startTime: string; readonly host: string }
+  | { readonly type: 'text'; readonly text: string; readonly channel: 'output' | 'errors' }
+  | { readonly type: 'tool'; readonly name: string; readonly detail: string }
+  /** Cumulative for this iteration; the engine takes the difference. */
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'context'; readonly usedFraction: number }
+  | { readonly type: 'session'; readonly id: string }
+  | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string }
+  | {
+      readonly type: 'ended';
+      /** The performer's final message: the only text in which signals are read. */
+      readonly message: string;
+      readonly failure?: Failure;
+      /** Descendants that we had to end after it. */
+      readonly reaped?: number;
+    };
+
+export interface PerformerAbilities {
+  readonly steer: boolean;
+  readonly resume: boolean;
+  readonly interactive: boolean;
+  readonly usage: boolean;
+}
+
+/**
+ * Contract: `perform` never throws. It yields exactly one `ended`, as its last activity. When `stop` fires it ends
+ * itself and all its descendants (TERM, ten seconds, KILL) and yields `ended` with failure kind `stopped`.
+ * No descendant is alive after `ended`. `spawned` comes first when a process was started.
+ */
+export interface Performer {
+  readonly name: string;
+  readonly can: PerformerAbilities;
+  perform(assignment: Assignment, stop: AbortSignal): AsyncIterable<Activity>;
+}

@@ -1,0 +1,69 @@
+// Keeps each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeStreamRedactor, type Redact, redactDeep } from '../core/redact.ts';
+import type { Spool, SpoolEnd, SpoolWriter } from '../ports/spool.ts';
+
+const outputBytesMax = 64 * 1024 * 1024;
+
+/** Where one iteration's files lie below the loop's folder. */
+export function iterationFolder(loopFolder: string, iteration: number): string {
+  return join(loopFolder, 'iterations', String(iteration));
+}
+
+class FileWriter implements SpoolWriter {
+  private readonly descriptors = new Map<string, number>();
+  private readonly redactors;
+  private written = 0;
+  private readonly folder: string;
+  private readonly redact: Redact;
+
+  constructor(folder: string, redact: Redact) {
+    this.folder = folder;
+    this.redact = redact;
+    this.redactors = { output: makeStreamRedactor(redact), errors: makeStreamRedactor(redact) };
+  }
+
+  private append(text: string, channel: 'output' | 'errors'): void {
+    if (text === '' || this.written > outputBytesMax) return;
+    let descriptor = this.descriptors.get(channel);
+    if (descriptor === undefined) {
+      descriptor = openSync(join(this.folder, `${channel}.log`), 'a', 0o600);
+      this.descriptors.set(channel, descriptor);
+    }
+    this.written += text.length;
+    writeSync(descriptor, this.written > outputBytesMax ? `${text}\n[… output cut at 64 MB]\n` : text);
+  }
+
+  write(text: string, channel: 'output' | 'errors'): void {
+    this.append(this.redactors[channel].push(text), channel);
+  }
+
+  end(end: SpoolEnd): void {
+    this.append(this.redactors.output.end(), 'output');
+    this.append(this.redactors.errors.end(), 'errors');
+    const draft = join(this.folder, 'ended.json.part');
+    writeFileSync(draft, JSON.stringify(redactDeep(end, this.redact)), { mode: 0o600 });
+    renameSync(draft, join(this.folder, 'ended.json'));
+    for (const descriptor of this.descriptors.values()) closeSync(descriptor);
+    this.descriptors.clear();
+  }
+}
+
+export function fileSpool(loopFolder: string, redact: Redact): Spool {
+  return {
+    open(iteration, prompt) {
+      const folder = iterationFolder(loopFolder, iteration);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, 'prompt.md'), redact(prompt), { mode: 0o600 });
+      return new FileWriter(folder, redact);
+    },
+    found(iteration) {
+      try {
+        return JSON.parse(readFileSync(join(iterationFolder(loopFolder, iteration), 'ended.json'), 'utf8')) as SpoolEnd;
+      } catch {
+        return undefined; // not there, or half written: the iteration counts as interrupted
+      }
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// Looks at the ledger's files without SQLite, because opening a database may already change it.
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+
+export type Glance =
+  | { readonly type: 'missing' }
+  | { readonly type: 'damaged'; readonly detail: string }
+  | { readonly type: 'database'; readonly userVersion: number; readonly walBytes: number };
+
+const headerBytes = 100;
+const magic = 'SQLite format 3\0';
+
+/** The size of the write-ahead log: it grows while a reader holds an old snapshot. */
+export function walBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Cheap: one small read of the database and one of its log (offsets: sqlite.org/fileformat2.html). */
+export function glance(path: string): Glance {
+  const logged = walBytes(path);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    if (logged === 0) return { type: 'missing' };
+    return { type: 'damaged', detail: 'the database is gone, but its write-ahead log is still there' };
+  }
+  const { bytes, size } = opening(path, headerBytes);
+  if (size < headerBytes) return { type: 'damaged', detail: `the file has only ${size} bytes` };
+  if (bytes.toString('latin1', 0, 16) !== magic)
+    return { type: 'damaged', detail: 'the file does not begin as a database does' };
+  const pageBytes = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
+  const sizeIsRecorded = bytes.readUInt32BE(24) === bytes.readUInt32BE(92);
+  const expected = bytes.readUInt32BE(28) * pageBytes;
+  if (logged === 0 && sizeIsRecorded && size < expected) {
+    return { type: 'damaged', detail: `the file has ${size} of ${expected} bytes` };
+  }
+  if (logged >= walHeaderBytes && !walHeaderHolds(opening(`${path}-wal`, walHeaderBytes).bytes)) {
+    return { type: 'damaged', detail: 'the write-ahead log does not begin as one does' };
+  }
+  return { type: 'database', userVersion: bytes.readUInt32BE(60), walBytes: logged };
+}
+
+/** Brings a file, or a folder's list of names, to the disk. */
+export function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function opening(path: string, most: number): { readonly bytes: Buffer; readonly size: number } {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(most);
+    const read = readSync(file, bytes, 0, most, 0);
+    return { bytes: bytes.subarray(0, Math.max(read, 0)), size: fstatSync(file).size };
+  } finally {
+    closeSync(file);
+  }
+}
+
+const walHeaderBytes = 32;
+const frameHeaderBytes = 24;
+
+type Sums = [number, number];
+
+/** The log's checksum: two running sums over pairs of words, in the byte order that its magic names. */
+function summed(bytes: Buffer, from: number, to: number, sums: Sums, bigEndian: boolean): Sums {
+  let [one, two] = sums;
+  for (let at = from; at + 8 <= to; at += 8) {
+    one = (one + (bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + two) >>> 0;
+    two = (two + (bigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + one) >>> 0;
+  }
+  return [one, two];
+}
+
+function walHeaderHolds(bytes: Buffer): boolean {
+  // A log that shrank to nothing since it was measured, or that a power cut left as zeros, holds nothing to lose.
+  if (bytes.length < walHeaderBytes || bytes.every(byte => byte === 0)) return true;
+  const word = bytes.readUInt32BE(0);
+  if (word !== 0x377f0682 && word !== 0x377f0683) return false;
+  const [one, two] = summed(bytes, 0, 24, [0, 0], word === 0x377f0683);
+  return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28);
+}
+
+/**
+ * SQLite reads a log up to its first bad frame and drops the rest without a word. Every commit is synced before the
+ * next begins, so a crash leaves at most one commit behind a bad frame; two or more are lost commits.
+ */
+export function lostCommits(path: string): number {
+  const first = countCommitsBehindDamage(path);
+  return first > 1 && countCommitsBehindDamage(path) > 1 ? first : 0;
+}
+
+function countCommitsBehindDamage(path: string): number {
+  if (walBytes(path) <= walHeaderBytes) return 0;
+  const log = readFileSync(`${path}-wal`);
+  if (
+    log.length <= walHeaderBytes ||
+    !opening(`${path}-wal`, walHeaderBytes).bytes.equals(log.subarray(0, walHeaderBytes))
+  )
+    return 0;
+  const bigEndian = log.readUInt32BE(0) === 0x377f0683;
+  const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
+  const salts = log.subarray(16, 24);
+  let sums: Sums | undefined = [log.readUInt32BE(24), log.readUInt32BE(28)];
+  let lost = 0;
+  for (let at = walHeaderBytes; at + frameBytes <= log.length; at += frameBytes) {
+    const ours = log.subarray(at + 8, at + 16).equals(salts);
+    if (sums === undefined) {
+      if (ours && log.readUInt32BE(at + 4) !== 0) lost += 1;
+      continue;
+    }
+    sums = summed(log, at, at + 8, sums, bigEndian);
+    sums = summed(log, at + frameHeaderBytes, at + frameBytes, sums, bigEndian);
+    const holds = ours && sums[0] === log.readUInt32BE(at + 16) && sums[1] === log.readUInt32BE(at + 20);
+    if (!holds) {
+      sums = undefined;
+      if (ours && log.readUInt32BE(at + 4) !== 0) lost += 1;
+    }
+  }
+  return lost;
+}

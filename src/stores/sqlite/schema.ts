@@ -1,0 +1,13 @@
+// The version of the database that this code reads and writes, known without loading the migrations.
+import type { Migration } from 'kysely/migration';
+
+export interface Schema {
+  readonly version: number;
+  /** By name, in order; as many as `version` says. */
+  migrations(): Promise<Readonly<Record<string, Migration>>>;
+}
+
+export const currentSchema: Schema = {
+  version: 1,
+  migrations: async () => ({ '001-ledger': await import('../migrations/001-ledger.ts') }),
+};

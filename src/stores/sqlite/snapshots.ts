@@ -1,0 +1,34 @@
+// Keeps the newest folded state of each loop; losing one costs time, never truth, so no failure leaves this file.
+import type { Snapshots } from '../../ports/store.ts';
+import type { Connection } from './connection.ts';
+
+export function snapshotsOf(connection: Connection, warn: (sentence: string) => void): Snapshots {
+  return {
+    async save(loop, { seq, hash, version, state }) {
+      try {
+        const sql = `INSERT INTO snapshots (loop, seq, hash, version, state) VALUES (?1, ?2, ?3, ?4, ?5)
+          ON CONFLICT (loop) DO UPDATE SET seq = ?2, hash = ?3, version = ?4, state = ?5`;
+        connection.orThrow(() => connection.statement(sql).run(loop, seq, hash, version, JSON.stringify(state)));
+      } catch (error) {
+        warn(`The snapshot of loop ${loop} was not saved, so the next start takes longer: ${String(error)}`);
+      }
+    },
+    async latest(loop, version) {
+      try {
+        const sql = `SELECT snapshots.* FROM snapshots JOIN events USING (loop, seq)
+          WHERE loop = ? AND version = ? AND events.hash = snapshots.hash`;
+        const row = connection.orThrow(() => connection.get(sql, loop, version));
+        if (row === undefined) return undefined;
+        return {
+          seq: Number(row['seq']),
+          hash: String(row['hash']),
+          version,
+          state: JSON.parse(String(row['state'])) as unknown,
+        };
+      } catch (error) {
+        warn(`The snapshot of loop ${loop} cannot be used, so this start takes longer: ${String(error)}`);
+        return undefined;
+      }
+    },
+  };
+}

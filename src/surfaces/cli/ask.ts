@@ -1,0 +1,66 @@
+// Asks the person at the terminal: the seed's five answers, one key each. A later answer from elsewhere closes it.
+import { createInterface } from 'node:readline/promises';
+import type { Answer, Escalation } from '../../core/event.ts';
+import type { State } from '../../core/state.ts';
+import type { LiveView } from './live.ts';
+
+type Reply = Answer | { readonly kind: 'custom' } | { readonly kind: 'invalid'; readonly why: string };
+
+export function readReply(text: string, options: number): Reply {
+  const word = text.trim().toLowerCase();
+  if (/^[1-9]$/.test(word)) {
+    const option = Number(word);
+    return option <= options
+      ? { kind: 'option', option }
+      : {
+          kind: 'invalid',
+          why: options === 0 ? 'There are no numbered options.' : `There are only ${options} options.`,
+        };
+  }
+  const words: Readonly<Record<string, Reply>> = {
+    c: { kind: 'custom' },
+    custom: { kind: 'custom' },
+    s: { kind: 'skip' },
+    skip: { kind: 'skip' },
+    r: { kind: 'retry' },
+    retry: { kind: 'retry' },
+    a: { kind: 'abort' },
+    abort: { kind: 'abort' },
+  };
+  return words[word] ?? { kind: 'invalid', why: 'Type a number, c, s, r or a.' };
+}
+
+export function askAtTerminal(view: LiveView, onCtrlC: () => void) {
+  let busy: Promise<unknown> = Promise.resolve();
+  const one = async (escalation: Escalation, stop: AbortSignal): Promise<Answer | undefined> => {
+    if (stop.aborted) return undefined;
+    const release = view.hold();
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    lines.on('SIGINT', onCtrlC);
+    try {
+      const numbers = escalation.options.length === 0 ? '' : `[1-${escalation.options.length}] option  `;
+      for (;;) {
+        const text = await lines.question(`${escalation.id}: ${numbers}[c] custom  [s] skip  [r] retry  [a] abort > `, {
+          signal: stop,
+        });
+        const reply = readReply(text, escalation.options.length);
+        if (reply.kind === 'invalid') process.stderr.write(`${reply.why}\n`);
+        else if (reply.kind === 'custom') {
+          const guidance = (await lines.question('Your guidance > ', { signal: stop })).trim();
+          if (guidance !== '') return { kind: 'text', text: guidance };
+        } else return reply;
+      }
+    } catch {
+      return undefined; // answered from elsewhere, interrupted, or the terminal went away
+    } finally {
+      lines.close();
+      release();
+    }
+  };
+  /** One question at a time, in the order they were raised. */
+  return (escalation: Escalation, _state: State, stop: AbortSignal): Promise<Answer | undefined> => {
+    const turn = busy.then(() => one(escalation, stop));
+    busy = turn;
+    return turn;
+  };
+}

@@ -1,0 +1,65 @@
+// The pre-run card: what will happen, where, with what, and within which limits, before anything does.
+import { containmentWords } from '../../app.ts';
+import { formatDuration, formatUsd, plural } from '../../core/format.ts';
+import type { Limits } from '../../core/limits.ts';
+import { progress } from '../../core/task.ts';
+import type { Chosen } from './choose.ts';
+import type { Prepared } from './prepare.ts';
+import { fitted, type Style } from './style.ts';
+
+function limitWords(limits: Limits): string {
+  const words = [
+    limits.iterationsMax === null ? 'iterations unlimited' : plural(limits.iterationsMax, 'iteration'),
+    limits.costUsdMicrosMax === null ? 'money unlimited' : formatUsd(limits.costUsdMicrosMax),
+    ...(limits.tokensMax === null ? [] : [`${limits.tokensMax} tokens`]),
+    ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
+    ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
+    `${limits.consecutiveErrorsMax} errors in a row`,
+    `${limits.attemptsPerTaskMax} attempts per task`,
+  ];
+  return words.join(', ');
+}
+
+export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
+  const { document, run, path, performer, directory } = prepared;
+  const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
+  const done = counts?.done ?? document.tasks.filter(task => task.done).length;
+  const limits =
+    chosen?.state === undefined ? run.settings.limits : { ...chosen.state.settings.limits, ...pickSet(prepared) };
+  const verify = run.settings.checks;
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      'loop',
+      chosen === undefined
+        ? '(not started)'
+        : `${chosen.name}${chosen.state === undefined ? '' : `, resumed after iteration ${chosen.state.iterations}`}`,
+    ],
+    ['tasks', `${path} (${done}/${counts?.total ?? document.tasks.length} done)`],
+    ['folder', directory],
+    [
+      'agent',
+      performer.name === 'command'
+        ? `command: ${run.config.agentCommand}`
+        : `${performer.name} (plays ${run.config.script ?? 'a script'}; no model is called)`,
+    ],
+    ['contained', containmentWords()],
+    [
+      'checks',
+      verify.length === 0 ? 'NONE: a task closes on the agent’s word, "unverified" (--verify CMD)' : verify.join(' ; '),
+    ],
+    ['limits', limitWords(limits)],
+    ['cost', performer.can.usage ? 'reported by the agent' : 'not reported by this agent: money limits cannot bind it'],
+  ];
+  const width = style.columns() - 13;
+  const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(style.columns() - 1, 78)));
+  return [
+    rule,
+    ...rows.map(([name, text]) => `${style.paint('strong', name.padEnd(10))}  ${fitted(text, width)}`),
+    rule,
+  ].join('\n');
+}
+
+/** Limits that a person set anew for a loop that goes on. */
+function pickSet({ run }: Prepared): Partial<Limits> {
+  return Object.fromEntries(Object.entries(run.settings.limits).filter(([key]) => run.isSet(key)));
+}

@@ -1,0 +1,179 @@
+// Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
+import { options as settingOptions } from '../../config/help.ts';
+import type { Context } from './context.ts';
+
+export interface FlagRow {
+  readonly flags: string;
+  readonly description: string;
+  readonly repeatable?: boolean;
+}
+
+export interface CommandModule {
+  execute(
+    context: Context,
+    words: readonly (string | undefined)[],
+    flags: Readonly<Record<string, unknown>>,
+  ): Promise<number>;
+}
+
+export interface CommandRow {
+  readonly group?: string;
+  readonly usage: string;
+  readonly summary: string;
+  readonly options?: readonly FlagRow[];
+  readonly examples: readonly string[];
+  readonly load: () => Promise<CommandModule>;
+}
+
+const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
+const settings: readonly FlagRow[] = settingOptions().map(option => ({
+  flags: option.flags,
+  description: `${option.description} (${option.example})`,
+  ...(option.isRepeatable ? { repeatable: true } : {}),
+}));
+const limitFlags = settings.filter(one =>
+  /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
+);
+
+export const commands: readonly CommandRow[] = [
+  {
+    usage: 'run [file]',
+    summary: 'work through a PRD.json until it is done and proven; the same command again resumes',
+    options: [
+      ...settings,
+      { flags: '--yes', description: 'start without asking' },
+      { flags: '--no-input', description: 'never ask anything at the terminal' },
+      { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
+      { flags: '--new', description: 'start a new loop although one of this file ended at a limit' },
+      { flags: '--force', description: 'allow / or the home folder as the place of work' },
+      { flags: '--dry-run', description: 'show what would happen and write nothing' },
+      { flags: '--quiet', description: 'print only the ending' },
+      { flags: '--ascii', description: 'plain characters only' },
+    ],
+    examples: [
+      "ralph run PRD.json --agent-command 'my-agent --headless' --verify 'npm test'",
+      'ralph run PRD.json --max-iterations 10 --max-cost 5 --max-duration 2h',
+    ],
+    load: () => import('./run.ts'),
+  },
+  {
+    usage: 'demo',
+    summary: 'a whole loop in a scratch folder with a scripted agent: no key, no question, under a minute',
+    options: [
+      { flags: '--ascii', description: 'plain characters only' },
+      { flags: '--fast', description: 'without the pauses that make it readable' },
+    ],
+    examples: ['ralph demo'],
+    load: () => import('./demo.ts'),
+  },
+  {
+    usage: 'status [loop]',
+    summary: 'what a loop is doing, and why',
+    options: [json],
+    examples: ['ralph status', 'ralph status my-loop --json'],
+    load: () => import('./status.ts'),
+  },
+  {
+    usage: 'inbox',
+    summary: 'the questions that wait for you',
+    options: [json],
+    examples: ['ralph inbox'],
+    load: () => import('./inbox.ts'),
+  },
+  {
+    usage: 'answer <id>',
+    summary: 'answer a question: a numbered option, your own words, skip, retry or abort',
+    options: [
+      { flags: '--option <number>', description: 'take this option' },
+      { flags: '--text <text>', description: 'give guidance in your own words; - reads standard input' },
+      { flags: '--skip', description: 'leave the task out' },
+      { flags: '--retry', description: 'try again without guidance' },
+      { flags: '--abort', description: 'end the loop' },
+    ],
+    examples: ['ralph answer E1 --option 1', 'ralph answer my-loop/E2 --text "use the v2 endpoint"'],
+    load: () => import('./answer.ts'),
+  },
+  {
+    usage: 'tell [loop] [text]',
+    summary: 'guidance for the next iteration',
+    options: [{ flags: '--task <id>', description: 'only for this task' }],
+    examples: ['ralph tell "keep the public API as it is"', 'ralph tell my-loop - < note.txt'],
+    load: () => import('./tell.ts'),
+  },
+  {
+    usage: 'pause [loop]',
+    summary: 'let the live iteration finish, then wait',
+    options: [{ flags: '--now', description: 'interrupt the live iteration' }],
+    examples: ['ralph pause', 'ralph pause my-loop --now'],
+    load: () => import('./pause.ts'),
+  },
+  {
+    usage: 'resume [loop]',
+    summary: 'go on after a pause, or reopen a loop that ended at a limit (counters kept)',
+    options: limitFlags,
+    examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
+    load: () => import('./resume.ts'),
+  },
+  {
+    usage: 'stop [loop]',
+    summary: 'end the loop; the live iteration is stopped at once',
+    examples: ['ralph stop', 'ralph stop my-loop'],
+    load: () => import('./stop.ts'),
+  },
+  {
+    usage: 'explain [loop]',
+    summary: 'why everything happened, step by step',
+    options: [{ flags: '--task <id>', description: 'only what concerns this task' }],
+    examples: ['ralph explain', 'ralph explain my-loop --task US-002'],
+    load: () => import('./explain.ts'),
+  },
+  {
+    usage: 'events [loop]',
+    summary: 'the ledger: every event, in order',
+    options: [json, { flags: '-f, --follow', description: 'go on printing as they come' }],
+    examples: ['ralph events my-loop', 'ralph events -f --json'],
+    load: () => import('./events.ts'),
+  },
+  {
+    usage: 'logs [loop]',
+    summary: 'what the agent printed',
+    options: [
+      { flags: '--iteration <number>', description: 'of this iteration (the last one unless told)' },
+      { flags: '--prompt', description: 'the prompt instead of the output' },
+      { flags: '-f, --follow', description: 'go on printing as it comes' },
+    ],
+    examples: ['ralph logs', 'ralph logs my-loop --iteration 3', 'ralph logs my-loop --prompt'],
+    load: () => import('./logs.ts'),
+  },
+  {
+    usage: 'report [loop]',
+    summary: 'the account of a loop: tasks, proof, cost, reason',
+    options: [json],
+    examples: ['ralph report', 'ralph report my-loop --json'],
+    load: () => import('./report.ts'),
+  },
+  {
+    group: 'loops',
+    usage: 'list',
+    summary: 'all loops, newest first',
+    options: [json],
+    examples: ['ralph loops list'],
+    load: () => import('./loops-list.ts'),
+  },
+  {
+    group: 'loops',
+    usage: 'show <loop>',
+    summary: 'one loop: settings, tasks, questions',
+    options: [json],
+    examples: ['ralph loops show my-loop'],
+    load: () => import('./loops-show.ts'),
+  },
+  {
+    group: 'audit',
+    usage: 'verify [loop]',
+    summary: 'prove the hash chain and name the first bad event',
+    options: [json],
+    examples: ['ralph audit verify', 'ralph audit verify my-loop'],
+    load: () => import('./audit-verify.ts'),
+  },
+];

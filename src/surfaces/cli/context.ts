@@ -1,0 +1,101 @@
+// What every command gets: where it runs, how it speaks, and the ledger when it asks for it.
+import { statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { command, type Environment, openHome, openLedger } from '../../app.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Command } from '../../core/input.ts';
+import type { Ledger, LoopRow } from '../../ports/store.ts';
+import { findLoop } from './find-loop.ts';
+
+export interface Context {
+  readonly env: Environment;
+  readonly directory: string;
+  /** Data, for programs and pipes. */
+  readonly out: (text: string) => void;
+  /** Messages, for people. */
+  readonly say: (text: string) => void;
+  readonly home: () => string;
+  readonly ledger: (options?: { readonly quickCheck?: boolean; readonly write?: boolean }) => Promise<Ledger>;
+  readonly close: () => Promise<void>;
+  readonly by: string;
+}
+
+function workingDirectory(): string {
+  try {
+    const path = process.cwd();
+    statSync(path);
+    return path;
+  } catch {
+    throw new UsageError('The current folder does not exist any more.', 'Change to a folder that does: cd');
+  }
+}
+
+function userName(env: Environment): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env['USER'] ?? 'someone';
+  }
+}
+
+export function makeContext(): Context {
+  const env: Environment = process.env;
+  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  let home: string | undefined;
+  let opened: Ledger | undefined;
+  const homeOnce = (): string => {
+    home ??= openHome(env, say);
+    return home;
+  };
+  return {
+    env,
+    directory: workingDirectory(),
+    out: text => void process.stdout.write(`${text}\n`),
+    say,
+    home: homeOnce,
+    async ledger({ quickCheck = false, write = false } = {}) {
+      opened ??= await openLedger({ home: homeOnce(), env, warn: say, quickCheck, readOnly: !write });
+      return opened;
+    },
+    async close() {
+      await opened?.store.close();
+    },
+    by: userName(env),
+  };
+}
+
+/** Sends a command to a loop and says what became of it. */
+export async function sendCommand(
+  context: Context,
+  row: LoopRow,
+  commands: readonly Command[],
+): Promise<'decided' | 'taken' | 'waiting'> {
+  const ledger = await context.ledger({ write: true });
+  const sent = await command(
+    { home: context.home(), env: context.env, ledger, loop: row.loop, row, warn: context.say, by: context.by },
+    commands,
+  );
+  if (sent.how === 'decided') return 'decided';
+  const until = Date.now() + 5_000;
+  while (Date.now() < until) {
+    const waiting = await ledger.mailbox.waiting(row.loop);
+    if (!waiting.some(mail => mail.id === sent.mail)) return 'taken';
+    await new Promise(done => setTimeout(done, 50));
+  }
+  return 'waiting';
+}
+
+export const outcomeWords: Readonly<Record<'decided' | 'taken' | 'waiting', string>> = {
+  decided: 'recorded',
+  taken: 'taken up by the running loop',
+  waiting: 'in the mailbox; the running loop has not taken it up yet',
+};
+
+export async function loopOf(
+  context: Context,
+  name: string | undefined,
+  write = false,
+): Promise<{ ledger: Ledger; row: LoopRow }> {
+  const ledger = await context.ledger({ write });
+  return { ledger, row: await findLoop(ledger, name, context.directory) };
+}

@@ -1,0 +1,135 @@
+// `ralph demo`: a whole loop in a scratch folder that it removes, with an agent that only plays a script.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openLedger } from '../../app.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Answer, Escalation } from '../../core/event.ts';
+import { formatDuration, formatUsd } from '../../core/format.ts';
+import type { State } from '../../core/state.ts';
+import { card } from './card.ts';
+import { chooseLoop } from './choose.ts';
+import type { Context } from './context.ts';
+import { demoFiles } from './demo-project.ts';
+import { type LiveView, liveView } from './live.ts';
+import { prepare } from './prepare.ts';
+import { finish, launch } from './run.ts';
+import { makeStyle, type Style } from './style.ts';
+
+function scratchFolder(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), 'ralph-demo-')));
+  } catch (error) {
+    throw new UsageError(
+      `No scratch folder can be made in ${tmpdir()}: ${(error as Error).message}.`,
+      'Set TMPDIR to a folder that you can write.',
+    );
+  }
+}
+
+const pause = (ms: number, stop: AbortSignal): Promise<void> =>
+  new Promise(done => {
+    const timer = setTimeout(done, ms);
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer);
+      done();
+    });
+  });
+
+/** The demo answers its own question, and says so. */
+const answering =
+  (view: LiveView, style: Style, waitMs: number) =>
+  () =>
+  async (escalation: Escalation, _state: State, stop: AbortSignal): Promise<Answer | undefined> => {
+    await pause(waitMs, stop);
+    view.line(
+      style.paint(
+        'attention',
+        `  demo: you would be asked here; it answers ${escalation.id} with option 1, as  ralph answer ${escalation.id} --option 1  would.`,
+      ),
+    );
+    return { kind: 'option', option: 1 };
+  };
+
+function costChart(state: State, style: Style): readonly string[] {
+  const full = style.ascii ? '#' : '█';
+  const total = state.usage.costUsdMicros;
+  const limit = state.settings.limits.costUsdMicrosMax ?? total;
+  const filled = Math.max(1, Math.round((total / limit) * 40));
+  return [
+    `  cost  ${full.repeat(filled)}${(style.ascii ? '.' : '░').repeat(Math.max(0, 40 - filled))}  ${formatUsd(total)} of ${formatUsd(limit)}`,
+  ];
+}
+
+export async function execute(
+  context: Context,
+  _words: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const began = Date.now();
+  const folder = scratchFolder();
+  const home = join(folder, '.ralph-home');
+  const project = join(folder, 'greeter');
+  const style = makeStyle(flags);
+  const pauseMs = flags['fast'] === true ? 0 : 900;
+  const scratch: Context = { ...context, home: () => home, directory: project };
+  try {
+    mkdirSync(join(project, 'tests'), { recursive: true });
+    for (const [name, text] of Object.entries(demoFiles(pauseMs))) writeFileSync(join(project, name), text);
+    context.say(
+      style.paint(
+        'strong',
+        'Ralph demo. The agent is SCRIPTED: it plays a fixed part, no model is called, no key is needed, the costs are made up.',
+      ),
+    );
+    context.say(
+      'The loop, the checks, the question, the ledger and the limits are the real ones. Everything happens in a scratch folder.\n',
+    );
+    const settings = {
+      agent: 'scripted',
+      script: 'script.json',
+      verify: ['sh run-tests.sh'],
+      maxCost: '0.50',
+      maxIterations: '12',
+    };
+    const prepared = await prepare({ PATH: context.env['PATH'], HOME: folder }, project, 'PRD.json', settings);
+    const ledger = await openLedger({ home, env: context.env, warn: context.say });
+    const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
+    if (chosen === undefined) throw new UsageError('The demo found a loop that is not its own.');
+    context.say(card(prepared, chosen, style));
+    const view = liveView(style, text => void process.stderr.write(text), false);
+    const { result, interrupted } = await launch({
+      context: scratch,
+      ledger,
+      prepared,
+      chosen,
+      view,
+      ask: answering(view, style, pauseMs),
+      allowEmptyCriteria: false,
+    });
+    const quiet: Context = { ...scratch, say: () => {} };
+    const code = finish(quiet, view, result, interrupted, true);
+    const verified = await ledger.store.verify(chosen.loop);
+    await ledger.store.close();
+    if ('state' in result && result.state.ended?.reason === 'goal_achieved') {
+      context.say(costChart(result.state, style).join('\n'));
+      context.say(
+        `  took ${formatDuration(Date.now() - began)}; the ledger's ${verified.ok ? `${verified.events} events verify` : 'chain is BROKEN'}; a false "done" was caught by a check; one question was asked and answered.`,
+      );
+      context.say(whatNext(style));
+    }
+    return code;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function whatNext(style: Style): string {
+  return [
+    '',
+    style.paint('strong', 'What next'),
+    "  ralph run PRD.json --agent-command 'YOUR AGENT' --verify 'YOUR TESTS'   # prompt on stdin, message on stdout",
+    '  ralph help run            # limits, checks, what happens on a question',
+    '  docs/formats/prd.md       # how to write a PRD.json',
+  ].join('\n');
+}

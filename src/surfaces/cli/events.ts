@@ -1,0 +1,37 @@
+// `ralph events`: the ledger itself; with -f it goes on as events come, with --json one object per line.
+import { ledgerEvents } from '../../app.ts';
+import type { Recorded } from '../../ports/store.ts';
+import { sentenceOf } from '../../views/timeline.ts';
+import { type Context, loopOf } from './context.ts';
+import { plain } from './style.ts';
+
+export async function execute(
+  context: Context,
+  [name]: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { ledger, row } = await loopOf(context, name);
+  const print = ({ loop, seq, hash, event }: Recorded): void => {
+    if (flags['json'] === true) context.out(JSON.stringify({ version: 1, loop, seq, hash, ...event }));
+    else
+      context.out(
+        `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${plain(sentenceOf(event)).replaceAll('\n', ' ')}`,
+      );
+  };
+  let cursor = 0;
+  for await (const page of ledgerEvents(ledger, row.loop)) {
+    for (const recorded of page) {
+      print(recorded);
+      cursor = recorded.cursor;
+    }
+  }
+  if (flags['follow'] !== true) return 0;
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  process.once('SIGTERM', () => stop.abort());
+  for await (const recorded of ledger.store.follow({ cursor, loop: row.loop }, stop.signal)) {
+    print(recorded);
+    if (recorded.event.type === 'loop.ended') break;
+  }
+  return 0;
+}

@@ -1,0 +1,35 @@
+// `ralph inbox`: every question that waits for a human, with the command that answers it.
+import type { Context } from './context.ts';
+import { escalationCard } from './live.ts';
+import { openQuestions } from './open-questions.ts';
+import { makeStyle } from './style.ts';
+
+export async function execute(
+  context: Context,
+  _words: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const questions = await openQuestions(await context.ledger());
+  if (flags['json'] === true) {
+    context.out(
+      JSON.stringify(
+        {
+          version: 1,
+          questions: questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...escalation })),
+        },
+        null,
+        2,
+      ),
+    );
+    return 0;
+  }
+  if (questions.length === 0) context.say('Nothing waits for you.');
+  const style = makeStyle(flags, process.stdout);
+  for (const { row, escalation } of questions) {
+    context.out(escalationCard(escalation, style));
+    context.out(
+      `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} --option 1   (or --text "...", --skip, --retry, --abort)\n`,
+    );
+  }
+  return 0;
+}

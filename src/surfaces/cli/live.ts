@@ -1,0 +1,156 @@
+// What a person sees while a loop runs: a line for everything that matters, and one live line below them.
+import { forecastCost } from '../../core/budget.ts';
+import type { Escalation, Event } from '../../core/event.ts';
+import { formatDuration, formatUsd } from '../../core/format.ts';
+import { assessHealth } from '../../core/health.ts';
+import { waitingFor } from '../../core/next.ts';
+import { activeMsAt, initialState, type State } from '../../core/state.ts';
+import { findTask, progress } from '../../core/task.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import { sentenceOf } from '../../views/timeline.ts';
+import { fitted, indented, plain, type Style, type Tone } from './style.ts';
+
+export interface LiveView extends Notifier {
+  line(text: string): void;
+  /** The live line goes away while something else uses the terminal. */
+  hold(): () => void;
+  close(): void;
+}
+
+/** Task i/n, iteration, elapsed, cost / budget / forecast, health, what it waits for and until when. */
+export function liveLine(state: State, now: number, dot: string): string {
+  const { done, skipped, total } = progress(state.tasks);
+  const { iterationsMax, costUsdMicrosMax } = state.settings.limits;
+  const working =
+    state.live.map(one => one.task).join(' ') || state.claims.map(one => `checking ${one.task}`).join(' ');
+  const forecast = forecastCost({
+    usedUsdMicros: state.usage.costUsdMicros,
+    iterations: state.iterationsEnded,
+    tasksClosed: done,
+    tasksOpen: total - done - skipped,
+  });
+  const cost = [
+    formatUsd(state.usage.costUsdMicros),
+    ...(costUsdMicrosMax === null ? [] : [`/ ${formatUsd(costUsdMicrosMax)}`]),
+    ...(state.usage.estimated ? ['est.'] : []),
+    ...(forecast === undefined ? [] : [`(forecast ${formatUsd(forecast.totalUsdMicros)})`]),
+  ].join(' ');
+  const waits = waitingFor(state, now);
+  const waiting =
+    waits === undefined
+      ? []
+      : [`waits for ${waits.what}${waits.until === undefined ? '' : `, ${formatDuration(waits.until - now)} left`}`];
+  return [
+    `${done + skipped}/${total} tasks`,
+    ...(working === '' ? [] : [working]),
+    `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
+    formatDuration(activeMsAt(state, now)),
+    cost,
+    assessHealth(state, now).state,
+    ...waiting,
+  ].join(` ${dot} `);
+}
+
+export function escalationCard(escalation: Escalation, style: Style): string {
+  const about = escalation.task === undefined ? '' : ` (${escalation.task})`;
+  return [
+    style.paint('attention', `${style.marks.ask} ${escalation.id} needs you${about}: ${plain(escalation.summary)}`),
+    ...(escalation.context === '' ? [] : [indented(escalation.context, '    | ')]),
+    ...escalation.options.map((option, at) => `    ${at + 1}. ${plain(option)}`),
+    ...(escalation.question === '' ? [] : [`    ${plain(escalation.question)}`]),
+  ].join('\n');
+}
+
+const clockTime = (at: number): string => new Date(at).toTimeString().slice(0, 8);
+
+function wording(
+  event: Event,
+  state: State,
+  style: Style,
+): { readonly tone?: Tone; readonly text: string } | undefined {
+  const { marks } = style;
+  switch (event.type) {
+    case 'iteration.started': {
+      const title = findTask(state.tasks, event.task)?.title ?? '';
+      const guided = state.guidance.some(one => one.task === undefined || one.task === event.task);
+      return {
+        tone: 'strong',
+        text: `Iteration ${event.iteration}: ${event.task} ${title}${guided ? ' (with guidance)' : ''}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`,
+      };
+    }
+    case 'task.closed':
+      return event.verified
+        ? { tone: 'good', text: `${marks.done} ${event.task} done, proven: ${event.because}` }
+        : { tone: 'attention', text: `${marks.done} ${event.task} done, UNVERIFIED: no check is configured` };
+    case 'check.ended':
+      return event.passed
+        ? undefined
+        : { tone: 'bad', text: `${marks.failed} ${event.because}\n${indented(event.detail, '    | ')}` };
+    case 'signal.read':
+      return event.accepted ? undefined : { tone: 'attention', text: `${marks.failed} ${event.because}` };
+    case 'iteration.ended':
+      return event.outcome === 'succeeded'
+        ? undefined
+        : { tone: event.outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
+    case 'escalation.raised':
+      return { text: escalationCard(event.escalation, style) };
+    case 'loop.started':
+    case 'tasks.saved':
+    case 'iteration.spawned':
+    case 'iteration.heard':
+    case 'usage.recorded':
+    case 'loop.ended':
+    case 'checkpoint.made':
+      return undefined;
+    case 'tasks.loaded':
+      return event.tasks.length === 0 ? undefined : { tone: 'quiet', text: sentenceOf(event) };
+    default:
+      return { tone: 'quiet', text: sentenceOf(event) };
+  }
+}
+
+export function liveView(style: Style, write: (text: string) => void, quiet: boolean): LiveView {
+  let state: State = initialState;
+  let shown = false;
+  let held = 0;
+  const clear = (): void => {
+    if (shown) write('\r\x1b[2K');
+    shown = false;
+  };
+  const draw = (): void => {
+    if (!style.live || quiet || held > 0 || !state.loaded || state.ended) return;
+    clear();
+    write(style.paint('quiet', fitted(liveLine(state, Date.now(), style.marks.dot), style.columns() - 1)));
+    shown = true;
+  };
+  const timer = style.live ? setInterval(draw, 1_000).unref() : undefined;
+  const line = (text: string): void => {
+    clear();
+    write(`${text}\n`);
+    draw();
+  };
+  return {
+    tell(event, next) {
+      state = next;
+      const said = quiet ? undefined : wording(event, next, style);
+      if (said !== undefined) {
+        const text = `[${clockTime(event.at)}] ${said.tone === undefined ? said.text : plain(said.text)}`;
+        line(said.tone === undefined ? text : style.paint(said.tone, text));
+      } else draw();
+    },
+    line,
+    hold() {
+      clear();
+      held += 1;
+      return () => {
+        held -= 1;
+        draw();
+      };
+    },
+    close() {
+      clearInterval(timer);
+      clear();
+      held += 1;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// `ralph pause`: lets the live iteration finish (or not, with --now) and begins no other until `ralph resume`.
+import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+
+export async function execute(
+  context: Context,
+  [name]: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { row } = await loopOf(context, name, true);
+  if (row.reason !== null) {
+    context.say(`Loop ${row.name} has ended already: ${row.reason}.`);
+    return 0;
+  }
+  const outcome = await sendCommand(context, row, [{ type: 'pause', now: flags['now'] === true }]);
+  context.say(`Pause of ${row.name}: ${outcomeWords[outcome]}. Go on: ralph resume ${row.name}`);
+  return 0;
+}

@@ -1,0 +1,67 @@
+// `ralph resume`: goes on after a pause, or reopens a loop that ended at a limit, with its counters kept.
+import { resolveRunConfig, stateOf } from '../../app.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Command } from '../../core/input.ts';
+import type { Limits } from '../../core/limits.ts';
+import { evaluateTermination } from '../../core/termination.ts';
+import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { refuseProblems } from './prepare.ts';
+
+async function wantedLimits(context: Context, flags: Readonly<Record<string, unknown>>): Promise<Partial<Limits>> {
+  const resolved = await resolveRunConfig({}, context.directory, flags);
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  const { settings } = resolved.run;
+  const given: Readonly<Record<string, keyof Limits>> = {
+    maxIterations: 'iterationsMax',
+    maxCost: 'costUsdMicrosMax',
+    maxTokens: 'tokensMax',
+    maxDuration: 'durationMsMax',
+    deadline: 'deadlineAt',
+  };
+  return Object.fromEntries(
+    Object.entries(given)
+      .filter(([flag]) => flags[flag] !== undefined)
+      .map(([, limit]) => [limit, settings.limits[limit]]),
+  );
+}
+
+export async function execute(
+  context: Context,
+  [name]: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { ledger, row } = await loopOf(context, name, true);
+  const { state } = await stateOf(ledger, row.loop);
+  const limits = await wantedLimits(context, flags);
+  const changes = Object.keys(limits).length > 0;
+  if (state.ended?.reason === 'goal_achieved')
+    throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
+  if (state.ended === undefined && state.paused === undefined && !changes) {
+    context.say(`Loop ${row.name} is not paused. Run it: ralph run ${row.document}`);
+    return 0;
+  }
+  if (state.ended !== undefined) {
+    const { ended: _ended, stop: _stop, ...open } = state;
+    const still = evaluateTermination(
+      {
+        ...open,
+        settings: { ...state.settings, limits: { ...state.settings.limits, ...limits } },
+        sinceProgress: 0,
+        errorsInRow: 0,
+        terminationsInRow: 0,
+        breakers: {},
+      },
+      Date.now(),
+    );
+    if (still !== undefined)
+      throw new UsageError(
+        `Loop ${row.name} would end again at once: ${still.because}.`,
+        'Raise that limit: ralph resume LOOP --max-iterations N (or --max-cost, --max-duration)',
+      );
+  }
+  const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];
+  const outcome = await sendCommand(context, row, commands);
+  context.say(`Resume of ${row.name}: ${outcomeWords[outcome]}.`);
+  if (outcome === 'decided') context.say(`  Run it: ralph run ${row.document}`);
+  return 0;
+}

@@ -1,0 +1,152 @@
+// `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
+import {
+  buildEngine,
+  documentSource,
+  type Engine,
+  loopFolder,
+  type RunResult,
+  runEngine,
+  storeError,
+} from '../../app.ts';
+import type { Input } from '../../core/input.ts';
+import type { Ledger } from '../../ports/store.ts';
+import { endingOf } from '../../views/ending.ts';
+import { askAtTerminal } from './ask.ts';
+import { card } from './card.ts';
+import { changedSettings } from './changed-settings.ts';
+import { type Chosen, chooseLoop } from './choose.ts';
+import { confirm } from './confirm.ts';
+import type { Context } from './context.ts';
+import { watchSignals } from './interrupt.ts';
+import { type LiveView, liveView } from './live.ts';
+import { type Prepared, prepare, refuseProblems } from './prepare.ts';
+import { makeStyle } from './style.ts';
+
+function firstInputs(prepared: Prepared, chosen: Chosen, context: Context): readonly Input[] {
+  const { run, document, path, directory } = prepared;
+  if (chosen.state !== undefined) {
+    const changed = changedSettings(chosen.state.settings, run.settings, run.isSet);
+    return changed === undefined ? [] : [{ type: 'command', command: changed, by: context.by }];
+  }
+  return [
+    {
+      type: 'start',
+      loop: chosen.loop,
+      name: chosen.name,
+      goal: document.goal,
+      document: path,
+      directory,
+      projectId: run.config.project ?? document.project,
+      taskId: run.config.taskId ?? '',
+      settings: run.settings,
+      by: context.by,
+    },
+  ];
+}
+
+/** Prints the ending, the same words as everywhere, and gives the exit code. */
+export function finish(
+  context: Context,
+  view: LiveView,
+  result: RunResult,
+  interrupted: number | undefined,
+  requireChecks: boolean,
+): number {
+  view.close();
+  if (result.type === 'held') {
+    const { holder, since } = result.held;
+    context.say(
+      `ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
+    );
+    context.say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
+    return 9;
+  }
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type === 'refused') refuseProblems(result.problems);
+  if (result.type === 'interrupted') {
+    context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
+    return interrupted ?? 130;
+  }
+  const ending = endingOf(result.state, requireChecks);
+  context.out(ending.sentence);
+  for (const next of ending.next) context.say(`  ${next}`);
+  return interrupted !== undefined && result.state.ended === undefined ? interrupted : ending.exitCode;
+}
+
+export interface Launch {
+  readonly context: Context;
+  readonly ledger: Ledger;
+  readonly prepared: Prepared;
+  readonly chosen: Chosen;
+  readonly view: LiveView;
+  /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
+  readonly ask?: (press: () => void) => NonNullable<Engine['ask']>;
+  readonly allowEmptyCriteria: boolean;
+}
+
+/** Runs the chosen loop to its end, its question or its interruption. */
+export async function launch(
+  launching: Launch,
+): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
+  const { context, ledger, prepared, chosen, view, ask } = launching;
+  const home = context.home();
+  const interrupt = watchSignals(text => view.line(text));
+  const source = await documentSource(prepared.path, loopFolder(home, chosen.loop), launching.allowEmptyCriteria);
+  const onEscalation = prepared.run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait');
+  const engine = await buildEngine({
+    home,
+    env: context.env,
+    ledger,
+    loop: chosen.loop,
+    source,
+    warn: context.say,
+    by: context.by,
+    performer: prepared.performer,
+    checks: prepared.checks,
+    notifiers: [view],
+    onEscalation,
+    ...(ask === undefined ? {} : { ask: ask(interrupt.press) }),
+  });
+  try {
+    const result = await runEngine(engine, chosen.loop, {
+      interrupt: interrupt.signal,
+      first: firstInputs(prepared, chosen, context),
+    });
+    return { result, interrupted: interrupt.exitCode() };
+  } finally {
+    interrupt.close();
+  }
+}
+
+export async function execute(
+  context: Context,
+  [file]: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const prepared = await prepare(context.env, context.directory, file, flags);
+  const style = makeStyle(flags);
+  const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
+  const quiet = flags['quiet'] === true;
+  for (const notice of prepared.notices) context.say(`note: ${notice}`);
+  if (flags['dryRun'] === true) {
+    context.out(card(prepared, undefined, style));
+    context.say('Dry run: nothing was started or written.');
+    return 0;
+  }
+  const ledger = await context.ledger({ write: true, quickCheck: true });
+  const chosen = await chooseLoop(context, ledger, prepared, flags, interactive);
+  if (chosen === undefined) return 3;
+  if (!quiet) context.say(card(prepared, chosen, style));
+  if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
+  const view = liveView(style, text => void process.stderr.write(text), quiet);
+  const { result, interrupted } = await launch({
+    context,
+    ledger,
+    prepared,
+    chosen,
+    view,
+    allowEmptyCriteria: flags['criteria'] === false,
+    ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, press) } : {}),
+  });
+  return finish(context, view, result, interrupted, Boolean(prepared.run.config.requireChecks));
+}

@@ -1,0 +1,58 @@
+// `ralph status`: the truth about a loop now, for people in a few lines, for programs as the seed's LoopStatus.
+import { ledgerEvents, stateOf } from '../../app.ts';
+import { formatDuration } from '../../core/format.ts';
+import { assessHealth } from '../../core/health.ts';
+import type { State } from '../../core/state.ts';
+import { endingOf } from '../../views/ending.ts';
+import { loopLabel, StatusView } from '../../views/status.ts';
+import { type Context, loopOf } from './context.ts';
+import { escalationCard, liveLine } from './live.ts';
+import { makeStyle } from './style.ts';
+
+function workWords(state: State, now: number): string {
+  if (state.live.length === 0 && state.claims.length > 0)
+    return `checking ${state.claims.map(one => one.task).join(', ')}`;
+  return (
+    state.live
+      .map(
+        one =>
+          `iteration ${one.iteration} (${one.task}) by ${one.performer} for ${formatDuration(now - one.startedAt)}`,
+      )
+      .join('; ') || 'nothing at the moment'
+  );
+}
+
+export async function execute(
+  context: Context,
+  [name]: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { ledger, row } = await loopOf(context, name);
+  if (flags['json'] === true) {
+    const view = new StatusView();
+    for await (const page of ledgerEvents(ledger, row.loop)) for (const { event } of page) view.add(event);
+    context.out(JSON.stringify(view.status(), null, 2));
+    return 0;
+  }
+  const { state } = await stateOf(ledger, row.loop);
+  const now = Date.now();
+  const style = makeStyle(flags, process.stdout);
+  const health = assessHealth(state, now);
+  const held = await ledger.store.holder(row.loop);
+  const process_ = held?.alive
+    ? `process ${held.lease.holder.pid} on ${held.lease.holder.host}`
+    : state.ended
+      ? 'none'
+      : 'NONE: no process works on it; the same `ralph run` resumes';
+  context.out(`${style.paint('strong', row.name)}  ${loopLabel(state)}  (${row.document})`);
+  if (state.ended) context.out(`  ${endingOf(state).sentence}`);
+  else {
+    context.out(`  ${liveLine(state, held?.alive ? now : state.clockedAt, style.marks.dot)}`);
+    context.out(`  at work    ${held?.alive ? workWords(state, now) : 'nothing'}`);
+  }
+  context.out(`  process    ${process_}`);
+  context.out(`  health     ${health.state}: ${health.because}`);
+  for (const escalation of state.escalations) context.out(escalationCard(escalation, style));
+  if (!state.ended && state.escalations.length > 0) context.out(`  ${endingOf(state).next.at(-1) ?? ''}`);
+  return 0;
+}

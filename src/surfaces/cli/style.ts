@@ -1,0 +1,58 @@
+// How text looks on this terminal: colour where it helps and is wanted, never as the only signal.
+import { styleText } from 'node:util';
+import { stripControls } from '../../core/text.ts';
+
+export type Tone = 'good' | 'bad' | 'attention' | 'quiet' | 'strong';
+
+const formats = { good: 'green', bad: 'red', attention: 'yellow', quiet: 'gray', strong: 'bold' } as const;
+
+export interface Style {
+  readonly ascii: boolean;
+  readonly live: boolean;
+  readonly columns: () => number;
+  paint(tone: Tone, text: string): string;
+  /** Marks in words' stead: done, failed, question, bullet. */
+  readonly marks: {
+    readonly done: string;
+    readonly failed: string;
+    readonly ask: string;
+    readonly dot: string;
+    readonly rule: string;
+  };
+}
+
+const speaksUtf8 = (env: NodeJS.ProcessEnv): boolean =>
+  /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'utf-8');
+
+export function makeStyle(
+  flags: Readonly<Record<string, unknown>>,
+  stream: NodeJS.WriteStream = process.stderr,
+): Style {
+  const { env } = process;
+  const ascii = flags['ascii'] === true || !speaksUtf8(env) || env['TERM'] === 'dumb';
+  const live = stream.isTTY === true && env['TERM'] !== 'dumb' && !env['CI'];
+  return {
+    ascii,
+    live,
+    columns: () => Math.min(Math.max(stream.columns || 80, 20), 400),
+    paint: (tone, text) => styleText(formats[tone], text, { stream }),
+    marks: ascii
+      ? { done: '+', failed: 'x', ask: '?', dot: '|', rule: '-' }
+      : { done: '✓', failed: '✗', ask: '?', dot: '·', rule: '─' },
+  };
+}
+
+/** Agent text is data: control sequences never reach the terminal. */
+export const plain = (text: string): string => stripControls(text);
+
+/** One line, cut to the width of the terminal. */
+export function fitted(text: string, columns: number): string {
+  const line = plain(text).replaceAll('\n', ' ');
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+}
+
+export const indented = (text: string, by = '  '): string =>
+  plain(text)
+    .split('\n')
+    .map(line => `${by}${line}`)
+    .join('\n');

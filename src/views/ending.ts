@@ -1,0 +1,88 @@
+// How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
+import { formatUsd, plural } from '../core/format.ts';
+import { everyClaimFailed } from '../core/next.ts';
+import type { State } from '../core/state.ts';
+import { progress } from '../core/task.ts';
+import type { TerminationReason } from '../core/termination.ts';
+
+export interface Ending {
+  readonly exitCode: number;
+  readonly sentence: string;
+  readonly next: readonly string[];
+}
+
+interface EndRow {
+  readonly exitCode: number;
+  readonly words: string;
+  readonly next: (state: State) => readonly string[];
+}
+
+const resumeWith =
+  (flag: string) =>
+  (state: State): readonly string[] => [
+    `ralph resume ${state.name} ${flag}   # go on, counters kept`,
+    `ralph report ${state.name}`,
+  ];
+const lookAt = (state: State): readonly string[] => [
+  `ralph explain ${state.name}   # why, step by step`,
+  `ralph logs ${state.name}      # what the agent said`,
+];
+
+const rows: Readonly<Record<TerminationReason, EndRow>> = {
+  goal_achieved: { exitCode: 0, words: 'Done', next: state => [`ralph report ${state.name}`] },
+  explicit_stop: { exitCode: 0, words: 'Stopped on request', next: state => [`ralph report ${state.name}`] },
+  circuit_breaker_open: { exitCode: 6, words: 'Stopped: no agent recovered', next: lookAt },
+  health_failure: { exitCode: 6, words: 'Stopped: the agent keeps getting stuck', next: lookAt },
+  consecutive_errors: { exitCode: 6, words: 'Stopped: too many errors in a row', next: lookAt },
+  budget_exhausted: { exitCode: 4, words: 'Stopped: the money is used up', next: resumeWith('--max-cost AMOUNT') },
+  max_iterations: { exitCode: 3, words: 'Stopped: all iterations are used up', next: resumeWith('--max-iterations N') },
+  max_duration: { exitCode: 3, words: 'Stopped: the time is used up', next: resumeWith('--max-duration D') },
+  no_progress: { exitCode: 6, words: 'Stopped: no progress', next: lookAt },
+};
+
+const limitReasons: readonly TerminationReason[] = ['budget_exhausted', 'max_iterations', 'max_duration'];
+
+export function endedByLimit(state: State): boolean {
+  return state.ended !== undefined && limitReasons.includes(state.ended.reason);
+}
+
+function tally(state: State): string {
+  const { done, total, skipped, blocked, unverified } = progress(state.tasks);
+  const parts = [
+    `${done}/${total} tasks done`,
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    ...(blocked > 0 ? [`${blocked} parked`] : []),
+    plural(state.iterations, 'iteration'),
+    `${formatUsd(state.usage.costUsdMicros)}${state.usage.estimated ? ' est.' : ''}`,
+    ...(unverified > 0 ? [`verified: false (${plural(unverified, 'task')} on the agent's word)`] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** `requireChecks`: unverified work is then not a success (exit 8). */
+export function endingOf(state: State, requireChecks = false): Ending {
+  if (state.ended === undefined) return standing(state);
+  const row = rows[state.ended.reason];
+  const unverified = progress(state.tasks).unverified;
+  const sentence = `${row.words}: ${state.ended.because}. ${tally(state)}.`;
+  const next = row.next(state);
+  if (row.exitCode === 0 && requireChecks && unverified > 0) return { exitCode: 8, sentence, next };
+  if (row.exitCode === 6 && everyClaimFailed(state)) {
+    return { exitCode: 8, sentence: `${sentence} Every open task's last claim failed its check.`, next };
+  }
+  return { exitCode: row.exitCode, sentence, next };
+}
+
+function standing(state: State): Ending {
+  const open = state.escalations;
+  const first = open[0];
+  if (first === undefined) {
+    return { exitCode: 1, sentence: `Not finished. ${tally(state)}.`, next: [`ralph status ${state.name}`] };
+  }
+  const exitCode = first.kind === 'agent' ? 7 : first.kind === 'blocked' && everyClaimFailed(state) ? 8 : 5;
+  return {
+    exitCode,
+    sentence: `Waiting for a human: ${first.summary}. ${tally(state)}.`,
+    next: [`ralph inbox`, `ralph answer ${state.name}/${first.id} --option 1   # or --text, --skip, --retry, --abort`],
+  };
+}

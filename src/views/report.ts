@@ -1,0 +1,139 @@
+// The account of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
+import type { Event } from '../core/event.ts';
+import { formatDuration, formatUsd, isoTime } from '../core/format.ts';
+import type { State } from '../core/state.ts';
+import { allTasks, progress } from '../core/task.ts';
+import { endingOf } from './ending.ts';
+import { type Metrics, MetricsView } from './metrics.ts';
+import { type LoopStatus, StatusView } from './status.ts';
+
+export interface TaskReport {
+  readonly id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly verified: boolean | null;
+  readonly attempts: number;
+  readonly note: string;
+}
+
+export interface CheckReport {
+  readonly iteration: number;
+  readonly task: string;
+  readonly check: string;
+  readonly passed: boolean;
+}
+
+export interface LoopReport {
+  readonly version: 1;
+  readonly loop_id: string;
+  readonly name: string;
+  readonly goal: string;
+  readonly reason: string;
+  readonly summary: string;
+  readonly verified: boolean;
+  readonly items: readonly TaskReport[];
+  readonly iterations: LoopStatus['iterations'];
+  readonly tokens: { readonly input: number; readonly output: number };
+  readonly cost_usd: number;
+  readonly cost_estimated: boolean;
+  readonly active_minutes: number;
+  readonly checks: readonly CheckReport[];
+  readonly checkpoints: number;
+  readonly errors: readonly string[];
+  readonly metrics: Metrics;
+  readonly started_at: string;
+  readonly completed_at: string;
+}
+
+/** Folds events beside the state that the caller already has. */
+export class ReportView {
+  private readonly statusView = new StatusView();
+  private readonly metricsView = new MetricsView();
+  private readonly checks: CheckReport[] = [];
+
+  add(event: Event): void {
+    this.statusView.add(event);
+    this.metricsView.add(event);
+    if (event.type !== 'check.ended') return;
+    const { iteration, task, check, passed } = event;
+    this.checks.push({ iteration, task, check, passed });
+  }
+
+  status(): LoopStatus {
+    return this.statusView.status();
+  }
+
+  report(state: State): LoopReport {
+    const status = this.statusView.status();
+    const metrics = this.metricsView.metrics();
+    const items = [...allTasks(state.tasks)].map(task => ({
+      id: task.id,
+      title: task.title,
+      status: task.status,
+      verified: task.status === 'done' ? (task.verified ?? null) : null,
+      attempts: task.attempts,
+      note: task.rejection?.split('\n')[0] ?? '',
+    }));
+    return {
+      version: 1,
+      loop_id: state.loop,
+      name: state.name,
+      goal: state.goal,
+      reason: state.ended?.reason ?? '',
+      summary: endingOf(state).sentence,
+      verified: progress(state.tasks).unverified === 0,
+      items,
+      iterations: status.iterations,
+      tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
+      cost_usd: status.total_cost,
+      cost_estimated: state.usage.estimated,
+      active_minutes: state.activeMs / 60_000,
+      checks: this.checks,
+      checkpoints: metrics.checkpoints,
+      errors: status.errors,
+      metrics,
+      started_at: isoTime(state.startedAt),
+      completed_at: isoTime(state.ended?.at ?? 0),
+    };
+  }
+}
+
+const statusWords: Readonly<Record<string, string>> = {
+  done: 'done',
+  pending: 'open',
+  active: 'at work',
+  blocked: 'parked',
+  skipped: 'skipped',
+};
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+export function reportMarkdown(report: LoopReport, state: State): string {
+  const lines = [
+    `# ${cell(report.name)}`,
+    '',
+    report.summary,
+    '',
+    `Goal: ${cell(report.goal)}  `,
+    `Started ${report.started_at}, worked ${formatDuration(state.activeMs)}, ${formatUsd(state.usage.costUsdMicros)}${report.cost_estimated ? ' (estimated)' : ''}, ${report.tokens.input + report.tokens.output} tokens.`,
+    '',
+    '| task | title | status | proof | attempts |',
+    '|---|---|---|---|---|',
+    ...report.items.map(item => {
+      const proof =
+        item.status !== 'done'
+          ? cell(item.note)
+          : item.verified === null
+            ? 'done before the loop'
+            : item.verified
+              ? 'checked'
+              : 'claimed, unverified';
+      return `| ${item.id} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
+    }),
+    '',
+    `Checks: ${report.metrics.checks_passed} passed, ${report.metrics.checks_failed} failed. Claims refused: ${report.metrics.claims_refused}. Questions asked: ${report.metrics.escalations}.`,
+  ];
+  if (report.errors.length > 0)
+    lines.push('', '## Errors', '', ...report.errors.slice(-20).map(error => `- ${cell(error)}`));
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,202 @@
+// The seed's LoopStatus, field for field: a pure projection of the ledger.
+import type { Event, EventOf } from '../core/event.ts';
+import { evolve } from '../core/evolve.ts';
+import { isoTime } from '../core/format.ts';
+import { assessHealth } from '../core/health.ts';
+import { initialState, isBusy, type State } from '../core/state.ts';
+import type { TerminationReason } from '../core/termination.ts';
+
+export type LoopState =
+  | 'initializing'
+  | 'running'
+  | 'paused'
+  | 'handoff'
+  | 'completing'
+  | 'completed'
+  | 'failed'
+  | 'terminated';
+
+export interface IterationStatus {
+  readonly iteration: number;
+  readonly agent_id: string;
+  readonly started_at: string;
+  readonly completed_at: string;
+  readonly phase: string;
+  readonly completed_items: readonly string[];
+  readonly pending_items: readonly string[];
+  readonly errors: readonly string[];
+  readonly checkpoint_id: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: number;
+  readonly handoff_trigger: string;
+  readonly health_state: string;
+}
+
+export interface LoopStatus {
+  readonly loop_id: string;
+  readonly task_id: string;
+  readonly project_id: string;
+  readonly state: LoopState;
+  readonly goal: string;
+  readonly config: {
+    readonly max_iterations: number | null;
+    readonly max_cost: number | null;
+    readonly max_duration_minutes: number | null;
+    readonly context_threshold: number;
+    readonly agent_type: string;
+    readonly model: string;
+  };
+  readonly current_iteration: number;
+  readonly iterations: readonly IterationStatus[];
+  readonly total_input_tokens: number;
+  readonly total_output_tokens: number;
+  readonly total_cost: number;
+  readonly started_at: string;
+  readonly completed_at: string;
+  readonly termination_reason: string;
+  readonly last_checkpoint_id: string;
+  readonly errors: readonly string[];
+}
+
+const usd = (micros: number): number => micros / 1_000_000;
+
+const endLabels: Readonly<Record<TerminationReason, LoopState>> = {
+  goal_achieved: 'completed',
+  explicit_stop: 'terminated',
+  circuit_breaker_open: 'failed',
+  health_failure: 'failed',
+  consecutive_errors: 'failed',
+  budget_exhausted: 'failed',
+  max_iterations: 'failed',
+  max_duration: 'failed',
+  no_progress: 'failed',
+};
+
+/** The seed's eight labels, computed. */
+export function loopLabel(state: State): LoopState {
+  if (state.ended) return endLabels[state.ended.reason];
+  if (!state.loaded) return 'initializing';
+  if (state.paused) return 'paused';
+  if (state.claims.length > 0) return 'completing';
+  if (!isBusy(state) && state.handoff !== undefined) return 'handoff';
+  return 'running';
+}
+
+interface Draft {
+  iteration: number;
+  task: string;
+  performer: string;
+  startedAt: number;
+  endedAt: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsdMicros: number;
+  checkpoint: string;
+  closed: string[];
+  errors: string[];
+  health: string;
+  ended?: EventOf<'iteration.ended'>;
+}
+
+/** Folds events into the status; keep one to go on from where it was (it grows by one row per iteration). */
+export class StatusView {
+  private state: State = initialState;
+  private readonly drafts = new Map<number, Draft>();
+  private readonly errors: string[] = [];
+
+  add(event: Event): void {
+    this.state = evolve(this.state, event);
+    if (event.type === 'iteration.started') this.begin(event);
+    const draft =
+      'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
+    if (draft === undefined) return;
+    if (event.type === 'usage.recorded') {
+      draft.inputTokens += event.usage.inputTokens + event.usage.cacheReadTokens + event.usage.cacheWriteTokens;
+      draft.outputTokens += event.usage.outputTokens;
+      draft.costUsdMicros += event.usage.costUsdMicros;
+    } else if (event.type === 'task.closed') draft.closed.push(event.task);
+    else if (event.type === 'checkpoint.made') draft.checkpoint = event.checkpoint;
+    else if (event.type === 'check.ended' && !event.passed) draft.errors.push(event.because);
+    else if (event.type === 'iteration.ended') this.end(draft, event);
+  }
+
+  private begin(event: EventOf<'iteration.started'>): void {
+    const { iteration, task, performer, at } = event;
+    this.drafts.set(iteration, {
+      iteration,
+      task,
+      performer,
+      startedAt: at,
+      endedAt: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsdMicros: 0,
+      checkpoint: '',
+      closed: [],
+      errors: [],
+      health: 'healthy',
+    });
+  }
+
+  private end(draft: Draft, event: EventOf<'iteration.ended'>): void {
+    draft.endedAt = event.at;
+    draft.ended = event;
+    draft.health = assessHealth(this.state, event.at).state;
+    if (event.outcome !== 'failed') return;
+    draft.errors.push(event.because);
+    this.errors.push(`iteration ${event.iteration}: ${event.because}`);
+    if (this.errors.length > 100) this.errors.shift();
+  }
+
+  private row(draft: Draft): IterationStatus {
+    const report = draft.ended?.report;
+    return {
+      iteration: draft.iteration,
+      agent_id: `${draft.performer}-${this.state.loop.slice(0, 8)}-iter-${draft.iteration}`,
+      started_at: isoTime(draft.startedAt),
+      completed_at: isoTime(draft.endedAt),
+      phase: report?.phase ?? (draft.closed.length > 0 ? 'complete' : 'implementing'),
+      completed_items: [...draft.closed, ...(report?.completed ?? [])],
+      pending_items: report?.pending ?? (draft.closed.length > 0 ? [] : [draft.task]),
+      errors: draft.errors,
+      checkpoint_id: draft.checkpoint,
+      input_tokens: draft.inputTokens,
+      output_tokens: draft.outputTokens,
+      cost: usd(draft.costUsdMicros),
+      handoff_trigger: draft.ended?.handoff ?? '',
+      health_state: draft.health,
+    };
+  }
+
+  status(): LoopStatus {
+    const { state } = this;
+    const { limits, performers, contextFractionMax } = state.settings;
+    const rows = [...this.drafts.values()].map(draft => this.row(draft));
+    return {
+      loop_id: state.loop,
+      task_id: state.taskId,
+      project_id: state.projectId,
+      state: loopLabel(state),
+      goal: state.goal,
+      config: {
+        max_iterations: limits.iterationsMax,
+        max_cost: limits.costUsdMicrosMax === null ? null : usd(limits.costUsdMicrosMax),
+        max_duration_minutes: limits.durationMsMax === null ? null : limits.durationMsMax / 60_000,
+        context_threshold: contextFractionMax,
+        agent_type: performers[0] ?? '',
+        model: '',
+      },
+      current_iteration: state.iterations,
+      iterations: rows,
+      total_input_tokens: rows.reduce((sum, row) => sum + row.input_tokens, 0),
+      total_output_tokens: rows.reduce((sum, row) => sum + row.output_tokens, 0),
+      total_cost: usd(state.usage.costUsdMicros),
+      started_at: isoTime(state.startedAt),
+      completed_at: isoTime(state.ended?.at ?? 0),
+      termination_reason: state.ended?.reason ?? '',
+      last_checkpoint_id: state.lastCheckpoint,
+      errors: this.errors,
+    };
+  }
+}

@@ -1,0 +1,57 @@
+// One sentence per event, for people: explain, the live terminal and the event list all say the same words.
+import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
+import { formatDuration, formatUsd, plural } from '../core/format.ts';
+import { totalTokens } from '../core/state.ts';
+
+const answerText = (answer: Answer): string =>
+  answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;
+
+const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
+  'loop.started': event => `loop ${event.name} started by ${event.by}: ${event.goal}`,
+  'tasks.loaded': event => `tasks read: ${event.because}`,
+  'tasks.added': event => `${plural(event.tasks.length, 'task')} added: ${event.because}`,
+  'tasks.saved': event =>
+    event.failed === undefined ? 'document brought up to date' : `document not written: ${event.failed}`,
+  'task.closed': event => `${event.task} done${event.verified ? ', proven' : ', UNVERIFIED'}: ${event.because}`,
+  'task.reopened': event => `${event.task} open again: ${event.because}`,
+  'task.skipped': event => `${event.task} skipped by ${event.by}: ${event.because}`,
+  'task.blocked': event => `${event.task} parked: ${event.because}`,
+  'iteration.started': event => `iteration ${event.iteration}: ${event.performer} on ${event.task} (${event.because})`,
+  'iteration.spawned': event => `iteration ${event.iteration} runs as process ${event.pid}`,
+  'iteration.heard': event => `iteration ${event.iteration} is alive, quiet for ${formatDuration(event.quietMs)}`,
+  'iteration.nudged': event => `iteration ${event.iteration}: ${event.level} (${event.because})`,
+  'iteration.ended': event => {
+    const waits =
+      event.waitUntil === undefined ? '' : `; waits ${formatDuration(event.waitUntil - event.at)} (${event.waitFor})`;
+    const circles = event.repetition === undefined ? '' : `; repetition: ${event.repetition.detail}`;
+    return `iteration ${event.iteration} ${event.outcome}: ${event.because}${circles}${waits}`;
+  },
+  'usage.recorded': event =>
+    `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${formatUsd(event.usage.costUsdMicros)}${event.usage.estimated ? ' (est.)' : ''}`,
+  'signal.read': event =>
+    `iteration ${event.iteration} ${event.signal} ${event.accepted ? 'read' : 'refused'}: ${event.because}`,
+  'check.ended': event =>
+    `check ${event.check} ${event.passed ? 'passed' : 'FAILED'} for ${event.task} in ${formatDuration(event.durationMs)}`,
+  'merge.ended': event => `merge of iteration ${event.iteration} ${event.merged ? 'done' : 'failed'}: ${event.because}`,
+  'checkpoint.made': event => `checkpoint ${event.checkpoint}: ${event.because}`,
+  'checkpoint.restored': event => `checkpoint ${event.checkpoint} restored: ${event.because}`,
+  'escalation.raised': event =>
+    `${event.escalation.id} needs you (${event.escalation.kind}): ${event.escalation.summary} [${event.because}]`,
+  'escalation.answered': event =>
+    `${event.id} answered by ${event.by}: ${answerText(event.answer)}${event.late ? ' (late, no effect)' : ''}`,
+  'approval.given': event => `${event.subject} approved by ${event.by}`,
+  'guidance.given': event =>
+    `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,
+  'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
+  'performer.tripped': event => `breaker open: ${event.because}`,
+  'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,
+  'budget.alerted': event => `budget at ${Math.round(event.fraction * 100)} %: ${event.because}`,
+  'stop.asked': event => `stop asked by ${event.by}: ${event.because}`,
+  'loop.paused': event => `paused by ${event.by}${event.now ? ', at once' : ', after the live iteration'}`,
+  'loop.resumed': event => `resumed by ${event.by}: ${event.because}`,
+  'loop.ended': event => `loop ended, ${event.reason}: ${event.because}`,
+};
+
+export function sentenceOf(event: Event): string {
+  return (sentences[event.type] as (event: Event) => string)(event);
+}

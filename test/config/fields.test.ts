@@ -1,0 +1,86 @@
+// One table: every flag, variable and help line derives from it, and every example in it works.
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { environmentName, fieldOf, fields, flagName, keys, parseFlag } from '../../src/config/fields.ts';
+import { options } from '../../src/config/help.ts';
+import { nearest } from '../../src/config/nearest.ts';
+
+const now = Date.parse('2026-03-01T12:00:00Z');
+
+describe('the table of settings', () => {
+  test('it has exactly the settings of this release', () => {
+    expect(Object.keys(fields)).toEqual(
+      (
+        'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxAttempts ' +
+        'maxAverageDuration stuckThreshold promise agent agentCommand agentEnv script verify verifyTimeout onEscalation ' +
+        'requireChecks contextChars backoffBase project taskId name'
+      ).split(' '),
+    );
+  });
+
+  test.each(keys)('%s has a one-line description and an example that is accepted', key => {
+    expect(fieldOf(key).description).toMatch(/^[A-Z][^\n]{10,110}\.$/);
+    expect(parseFlag(key, fieldOf(key).example, now)).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['maxIterations', '--max-iterations', 'RALPH_MAX_ITERATIONS'],
+    ['onEscalation', '--on-escalation', 'RALPH_ON_ESCALATION'],
+    ['taskId', '--task-id', 'RALPH_TASK_ID'],
+    ['promise', '--promise', 'RALPH_PROMISE'],
+  ] as const)('%s is the flag %s and the variable %s', (key, flag, variable) => {
+    expect(flagName(key)).toBe(flag);
+    expect(environmentName(key)).toBe(variable);
+  });
+
+  test('help says each setting as an option, in the order of the table', () => {
+    const rows = options();
+    expect(rows.map(row => row.key)).toEqual(keys);
+    expect(rows[0]).toMatchObject({ flags: '-n, --max-iterations <number>', example: '--max-iterations 25' });
+    expect(rows.find(row => row.key === 'verify')).toMatchObject({
+      flags: '--verify <command>',
+      isRepeatable: true,
+      example: "--verify 'npm test'",
+    });
+    expect(rows.find(row => row.key === 'requireChecks')).toMatchObject({
+      flags: '--require-checks',
+      isRepeatable: false,
+    });
+  });
+
+  test('help, flags and the home directory are read without loading zod, the resolver only with a file to check', () => {
+    const script = `
+      for (const name of ['fields', 'help', 'home', 'resolve']) await import('./src/config/' + name + '.ts');
+      const { resolveConfig } = await import('./src/config/resolve.ts');
+      const options = { mode: 'prd', flags: { maxCost: '5' }, env: {}, directory: '/nowhere', userDirectory: undefined, now: 0 };
+      const { ok } = await resolveConfig(options);
+      const { registerHooks } = await import('node:module');
+      let zod = false;
+      registerHooks({ resolve: (name, context, next) => { zod ||= name === 'zod'; return next(name, context); } });
+      await import('./src/config/schema.ts');
+      console.log(JSON.stringify({ ok, zodWasStillToCome: zod }));`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(JSON.parse(output)).toEqual({ ok: true, zodWasStillToCome: true });
+  });
+});
+
+describe('B05, B24: the nearest word', () => {
+  test.each([
+    ['maxIteration', 'maxIterations'],
+    ['max_iterations', 'maxIterations'],
+    ['max-cost', 'maxCost'],
+    ['MAXCOST', 'maxCost'],
+    ['verfiy', 'verify'],
+    ['promis', 'promise'],
+    ['zzzzzz', undefined],
+    ['', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('%.20s is nearest to %s', (word, meant) => {
+    expect(nearest(word, keys)).toBe(meant);
+  });
+
+  test('a word with nothing in common with a short one is no slip', () => {
+    expect(nearest('x', ['ui'])).toBeUndefined();
+    expect(nearest('uo', ['ui'])).toBe('ui');
+  });
+});

@@ -1,0 +1,157 @@
+// JSON with comments: what JSON.parse would say, and besides where things stand and what must not be in it.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readJson } from '../../src/config/json.ts';
+import { withoutComments } from '../../src/config/jsonc.ts';
+
+function parsed(text: string): unknown {
+  const stripped = withoutComments(text);
+  const json = stripped.ok ? readJson(stripped.text) : stripped;
+  return json.ok ? json.value : { problem: json.message, offset: json.offset };
+}
+
+describe('B27: comments and trailing commas', () => {
+  test.each([
+    ['{"a": 1, // one\n"b": 2}', { a: 1, b: 2 }],
+    ['/* head */ {"a": /* x */ 1,}', { a: 1 }],
+    ['{"a": [1, 2, /* last */ ], // end\r\n}', { a: [1, 2] }],
+    ['{"url": "http://x/*y*/,]"}', { url: 'http://x/*y*/,]' }],
+    ['{"q": "\\"// no\\\\",}', { q: '"// no\\' }],
+    ['{} // no line break at the end', {}],
+    ['{"a": [[1,],],}', { a: [[1]] }],
+  ])('B27: %j is read', (text, value) => {
+    expect(parsed(text)).toEqual(value);
+  });
+
+  test.each(['[,]', '[1,,]', '{,}', '{"a":,}', '{"a":1,,}', ',', '[1 2]', '/', '{} /', '# x\n{}'])(
+    'B27: %j stays an error',
+    text => {
+      expect(parsed(text)).toHaveProperty('problem');
+    },
+  );
+
+  test('B27: a comment that is not closed is found where it begins', () => {
+    expect(parsed('{"a": 1} /* open')).toEqual({ problem: 'this comment is not closed; end it with */', offset: 9 });
+  });
+
+  test('B27: single quotes are refused with the right ones', () => {
+    expect(parsed("{'a': 1}")).toMatchObject({ problem: expect.stringContaining('expected a key in double quotes') });
+    expect(parsed(`{"a": 'x'}`)).toEqual({ problem: 'text stands in single quotes; use double quotes', offset: 6 });
+  });
+
+  test('stripping keeps the length and every line break, for any text', () => {
+    const units = fc.constantFrom('"', '\\', '/', '*', '\n', '\r', ',', ']', '}', '[', '{', 'a', ' ', '🚀');
+    fc.assert(
+      fc.property(fc.string({ unit: units, maxLength: 40 }), text => {
+        const stripped = withoutComments(text);
+        if (!stripped.ok) return;
+        expect(stripped.text.length).toBe(text.length);
+        expect(stripped.text.replace(/[^\r\n]/g, '.')).toBe(text.replace(/[^\r\n]/g, '.'));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('strict JSON', () => {
+  test('any JSON value is read as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), text => {
+        if (/"(__proto__|constructor|prototype)":/.test(text)) return;
+        expect(parsed(text)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('any text that JSON.parse refuses is refused', () => {
+    const units = fc.constantFrom(
+      '"',
+      '\\',
+      ',',
+      ']',
+      '}',
+      '[',
+      '{',
+      ':',
+      '1',
+      '0',
+      '.',
+      '-',
+      'e',
+      'true',
+      'null',
+      ' ',
+      'u',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: units, maxLength: 12 }), text => {
+        let isJson = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isJson = false;
+        }
+        const read = readJson(text);
+        if (!isJson) expect(read.ok).toBe(false);
+        else if (!read.ok) expect(read.message).toContain('given twice');
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test.each([
+    ['', 0, 'found the end of the file'],
+    ['{"a": 1', 7, 'expected "," or "}" but found the end of the file'],
+    ['{"a" 1}', 5, 'expected ":" after "a" but found "1"'],
+    ['{"a": yes}', 6, '"yes" is not a JSON value; text needs double quotes'],
+    ['{"a": 0123}', 6, '"0123" is not a JSON value'],
+    ['{"a": NaN}', 6, '"NaN" is not a JSON value'],
+    ['{"a": "x\ny"}', 6, 'not closed on its line'],
+    ['{"a": "\u0000"}', 6, 'control character'],
+    ['{"a": "\\x"}', 6, 'wrong escape'],
+    ['{} {}', 3, '"{" stands after the end'],
+    ['{"a": \u001b}', 6, 'found "·"'],
+  ])('%j is refused at offset %d', (text, offset, why) => {
+    expect(parsed(text)).toEqual({ problem: expect.stringContaining(why), offset });
+  });
+
+  test('each key and list entry has its place', () => {
+    const json = readJson('{"a": 1, "b": [2, 3]}');
+    expect(json.ok && [...json.places]).toEqual([
+      ['a', 1],
+      ['b', 9],
+      ['b[0]', 15],
+      ['b[1]', 18],
+    ]);
+  });
+});
+
+describe('hostile JSON', () => {
+  test('B21: 50 levels are read, 51 are refused, 100,000 are refused without a stack overflow', () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+    expect(parsed(nested(50))).toEqual(JSON.parse(nested(50)));
+    expect(parsed(nested(51))).toMatchObject({ problem: 'values are nested deeper than 50 levels' });
+    expect(parsed(nested(100_000))).toMatchObject({ problem: 'values are nested deeper than 50 levels' });
+    expect(parsed('{"a":'.repeat(100_000))).toMatchObject({ problem: 'values are nested deeper than 50 levels' });
+  });
+
+  test.each(['{"a": 1, "a": 1}', '{"a": 1, "\\u0061": 2}', '{"x": {"a": 1, "a": 1}}'])(
+    'B22: the duplicate key in %s is an error',
+    text => {
+      expect(parsed(text)).toMatchObject({ problem: 'the key "a" is given twice; keep one' });
+    },
+  );
+
+  test.each(['__proto__', 'constructor', 'prototype', '\\u005f_proto__'])(
+    'B23: the key %s is refused at any depth',
+    key => {
+      expect(parsed(`{"${key}": {"polluted": true}}`)).toMatchObject({
+        problem: expect.stringContaining('is not allowed'),
+        offset: 1,
+      });
+      expect(parsed(`{"a": [{"${key}": 1}]}`)).toMatchObject({ problem: expect.stringContaining('is not allowed') });
+      expect({}).not.toHaveProperty('polluted');
+    },
+  );
+});

@@ -1,0 +1,136 @@
+// The contract of every performer, written once: an adapter's test is a few lines that say how to make it behave.
+import { describe, expect, it } from 'vitest';
+import type { Activity, Assignment, Performer } from '../../src/ports/performer.ts';
+
+/** What the performer that is asked for shall do. */
+export type Behaviour =
+  /** Says `hello` and ends well. */
+  | 'greets'
+  /** Says `working` and then nothing, for ever. */
+  | 'hangs'
+  /** Ends with an error. */
+  | 'fails'
+  /** Says how many bytes its prompt has. */
+  | 'measures-prompt';
+
+export interface PerformerSubject {
+  readonly name: string;
+  make(behaviour: Behaviour): Performer;
+  /** A directory that is there and may be written. */
+  directory(): string;
+  /** False, with the reason, for features that the performer does not have. */
+  readonly spawns: true | string;
+  readonly readsPrompt: true | string;
+}
+
+export function assignmentIn(directory: string, more: Partial<Assignment> = {}): Assignment {
+  return {
+    loop: 'loop-1',
+    iteration: 3,
+    task: 'US-001',
+    attempt: 1,
+    prompt: 'Do the work.',
+    directory,
+    timeMsMax: 60_000,
+    environment: {},
+    ...more,
+  };
+}
+
+export async function activitiesOf(
+  performer: Performer,
+  assignment: Assignment,
+  stop: AbortSignal = new AbortController().signal,
+  heard: (activity: Activity) => void = () => {},
+): Promise<readonly Activity[]> {
+  const activities: Activity[] = [];
+  for await (const activity of performer.perform(assignment, stop)) {
+    activities.push(activity);
+    heard(activity);
+  }
+  return activities;
+}
+
+export function endOf(activities: readonly Activity[]): Extract<Activity, { type: 'ended' }> {
+  const last = activities.at(-1);
+  if (last?.type !== 'ended') throw new Error('the last activity is not `ended`');
+  expect(activities.filter(activity => activity.type === 'ended')).toHaveLength(1);
+  return last;
+}
+
+export function performerContract(subject: PerformerSubject): void {
+  const perform = (behaviour: Behaviour, more: Partial<Assignment> = {}, stop?: AbortSignal) =>
+    activitiesOf(subject.make(behaviour), assignmentIn(subject.directory(), more), stop);
+  const needs = (feature: true | string) => (feature === true ? it : it.skip);
+  const but = (feature: true | string) => (feature === true ? '' : ` (not here: ${feature})`);
+
+  describe(`the performer ${subject.name}`, () => {
+    it('has a name and says what it can', () => {
+      const { name, can } = subject.make('greets');
+      expect(name).toBe(subject.name);
+      expect(Object.keys(can).sort()).toEqual(['interactive', 'resume', 'steer', 'usage']);
+    });
+
+    it('ends exactly once, last, with its message', async () => {
+      const end = endOf(await perform('greets'));
+      expect(end.message.trim()).toBe('hello');
+      expect(end.failure).toBeUndefined();
+    });
+
+    it('tells its words as they come, and they are its message', async () => {
+      const activities = await perform('greets');
+      const words = activities.map(each => (each.type === 'text' && each.channel === 'output' ? each.text : ''));
+      expect(words.join('').trim()).toBe(endOf(activities).message.trim());
+    });
+
+    it('gives a failure back as a value', async () => {
+      const { failure } = endOf(await perform('fails'));
+      expect(failure?.kind).toBeTypeOf('string');
+      expect(failure?.kind).not.toBe('stopped');
+      expect(failure?.detail).not.toBe('');
+    });
+
+    it('ends as `stopped` when it is stopped in the middle', async () => {
+      const stopping = new AbortController();
+      const assignment = assignmentIn(subject.directory());
+      const activities = await activitiesOf(subject.make('hangs'), assignment, stopping.signal, activity => {
+        if (activity.type === 'text') stopping.abort();
+      });
+      expect(endOf(activities)).toMatchObject({ failure: { kind: 'stopped' } });
+      expect(endOf(activities).message.trim()).toBe('working');
+    });
+
+    it('does nothing but end as `stopped` when it was stopped before it began', async () => {
+      const activities = await perform('greets', {}, AbortSignal.abort());
+      expect(activities).toHaveLength(1);
+      expect(endOf(activities)).toMatchObject({ message: '', failure: { kind: 'stopped' } });
+    });
+
+    it('ends as `timeout` when its time is up', async () => {
+      expect(endOf(await perform('hangs', { timeMsMax: 100 })).failure?.kind).toBe('timeout');
+    });
+
+    it('can perform twice at once', async () => {
+      const performer = subject.make('greets');
+      const assignments = [1, 2].map(iteration => assignmentIn(subject.directory(), { iteration }));
+      const both = await Promise.all(assignments.map(each => activitiesOf(performer, each)));
+      expect(both.map(each => endOf(each).message.trim())).toEqual(['hello', 'hello']);
+    });
+
+    it(`announces a process first, and only when there is one${but(subject.spawns)}`, async () => {
+      const kinds = (await perform('greets')).map(activity => activity.type);
+      expect(kinds.indexOf('spawned')).toBe(subject.spawns === true ? 0 : -1);
+      expect(kinds.lastIndexOf('spawned')).toBe(subject.spawns === true ? 0 : -1);
+    });
+
+    needs(subject.spawns)(`fails as a value when its directory is gone${but(subject.spawns)}`, async () => {
+      const activities = await perform('greets', { directory: '/no/such/directory' });
+      expect(endOf(activities).failure).toMatchObject({ kind: 'spawn' });
+    });
+
+    needs(subject.readsPrompt)(`gets a prompt of 200 kB whole (F78)${but(subject.readsPrompt)}`, async () => {
+      const { message } = endOf(await perform('measures-prompt', { prompt: 'é'.repeat(100_000) }));
+      expect(message.trim()).toBe('200000');
+    });
+  });
+}

@@ -1,0 +1,16 @@
+// A parent to be killed: runs the fake agent named on its command line and prints each event as a line of JSON.
+import { minimalEnvironment } from '../../src/process/environment.ts';
+import { runProcess } from '../../src/process/spawn.ts';
+
+const [directory = '.', containment = 'namespace', command = 'true', ...args] = process.argv.slice(2);
+const run = runProcess({
+  command,
+  args,
+  directory,
+  ...(containment === 'group' ? { containment } : {}),
+  environment: minimalEnvironment(process.env, []),
+  input: '',
+  timeMsMax: 60_000,
+  stop: new AbortController().signal,
+});
+for await (const event of run) console.log(JSON.stringify(event));

@@ -1,0 +1,77 @@
+// What the tests of processes share: where the fake agents are, an order to start one, and a sign of life.
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { minimalEnvironment } from '../../src/process/environment.ts';
+import { type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../src/process/spawn.ts';
+
+export const agentPath = (name: string): string => join(import.meta.dirname, '../fixtures/agents', name);
+export const plainEnvironment = minimalEnvironment(process.env, []);
+
+export function scratchDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-process-')));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export function orderFor(agent: string, more: Partial<ProcessOrder> = {}): ProcessOrder {
+  return {
+    command: agentPath(agent),
+    args: [],
+    directory: import.meta.dirname,
+    environment: plainEnvironment,
+    input: '',
+    timeMsMax: 60_000,
+    stop: new AbortController().signal,
+    ...more,
+  };
+}
+
+export interface Told {
+  readonly events: readonly ProcessEvent[];
+  readonly output: string;
+  readonly errors: string;
+  readonly exit: ProcessExit;
+}
+
+/** Runs it to its end; `heard` may act on an event as soon as it comes. */
+export async function tell(order: ProcessOrder, heard: (event: ProcessEvent) => void = () => {}): Promise<Told> {
+  const events: ProcessEvent[] = [];
+  for await (const event of runProcess(order)) {
+    events.push(event);
+    heard(event);
+  }
+  const said = (channel: string): string =>
+    events.map(event => (event.type === 'output' && event.channel === channel ? event.text : '')).join('');
+  return { events, output: said('output'), errors: said('errors'), exit: events.at(-1) as ProcessExit };
+}
+
+/** Like `tell`, but asks it to stop at its first word. */
+export function tellUntilFirstWord(order: ProcessOrder): Promise<Told> {
+  const stopping = new AbortController();
+  return tell({ ...order, stop: stopping.signal }, event => {
+    if (event.type === 'output') stopping.abort();
+  });
+}
+
+/** A fifo that `spawns-orphan` keeps open: `anyAlive` is false once every orphan is dead. */
+export function signOfLife(directory: string): { readonly path: string; anyAlive(): boolean } {
+  const path = join(directory, 'alive');
+  spawnSync('mkfifo', [path]);
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(file));
+  return {
+    path,
+    anyAlive() {
+      try {
+        readSync(file, Buffer.alloc(1));
+        return false;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return true;
+        throw error;
+      }
+    },
+  };
+}

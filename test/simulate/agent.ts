@@ -1,0 +1,114 @@
+// A performer that does what its seed says: works, lies, fails, hangs, asks, spends.
+import type { Usage } from '../../src/core/event.ts';
+import type { FailureKind } from '../../src/core/failure.ts';
+import type { Activity, Assignment, Performer } from '../../src/ports/performer.ts';
+import type { VirtualClock } from './clock.ts';
+import type { Random } from './random.ts';
+
+export const messageUsdMicrosMax = 400_000;
+
+export interface AgentWorld {
+  readonly clock: VirtualClock;
+  readonly chances: Random;
+  /** Tasks whose work has really been done: what the checks look at. */
+  readonly worked: Set<string>;
+  /** How good the agent is, 0 to 1. */
+  readonly skill: number;
+  readonly spawns: number[];
+  /** Edits the document as an agent might. */
+  readonly edit: (task: string) => void;
+}
+
+type Behaviour = 'work' | 'lie' | 'idle' | 'fail' | 'hang' | 'ask' | 'handoff' | 'promise' | 'edit' | 'sleep';
+
+const failures: readonly FailureKind[] = [
+  'process',
+  'process',
+  'timeout',
+  'connection',
+  'overloaded',
+  'rate-limit',
+  'spawn',
+  'unknown',
+  'auth',
+  'context-too-long',
+];
+
+function behaviour({ chances, skill }: AgentWorld): Behaviour {
+  if (chances.is(skill)) return 'work';
+  return chances.pick<Behaviour>(['lie', 'idle', 'fail', 'fail', 'hang', 'ask', 'handoff', 'promise', 'edit', 'sleep']);
+}
+
+const pause = (world: AgentWorld, ms: number, stop: AbortSignal): Promise<void> =>
+  new Promise(done => {
+    if (stop.aborted) return done();
+    const cancel = world.clock.at(world.clock.now() + ms, done);
+    stop.addEventListener('abort', () => {
+      cancel();
+      done();
+    });
+  });
+
+const ask =
+  '<escalate type="deviation">\n<summary>which way</summary>\n<options>\n1. left\n2. right\n</options>\n<question>?</question>\n</escalate>';
+
+function closing(kind: Behaviour, task: string, world: AgentWorld): string {
+  const { chances } = world;
+  if (kind === 'work') return `did it\nTask ${task} complete${chances.is(0.2) ? '\n<promise>DONE</promise>' : ''}`;
+  if (kind === 'lie') return `Task ${task} complete`;
+  if (kind === 'ask') return `${ask}${chances.is(0.3) ? '\n<promise>DONE</promise>' : ''}`;
+  if (kind === 'handoff') return '<handoff>my context is full</handoff>';
+  if (kind === 'promise') return 'all is well\n<promise>DONE</promise>';
+  return `thinking about ${chances.whole(1, 1e9).toString(36)}`;
+}
+
+async function* play(assignment: Assignment, world: AgentWorld, stop: AbortSignal): AsyncGenerator<Activity> {
+  const { chances } = world;
+  const kind = behaviour(world);
+  if (chances.is(0.7)) {
+    world.spawns.push(assignment.iteration);
+    yield { type: 'spawned', pid: assignment.iteration, startTime: '1', host: 'sim' };
+  }
+  let usage: Usage = {
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    costUsdMicros: 0,
+    estimated: false,
+  };
+  const messages = chances.whole(0, 4);
+  for (let message = 0; message < messages && !stop.aborted; message += 1) {
+    await pause(world, chances.whole(100, 60_000), stop);
+    const costUsdMicros = usage.costUsdMicros + chances.whole(0, messageUsdMicrosMax);
+    usage = { ...usage, inputTokens: usage.inputTokens + 1_000, outputTokens: usage.outputTokens + 100, costUsdMicros };
+    if (!stop.aborted) yield { type: 'usage', usage };
+  }
+  if (kind === 'hang') await pause(world, 1e12, stop);
+  if (kind === 'sleep') await pause(world, chances.whole(1, 100) * 60_000, stop);
+  if (stop.aborted) {
+    yield { type: 'ended', message: 'half a thought', failure: { kind: 'stopped', detail: 'SIGTERM' } };
+    return;
+  }
+  if (kind === 'fail') {
+    const failure = chances.pick(failures);
+    const resetAtMs = failure === 'rate-limit' && chances.is(0.5) ? { resetAtMs: world.clock.now() + 3_600_000 } : {};
+    yield {
+      type: 'ended',
+      message: `Task ${assignment.task} complete`,
+      failure: { kind: failure, detail: `${failure} ${chances.pick(['alpha', 'beta'])}`, ...resetAtMs },
+    };
+    return;
+  }
+  if (kind === 'work') world.worked.add(assignment.task);
+  if (kind === 'edit') world.edit(assignment.task);
+  yield { type: 'ended', message: closing(kind, assignment.task, world) };
+}
+
+export function simulatedAgent(name: string, world: AgentWorld): Performer {
+  return {
+    name,
+    can: { steer: false, resume: false, interactive: false, usage: true },
+    perform: (assignment, stop) => play(assignment, world, stop),
+  };
+}

@@ -1,0 +1,111 @@
+// What must hold in every simulated loop, whatever happens: checked event by event and at the end.
+import { deepStrictEqual } from 'node:assert/strict';
+import type { Event } from '../../src/core/event.ts';
+import { evolve } from '../../src/core/evolve.ts';
+import { packState } from '../../src/core/snapshot.ts';
+import { activeMsAt, initialState, type State, totalTokens } from '../../src/core/state.ts';
+import { allTasks, findTask, progress } from '../../src/core/task.ts';
+import { evaluateTermination } from '../../src/core/termination.ts';
+import { messageUsdMicrosMax } from './agent.ts';
+
+export class LawBroken extends Error {}
+
+const law = (holds: boolean, sentence: string): void => {
+  if (!holds) throw new LawBroken(sentence);
+};
+
+/** Folds the ledger from its start and checks each step. `worked` is the world's truth about the tasks. */
+export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>): State {
+  let state = initialState;
+  const closed = new Set<string>();
+  for (const event of events) {
+    const before = state;
+    state = evolve(state, event);
+    law(state.iterations >= before.iterations, 'the number of iterations went down');
+    law(state.usage.costUsdMicros >= before.usage.costUsdMicros, 'the cost went down');
+    law(totalTokens(state.usage) >= totalTokens(before.usage), 'the tokens went down');
+    law(state.activeMs >= before.activeMs, 'the active time went down');
+    law(
+      before.ended === undefined ||
+        ['loop.resumed', 'escalation.answered', 'limits.changed', 'guidance.given'].includes(event.type),
+      `${event.type} after the end`,
+    );
+    if (event.type === 'task.closed') {
+      law(!closed.has(event.task), `${event.task} was closed twice`);
+      law(!event.verified || worked.has(event.task), `${event.task} was called proven without work`);
+      closed.add(event.task);
+    }
+    if (event.type === 'task.reopened') closed.delete(event.task);
+    if (event.type === 'iteration.started') checkStart(before, event);
+    if (event.type === 'loop.ended') {
+      const first = evaluateTermination(before, event.at);
+      law(
+        first?.reason === event.reason,
+        `ended by ${event.reason}, but the first criterion that held is ${first?.reason}`,
+      );
+    }
+    checkBounds(state);
+  }
+  return state;
+}
+
+function checkStart(before: State, event: Extract<Event, { type: 'iteration.started' }>): void {
+  const { iterationsMax } = before.settings.limits;
+  if (event.again) return;
+  law(iterationsMax === null || event.iteration <= iterationsMax, `iteration ${event.iteration} of ${iterationsMax}`);
+  law(event.iteration === before.iterations + 1, 'an iteration number was skipped or used twice');
+  law(before.live.length + before.claims.length < before.settings.parallel, 'more live iterations than allowed');
+  law(!before.paused && !before.stop, 'an iteration began although the loop was paused or stopped');
+  const task = findTask(before.tasks, event.task);
+  law(task?.status === 'pending', `an iteration began on a task that is ${task?.status}`);
+  law(
+    task!.ignoresUnmet || task!.dependsOn.every(id => findTask(before.tasks, id)?.status === 'done'),
+    'a dependency was not done',
+  );
+}
+
+function checkBounds(state: State): void {
+  const { memory, echoes, guidance, live, claims, settings, unsaved } = state;
+  law(memory.recent.length <= 5 && memory.errors.length <= 5 && memory.successes.length <= 3, 'the memory grew');
+  law(echoes.length <= 5 && guidance.length <= 20, 'the echoes or the guidance grew');
+  law(live.length + claims.length <= settings.parallel, 'too many live iterations');
+  law(unsaved.length <= state.tasks.size, 'the unsaved list grew');
+}
+
+/** At the end of everything: within limits by one message at most, replay = live state, goal wins, document = ledger. */
+export function checkEnd(
+  live: State,
+  replayed: State,
+  document: readonly { id: string; done: boolean; skipped: boolean }[],
+  now: number,
+): void {
+  deepStrictEqual(
+    JSON.parse(JSON.stringify(packState(replayed))),
+    JSON.parse(JSON.stringify(packState(live))),
+    'replay differs from the live state',
+  );
+  const { limits, parallel } = live.settings;
+  if (limits.costUsdMicrosMax !== null) {
+    law(
+      live.usage.costUsdMicros <= limits.costUsdMicrosMax + messageUsdMicrosMax * parallel,
+      'spent more than one message over the budget',
+    );
+  }
+  if (limits.durationMsMax !== null)
+    law(activeMsAt(live, now) <= limits.durationMsMax + 1_000, 'worked longer than the duration limit');
+  const { open, done, total } = progress(live.tasks);
+  if (live.ended && open === 0)
+    law(
+      live.ended.reason === 'goal_achieved',
+      `all ${done} of ${total} tasks closed, but ended by ${live.ended.reason}`,
+    );
+  if (live.ended === undefined) return;
+  for (const task of allTasks(live.tasks)) {
+    const shown = document.find(one => one.id === task.id);
+    law(
+      shown?.done === (task.status === 'done'),
+      `the document shows ${task.id} ${shown?.done ? 'done' : 'open'}, the ledger ${task.status}`,
+    );
+    law(shown?.skipped === (task.status === 'skipped'), `the document does not show ${task.id} as skipped`);
+  }
+}

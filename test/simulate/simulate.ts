@@ -1,0 +1,315 @@
+// One seeded loop through the real engine: random agents, commands and limits, crashes between any two effects.
+import type { Answer, Event } from '../../src/core/event.ts';
+import { defaultSettings, type Limits, type Settings } from '../../src/core/limits.ts';
+import type { State } from '../../src/core/state.ts';
+import type { Engine, RunResult } from '../../src/engine/engine.ts';
+import { eventsOf } from '../../src/engine/replay.ts';
+import { runLoop } from '../../src/engine/run.ts';
+import type { SpoolEnd } from '../../src/ports/spool.ts';
+import type { Holder, Ledger } from '../../src/ports/store.ts';
+import { memoryLedger } from '../../src/stores/memory.ts';
+import { sentenceOf } from '../../src/views/timeline.ts';
+import { simulatedAgent } from './agent.ts';
+import { VirtualClock } from './clock.ts';
+import { backlog, SimulatedDocument } from './document.ts';
+import { checkEnd, checkLaws, LawBroken } from './laws.ts';
+import { type Random, random } from './random.ts';
+
+export interface Simulated {
+  readonly seed: number;
+  readonly outcome: string;
+  readonly events: number;
+  readonly crashes: number;
+  readonly parallelSeen: boolean;
+}
+
+const loop = 'loop-1';
+const stepsMax = 20_000;
+
+function randomSettings(chances: Random): Settings {
+  const base = defaultSettings(chances.is(0.8) ? 'prd' : 'goal');
+  const limits: Limits = {
+    ...base.limits,
+    iterationsMax: chances.is(0.9) ? chances.whole(1, 25) : null,
+    costUsdMicrosMax: chances.is(0.5) ? chances.whole(1, 8_000_000) : null,
+    durationMsMax: chances.is(0.3) ? chances.whole(60_000, 7_200_000) : null,
+    tokensMax: chances.is(0.1) ? chances.whole(1_000, 50_000) : 1_000_000,
+    noProgressIterations: chances.pick([3, 5, 8]),
+    attemptsPerTaskMax: chances.pick([2, 5]),
+  };
+  const parallel = chances.pick([1, 1, 2, 3]);
+  return {
+    ...base,
+    limits,
+    parallel,
+    performers: chances.pick([['one'], ['one', 'two'], ['one', 'two', 'three']]),
+    checks: chances.is(0.7) ? ['proof'] : [],
+    forked: parallel > 1 && chances.is(0.7),
+    checkpoints: chances.is(0.3),
+    sameErrorsToEscalate: chances.pick([null, 3]),
+  };
+}
+
+/** A process that may die inside any append: before it is durable, or after it but before anyone knows. */
+class Crashing {
+  crashed = false;
+  onCrash: () => void = () => {};
+  private left: number;
+  private readonly chances: Random;
+  readonly ledger: Ledger;
+
+  constructor(ledger: Ledger, chances: Random) {
+    this.chances = chances;
+    this.left = chances.is(0.6) ? chances.whole(1, 40) : Number.POSITIVE_INFINITY;
+    const { store } = ledger;
+    this.ledger = {
+      ...ledger,
+      store: {
+        append: this.appendTo(store),
+        read: (...call) => store.read(...call),
+        loops: (...call) => store.loops(...call),
+        follow: (...call) => store.follow(...call),
+        lease: (...call) => store.lease(...call),
+        renew: (...call) => store.renew(...call),
+        release: (...call) => store.release(...call),
+        holder: (...call) => store.holder(...call),
+        verify: (...call) => store.verify(...call),
+        close: () => store.close(),
+      },
+    };
+  }
+
+  private appendTo(store: Ledger['store']): Ledger['store']['append'] {
+    return async (...call) => {
+      if (this.crashed) return await new Promise<never>(() => {});
+      this.left -= 1;
+      if (this.left > 0) return store.append(...call);
+      if (this.chances.is(0.5)) await store.append(...call);
+      this.crashed = true;
+      this.onCrash();
+      return await new Promise<never>(() => {});
+    };
+  }
+}
+
+class World {
+  readonly chances: Random;
+  readonly clock: VirtualClock;
+  readonly document: SimulatedDocument;
+  readonly worked = new Set<string>();
+  readonly spawns: number[] = [];
+  readonly settings: Settings;
+  readonly spooled = new Map<number, SpoolEnd>();
+  readonly ledger: Ledger;
+  private readonly skill: number;
+  private holders = 0;
+  state: State | undefined;
+  living = '';
+  crashes = 0;
+  steps = 0;
+
+  constructor(seed: number) {
+    this.chances = random(seed);
+    this.clock = new VirtualClock(this.chances);
+    this.document = new SimulatedDocument(backlog(this.chances));
+    this.settings = randomSettings(this.chances);
+    this.skill = this.chances.pick([0.2, 0.5, 0.8, 0.95]);
+    this.ledger = memoryLedger({
+      hash: false,
+      isAlive: holder => holder.id === this.living,
+      now: () => this.clock.now(),
+    });
+  }
+
+  engine(ledger: Ledger): Engine {
+    const { chances, clock, document, worked } = this;
+    this.holders += 1;
+    const holder: Holder = {
+      id: `process-${this.holders}`,
+      pid: this.holders,
+      startTime: '1',
+      host: 'sim',
+      boot: 'sim',
+      version: 'sim',
+    };
+    this.living = holder.id;
+    document.restart();
+    const agentWorld = {
+      clock,
+      chances,
+      worked,
+      skill: this.skill,
+      spawns: this.spawns,
+      edit: (task: string) => document.edit(task, chances),
+    };
+    const names = this.settings.performers;
+    return {
+      ledger,
+      clock,
+      source: document,
+      performers: Object.fromEntries(names.map(name => [name, simulatedAgent(name, agentWorld)])),
+      checks: this.settings.checks.map(name => ({
+        name,
+        run: async directory => ({ name, passed: this.proven(directory), detail: 'looked', durationMs: 1 }),
+      })),
+      workspace: {
+        directory: iteration => String(iteration),
+        save: async () => 'ref',
+        restore: async () => {},
+        merge: async () => ({ merged: chances.is(0.8), detail: 'conflict' }),
+      },
+      spool: {
+        open: iteration => ({ write: () => {}, end: end => void this.spooled.set(iteration, end) }),
+        found: iteration => this.spooled.get(iteration),
+      },
+      notifiers: [],
+      redact: text => text,
+      prompt: () => ({ text: 'work' }),
+      onEscalation: chances.pick(['wait', 'skip', 'exit']),
+      holder,
+      by: 'sim',
+      version: 'sim',
+      environment: {},
+    };
+  }
+
+  /** The simulated proof looks at the world, not at words. */
+  private proven(directory: string): boolean {
+    const claim = this.state?.claims.find(one => String(one.iteration) === directory);
+    return claim !== undefined && this.worked.has(claim.task);
+  }
+}
+
+const drained = (): Promise<void> => new Promise(done => setImmediate(done));
+
+/** A person may send a command at any moment; true when one did. */
+function meddle(world: World): boolean {
+  const { chances, ledger, clock } = world;
+  const send = (body: unknown): void => void ledger.mailbox.send(loop, 'human', body, clock.now());
+  const what = chances.whole(1, 400);
+  if (what === 1) send({ type: 'stop' });
+  else if (what <= 4) send({ type: 'pause', now: chances.is(0.3) });
+  else if (what <= 8) send({ type: 'resume' });
+  else if (what <= 10) send({ type: 'tell', text: 'be careful' });
+  else if (what <= 14) send({ type: 'answer', escalation: `E${chances.whole(1, 3)}`, answer: randomAnswer(chances) });
+  return what <= 14;
+}
+
+function randomAnswer(chances: Random): Answer {
+  return chances.pick<Answer>([
+    { kind: 'option', option: 1 },
+    { kind: 'option', option: 2 },
+    { kind: 'text', text: 'go left' },
+    { kind: 'skip' },
+    { kind: 'retry' },
+    { kind: 'abort' },
+  ]);
+}
+
+/** Runs one process to its end or its crash. */
+async function oneProcess(world: World, engine: Engine, crashing: Crashing): Promise<RunResult | 'crashed'> {
+  let settled: RunResult | 'crashed' | undefined;
+  let error: unknown;
+  const interrupt = new AbortController();
+  crashing.onCrash = () => {
+    settled = 'crashed';
+  };
+  const start = {
+    type: 'start' as const,
+    loop,
+    name: loop,
+    goal: 'sim',
+    document: 'PRD.json',
+    directory: '.',
+    projectId: '',
+    taskId: '',
+    settings: world.settings,
+    by: 'sim',
+  };
+  runLoop(engine, loop, { interrupt: interrupt.signal, first: [start] }).then(
+    result => {
+      settled ??= result;
+    },
+    (reason: unknown) => {
+      error = reason;
+    },
+  );
+  for (;;) {
+    await drained();
+    if (error !== undefined) throw error;
+    if (settled !== undefined) return settled;
+    world.steps += 1;
+    if (world.steps > stepsMax) throw new LawBroken(`does not settle: ${stepsMax} steps`);
+    if (meddle(world)) continue;
+    if (world.chances.is(0.002)) {
+      interrupt.abort('Ctrl-C');
+      continue;
+    }
+    if (!world.clock.advance()) await nudgeHuman(world);
+  }
+}
+
+/** Nothing can happen but a human: answer a question or resume a pause. */
+async function nudgeHuman(world: World): Promise<void> {
+  await drained();
+  if (world.clock.waiting > 0) return;
+  const { mailbox } = world.ledger;
+  await mailbox.send(loop, 'human', { type: 'resume' }, world.clock.now());
+  await mailbox.send(
+    loop,
+    'human',
+    { type: 'answer', escalation: `E${world.chances.whole(1, 12)}`, answer: randomAnswer(world.chances) },
+    world.clock.now(),
+  );
+}
+
+async function ledgerEvents(ledger: Ledger): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const page of eventsOf(ledger, loop)) for (const recorded of page) events.push(recorded.event);
+  return events;
+}
+
+export async function simulate(seed: number): Promise<Simulated> {
+  const world = new World(seed);
+  for (let runs = 0; ; runs += 1) {
+    if (runs > 300) {
+      if (process.env['SIMULATE_TRACE'])
+        for (const event of (await ledgerEvents(world.ledger)).slice(-30)) console.error(sentenceOf(event));
+      throw new LawBroken('300 processes did not settle the loop');
+    }
+    const crashing = new Crashing(world.ledger, world.chances);
+    const engine = world.engine(crashing.ledger);
+    const tell = (_event: Event, state: State): void => {
+      world.state = state;
+    };
+    const watched: Engine = { ...engine, notifiers: [{ tell }] };
+    const result = await oneProcess(world, watched, crashing);
+    world.clock.forget();
+    if (result === 'crashed') {
+      world.crashes += 1;
+      world.living = '';
+      world.clock.skip(world.chances.whole(0, 100_000_000));
+      continue;
+    }
+    if (result.type === 'held' || result.type === 'failed' || result.type === 'refused')
+      throw new LawBroken(`the run came back ${result.type}`);
+    if (result.type === 'interrupted') continue;
+    const events = await ledgerEvents(world.ledger);
+    const replayed = checkLaws(events, world.worked);
+    if (result.type === 'ended') {
+      checkEnd(result.state, replayed, world.document.tasks, world.clock.now());
+      const parallelSeen = result.state.settings.parallel > 1;
+      return { seed, outcome: result.state.ended!.reason, events: events.length, crashes: world.crashes, parallelSeen };
+    }
+    await answerAll(world, result.state);
+  }
+}
+
+/** `--on-escalation exit` left questions open: answer them while no process is alive. */
+async function answerAll(world: World, state: State): Promise<void> {
+  for (const escalation of state.escalations) {
+    const command = { type: 'answer', escalation: escalation.id, answer: randomAnswer(world.chances) };
+    await world.ledger.mailbox.send(loop, 'human', command, world.clock.now());
+  }
+  if (state.paused) await world.ledger.mailbox.send(loop, 'human', { type: 'resume' }, world.clock.now());
+}

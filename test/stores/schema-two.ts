@@ -1,0 +1,19 @@
+// The schema of a version that does not exist yet, to try migrations on.
+import { currentSchema, type Schema } from '../../src/stores/sqlite/schema.ts';
+
+export const schemaTwo: Schema = {
+  version: currentSchema.version + 1,
+  migrations: async () => {
+    const { sql } = await import('kysely');
+    return {
+      ...(await currentSchema.migrations()),
+      '999-labels': {
+        up: async database => {
+          await database.schema.alterTable('loops').addColumn('label', 'text').execute();
+          await database.schema.createTable('labels').addColumn('label', 'text').execute();
+          await sql`INSERT INTO labels SELECT hash FROM events`.execute(database);
+        },
+      },
+    };
+  },
+};
