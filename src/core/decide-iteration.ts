@@ -130,7 +130,7 @@ function afterFailure(ending: Ending): readonly Event[] {
       ...raise(state, question, now, `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`, live),
     ];
   }
-  return [...events, ...parkIfSpent(state, live.task, now)];
+  return rule.counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
 }
 
 function askedByAgent(ending: Ending): readonly Event[] {

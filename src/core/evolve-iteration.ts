@@ -69,15 +69,17 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const ticking = clocked(state, event.at);
   const live = ticking.live.find(one => one.iteration === event.iteration);
   const { handoff: _h, repetition: _r, refusal: _f, ...rest } = ticking;
-  const fruitless = event.outcome !== 'interrupted' && event.outcome !== 'lost';
+  // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
+  const blameless = event.failure !== undefined && !failureRules[event.failure.kind].counts;
+  const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;
   const ended: State = {
     ...rest,
     live: ticking.live.filter(one => one.iteration !== event.iteration),
     iterationsEnded: ticking.iterationsEnded + 1,
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
-    sinceProgress: ticking.sinceProgress + (fruitless ? 1 : 0),
+    sinceProgress: ticking.sinceProgress + (tried ? 1 : 0),
     lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
-    guidance: !fruitless
+    guidance: !tried
       ? ticking.guidance
       : ticking.guidance.filter(one => one.task !== undefined && one.task !== event.task),
     checkpointDue: ticking.settings.checkpoints,
@@ -91,7 +93,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const freed = withTask(ended, event.task, task => ({
     ...task,
     status: task.status === 'active' ? 'pending' : task.status,
-    attempts: fruitless ? task.attempts : Math.max(0, task.attempts - 1),
+    attempts: tried ? task.attempts : Math.max(0, task.attempts - 1),
   }));
   return afterOutcome(freed, event, live?.terminated !== undefined);
 }

@@ -8,8 +8,9 @@ import { redactDeep } from '../core/redact.ts';
 import type { State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../ports/source.ts';
-import type { Lease, StoreFailure } from '../ports/store.ts';
+import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
 import type { Engine, RunResult } from './engine.ts';
+import { failureIn, keepLease } from './keep-lease.ts';
 import { performEffect } from './perform.ts';
 import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
 
@@ -22,7 +23,6 @@ export interface RunOptions {
   readonly first?: readonly Input[];
 }
 
-const renewEveryMs = 15_000;
 const settling: readonly Effect['type'][] = ['abandon', 'recover', 'save', 'end'];
 
 class LoopRun {
@@ -58,7 +58,10 @@ class LoopRun {
 
   async go(): Promise<RunResult> {
     const { interrupt, first } = this.options;
-    const cancels = [this.engine.ledger.mailbox.watch(() => this.mailCame()), this.keepLease()];
+    const cancels = [
+      this.engine.ledger.mailbox.watch(() => this.mailCame()),
+      keepLease(this.engine, this.lease, failure => this.fail(failure)),
+    ];
     const onInterrupt = (): void => this.wake();
     interrupt.addEventListener('abort', onInterrupt);
     try {
@@ -171,20 +174,6 @@ class LoopRun {
     this.wake();
   }
 
-  private keepLease(): () => void {
-    const { clock, ledger } = this.engine;
-    let cancel: () => void = () => {};
-    const renew = (): void => {
-      cancel = clock.at(clock.now() + renewEveryMs, async () => {
-        const ours = await ledger.store.renew(this.lease);
-        if (ours) renew();
-        else this.fail({ kind: 'fenced', detail: 'another process took this loop over', hint: 'ralph status' });
-      });
-    };
-    renew();
-    return () => cancel();
-  }
-
   private fail(failure: StoreFailure): void {
     this.failure ??= failure;
     this.wake();
@@ -193,11 +182,20 @@ class LoopRun {
   private async recordAll(): Promise<void> {
     if (this.mailWaiting && !this.failure) {
       this.mailWaiting = false;
-      for (const mail of await this.engine.ledger.mailbox.waiting(this.state.loop || this.lease.loop)) {
+      for (const mail of await this.mail()) {
         await this.record({ type: 'command', command: mail.body as Command, by: mail.by }, mail.id);
       }
     }
     for (let input = this.inbox.shift(); input !== undefined; input = this.inbox.shift()) await this.record(input);
+  }
+
+  private async mail(): Promise<readonly Mail[]> {
+    try {
+      return await this.engine.ledger.mailbox.waiting(this.lease.loop);
+    } catch (error) {
+      this.fail(failureIn(error));
+      return [];
+    }
   }
 
   private async record(raw: Input, takes?: number): Promise<void> {

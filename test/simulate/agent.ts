@@ -14,14 +14,17 @@ export interface AgentWorld {
   readonly worked: Set<string>;
   /** How good the agent is, 0 to 1. */
   readonly skill: number;
+  /** What a bad agent mostly does; undefined: anything. */
+  readonly habit: Behaviour | undefined;
+  readonly failing: readonly FailureKind[];
   readonly spawns: number[];
   /** Edits the document as an agent might. */
   readonly edit: (task: string) => void;
 }
 
-type Behaviour = 'work' | 'lie' | 'idle' | 'fail' | 'hang' | 'ask' | 'handoff' | 'promise' | 'edit' | 'sleep';
+export type Behaviour = 'work' | 'lie' | 'idle' | 'fail' | 'hang' | 'ask' | 'handoff' | 'promise' | 'edit' | 'sleep';
 
-const failures: readonly FailureKind[] = [
+export const failureKinds: readonly FailureKind[] = [
   'process',
   'process',
   'timeout',
@@ -34,8 +37,9 @@ const failures: readonly FailureKind[] = [
   'context-too-long',
 ];
 
-function behaviour({ chances, skill }: AgentWorld): Behaviour {
+function behaviour({ chances, skill, habit }: AgentWorld): Behaviour {
   if (chances.is(skill)) return 'work';
+  if (habit !== undefined && chances.is(0.95)) return habit;
   return chances.pick<Behaviour>(['lie', 'idle', 'fail', 'fail', 'hang', 'ask', 'handoff', 'promise', 'edit', 'sleep']);
 }
 
@@ -91,7 +95,7 @@ async function* play(assignment: Assignment, world: AgentWorld, stop: AbortSigna
     return;
   }
   if (kind === 'fail') {
-    const failure = chances.pick(failures);
+    const failure = chances.pick(world.failing);
     const resetAtMs = failure === 'rate-limit' && chances.is(0.5) ? { resetAtMs: world.clock.now() + 3_600_000 } : {};
     yield {
       type: 'ended',

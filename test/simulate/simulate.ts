@@ -1,15 +1,16 @@
 // One seeded loop through the real engine: random agents, commands and limits, crashes between any two effects.
 import type { Answer, Event } from '../../src/core/event.ts';
+import { evolve } from '../../src/core/evolve.ts';
+import type { FailureKind } from '../../src/core/failure.ts';
 import { defaultSettings, type Limits, type Settings } from '../../src/core/limits.ts';
-import type { State } from '../../src/core/state.ts';
+import { initialState, type State } from '../../src/core/state.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import { runLoop } from '../../src/engine/run.ts';
 import type { SpoolEnd } from '../../src/ports/spool.ts';
 import type { Holder, Ledger } from '../../src/ports/store.ts';
 import { memoryLedger } from '../../src/stores/memory.ts';
-import { sentenceOf } from '../../src/views/timeline.ts';
-import { simulatedAgent } from './agent.ts';
+import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';
 import { checkEnd, checkLaws, LawBroken } from './laws.ts';
@@ -102,6 +103,8 @@ class World {
   readonly spooled = new Map<number, SpoolEnd>();
   readonly ledger: Ledger;
   private readonly skill: number;
+  private readonly habit: Behaviour | undefined;
+  private readonly failing: readonly FailureKind[];
   private holders = 0;
   state: State | undefined;
   living = '';
@@ -113,7 +116,9 @@ class World {
     this.clock = new VirtualClock(this.chances);
     this.document = new SimulatedDocument(backlog(this.chances));
     this.settings = randomSettings(this.chances);
-    this.skill = this.chances.pick([0.2, 0.5, 0.8, 0.95]);
+    this.skill = this.chances.pick([0, 0.2, 0.5, 0.8, 0.95]);
+    this.habit = this.chances.pick([undefined, undefined, 'fail', 'hang', 'lie', 'idle', 'edit']);
+    this.failing = this.chances.is(0.5) ? [this.chances.pick(failureKinds)] : failureKinds;
     this.ledger = memoryLedger({
       hash: false,
       isAlive: holder => holder.id === this.living,
@@ -139,6 +144,8 @@ class World {
       chances,
       worked,
       skill: this.skill,
+      habit: this.habit,
+      failing: this.failing,
       spawns: this.spawns,
       edit: (task: string) => document.edit(task, chances),
     };
@@ -272,11 +279,7 @@ async function ledgerEvents(ledger: Ledger): Promise<Event[]> {
 export async function simulate(seed: number): Promise<Simulated> {
   const world = new World(seed);
   for (let runs = 0; ; runs += 1) {
-    if (runs > 300) {
-      if (process.env['SIMULATE_TRACE'])
-        for (const event of (await ledgerEvents(world.ledger)).slice(-30)) console.error(sentenceOf(event));
-      throw new LawBroken('300 processes did not settle the loop');
-    }
+    if (runs > 300) throw new LawBroken('300 processes did not settle the loop');
     const crashing = new Crashing(world.ledger, world.chances);
     const engine = world.engine(crashing.ledger);
     const tell = (_event: Event, state: State): void => {
@@ -298,11 +301,22 @@ export async function simulate(seed: number): Promise<Simulated> {
     const replayed = checkLaws(events, world.worked);
     if (result.type === 'ended') {
       checkEnd(result.state, replayed, world.document.tasks, world.clock.now());
-      const parallelSeen = result.state.settings.parallel > 1;
+      const parallelSeen = liveAtOnce(events) > 1;
       return { seed, outcome: result.state.ended!.reason, events: events.length, crashes: world.crashes, parallelSeen };
     }
     await answerAll(world, result.state);
   }
+}
+
+/** The most iterations that were live at the same time. */
+function liveAtOnce(events: readonly Event[]): number {
+  let state = initialState;
+  let most = 0;
+  for (const event of events) {
+    state = evolve(state, event);
+    most = Math.max(most, state.live.length);
+  }
+  return most;
 }
 
 /** `--on-escalation exit` left questions open: answer them while no process is alive. */

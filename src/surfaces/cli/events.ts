@@ -29,9 +29,11 @@ export async function execute(
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());
+  const awake = setInterval(() => {}, 60_000); // the ledger's own timers let a process end
   for await (const recorded of ledger.store.follow({ cursor, loop: row.loop }, stop.signal)) {
     print(recorded);
     if (recorded.event.type === 'loop.ended') break;
   }
+  clearInterval(awake);
   return 0;
 }

@@ -1,6 +1,8 @@
 // The command table as a command line: names, flags, help and examples from one place; each command is one file.
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { storeError } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
+import type { StoreFailure } from '../../ports/store.ts';
 import { version } from '../../version.ts';
 import { type CommandRow, commands } from './commands.ts';
 import { makeContext } from './context.ts';
@@ -19,9 +21,10 @@ function plainMessage(error: CommanderError): string {
 function addCommand(parent: Command, row: CommandRow, done: (code: number) => void): void {
   const made = parent.command(row.usage).description(row.summary);
   for (const option of row.options ?? []) {
-    if (option.repeatable)
-      made.option(option.flags, option.description, (value: string, all: readonly string[] = []) => [...all, value]);
-    else made.option(option.flags, option.description);
+    const flag = new Option(option.flags, option.description);
+    if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
+    if (flag.required) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
+    made.addOption(flag);
   }
   made.option('--debug', 'show the stack of an internal error');
   made.addHelpText('after', `\nExamples:\n${row.examples.map(example => `  ${example}`).join('\n')}`);
@@ -32,6 +35,9 @@ function addCommand(parent: Command, row: CommandRow, done: (code: number) => vo
     try {
       const { execute } = await row.load();
       done(await execute(context, words, flags));
+    } catch (error) {
+      const failure = (error as { failure?: StoreFailure } | undefined)?.failure;
+      throw failure === undefined ? error : storeError(failure);
     } finally {
       await context.close();
     }

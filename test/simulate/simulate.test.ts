@@ -1,0 +1,41 @@
+// The small fixed-seed form of `npm run simulate`: ten thousand loops through the real engine, crashing anywhere.
+import { describe, expect, it } from 'vitest';
+import type { TerminationReason } from '../../src/core/termination.ts';
+import { simulate } from './simulate.ts';
+
+const reasons: readonly TerminationReason[] = [
+  'goal_achieved',
+  'explicit_stop',
+  'circuit_breaker_open',
+  'health_failure',
+  'consecutive_errors',
+  'budget_exhausted',
+  'max_iterations',
+  'max_duration',
+  'no_progress',
+];
+
+describe('ten thousand seeded loops', () => {
+  it('each settle, obey every law, and together end for all nine reasons, with crashes and parallel iterations', async () => {
+    const seen = new Map<string, number>();
+    let crashes = 0;
+    let parallel = 0;
+    for (let seed = 1; seed <= 10_000; seed += 1) {
+      const result = await simulate(seed).catch((error: unknown) => {
+        throw new Error(`seed ${seed}: ${String(error)} (replay: npm run simulate -- --seed ${seed})`, {
+          cause: error,
+        });
+      });
+      seen.set(result.outcome, (seen.get(result.outcome) ?? 0) + 1);
+      crashes += result.crashes;
+      parallel += result.parallelSeen ? 1 : 0;
+    }
+    expect([...seen.keys()].sort()).toEqual([...reasons].sort());
+    expect(crashes).toBeGreaterThan(3_000);
+    expect(parallel).toBeGreaterThan(1_000);
+  }, 300_000);
+
+  it('are the same again for the same seed', async () => {
+    expect(await simulate(77)).toEqual(await simulate(77));
+  });
+});
