@@ -4,7 +4,21 @@ import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { failureRules } from './failure.ts';
 import { clocked, withLive, withTask } from './fold.ts';
-import { type LiveIteration, noUsage, type State } from './state.ts';
+import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
+
+/** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */
+const said = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
+  guidance.filter(one => one.task !== undefined || one.iteration !== iteration);
+
+const unsaid = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
+  guidance.map(({ iteration: stood, ...one }) =>
+    stood === undefined || stood === iteration ? one : { ...one, iteration: stood },
+  );
+
+const addressed = (guidance: readonly Guidance[], task: string, iteration: number): readonly Guidance[] =>
+  guidance.map(one =>
+    one.task === task || (one.task === undefined && one.iteration === undefined) ? { ...one, iteration } : one,
+  );
 
 export function iterationStarted(state: State, event: EventOf<'iteration.started'>): State {
   const { iteration, task, performer, holder, attempt, at } = event;
@@ -28,6 +42,7 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
     ...begun,
     iterations: Math.max(begun.iterations, iteration),
     live: [...begun.live, live],
+    guidance: addressed(begun.guidance, task, iteration),
   };
 }
 
@@ -79,9 +94,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
     sinceProgress: ticking.sinceProgress + (tried ? 1 : 0),
     lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
-    guidance: !tried
-      ? ticking.guidance
-      : ticking.guidance.filter(one => one.task !== undefined && one.task !== event.task),
+    guidance: tried ? said(ticking.guidance, event.iteration) : unsaid(ticking.guidance, event.iteration),
     checkpointDue: ticking.settings.checkpoints,
     ...(event.handoff ? { handoff: event.handoff } : {}),
     ...(event.repetition ? { repetition: event.repetition } : {}),

@@ -75,6 +75,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   return {
     ...unsaved(closed, event.task),
     claims: closed.claims.filter(claim => claim.task !== event.task),
+    guidance: closed.guidance.filter(one => one.task !== event.task),
     sinceProgress: 0,
     echoes: [],
     memory: remember(closed.memory, 'successes', `${event.task} ${task?.title ?? ''}: ${event.because}`),

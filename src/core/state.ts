@@ -39,6 +39,8 @@ export interface Guidance {
   readonly task?: string;
   readonly text: string;
   readonly by: string;
+  /** The iteration whose prompt it stands in. */
+  readonly iteration?: number;
 }
 
 /** The three moving layers of the context; the stable one is the prompt itself. */

@@ -19,16 +19,21 @@ export function failureIn(error: unknown): StoreFailure {
 /** Returns how to stop. */
 export function keepLease({ clock, ledger }: Engine, lease: Lease, lost: (failure: StoreFailure) => void): () => void {
   let cancel: () => void = () => {};
+  let stopped = false;
   const arm = (): void => {
     cancel = clock.at(clock.now() + renewEveryMs, async () => {
       const failure = await ledger.store.renew(lease).then(
         ours => (ours ? undefined : fenced),
         (error: unknown) => failureIn(error),
       );
+      if (stopped) return;
       if (failure === undefined) arm();
       else lost(failure);
     });
   };
   arm();
-  return () => cancel();
+  return () => {
+    stopped = true;
+    cancel();
+  };
 }

@@ -72,7 +72,7 @@ function wording(
   switch (event.type) {
     case 'iteration.started': {
       const title = findTask(state.tasks, event.task)?.title ?? '';
-      const guided = state.guidance.some(one => one.task === undefined || one.task === event.task);
+      const guided = state.guidance.some(one => one.iteration === event.iteration);
       return {
         tone: 'strong',
         text: `Iteration ${event.iteration}: ${event.task} ${title}${guided ? ' (with guidance)' : ''}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`,
