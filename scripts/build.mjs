@@ -19,6 +19,11 @@ const dist = join(root, 'dist');
 const entries = { ralph: 'src/surfaces/cli/main.ts', index: 'src/index.ts' };
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
+/** `ralph status` is to be quick: what it needs comes in one piece, the rest of these files' lazy imports in another. */
+const neededAtOnce = ['./stores/sqlite.ts', './status.ts'];
+/** Node's own modules that take milliseconds to load, and that most commands never call. */
+const slowModules = /^node:(child_process|crypto|process|util)$/;
+
 /** When the newest thing that the bundle is made of changed; folders count, since a deleted file changes only its folder. */
 export function newestInputMs() {
   const files = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'src'].map(name => join(root, name));
@@ -40,6 +45,52 @@ export function isBuilt() {
     return stat !== undefined && stat.mtimeMs >= newest;
   });
 }
+
+/** Every lazy import makes esbuild cut chunks, and a start pays for each file: so one file's lazy imports share one chunk. */
+const fewerChunks = {
+  name: 'fewer-chunks',
+  setup(build) {
+    const lazyPaths = new Map();
+    build.onLoad({ filter: /[\\/]src[\\/](app|surfaces[\\/]cli[\\/]commands)\.ts$/, namespace: 'file' }, ({ path }) => {
+      const lazy = [];
+      const text = readFileSync(path, 'utf8').replace(/\bimport\('([^']+)'\)/g, (_whole, name) => {
+        if (!lazy.includes(name)) lazy.push(name);
+        const part = `part${lazy.indexOf(name)}`;
+        if (neededAtOnce.includes(name)) return `Promise.resolve(${part})`;
+        return `import(${JSON.stringify(`lazy:${path}`)}).then(all => all.${part})`;
+      });
+      const isAtOnce = (_name, at) => neededAtOnce.includes(lazy[at]);
+      const heads = lazy.map((name, at) => (isAtOnce(name, at) ? `import * as part${at} from '${name}';` : ''));
+      const rest = lazy.map((name, at) => (isAtOnce(name, at) ? '' : `export * as part${at} from '${name}';`));
+      lazyPaths.set(path, rest.join('\n'));
+      return { contents: `${heads.join('')}${text}`, loader: 'ts', resolveDir: dirname(path) };
+    });
+    build.onResolve({ filter: /^lazy:/ }, ({ path }) => ({ path: path.slice('lazy:'.length), namespace: 'lazy' }));
+    build.onLoad({ filter: /./, namespace: 'lazy' }, ({ path }) => ({
+      contents: lazyPaths.get(path),
+      loader: 'ts',
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+/** Loads a slow module at the first call of one of its functions; importing anything but a function fails the build. */
+const lateModules = {
+  name: 'late-modules',
+  setup(build) {
+    build.onResolve({ filter: slowModules }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'late', sideEffects: false } : undefined,
+    );
+    build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) => {
+      if (path === 'node:process') return { contents: 'export default process;' };
+      const own = process.getBuiltinModule(path);
+      const names = Object.keys(own).filter(name => /^[a-z]/.test(name) && typeof own[name] === 'function');
+      const late = name => `export function ${name}(...given) { return load().${name}(...given); }`;
+      const load = `let own; const load = () => (own ??= process.getBuiltinModule('${path}'));`;
+      return { contents: [load, ...names.map(late), `export default { ${names.join(', ')} };`].join('\n') };
+    });
+  },
+};
 
 async function build() {
   const { build: bundle } = await import('esbuild');
@@ -64,9 +115,8 @@ async function build() {
     legalComments: 'linked',
     define: { 'globalThis.RALPH_VERSION': JSON.stringify(version) },
     // CommonJS dependencies call `require` for Node's own modules.
-    banner: {
-      js: "import{createRequire as __cr}from'node:module';import{fileURLToPath as __fu}from'node:url';const require=__cr(import.meta.url),__filename=__fu(import.meta.url);",
-    },
+    banner: { js: 'const require=process.getBuiltinModule,__filename=import.meta.filename;' },
+    plugins: [fewerChunks, lateModules],
     logLevel: 'warning',
     write: false,
   });

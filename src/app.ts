@@ -1,12 +1,12 @@
 // The composition root: the only file that knows every adapter. Everything heavy is loaded when it is needed.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { homeDirectory } from './config/home.ts';
 import type { ResolvedRun, RunConfig } from './config/run-config.ts';
 import type { Config } from './config/settings.ts';
 import { UsageError } from './core/errors.ts';
 import type { Command, Input } from './core/input.ts';
-import { makeRedactor } from './core/redact.ts';
+import { makeRedactor, redactDeep } from './core/redact.ts';
 import { secretValues } from './core/redact-environment.ts';
 import type { State } from './core/state.ts';
 import type { Engine, RunResult } from './engine/engine.ts';
@@ -14,7 +14,7 @@ import { eventsOf, type Replayed, replay } from './engine/replay.ts';
 import type { RunOptions } from './engine/run.ts';
 import type { Check } from './ports/check.ts';
 import type { Performer } from './ports/performer.ts';
-import type { ParsedDocument, Problem, TaskSource } from './ports/source.ts';
+import type { Parsed, TaskSource } from './ports/source.ts';
 import type { Ledger, LoopRow, Recorded, StoreFailure } from './ports/store.ts';
 import { containment } from './process/contain.ts';
 import { thisHolder } from './process/holder.ts';
@@ -51,12 +51,17 @@ export interface LedgerNeeds {
   readonly quickCheck?: boolean;
 }
 
-/** The ledger, or undefined when it is only to be read and there is none yet. */
+const ledgerPath = (home: string): string => join(home, 'ralph.db');
+
+/** A log without its database counts: there was a ledger, and opening it says what happened to it. */
+export const hasLedger = (home: string): boolean =>
+  [ledgerPath(home), `${ledgerPath(home)}-wal`].some(path => existsSync(path));
+
 export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
   const { openSqliteLedger } = await import('./stores/sqlite.ts');
   const { readOnly, quickCheck, home, env, warn } = needs;
   const opened = await openSqliteLedger({
-    path: join(home, 'ralph.db'),
+    path: ledgerPath(home),
     version: version(),
     boot: thisHost().boot,
     isAlive: holder => isAlive(holder.pid, holder.startTime),
@@ -74,7 +79,12 @@ export async function stateOf(ledger: Ledger, loop: string): Promise<Replayed> {
   return replay(ledger, loop, version());
 }
 
-export async function documentSource(path: string, folder: string, allowEmptyCriteria: boolean): Promise<TaskSource> {
+export async function documentSource(
+  env: Environment,
+  path: string,
+  folder: string,
+  allowEmptyCriteria: boolean,
+): Promise<TaskSource> {
   const { fileSource } = await import('./sources/file.ts');
   const { prdMode } = await import('./modes/prd.ts');
   return fileSource({
@@ -82,6 +92,7 @@ export async function documentSource(path: string, folder: string, allowEmptyCri
     format: prdMode.format,
     options: { allowEmptyCriteria },
     copyPath: join(folder, 'document'),
+    redact: makeRedactor(secretValues(env)),
     instructionsPath: join(dirname(path), prdMode.instructionsName),
     defaultInstructions: prdMode.defaultInstructions,
   });
@@ -156,6 +167,7 @@ export interface EngineNeeds {
   readonly notifiers?: Engine['notifiers'];
   readonly ask?: Engine['ask'];
   readonly onEscalation?: Engine['onEscalation'];
+  readonly answerMsMax?: number | undefined;
 }
 
 export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
@@ -192,6 +204,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     publish: publisher(ledger, clock, loop, folder, warn),
     freeReserve: () => freeReserve(home),
     ...(needs.ask === undefined ? {} : { ask: needs.ask }),
+    ...(needs.answerMsMax === undefined ? {} : { answerMsMax: needs.answerMsMax }),
   };
 }
 
@@ -208,7 +221,7 @@ export async function command(
   commands: readonly Command[],
 ): Promise<Sent> {
   const { runLoop } = await import('./engine/run.ts');
-  const source = await documentSource(needs.row.document, loopFolder(needs.home, needs.loop), true);
+  const source = await documentSource(needs.env, needs.row.document, loopFolder(needs.home, needs.loop), true);
   const engine = await buildEngine({ ...needs, source });
   const first = commands.map<Input>(one => ({ type: 'command', command: one, by: needs.by }));
   const result: RunResult = await runLoop(engine, needs.loop, {
@@ -219,7 +232,9 @@ export async function command(
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type !== 'held') return { how: 'decided', state: result.state };
   let mail = 0;
-  for (const one of commands) mail = await needs.ledger.mailbox.send(needs.loop, needs.by, one, Date.now());
+  for (const one of commands) {
+    mail = await needs.ledger.mailbox.send(needs.loop, needs.by, redactDeep(one, engine.redact), Date.now());
+  }
   return { how: 'sent', mail };
 }
 
@@ -237,22 +252,10 @@ export async function resolveRunConfig(
   return resolveRun('prd', env, directory, flags);
 }
 
-export async function readDocument(
-  path: string,
-  allowEmptyCriteria: boolean,
-): Promise<
-  | { readonly ok: true; readonly document: ParsedDocument }
-  | { readonly ok: false; readonly problems: readonly Problem[] }
-> {
+export async function readDocument(path: string, allowEmptyCriteria: boolean): Promise<Parsed> {
   const { prdMode } = await import('./modes/prd.ts');
-  const { readText } = await import('./sources/text-file.ts');
-  const { checkInstructions } = await import('./sources/instructions.ts');
-  const read = await readText(path, 64 * 1024 * 1024);
-  if (read.type !== 'text') return { ok: false, problems: [read.problem] };
-  const parsed = prdMode.format.parse(read.text, { allowEmptyCriteria });
-  if (!parsed.ok) return parsed;
-  const problems = await checkInstructions(join(dirname(path), prdMode.instructionsName));
-  return problems.length > 0 ? { ok: false, problems } : parsed;
+  const { readParsed } = await import('./sources/read-document.ts');
+  return readParsed(path, prdMode.format, { allowEmptyCriteria }, join(dirname(path), prdMode.instructionsName));
 }
 
 export async function runEngine(engine: Engine, loop: string, options: RunOptions): Promise<RunResult> {
@@ -264,6 +267,8 @@ export async function freshId(): Promise<string> {
   const { v7 } = await import('uuid');
   return v7();
 }
+
+export const freshHolder = async () => thisHolder(await freshId(), version());
 
 /** The name that was asked for, or one made from the project; unique, so that it can be typed instead of an id. */
 export async function loopName(
@@ -284,9 +289,8 @@ export function containmentWords(): string {
     : 'process group only: a daemon may outlive its iteration; files and network are NOT confined';
 }
 
-export function ledgerEvents(ledger: Ledger, loop: string): AsyncGenerator<readonly Recorded[]> {
-  return eventsOf(ledger, loop);
-}
+export const ledgerEvents = (ledger: Ledger, loop: string): AsyncGenerator<readonly Recorded[]> =>
+  eventsOf(ledger, loop);
 
 export const iterationFolderOf = (home: string, loop: string, iteration: number): string =>
   join(loopFolder(home, loop), 'iterations', String(iteration));

@@ -146,6 +146,11 @@ export const fields = {
     description: 'What to do when the agent asks you something: wait, skip the task, or exit.',
     example: 'wait',
   },
+  answerTimeout: {
+    kind: 'duration',
+    description: 'How long a question may wait for you before the run exits with code 5.',
+    example: '8h',
+  },
   requireChecks: {
     kind: 'truth',
     description: 'Work that no check has proven does not count as done.',

@@ -17,10 +17,11 @@ export function breakerPosition(breaker: Breaker, now: number): BreakerPosition 
   return now < breaker.openUntil ? 'open' : 'half-open';
 }
 
-/** A failed probe opens it again at once; a closed one opens at the threshold. */
+/** A failed probe opens it again at once; a closed one opens at the threshold; an open one rests already. */
 export function tripsAt(breaker: Breaker, settings: BreakerSettings, now: number): number | undefined {
-  const probing = breakerPosition(breaker, now) !== 'closed';
-  if (!probing && breaker.failures + 1 < settings.failuresToOpen) return undefined;
+  const position = breakerPosition(breaker, now);
+  if (position === 'open') return undefined;
+  if (position === 'closed' && breaker.failures + 1 < settings.failuresToOpen) return undefined;
   return now + Math.min(settings.cooldownMs * 2 ** Math.min(breaker.openings, 20), settings.cooldownMsMax);
 }
 

@@ -34,16 +34,17 @@ export function composeMemory(memory: Memory, charsMax: number): string {
   const sections: string[] = [];
   let left = charsMax;
   for (const layer of ['errors', 'successes', 'recent'] as const) {
+    const heading = `### ${titles[layer]}`;
     const kept: string[] = [];
+    let room = left - heading.length - 2;
     for (const entry of [...memory[layer]].reverse()) {
       const text = quoted(entry);
-      if (text.length + 2 > left) break;
+      if (text.length + 2 > room) break;
       kept.unshift(text);
-      left -= text.length + 2;
+      room -= text.length + 2;
     }
-    const heading = `### ${titles[layer]}`;
-    if (kept.length === 0 || heading.length + 2 > left) continue;
-    left -= heading.length + 2;
+    if (kept.length === 0) continue;
+    left = room;
     sections.push(`${heading}\n\n${kept.join('\n\n')}`);
   }
   return sections.join('\n\n');

@@ -17,6 +17,8 @@ export interface Ending {
   readonly outcome: IterationOutcome;
   readonly now: number;
   readonly durationMs: number;
+  /** By the whole loop, with this iteration's last message. */
+  readonly spentUsdMicros: number;
 }
 
 /** The task has used up its attempts: it is parked so that others can go on. */

@@ -31,10 +31,12 @@ function failureOf(performed: Performed, live: LiveIteration): Failure | undefin
 function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ended'>, 'waitUntil' | 'waitFor'> {
   const { failure, state, now } = ending;
   if (failure === undefined || failure.kind === 'stopped' || !failureRules[failure.kind].retryable) return {};
-  if (failure.kind === 'rate-limit') {
-    return { waitUntil: failure.resetAtMs ?? now + state.settings.backoffMsMax, waitFor: 'limit-reset' };
-  }
   const { backoffBaseMs, backoffMsMax } = state.settings;
+  if (failure.kind === 'rate-limit') {
+    // A reset that is already past is no reason to ask again at once.
+    const known = failure.resetAtMs !== undefined && failure.resetAtMs > now;
+    return { waitUntil: known ? failure.resetAtMs : now + backoffMsMax, waitFor: 'limit-reset' };
+  }
   return {
     waitUntil: now + backoffMs(state.failuresInRow + 1, chance, backoffBaseMs, backoffMsMax),
     waitFor: 'backoff',
@@ -50,9 +52,17 @@ function whyEnded({ outcome, failure, durationMs, signals }: Ending): string {
   return `the agent ended ${took}${signals.done ? ' and claims the task' : ' without claiming the task'}`;
 }
 
+/** The budget trigger fires in the iteration that crossed the line: spent before it, and with it. */
+function budgetFacts({ state, live, spentUsdMicros }: Ending): { budgetUsed: number; budgetAlerted: boolean } {
+  const { budgetAlertFraction, limits } = state.settings;
+  const max = limits.costUsdMicrosMax;
+  if (max === null) return { budgetUsed: 0, budgetAlerted: false };
+  const before = (state.usage.costUsdMicros - live.usage.costUsdMicros) / max;
+  return { budgetUsed: spentUsdMicros / max, budgetAlerted: before > budgetAlertFraction };
+}
+
 function iterationEnded(ending: Ending, chance: number): Event {
   const { state, live, performed, failure, signals, outcome, now } = ending;
-  const { limits } = state.settings;
   const echo = normalise(failure?.detail ?? performed.message);
   const error = failure !== undefined && failure.kind !== 'stopped' ? fingerprint(failure.detail) : undefined;
   const repetition = findRepetition({
@@ -67,9 +77,8 @@ function iterationEnded(ending: Ending, chance: number): Event {
     contextFractionMax: state.settings.contextFractionMax,
     errorsInRow: state.errorsInRow + (failure && failureRules[failure.kind].counts ? 1 : 0),
     errorsToHandOff: state.settings.errorsToHandOff,
-    budgetUsed: limits.costUsdMicrosMax === null ? 0 : state.usage.costUsdMicros / limits.costUsdMicrosMax,
+    ...budgetFacts(ending),
     budgetAlertFraction: state.settings.budgetAlertFraction,
-    budgetAlerted: state.budgetAlerted,
     phaseComplete: signals.report?.phase === 'complete',
     requested: outcome === 'handed-off',
     timedOut: failure?.kind === 'timeout',
@@ -105,7 +114,7 @@ function afterFailure(ending: Ending): readonly Event[] {
     const because = `${live.performer}: ${failure.kind} again; it rests for ${formatDuration(until - now)}`;
     events.push({ type: 'performer.tripped', at: now, performer: live.performer, until, because });
   }
-  if (!rule.retryable) {
+  const unable = (because: string): readonly Event[] => {
     const question = {
       kind: 'agent' as const,
       summary: `${live.performer} cannot work: ${failure.kind}`,
@@ -113,36 +122,46 @@ function afterFailure(ending: Ending): readonly Event[] {
       options: ['It is mended: go on'],
       question: rule.hint,
     };
-    return [...events, ...raise(state, question, now, `${failure.kind} is not worth a retry`)];
-  }
-  const same = state.lastError === normalise(failure.detail) ? state.sameErrorsInRow + 1 : 1;
+    return [...events, ...raise(state, question, now, because)];
+  };
+  if (!rule.retryable) return unable(`${failure.kind} is not worth a retry`);
+  const error = normalise(failure.detail) || failure.kind;
+  const same = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
   const threshold = state.settings.sameErrorsToEscalate;
-  if (rule.counts && threshold !== null && same >= threshold) {
-    const question = {
-      kind: 'stuck' as const,
-      summary: `The same error ${same} times in a row`,
-      context: failure.detail,
-      options: ['Try again with a fresh context', 'Leave this task out'],
-      question: `How should ${live.task} go on?`,
-    };
-    return [
-      ...events,
-      ...raise(state, question, now, `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`, live),
-    ];
+  if (!rule.counts || threshold === null || same < threshold) {
+    return rule.counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
   }
-  return rule.counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
+  const because = `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`;
+  // An agent that does not start is nobody's task: every task would meet the same end.
+  return failure.kind === 'spawn' ? unable(because) : [...events, ...askAboutError(ending, failure, same, because)];
+}
+
+/** Escalations are bounded per task (ADR 11): then the task is parked. */
+function tooManyQuestions(ending: Ending): readonly Event[] | undefined {
+  const { state, live, now } = ending;
+  const asked = findTask(state.tasks, live.task)?.escalations ?? 0;
+  const { escalationsPerTaskMax } = state.settings.limits;
+  if (asked < escalationsPerTaskMax) return undefined;
+  const because = `${plural(asked, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
+  return [{ type: 'task.blocked', at: now, task: live.task, because }];
+}
+
+function askAboutError(ending: Ending, failure: Failure, times: number, because: string): readonly Event[] {
+  const { state, live, now } = ending;
+  const question = {
+    kind: 'stuck' as const,
+    summary: `The same error ${times} times in a row`,
+    context: failure.detail,
+    options: ['Try again with a fresh context', 'Leave this task out'],
+    question: `How should ${live.task} go on?`,
+  };
+  return tooManyQuestions(ending) ?? raise(state, question, now, because, live);
 }
 
 function askedByAgent(ending: Ending): readonly Event[] {
   const { state, live, signals, now } = ending;
   const block = signals.escalate;
   if (block === undefined) return [];
-  const task = findTask(state.tasks, live.task);
-  const { escalationsPerTaskMax } = state.settings.limits;
-  if (task !== undefined && task.escalations >= escalationsPerTaskMax) {
-    const because = `${plural(task.escalations, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
-    return [{ type: 'task.blocked', at: now, task: live.task, because }];
-  }
   const question = {
     kind: block.type,
     summary: block.summary === '' ? 'The agent asks for help' : block.summary,
@@ -150,7 +169,7 @@ function askedByAgent(ending: Ending): readonly Event[] {
     options: block.options,
     question: block.question,
   };
-  return raise(state, question, now, `the agent raised "${block.type}"`, live);
+  return tooManyQuestions(ending) ?? raise(state, question, now, `the agent raised "${block.type}"`, live);
 }
 
 /** Questions about an iteration that is over need no answer any more. */
@@ -189,9 +208,12 @@ export function endIteration(
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
   const outcome = outcomeOf(failure, signals);
   const durationMs = Math.max(0, workedUntil - live.startedAt);
+  const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage, now);
+  const spent = usage.reduce((sum, one) => sum + (one.type === 'usage.recorded' ? one.usage.costUsdMicros : 0), 0);
   const ending: Ending = {
     state,
     live,
+    spentUsdMicros: state.usage.costUsdMicros + spent,
     performed,
     signals,
     outcome,
@@ -200,7 +222,7 @@ export function endIteration(
     ...(failure === undefined ? {} : { failure }),
   };
   const events: Event[] = [
-    ...(performed.usage === undefined ? [] : recordUsage(state, live, performed.usage, now)),
+    ...usage,
     iterationEnded(ending, chance),
     ...mootQuestions(state, live.iteration, now),
     ...recovery(ending),

@@ -75,7 +75,11 @@ const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
   if (claim === undefined) return [];
   const { task } = claim;
   const events: Event[] = [];
-  for (const [at, outcome] of outcomes.entries()) {
+  // A check that did not run proves nothing.
+  const missing = state.settings.checks
+    .slice(outcomes.length)
+    .map(name => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
+  for (const [at, outcome] of [...outcomes, ...missing].entries()) {
     const because = outcome.passed
       ? `${outcome.name} passed`
       : `the claim was refused: the check "${outcome.name}" failed`;
@@ -86,7 +90,7 @@ const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
       task,
       check: outcome.name,
       passed: outcome.passed,
-      remaining: outcomes.length - 1 - at,
+      remaining: outcomes.length + missing.length - 1 - at,
       detail: takeLastCharacters(outcome.detail, 2_000),
       durationMs: outcome.durationMs,
       because,
@@ -101,7 +105,7 @@ const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
       at: now,
       task,
       iteration,
-      verified: true,
+      verified: outcomes.length > 0,
       because: `claimed, and ${plural(outcomes.length, 'check')} passed`,
     },
   ];

@@ -83,7 +83,7 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
 export function iterationEnded(state: State, event: EventOf<'iteration.ended'>): State {
   const ticking = clocked(state, event.at);
   const live = ticking.live.find(one => one.iteration === event.iteration);
-  const { handoff: _h, repetition: _r, refusal: _f, ...rest } = ticking;
+  const { handoff: _h, repetition: _r, refusal, ...rest } = ticking;
   // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
   const blameless = event.failure !== undefined && !failureRules[event.failure.kind].counts;
   const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;
@@ -96,6 +96,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
     guidance: tried ? said(ticking.guidance, event.iteration) : unsaid(ticking.guidance, event.iteration),
     checkpointDue: ticking.settings.checkpoints,
+    ...(tried || refusal === undefined ? {} : { refusal }),
     ...(event.handoff ? { handoff: event.handoff } : {}),
     ...(event.repetition ? { repetition: event.repetition } : {}),
     ...(event.report ? { report: event.report } : {}),
@@ -121,10 +122,15 @@ export function nudged(state: State, event: EventOf<'iteration.nudged'>): State 
 
 export function heard(state: State, event: EventOf<'iteration.heard'>): State {
   return withLive(clocked(state, event.at), event.iteration, live => {
-    const heardAt = Math.max(live.heardAt, event.at - event.quietMs);
-    const { nudgedAt, ...rest } = live;
     const contextUsed = event.contextUsed ?? live.contextUsed;
-    if (nudgedAt !== undefined && heardAt > nudgedAt) return { ...rest, heardAt, contextUsed, nudges: 0 };
-    return { ...live, heardAt, contextUsed };
+    return { ...alive(live, event.at - event.quietMs), contextUsed };
   });
+}
+
+/** A sign of life after the last rung starts the ladder anew: what was slow is not stuck. */
+export function alive(live: LiveIteration, at: number): LiveIteration {
+  const heardAt = Math.max(live.heardAt, at);
+  const { nudgedAt, escalatedAt, ...rest } = live;
+  const rungAt = escalatedAt ?? nudgedAt;
+  return rungAt !== undefined && heardAt >= rungAt ? { ...rest, heardAt, nudges: 0 } : { ...live, heardAt };
 }

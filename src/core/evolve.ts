@@ -2,7 +2,7 @@
 import { closedBreaker, opened } from './breaker.ts';
 import { remember } from './context.ts';
 import type { Event, EventOf, EventType } from './event.ts';
-import { heard, iterationEnded, iterationStarted, nudged } from './evolve-iteration.ts';
+import { alive, heard, iterationEnded, iterationStarted, nudged } from './evolve-iteration.ts';
 import { clocked, unsaved, withLive, withTask } from './fold.ts';
 import type { State } from './state.ts';
 import { addTasks, findTask, setTask, type Task, type TaskSpec } from './task.ts';
@@ -103,12 +103,13 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
 
 function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
   const escalation = state.escalations.find(one => one.id === event.id);
-  if (escalation === undefined) return state;
+  if (escalation === undefined || event.late) return state;
+  const byHuman = event.by !== 'ralph';
   const answered: State = {
     ...state,
     escalations: state.escalations.filter(one => one.id !== event.id),
-    sameErrorsInRow: 0,
-    sinceProgress: event.by === 'ralph' ? state.sinceProgress : 0,
+    sameErrorsInRow: byHuman ? 0 : state.sameErrorsInRow,
+    sinceProgress: byHuman ? 0 : state.sinceProgress,
   };
   return escalation.task === undefined ? answered : withTask(answered, escalation.task, taskFreed);
 }
@@ -165,8 +166,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'iteration.ended': iterationEnded,
   'usage.recorded': (state, event) => ({
     ...withLive(clocked(state, event.at), event.iteration, live => ({
-      ...live,
-      heardAt: event.at,
+      ...alive(live, event.at),
       usage: addUsage(live.usage, event.usage),
     })),
     usage: addUsage(state.usage, event.usage),

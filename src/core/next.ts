@@ -75,7 +75,7 @@ function liveEffects(state: State, now: number, self: string, hard: boolean, wak
   return effects;
 }
 
-/** Above this, writing the document takes longer than starting an agent: it is done while the agent works (ADR 7). */
+/** Above this, writing the document takes longer than starting an agent: it is done while the agent works (ADR 19). */
 const tasksWrittenFirstMax = 1_000;
 
 function bookkeeping(state: State, ready: boolean): readonly Effect[] {
@@ -176,12 +176,13 @@ export function next(state: State, now: number, self: string): Plan {
 export function waitingFor(state: State, now: number): { readonly what: string; readonly until?: number } | undefined {
   if (state.ended || isBusy(state)) return undefined;
   if (state.paused) return { what: `paused by ${state.paused.by}` };
+  // First: without a ready task neither a back-off nor a rested performer lets anything begin.
+  const ready = readyTasks(state.tasks, 1).length > 0 && !state.escalations.some(one => one.task === undefined);
+  if (!ready && state.escalations.length > 0) return { what: 'a human' };
   if (state.wait && state.wait.until > now) return { what: state.wait.for, until: state.wait.until };
   const { performer, usableAt } = choosePerformer(state, now);
   if (performer === undefined && usableAt !== undefined)
     return { what: 'a performer that rests after failures', until: usableAt };
-  const ready = readyTasks(state.tasks, 1).length > 0 && !state.escalations.some(one => one.task === undefined);
-  if (!ready && state.escalations.length > 0) return { what: 'a human' };
   return undefined;
 }
 

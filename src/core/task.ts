@@ -125,12 +125,13 @@ export function addTasks(table: TaskTable, specs: readonly TaskSpec[]): TaskTabl
     last = [];
   }
   const counts = { ...table.counts };
-  let size = table.size;
+  let { size, unverified } = table;
   for (const spec of specs) {
     if (batch.has(spec.id) || positionOf(table, spec.id) !== undefined) continue;
     const task = taskFromSpec(spec);
     batch.set(spec.id, size);
     counts[task.status] += 1;
+    unverified += unverifiedCount(task);
     last.push(task);
     size += 1;
     if (last.length === chunkSize) {
@@ -139,7 +140,7 @@ export function addTasks(table: TaskTable, specs: readonly TaskSpec[]): TaskTabl
     }
   }
   if (last.length > 0) chunks.push(last);
-  const grown: TaskTable = { ...table, chunks, size, counts, index: withBatch(table.index, batch) };
+  const grown: TaskTable = { ...table, chunks, size, counts, unverified, index: withBatch(table.index, batch) };
   return { ...grown, firstOpen: firstOpenFrom(grown, table.firstOpen) };
 }
 

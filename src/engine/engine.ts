@@ -26,6 +26,8 @@ export interface Engine {
   /** Asks the person at the terminal; absent when there is none. */
   readonly ask?: (escalation: Escalation, state: State, stop: AbortSignal) => Promise<Answer | undefined>;
   readonly onEscalation: 'wait' | 'skip' | 'exit';
+  /** How long `wait` waits for an answer before the run comes back; absent: for ever. */
+  readonly answerMsMax?: number;
   readonly holder: Holder;
   /** Who is at the keyboard, for the ledger. */
   readonly by: string;

@@ -1,6 +1,7 @@
 // Writes the views of a loop into its folder: status.json while it runs, report.json beside it; never in the loop's way.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { evolve } from '../core/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
@@ -37,6 +38,7 @@ export function publisher(
         view.add(recorded.event);
         seq = recorded.seq;
       }
+      await setImmediate(); // a long loop that was resumed has thousands of pages, and its agents must not wait for them
     }
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const options = { fsync: false, mode: 0o600 } as const;

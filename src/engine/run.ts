@@ -1,18 +1,21 @@
 // The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
+import { commandVersion, isCommand } from '../core/command.ts';
 import { decide } from '../core/decide.ts';
 import type { Event } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
-import type { Command, Input } from '../core/input.ts';
+import type { Input } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import { redactDeep } from '../core/redact.ts';
 import type { State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../ports/source.ts';
 import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
+import { diskFull } from './disk-full.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { failureIn, keepLease } from './keep-lease.ts';
 import { performEffect } from './perform.ts';
 import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
+import { storageFailure } from './storage-failure.ts';
 
 export interface RunOptions {
   /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
@@ -34,6 +37,7 @@ class LoopRun {
   private readonly inbox: Input[] = [];
   private mailWaiting = true;
   private failure: StoreFailure | undefined;
+  private lastWordSaid = false;
   private refused: readonly Problem[] | undefined;
   private crash: unknown;
   private wake: () => void = () => {};
@@ -76,12 +80,13 @@ class LoopRun {
   private async turn(): Promise<RunResult> {
     for (;;) {
       await this.recordAll();
+      if (this.failure?.kind === 'disk-full' && !this.lastWordSaid) await this.lastWord(this.failure);
       const plan = this.plan();
       this.reconcile(plan);
       if (this.inbox.length > 0) continue;
       const result = this.result(plan);
       if (result !== undefined) return result;
-      await this.rest(plan.wakeAt);
+      await this.rest(Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, this.answerDueAt()));
     }
   }
 
@@ -131,7 +136,10 @@ class LoopRun {
         this.wake();
       },
       (error: unknown) => {
-        this.crash = error ?? new Error('unknown');
+        this.running.delete(effect.key);
+        const failure = storageFailure(error);
+        if (failure === undefined) this.crash = error ?? new Error('unknown');
+        else this.fail(failure);
         this.wake();
       },
     );
@@ -150,13 +158,23 @@ class LoopRun {
     }
     if (!idle || this.failure || state.ended || this.options.interrupt.aborted) return undefined;
     const waits = waitingFor(state, this.engine.clock.now());
-    if (waits?.what === 'a human' && this.engine.onEscalation !== 'wait') return { type: 'waiting', state };
+    const patience = this.engine.onEscalation === 'wait' ? this.answerDueAt() : 0;
+    if (waits?.what === 'a human' && patience <= this.engine.clock.now()) return { type: 'waiting', state };
     const stuck = plan.wakeAt === undefined && this.running.size === 0 && state.paused === undefined;
     return stuck ? { type: 'waiting', state } : undefined;
   }
 
+  /** When the newest question has waited long enough for its answer (--answer-timeout). */
+  private answerDueAt(): number {
+    const { answerMsMax } = this.engine;
+    const asked = this.state.escalations.map(one => one.raisedAt);
+    return answerMsMax === undefined || asked.length === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.max(...asked) + answerMsMax;
+  }
+
   /** Until something is posted, an effect ends, mail comes, or the time that `next` named. */
-  private rest(wakeAt: number | undefined): Promise<void> {
+  private rest(wakeAt: number): Promise<void> {
     return new Promise(done => {
       let cancel: () => void = () => {};
       this.wake = () => {
@@ -164,7 +182,7 @@ class LoopRun {
         cancel();
         done();
       };
-      if (wakeAt !== undefined) cancel = this.engine.clock.at(wakeAt, () => this.wake());
+      if (Number.isFinite(wakeAt)) cancel = this.engine.clock.at(wakeAt, () => this.wake());
       if (this.inbox.length > 0 || this.mailWaiting) this.wake();
     });
   }
@@ -183,7 +201,9 @@ class LoopRun {
     if (this.mailWaiting && !this.failure) {
       this.mailWaiting = false;
       for (const mail of await this.mail()) {
-        await this.record({ type: 'command', command: mail.body as Command, by: mail.by }, mail.id);
+        // Mail of a newer version stays for a holder that understands it (F16).
+        if (mail.version > commandVersion || !isCommand(mail.body)) continue;
+        await this.record({ type: 'command', command: mail.body, by: mail.by }, mail.id);
       }
     }
     for (let input = this.inbox.shift(); input !== undefined; input = this.inbox.shift()) await this.record(input);
@@ -210,11 +230,7 @@ class LoopRun {
     const { ledger, notifiers, publish } = this.engine;
     const options = { token: this.lease.token, ...(takes === undefined ? {} : { takes }) };
     const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);
-    if (!appended.ok) {
-      this.fail(appended.failure);
-      if (appended.failure.kind === 'disk-full') await this.lastWord();
-      return;
-    }
+    if (!appended.ok) return this.fail(appended.failure);
     this.seq = appended.seq;
     this.hash = appended.hash;
     for (const event of events) {
@@ -237,23 +253,14 @@ class LoopRun {
   }
 
   /** A full disk: the reserve file makes room for one question, so that the next start knows (F38). */
-  private async lastWord(): Promise<void> {
+  private async lastWord(failure: StoreFailure): Promise<void> {
+    this.lastWordSaid = true;
     this.engine.freeReserve?.();
-    const question = {
-      kind: 'storage' as const,
-      summary: 'The disk is full',
-      context: this.failure?.detail ?? '',
-      options: ['There is room again: go on'],
-      question: 'Make room on the disk, then run the same command again.',
-    };
-    const events = decide(
-      this.state,
-      { type: 'escalate', question, because: 'the ledger could not be written' },
-      this.engine.clock.now(),
-    );
-    const appended = await this.engine.ledger.store.append(this.lease.loop, this.seq, events, {
-      token: this.lease.token,
-    });
+    const question = redactDeep(diskFull(failure.detail), this.engine.redact);
+    const input: Input = { type: 'escalate', question, because: 'the ledger could not be written' };
+    const events = decide(this.state, input, this.engine.clock.now());
+    const { token, loop } = this.lease;
+    const appended = await this.engine.ledger.store.append(loop, this.seq, events, { token });
     if (!appended.ok) return;
     this.seq = appended.seq;
     for (const event of events) this.state = evolve(this.state, event);

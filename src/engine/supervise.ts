@@ -84,6 +84,18 @@ async function listen(
   return { end, usage };
 }
 
+/** Begins before the first look at it: files are made while the agent wakes up, not while it waits. */
+function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> & { close(): Promise<unknown> } {
+  const iterator = items[Symbol.asyncIterator]();
+  let first: Promise<IteratorResult<Item>> | undefined = iterator.next();
+  const next = (): Promise<IteratorResult<Item>> => {
+    const result = first ?? iterator.next();
+    first = undefined;
+    return result;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }), close: async () => iterator.return?.() };
+}
+
 export async function supervise(
   engine: Engine,
   state: State,
@@ -99,7 +111,6 @@ export async function supervise(
     return;
   }
   const prompt = engine.redact(engine.prompt(state, live, await engine.source.instructions()).text);
-  const spool = engine.spool.open(iteration, prompt);
   const pulse = startPulse(engine, iteration, post);
   const { loop, settings } = state;
   const directory = engine.workspace?.directory(iteration) ?? state.directory;
@@ -113,8 +124,17 @@ export async function supervise(
     timeMsMax: settings.limits.iterationMsMax,
     environment: engine.environment,
   };
-  const { end, usage } = await listen(performer.perform(assignment, stop), spool, pulse, iteration, post);
-  pulse.stop();
+  const activities = begun(performer.perform(assignment, stop));
+  let spool: SpoolWriter;
+  let heard: { end: End; usage: Usage };
+  try {
+    spool = engine.spool.open(iteration, prompt);
+    heard = await listen(activities, spool, pulse, iteration, post);
+  } finally {
+    pulse.stop();
+    await activities.close(); // a disk that fails must not leave an agent at work
+  }
+  const { end, usage } = heard;
   const stopped = end.failure?.kind === 'stopped' && typeof stop.reason === 'string';
   const failure = stopped ? { kind: 'stopped' as const, detail: String(stop.reason) } : end.failure;
   const performed = { message: end.message, usage, ...(failure === undefined ? {} : { failure }) };

@@ -1,6 +1,6 @@
 // The source of tasks that is a file: reads it only when it changed, marks it atomically, puts it back when it was broken.
-import { hash, subtle } from 'node:crypto';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { IndexedFormat } from '../formats/indexed-format.ts';
@@ -29,6 +29,8 @@ export interface FileSourceSettings {
   readonly options?: FormatOptions;
   /** In our own folder, out of the agent's reach: the last good bytes as they were loaded. */
   readonly copyPath: string;
+  /** Nothing that it would change is kept in our folder: a document with a secret has its copy in memory only. */
+  readonly redact?: (text: string) => string;
   readonly instructionsPath: string;
   readonly defaultInstructions: string;
 }
@@ -88,7 +90,7 @@ class DocumentFile {
     const read = await this.read(this.settings.path);
     if (read.type !== 'good') return { type: 'failed', problems: read.problems };
     this.known = { ...read.known, isTold: true };
-    const notice = await this.keepCopy(read.bytes, read.known.hash);
+    const notice = await this.keepCopy(read.bytes, read.known);
     const document = notice === undefined ? read.document : withNotice(read.document, notice);
     return { type: 'loaded', document, hash: read.known.hash };
   }
@@ -162,7 +164,10 @@ class DocumentFile {
     const brokenPath = `${this.settings.copyPath}.broken`;
     try {
       await mkdir(dirname(brokenPath), { recursive: true });
-      await copyFile(path, brokenPath);
+      const bytes = await readFile(path);
+      const text = bytes.toString('utf8');
+      const shown = this.redacted(text);
+      await writeFile(brokenPath, shown === text ? bytes : shown, { mode: 0o600 });
     } catch (error) {
       return { type: 'failed', problems: [...bad.problems, writeProblem(brokenPath, error)] };
     }
@@ -170,6 +175,10 @@ class DocumentFile {
       `${name} was broken (${sentence(bad.problems)}), so Ralph put its last good version back ` +
       `and kept the broken one as ${visible(brokenPath)}.`;
     return this.write(good, marks, { restored });
+  }
+
+  private redacted(text: string): string {
+    return this.settings.redact?.(text) ?? text;
   }
 
   private async copy(): Promise<Known | undefined> {
@@ -189,8 +198,8 @@ class DocumentFile {
   }
 
   /** Without a copy the loop can still run; the reader is told what is weaker then. */
-  private async keepCopy(bytes: Buffer, hash: string): Promise<string | undefined> {
-    if (hash === this.copiedHash) return undefined;
+  private async keepCopy(bytes: Buffer, { hash, text }: Known): Promise<string | undefined> {
+    if (hash === this.copiedHash || this.redacted(text) !== text) return undefined;
     const { copyPath } = this.settings;
     try {
       await mkdir(dirname(copyPath), { recursive: true });
@@ -227,7 +236,7 @@ const writeFixes: Readonly<Record<string, string>> = {
 /** Large documents are hashed on another thread: the loop's own thread has agents to serve. */
 async function sha256(bytes: Buffer): Promise<string> {
   if (bytes.length < 256 * 1024) return hash('sha256', bytes);
-  return Buffer.from(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
 }
 
 function withNotice(document: ParsedDocument, notice: string): ParsedDocument {

@@ -1,5 +1,6 @@
 // A ledger that lives as long as its process: for tests and for the simulator's millions of events.
 import { canonical } from '../core/canonical.ts';
+import { commandVersion } from '../core/command.ts';
 import type { Event } from '../core/event.ts';
 import type {
   Appended,
@@ -18,7 +19,6 @@ import type {
   Verified,
 } from '../ports/store.ts';
 import { ChainWalk, genesisHash, link } from './chain.ts';
-import { commandVersion } from './command-version.ts';
 import { isLoopEvent, type LoopFacts, listed } from './loop-row.ts';
 
 export interface MemoryLedgerOptions {

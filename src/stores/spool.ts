@@ -5,6 +5,7 @@ import { makeStreamRedactor, type Redact, redactDeep } from '../core/redact.ts';
 import type { Spool, SpoolEnd, SpoolWriter } from '../ports/spool.ts';
 
 const outputBytesMax = 64 * 1024 * 1024;
+const draftName = 'ended.json.part';
 
 /** Where one iteration's files lie below the loop's folder. */
 export function iterationFolder(loopFolder: string, iteration: number): string {
@@ -17,11 +18,14 @@ class FileWriter implements SpoolWriter {
   private written = 0;
   private readonly folder: string;
   private readonly redact: Redact;
+  /** Made while the agent wakes up: making a file is slow where the ledger is synced all the time. */
+  private readonly draft: number;
 
   constructor(folder: string, redact: Redact) {
     this.folder = folder;
     this.redact = redact;
     this.redactors = { output: makeStreamRedactor(redact), errors: makeStreamRedactor(redact) };
+    this.draft = openSync(join(folder, draftName), 'w', 0o600);
   }
 
   private append(text: string, channel: 'output' | 'errors'): void {
@@ -42,9 +46,9 @@ class FileWriter implements SpoolWriter {
   end(end: SpoolEnd): void {
     this.append(this.redactors.output.end(), 'output');
     this.append(this.redactors.errors.end(), 'errors');
-    const draft = join(this.folder, 'ended.json.part');
-    writeFileSync(draft, JSON.stringify(redactDeep(end, this.redact)), { mode: 0o600 });
-    renameSync(draft, join(this.folder, 'ended.json'));
+    writeFileSync(this.draft, JSON.stringify(redactDeep(end, this.redact)));
+    closeSync(this.draft);
+    renameSync(join(this.folder, draftName), join(this.folder, 'ended.json'));
     for (const descriptor of this.descriptors.values()) closeSync(descriptor);
     this.descriptors.clear();
   }

@@ -47,11 +47,19 @@ export function endedByLimit(state: State): boolean {
 }
 
 function tally(state: State): string {
-  const { done, total, skipped, blocked, unverified } = progress(state.tasks);
+  const { done, total, skipped, blocked } = progress(state.tasks);
   const parts = [
     `${done}/${total} tasks done`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(blocked > 0 ? [`${blocked} parked`] : []),
+    effort(state),
+  ];
+  return parts.join(', ');
+}
+
+function effort(state: State): string {
+  const { unverified } = progress(state.tasks);
+  const parts = [
     plural(state.iterations, 'iteration'),
     `${formatUsd(state.usage.costUsdMicros)}${state.usage.estimated ? ' est.' : ''}`,
     ...(unverified > 0 ? [`verified: false (${plural(unverified, 'task')} on the agent's word)`] : []),
@@ -64,7 +72,10 @@ export function endingOf(state: State, requireChecks = false): Ending {
   if (state.ended === undefined) return standing(state);
   const row = rows[state.ended.reason];
   const unverified = progress(state.tasks).unverified;
-  const sentence = `${row.words}: ${state.ended.because}. ${tally(state)}.`;
+  const { reason, because } = state.ended;
+  // A goal's reason counts the tasks itself.
+  const account = reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${tally(state)}`;
+  const sentence = `${row.words}: ${because}${account}.`;
   const next = row.next(state);
   if (row.exitCode === 0 && requireChecks && unverified > 0) return { exitCode: 8, sentence, next };
   if (row.exitCode === 6 && everyClaimFailed(state)) {

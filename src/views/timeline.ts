@@ -8,7 +8,7 @@ const answerText = (answer: Answer): string =>
 
 const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
   'loop.started': event => `loop ${event.name} started by ${event.by}: ${event.goal}`,
-  'tasks.loaded': event => `tasks read: ${event.because}`,
+  'tasks.loaded': event => event.because,
   'tasks.added': event => `${plural(event.tasks.length, 'task')} added: ${event.because}`,
   'tasks.saved': event =>
     event.failed === undefined ? 'document brought up to date' : `document not written: ${event.failed}`,

@@ -1,13 +1,6 @@
 // Shows that hiding secrets costs little on ordinary output, against floors measured in the same run.
 import { makeRedactor } from '../../src/core/redact.ts';
-
-interface BenchRow {
-  readonly name: string;
-  readonly ratio: number;
-  readonly limit: number;
-  readonly detail: string;
-  readonly higherIsBetter?: boolean;
-}
+import { type BenchRow, bestMs } from './row.ts';
 
 const megabyte = 1_000_000;
 
@@ -24,17 +17,6 @@ function ordinaryLog(chars: number): string {
     length += line.length + 1;
   }
   return Buffer.from(lines.join('\n')).toString('latin1');
-}
-
-/** The best of several runs: what the machine can do when nobody disturbs it. */
-function bestMs(work: () => unknown, runs = 5): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < runs; i += 1) {
-    const begin = performance.now();
-    work();
-    best = Math.min(best, performance.now() - begin);
-  }
-  return best;
 }
 
 export async function benchRedact(): Promise<BenchRow[]> {

@@ -1,12 +1,6 @@
 // Measures readSignals over a megabyte of hostile text against the least any reader must do: plain indexOf scans.
 import { readSignals } from '../../src/core/signal.ts';
-
-interface SignalBench {
-  readonly name: string;
-  readonly ratio: number;
-  readonly limit: number;
-  readonly detail: string;
-}
+import { type BenchRow, bestMs } from './row.ts';
 
 const needles = ['Task ', '<promise>', '</promise>', '<escalate', '</escalate>', '```', '<report>', '\n', '\r'];
 const limit = 20; // issue 2
@@ -66,22 +60,11 @@ function leastWork(text: string): number {
   return count;
 }
 
-/** The best of several runs: noise only ever adds time. */
-function bestMs(work: () => unknown): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < runs; run += 1) {
-    const start = process.hrtime.bigint();
-    work();
-    best = Math.min(best, Number(process.hrtime.bigint() - start) / 1e6);
-  }
-  return best;
-}
-
-export async function benchSignals(): Promise<readonly SignalBench[]> {
+export async function benchSignals(): Promise<readonly BenchRow[]> {
   const dialect = { task: 'US-001', promise: 'DONE' };
   return hostileTexts.map(({ name, text }) => {
-    const floorMs = bestMs(() => leastWork(text));
-    const readMs = bestMs(() => readSignals(text, dialect));
+    const floorMs = bestMs(() => leastWork(text), runs);
+    const readMs = bestMs(() => readSignals(text, dialect), runs);
     const detail = `${readMs.toFixed(2)} ms, indexOf scans ${floorMs.toFixed(2)} ms, ${(text.length / 1e6).toFixed(2)} M characters`;
     return { name: `signals: ${name}`, ratio: readMs / floorMs, limit, detail };
   });

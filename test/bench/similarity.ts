@@ -1,13 +1,6 @@
 // Shows that comparing two outputs is cheap, also when they are far longer than what the loop compares.
 import { similarity } from '../../src/core/similarity.ts';
-
-interface BenchRow {
-  readonly name: string;
-  readonly ratio: number;
-  readonly limit: number;
-  readonly detail: string;
-  readonly higherIsBetter?: boolean;
-}
+import { type BenchRow, bestMs } from './row.ts';
 
 function words(chars: number, seed: number): string {
   let state = seed;
@@ -26,16 +19,6 @@ function passes(a: string, b: string): number {
     for (let i = 0; i < a.length; i += 1) sum = (sum + (a.charCodeAt(i) ^ b.charCodeAt(i) ^ round)) | 0;
   }
   return sum;
-}
-
-function bestMs(work: () => unknown, runs: number): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < runs; i += 1) {
-    const begin = performance.now();
-    work();
-    best = Math.min(best, performance.now() - begin);
-  }
-  return best;
 }
 
 export async function benchSimilarity(): Promise<BenchRow[]> {

@@ -6,14 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { canonical } from '../../src/core/canonical.ts';
 import type { Event } from '../../src/core/event.ts';
 import { openSqliteLedger } from '../../src/stores/sqlite.ts';
-
-interface BenchRow {
-  readonly name: string;
-  readonly ratio: number;
-  readonly limit: number;
-  readonly higherIsBetter?: boolean;
-  readonly detail: string;
-}
+import { type BenchRow, median } from './row.ts';
 
 const rounds = 60;
 const rowsPerRound = 30;
@@ -35,10 +28,6 @@ function eventAt(index: number): Event {
     task: 'US-001',
     usage,
   };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }
 
 /** Rounds take turns, so that a busy disk slows both alike. */

@@ -13,6 +13,7 @@ describe('the table of settings', () => {
       (
         'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxAttempts ' +
         'maxAverageDuration stuckThreshold promise agent agentCommand agentEnv script verify verifyTimeout onEscalation ' +
+        'answerTimeout ' +
         'requireChecks contextChars backoffBase project taskId name'
       ).split(' '),
     );

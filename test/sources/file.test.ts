@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-function sourceOf(disk: Partial<FileAccess> = {}, changes: { path?: string; options?: FormatOptions } = {}) {
+function sourceOf(disk: Partial<FileAccess> = {}, changes: { path?: string; options?: FormatOptions; redact?: (text: string) => string } = {}) {
   const instructionsPath = join(folder, 'PROMPT.md');
   return fileSource({ path, format: prd, copyPath, instructionsPath, defaultInstructions: 'Work.', ...changes }, disk);
 }
@@ -137,6 +137,17 @@ describe('reading', () => {
     await source.save(closed);
     expect(await readFile(copyPath, 'utf8')).toBe(backlog);
     expect((await stat(copyPath)).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps no copy of a document with a secret in our folder, yet puts it back from memory', async () => {
+    const source = sourceOf({}, { redact: text => text.replaceAll('Add', '[redacted]') });
+    await writeFile(path, backlog.replace(/"title": "[^"]*"/, '"title": "Add"'));
+    await source.load();
+    await expect(stat(copyPath)).rejects.toThrow('ENOENT');
+    await writeFile(path, '{ "Add" broken');
+    expect(await source.save([])).toMatchObject({ type: 'saved', restored: expect.stringContaining('was broken') });
+    expect(await readFile(path, 'utf8')).toContain('"title": "Add"');
+    expect(await readFile(`${copyPath}.broken`, 'utf8')).toBe('{ "[redacted]" broken');
   });
 
   it('writes the copy again only when the bytes are others', async () => {

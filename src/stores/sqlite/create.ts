@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openDatabase } from './connection.ts';
+import { failure, StoreFailed } from './failure.ts';
 import { sync } from './file.ts';
 import type { Liveness } from './lease.ts';
 import type { Schema } from './schema.ts';
@@ -29,7 +30,11 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Below a file or in /proc no folder can be made by anybody: the place is wrong, not the disk.
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new StoreFailed(failure('readonly', folder, `${folder} cannot be made: ${message}`), error);
+    if (code !== 'EEXIST') throw error;
   }
 }
 

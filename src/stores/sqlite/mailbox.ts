@@ -1,6 +1,6 @@
 // Commands of other processes: rows that anyone may add and that leave in the append of what was decided on them.
+import { commandVersion } from '../../core/command.ts';
 import type { Mail, Mailbox } from '../../ports/store.ts';
-import { commandVersion } from '../command-version.ts';
 import type { Connection } from './connection.ts';
 import type { Pulse } from './pulse.ts';
 

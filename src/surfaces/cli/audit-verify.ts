@@ -2,16 +2,20 @@
 import type { LoopRow } from '../../ports/store.ts';
 import { type Context, loopOf } from './context.ts';
 
+async function verifyAll(context: Context, name: string | undefined) {
+  const { store } = await context.ledger();
+  const rows: readonly LoopRow[] = name === undefined ? await store.loops() : [(await loopOf(context, name)).row];
+  const results = [];
+  for (const row of rows) results.push({ loop: row.loop, name: row.name, ...(await store.verify(row.loop)) });
+  return results;
+}
+
 export async function execute(
   context: Context,
   [name]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const ledger = await context.ledger();
-  const rows: readonly LoopRow[] =
-    name === undefined ? await ledger.store.loops() : [(await loopOf(context, name)).row];
-  const results = [];
-  for (const row of rows) results.push({ loop: row.loop, name: row.name, ...(await ledger.store.verify(row.loop)) });
+  const results = name === undefined && !context.hasLedger() ? [] : await verifyAll(context, name);
   const bad = results.filter(result => !result.ok);
   if (flags['json'] === true)
     context.out(JSON.stringify({ version: 1, ok: bad.length === 0, loops: results }, null, 2));
@@ -20,9 +24,10 @@ export async function execute(
       if (result.ok) context.out(`${result.name}: ${result.events} events, chain holds, head ${result.head}`);
       else context.out(`${result.name}: BROKEN at event ${result.seq}: ${result.detail}`);
     }
-    if (results.length === 0) context.say('There is no loop yet: nothing to verify.');
     context.say(
-      'The chain shows changes against a head that you noted elsewhere; it cannot show a ledger rewritten as a whole.',
+      results.length === 0
+        ? 'There is no loop yet: nothing to verify.'
+        : 'The chain shows changes against a head that you noted elsewhere; it cannot show a ledger rewritten as a whole.',
     );
   }
   return bad.length === 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import type { Limits } from '../../core/limits.ts';
 import { progress } from '../../core/task.ts';
 import type { Chosen } from './choose.ts';
 import type { Prepared } from './prepare.ts';
-import { fitted, type Style } from './style.ts';
+import { type Style, wrapped } from './style.ts';
 
 function limitWords(limits: Limits): string {
   const words = [
@@ -45,18 +45,15 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
     ['contained', containmentWords()],
     [
       'checks',
-      verify.length === 0 ? 'NONE: a task closes on the agent’s word, "unverified" (--verify CMD)' : verify.join(' ; '),
+      verify.length === 0 ? "NONE: tasks close on the agent's word, unverified (--verify CMD)" : verify.join(' ; '),
     ],
     ['limits', limitWords(limits)],
     ['cost', performer.can.usage ? 'reported by the agent' : 'not reported by this agent: money limits cannot bind it'],
   ];
-  const width = style.columns() - 13;
-  const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(style.columns() - 1, 78)));
-  return [
-    rule,
-    ...rows.map(([name, text]) => `${style.paint('strong', name.padEnd(10))}  ${fitted(text, width)}`),
-    rule,
-  ].join('\n');
+  const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));
+  const row = ([name, text]: readonly [string, string]): string =>
+    `${style.paint('strong', name.padEnd(10))}  ${wrapped(text, style.columns() - 13).join(`\n${' '.repeat(12)}`)}`;
+  return [rule, ...rows.map(row), rule].join('\n');
 }
 
 /** Limits that a person set anew for a loop that goes on. */

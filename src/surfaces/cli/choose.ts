@@ -42,7 +42,8 @@ export async function chooseLoop(
 function sayEnded(context: Context, state: State): void {
   const ending = endingOf(state);
   context.say(`ralph: the last loop of this file ended at a limit. ${ending.sentence}`);
-  context.say(`  Go on, counters kept: ${ending.next[0] ?? ''}`);
+  const resume = ending.next[0]?.replace(/\s+#.*$/, '') ?? '';
+  context.say(`  Go on, counters kept: ${resume}`);
   context.say('  Start over with new counters: the same command with --new');
 }
 

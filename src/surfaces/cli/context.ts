@@ -1,11 +1,18 @@
 // What every command gets: where it runs, how it speaks, and the ledger when it asks for it.
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { command, type Environment, openHome, openLedger } from '../../app.ts';
+import { command, type Environment, hasLedger, openHome, openLedger } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
-import { findLoop } from './find-loop.ts';
+import { findLoop, noLoopYet } from './find-loop.ts';
+
+interface LedgerUse {
+  readonly quickCheck?: boolean;
+  readonly write?: boolean;
+  /** Makes it when there is none yet. */
+  readonly create?: boolean;
+}
 
 export interface Context {
   readonly env: Environment;
@@ -15,7 +22,9 @@ export interface Context {
   /** Messages, for people. */
   readonly say: (text: string) => void;
   readonly home: () => string;
-  readonly ledger: (options?: { readonly quickCheck?: boolean; readonly write?: boolean }) => Promise<Ledger>;
+  /** False before the first loop: nothing but `run` makes a ledger. */
+  readonly hasLedger: () => boolean;
+  readonly ledger: (needs?: LedgerUse) => Promise<Ledger>;
   readonly close: () => Promise<void>;
   readonly by: string;
 }
@@ -53,7 +62,9 @@ export function makeContext(): Context {
     out: text => void process.stdout.write(`${text}\n`),
     say,
     home: homeOnce,
-    async ledger({ quickCheck = false, write = false } = {}) {
+    hasLedger: () => hasLedger(homeOnce()),
+    async ledger({ quickCheck = false, write = false, create = false } = {}) {
+      if (opened === undefined && !create && !hasLedger(homeOnce())) throw noLoopYet();
       opened ??= await openLedger({ home: homeOnce(), env, warn: say, quickCheck, readOnly: !write });
       return opened;
     },

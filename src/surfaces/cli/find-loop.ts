@@ -2,12 +2,14 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
 
+export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
+
 /** A loop by name, id or the start of either; without one, the newest of this folder, else the newest of all. */
 export async function findLoop(ledger: Ledger, wanted: string | undefined, directory: string): Promise<LoopRow> {
   const rows = await ledger.store.loops();
   if (wanted === undefined) {
     const row = rows.find(one => one.directory === directory) ?? rows[0];
-    if (row === undefined) throw new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
+    if (row === undefined) throw noLoopYet();
     return row;
   }
   const exact = rows.filter(row => row.name === wanted || row.loop === wanted);

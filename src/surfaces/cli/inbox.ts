@@ -9,7 +9,7 @@ export async function execute(
   _words: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const questions = await openQuestions(await context.ledger());
+  const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
   if (flags['json'] === true) {
     context.out(
       JSON.stringify(

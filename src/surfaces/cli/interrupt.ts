@@ -1,4 +1,5 @@
 // Signals: the first Ctrl-C stops the agent and records it, the second is immediate; TERM and HUP stop once.
+import { readFileSync } from 'node:fs';
 import { endOwnTree } from '../../app.ts';
 
 export interface Interrupt {
@@ -10,6 +11,16 @@ export interface Interrupt {
 }
 
 const sameSignalMs = 50; // a signal to the whole group and its forwarded copy are one
+
+/** Started under nohup: the person asked to outlive the terminal, and a handler of ours would undo that. */
+function ignoresHangUp(): boolean {
+  try {
+    const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+    return (Number.parseInt(ignored.slice(-1), 16) & 1) === 1;
+  } catch {
+    return false;
+  }
+}
 
 export function watchSignals(say: (text: string) => void): Interrupt {
   const controller = new AbortController();
@@ -36,7 +47,7 @@ export function watchSignals(say: (text: string) => void): Interrupt {
     stop(143, 'the terminal was closed', 'The terminal was closed: stopping the agent and recording it.');
   process.on('SIGINT', press);
   process.on('SIGTERM', terminate);
-  process.on('SIGHUP', hangUp);
+  if (!ignoresHangUp()) process.on('SIGHUP', hangUp);
   // Started through another Node (bin/ralph): when that wrapper dies, so must we.
   if (process.connected) {
     process.on('disconnect', terminate);

@@ -8,7 +8,7 @@ import { activeMsAt, initialState, type State } from '../../core/state.ts';
 import { findTask, progress } from '../../core/task.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import { fitted, indented, plain, type Style, type Tone } from './style.ts';
+import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './style.ts';
 
 export interface LiveView extends Notifier {
   line(text: string): void;
@@ -17,8 +17,8 @@ export interface LiveView extends Notifier {
   close(): void;
 }
 
-/** Task i/n, iteration, elapsed, cost / budget / forecast, health, what it waits for and until when. */
-export function liveLine(state: State, now: number, dot: string): string {
+/** What the live line says, and which parts go first when it is longer than the terminal is wide (0: none). */
+function liveParts(state: State, now: number): readonly { readonly text: string; readonly goes: number }[] {
   const { done, skipped, total } = progress(state.tasks);
   const { iterationsMax, costUsdMicrosMax } = state.settings.limits;
   const working =
@@ -29,35 +29,45 @@ export function liveLine(state: State, now: number, dot: string): string {
     tasksClosed: done,
     tasksOpen: total - done - skipped,
   });
-  const cost = [
-    formatUsd(state.usage.costUsdMicros),
-    ...(costUsdMicrosMax === null ? [] : [`/ ${formatUsd(costUsdMicrosMax)}`]),
-    ...(state.usage.estimated ? ['est.'] : []),
-    ...(forecast === undefined ? [] : [`(forecast ${formatUsd(forecast.totalUsdMicros)})`]),
-  ].join(' ');
+  const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
   const waits = waitingFor(state, now);
-  const waiting =
-    waits === undefined
-      ? []
-      : [`waits for ${waits.what}${waits.until === undefined ? '' : `, ${formatDuration(waits.until - now)} left`}`];
+  const left = waits?.until === undefined ? '' : `, ${formatDuration(waits.until - now)} left`;
+  const health = assessHealth(state, now).state;
   return [
-    `${done + skipped}/${total} tasks`,
-    ...(working === '' ? [] : [working]),
-    `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
-    formatDuration(activeMsAt(state, now)),
-    cost,
-    assessHealth(state, now).state,
-    ...waiting,
-  ].join(` ${dot} `);
+    { text: `${done + skipped}/${total} tasks`, goes: 0 },
+    ...(working === '' ? [] : [{ text: working, goes: 0 }]),
+    { text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`, goes: 0 },
+    { text: formatDuration(activeMsAt(state, now)), goes: 3 },
+    { text: `${formatUsd(state.usage.costUsdMicros)}${budget}${state.usage.estimated ? ' est.' : ''}`, goes: 4 },
+    ...(forecast === undefined ? [] : [{ text: `forecast ${formatUsd(forecast.totalUsdMicros)}`, goes: 1 }]),
+    { text: health, goes: health === 'healthy' ? 2 : 0 },
+    ...(waits === undefined ? [] : [{ text: state.paused ? waits.what : `waits for ${waits.what}${left}`, goes: 0 }]),
+  ];
+}
+
+/** Task i/n, iteration, elapsed, cost / budget / forecast, health, what it waits for and until when. */
+export function liveLine(state: State, now: number, dot: string, columns = Number.POSITIVE_INFINITY): string {
+  const parts = liveParts(state, now);
+  const without = (gone: number): string =>
+    parts
+      .filter(part => part.goes === 0 || part.goes > gone)
+      .map(part => part.text)
+      .join(` ${dot} `);
+  return [0, 1, 2, 3].map(without).find(line => line.length <= columns) ?? without(4);
 }
 
 export function escalationCard(escalation: Escalation, style: Style): string {
   const about = escalation.task === undefined ? '' : ` (${escalation.task})`;
+  const columns = style.columns();
+  const quoted = (text: string): string =>
+    wrapped(text, columns - 7)
+      .map(line => `    | ${line}`)
+      .join('\n');
   return [
     style.paint('attention', `${style.marks.ask} ${escalation.id} needs you${about}: ${plain(escalation.summary)}`),
-    ...(escalation.context === '' ? [] : [indented(escalation.context, '    | ')]),
-    ...escalation.options.map((option, at) => `    ${at + 1}. ${plain(option)}`),
-    ...(escalation.question === '' ? [] : [`    ${plain(escalation.question)}`]),
+    ...(escalation.context === '' ? [] : [quoted(escalation.context)]),
+    ...escalation.options.map((option, at) => hanging(`    ${at + 1}. `, option, columns)),
+    ...(escalation.question === '' ? [] : [hanging('    ', escalation.question, columns)]),
   ].join('\n');
 }
 
@@ -89,7 +99,8 @@ function wording(
     case 'signal.read':
       return event.accepted ? undefined : { tone: 'attention', text: `${marks.failed} ${event.because}` };
     case 'iteration.ended':
-      return event.outcome === 'succeeded'
+      // The card of an escalation follows at once.
+      return event.outcome === 'succeeded' || event.outcome === 'escalated'
         ? undefined
         : { tone: event.outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
     case 'escalation.raised':
@@ -109,6 +120,8 @@ function wording(
   }
 }
 
+const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
+
 export function liveView(style: Style, write: (text: string) => void, quiet: boolean): LiveView {
   let state: State = initialState;
   let shown = false;
@@ -118,9 +131,10 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     shown = false;
   };
   const draw = (): void => {
-    if (!style.live || quiet || held > 0 || !state.loaded || state.ended) return;
+    if (!style.live || quiet || held > 0 || !state.loaded || state.ended || style.columns() < liveColumnsMin) return;
     clear();
-    write(style.paint('quiet', fitted(liveLine(state, Date.now(), style.marks.dot), style.columns() - 1)));
+    const width = style.columns() - 1;
+    write(style.paint('quiet', fitted(liveLine(state, Date.now(), style.marks.dot, width), width, style)));
     shown = true;
   };
   const timer = style.live ? setInterval(draw, 1_000).unref() : undefined;
@@ -134,8 +148,10 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
       state = next;
       const said = quiet ? undefined : wording(event, next, style);
       if (said !== undefined) {
-        const text = `[${clockTime(event.at)}] ${said.tone === undefined ? said.text : plain(said.text)}`;
-        line(said.tone === undefined ? text : style.paint(said.tone, text));
+        const time = `[${clockTime(event.at)}] `;
+        const isProse = style.live && said.tone !== undefined && !said.text.includes('\n');
+        const text = isProse ? hanging(time, said.text, style.columns()) : `${time}${said.text}`;
+        line(said.tone === undefined ? text : style.paint(said.tone, plain(text)));
       } else draw();
     },
     line,

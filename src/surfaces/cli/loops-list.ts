@@ -11,13 +11,16 @@ export async function execute(
   _words: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const ledger = await context.ledger();
-  const rows = await ledger.store.loops();
+  const ledger = context.hasLedger() ? await context.ledger() : undefined;
+  const rows = (await ledger?.store.loops()) ?? [];
   if (flags['json'] === true) {
     context.out(JSON.stringify({ version: 1, loops: rows }, null, 2));
     return 0;
   }
-  if (rows.length === 0) context.say('There is no loop yet. Start one: ralph run PRD.json');
+  if (ledger === undefined || rows.length === 0) {
+    context.say('There is no loop yet. Start one: ralph run PRD.json');
+    return 0;
+  }
   for (const row of rows.slice(0, shownMax)) {
     const { state } = await stateOf(ledger, row.loop);
     const { done, total } = progress(state.tasks);
@@ -26,6 +29,6 @@ export async function execute(
       `${row.name.padEnd(28)} ${loopLabel(state).padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)} ${new Date(row.startedAt).toISOString().slice(0, 16)}  ${row.document}${asks}`,
     );
   }
-  if (rows.length > shownMax) context.say(`… and ${rows.length - shownMax} older ones (--json shows all)`);
+  if (rows.length > shownMax) context.say(`... and ${rows.length - shownMax} older ones (--json shows all)`);
   return 0;
 }

@@ -13,6 +13,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { Check } from '../../ports/check.ts';
 import type { Performer } from '../../ports/performer.ts';
 import type { ParsedDocument, Problem } from '../../ports/source.ts';
+import { refuseMissingProgram } from './missing-program.ts';
 
 export interface Prepared {
   readonly directory: string;
@@ -24,10 +25,12 @@ export interface Prepared {
   readonly notices: readonly string[];
 }
 
-export function problemText(problem: Problem, file?: string): string {
-  const place =
-    problem.line === undefined ? '' : `:${problem.line}${problem.column === undefined ? '' : `:${problem.column}`}`;
-  return `${file === undefined ? '' : `${file}${place}: `}${problem.message}${problem.fix === undefined ? '' : ` ${problem.fix}`}`;
+/** `FILE:LINE:COLUMN: what. Fix.`; a message that names its file itself (another one, or its whole path) keeps that. */
+function problemText({ message, line, column, fix }: Problem, file?: string): string {
+  const place = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
+  const remedy = fix === undefined ? '' : ` ${fix}`;
+  if (file === undefined) return `${message.replace(/^([^:\n]+): /, `$1${place}: `)}${remedy}`;
+  return `${isAbsolute(message) ? '' : `${file}${place}: `}${message}${remedy}`;
 }
 
 export function refuseProblems(problems: readonly Problem[], file?: string): never {
@@ -40,7 +43,7 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
   if (directory.split(sep).includes('.git')) {
     throw new UsageError(
       `${directory} lies inside .git, where no work belongs.`,
-      'Run Ralph in the repository’s own folder.',
+      "Run Ralph in the repository's own folder.",
     );
   }
   if (force) return;
@@ -49,7 +52,7 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
   if (directory === '/' || isHome) {
     throw new UsageError(
       `An agent would work in ${directory === '/' ? 'the root folder' : 'your whole home folder'}.`,
-      'Change to the project’s folder, or say --force.',
+      "Change to the project's folder, or say --force.",
     );
   }
 }
@@ -88,6 +91,7 @@ export async function prepare(
   const read = await readDocument(path, flags['criteria'] === false);
   if (!read.ok) refuseProblems(read.problems, basename(path));
   const performer = await buildPerformer({ config: run.config, directory, env });
+  if (run.config.agent === 'command') refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
   const checks = await buildChecks({ config: run.config, directory, env });
   const notices = [...run.notices, ...read.document.notices, ...(await promiseNotice(path, run.settings.promise))];
   return { directory, path, document: read.document, run, performer, checks, notices };

@@ -3,16 +3,18 @@ import {
   buildEngine,
   documentSource,
   type Engine,
+  freshHolder,
   loopFolder,
   type RunResult,
   runEngine,
   storeError,
 } from '../../app.ts';
 import type { Input } from '../../core/input.ts';
-import type { Ledger } from '../../ports/store.ts';
+import type { Lease, Ledger } from '../../ports/store.ts';
 import { endingOf } from '../../views/ending.ts';
 import { askAtTerminal } from './ask.ts';
 import { card } from './card.ts';
+import { carriedOver } from './carry-over.ts';
 import { changedSettings } from './changed-settings.ts';
 import { type Chosen, chooseLoop } from './choose.ts';
 import { confirm } from './confirm.ts';
@@ -44,6 +46,14 @@ function firstInputs(prepared: Prepared, chosen: Chosen, context: Context): read
   ];
 }
 
+function sayHeld(context: Context, { holder, since }: Lease): number {
+  context.say(
+    `ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
+  );
+  context.say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
+  return 9;
+}
+
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
 export function finish(
   context: Context,
@@ -53,14 +63,7 @@ export function finish(
   requireChecks: boolean,
 ): number {
   view.close();
-  if (result.type === 'held') {
-    const { holder, since } = result.held;
-    context.say(
-      `ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
-    );
-    context.say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
-    return 9;
-  }
+  if (result.type === 'held') return sayHeld(context, result.held);
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type === 'refused') refuseProblems(result.problems);
   if (result.type === 'interrupted') {
@@ -91,7 +94,12 @@ export async function launch(
   const { context, ledger, prepared, chosen, view, ask } = launching;
   const home = context.home();
   const interrupt = watchSignals(text => view.line(text));
-  const source = await documentSource(prepared.path, loopFolder(home, chosen.loop), launching.allowEmptyCriteria);
+  const source = await documentSource(
+    context.env,
+    prepared.path,
+    loopFolder(home, chosen.loop),
+    launching.allowEmptyCriteria,
+  );
   const onEscalation = prepared.run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait');
   const engine = await buildEngine({
     home,
@@ -105,6 +113,7 @@ export async function launch(
     checks: prepared.checks,
     notifiers: [view],
     onEscalation,
+    answerMsMax: prepared.run.config.answerTimeout,
     ...(ask === undefined ? {} : { ask: ask(interrupt.press) }),
   });
   try {
@@ -123,19 +132,38 @@ export async function execute(
   [file]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const prepared = await prepare(context.env, context.directory, file, flags);
+  const given = await prepare(context.env, context.directory, file, flags);
   const style = makeStyle(flags);
   const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
-  const quiet = flags['quiet'] === true;
-  for (const notice of prepared.notices) context.say(`note: ${notice}`);
+  for (const notice of given.notices) context.say(`note: ${notice}`);
   if (flags['dryRun'] === true) {
-    context.out(card(prepared, undefined, style));
+    context.out(card(given, undefined, style));
     context.say('Dry run: nothing was started or written.');
     return 0;
   }
-  const ledger = await context.ledger({ write: true, quickCheck: true });
-  const chosen = await chooseLoop(context, ledger, prepared, flags, interactive);
+  const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
+  // Two runs that start in the same moment must not each begin a loop of one document (F18).
+  const claimed = await ledger.store.lease(`document:${given.path}`, await freshHolder());
+  if (!claimed.ok) return sayHeld(context, claimed.held);
+  try {
+    return await work(context, ledger, given, flags, interactive);
+  } finally {
+    await ledger.store.release(claimed.lease);
+  }
+}
+
+async function work(
+  context: Context,
+  ledger: Ledger,
+  given: Prepared,
+  flags: Readonly<Record<string, unknown>>,
+  interactive: boolean,
+): Promise<number> {
+  const style = makeStyle(flags);
+  const quiet = flags['quiet'] === true;
+  const chosen = await chooseLoop(context, ledger, given, flags, interactive);
   if (chosen === undefined) return 3;
+  const prepared = await carriedOver(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
   const view = liveView(style, text => void process.stderr.write(text), quiet);

@@ -51,7 +51,7 @@ export async function execute(
     context.out(`  at work    ${held?.alive ? workWords(state, now) : 'nothing'}`);
   }
   context.out(`  process    ${process_}`);
-  context.out(`  health     ${health.state}: ${health.because}`);
+  if (!state.ended) context.out(`  health     ${health.state}: ${health.because}`);
   for (const escalation of state.escalations) context.out(escalationCard(escalation, style));
   if (!state.ended && state.escalations.length > 0) context.out(`  ${endingOf(state).next.at(-1) ?? ''}`);
   return 0;

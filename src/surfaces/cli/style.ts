@@ -21,6 +21,9 @@ export interface Style {
   };
 }
 
+const pipeColumns = 100;
+const proseColumnsMax = 100;
+
 const speaksUtf8 = (env: NodeJS.ProcessEnv): boolean =>
   /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'utf-8');
 
@@ -34,7 +37,7 @@ export function makeStyle(
   return {
     ascii,
     live,
-    columns: () => Math.min(Math.max(stream.columns || 80, 20), 400),
+    columns: () => Math.min(stream.columns || (stream.isTTY ? 80 : pipeColumns), 400),
     paint: (tone, text) => styleText(formats[tone], text, { stream }),
     marks: ascii
       ? { done: '+', failed: 'x', ask: '?', dot: '|', rule: '-' }
@@ -46,9 +49,32 @@ export function makeStyle(
 export const plain = (text: string): string => stripControls(text);
 
 /** One line, cut to the width of the terminal. */
-export function fitted(text: string, columns: number): string {
+export function fitted(text: string, columns: number, { ascii }: Pick<Style, 'ascii'>): string {
   const line = plain(text).replaceAll('\n', ' ');
-  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+  const mark = ascii ? '...' : '…';
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - mark.length))}${mark}`;
+}
+
+/** `first` stands before the first line; the others begin below its end. */
+export const hanging = (first: string, text: string, columns: number): string =>
+  `${first}${wrapped(text, columns - first.length - 1).join(`\n${' '.repeat(first.length)}`)}`;
+
+/** Text over as many lines as it needs: broken between words, and inside a word only when it is longer than a line. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const width = Math.min(Math.max(columns, 20), proseColumnsMax);
+  return plain(text)
+    .split('\n')
+    .flatMap(paragraph => {
+      if (paragraph.length <= width) return [paragraph];
+      const lines: string[] = [''];
+      for (const word of paragraph.split(' ').flatMap(one => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
+        const last = lines.at(-1) ?? '';
+        if (last === '') lines[lines.length - 1] = word;
+        else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+        else lines.push(word);
+      }
+      return lines;
+    });
 }
 
 export const indented = (text: string, by = '  '): string =>

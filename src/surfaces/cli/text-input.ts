@@ -40,6 +40,6 @@ export async function givenText(text: string, what: string, say: (sentence: stri
   const full = (text === '-' ? await standardInput() : text).trim();
   if (full === '') throw new UsageError(`The ${what} is empty.`, 'Say something: ralph help tell');
   if (text !== '-' && /(^|\s)--max-/.test(full))
-    say('note: the text holds something like a flag (--max-…); it is passed on as text and sets nothing.');
+    say('note: the text holds something like a flag (--max-...); it is passed on as text and sets nothing.');
   return full;
 }

@@ -162,7 +162,7 @@ export async function inScratch<Result>(work: (place: Scratch) => Promise<Result
 /** Everything in a folder, byte by byte. */
 function bytesOf(folder: string): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'buffer' }).map(String).sort()) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     const path = join(folder, name);
     const stat = lstatSync(path);
     const content = stat.isSymbolicLink() ? readlinkSync(path) : stat.isFile() ? readFileSync(path, 'base64') : '';

@@ -1,0 +1,258 @@
+// One example of every event, with what it means: the event list shows each as the code itself would say it.
+import type { EventOf, EventType } from '../src/core/event.ts';
+import { defaultSettings } from '../src/core/limits.ts';
+import { noUsage } from '../src/core/state.ts';
+
+interface Shown<Type extends EventType> {
+  readonly when: string;
+  readonly example: EventOf<Type>;
+}
+
+const at = Date.UTC(2026, 0, 31, 12);
+const iteration = 3;
+const task = 'US-002';
+const performer = 'command';
+const by = 'ada';
+const addedTask = {
+  id: 'US-005',
+  title: 'Pay by card',
+  description: '',
+  criteria: [],
+  dependsOn: [],
+  done: false,
+  skipped: false,
+};
+
+/** Total by its type: an event without a row here does not compile. */
+export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
+  'loop.started': {
+    when: 'A loop begins. It carries all its settings.',
+    example: {
+      type: 'loop.started',
+      at,
+      loop: '0199…',
+      name: 'shop',
+      goal: 'A small shop',
+      document: '/work/shop/PRD.json',
+      directory: '/work/shop',
+      projectId: 'shop',
+      taskId: '',
+      settings: defaultSettings('prd'),
+      by,
+    },
+  },
+  'tasks.loaded': {
+    when: 'The document was read for the first time, or its texts changed.',
+    example: { type: 'tasks.loaded', at, tasks: [], hash: '…', because: '4 tasks read' },
+  },
+  'tasks.added': {
+    when: 'The document holds tasks that the ledger did not know.',
+    example: { type: 'tasks.added', at, tasks: [addedTask], because: 'the document changed: 1 new task' },
+  },
+  'tasks.saved': {
+    when: 'Statuses were written into the document, or could not be.',
+    example: {
+      type: 'tasks.saved',
+      at,
+      tasks: [task],
+      hash: '…',
+      because: 'the document shows what the ledger says',
+    },
+  },
+  'task.closed': {
+    when: 'A task is done; `verified` says whether a check proved it.',
+    example: {
+      type: 'task.closed',
+      at,
+      task,
+      iteration,
+      verified: true,
+      because: 'claimed, and 1 check passed',
+    },
+  },
+  'task.reopened': {
+    when: 'A human asked to try a task again; its attempts start anew.',
+    example: { type: 'task.reopened', at, task, because: 'a human asked to try again' },
+  },
+  'task.skipped': {
+    when: 'A human, or `--on-escalation skip`, left a task out.',
+    example: { type: 'task.skipped', at, task, by, because: 'a human left it out' },
+  },
+  'task.blocked': {
+    when: 'A task used up its attempts or questions and is parked.',
+    example: { type: 'task.blocked', at, task, because: '5 attempts without a proven result, 5 allowed' },
+  },
+  'iteration.started': {
+    when: 'The intent to run an agent, recorded before anything is started.',
+    example: {
+      type: 'iteration.started',
+      at,
+      iteration,
+      task,
+      performer,
+      holder: '0199…',
+      attempt: 1,
+      because: 'first ready task in document order',
+    },
+  },
+  'iteration.spawned': {
+    when: 'The agent runs as a process of its own.',
+    example: { type: 'iteration.spawned', at, iteration, pid: 4711, startTime: '123456', host: 'desk' },
+  },
+  'iteration.heard': {
+    when: 'A heartbeat, once a minute while an agent works.',
+    example: { type: 'iteration.heard', at, iteration, quietMs: 12_000 },
+  },
+  'iteration.nudged': {
+    when: 'A step of the ladder for a quiet agent: nudge, escalate, terminate.',
+    example: { type: 'iteration.nudged', at, iteration, level: 'nudge', because: 'quiet for 30m after 0 nudges' },
+  },
+  'iteration.ended': {
+    when: 'The agent ended, was ended, or was found dead after a crash.',
+    example: {
+      type: 'iteration.ended',
+      at,
+      iteration,
+      task,
+      performer,
+      outcome: 'succeeded',
+      durationMs: 95_000,
+      because: 'the agent ended after 1m35s and claims the task',
+      excerpt: '',
+      echo: '',
+    },
+  },
+  'usage.recorded': {
+    when: 'The agent reported tokens or money; only what is new is recorded.',
+    example: {
+      type: 'usage.recorded',
+      at,
+      iteration,
+      performer,
+      task,
+      usage: { ...noUsage, inputTokens: 8_400, outputTokens: 620, costUsdMicros: 41_000 },
+    },
+  },
+  'signal.read': {
+    when: 'A claim was found in the last message or in the document, and taken up or refused.',
+    example: {
+      type: 'signal.read',
+      at,
+      iteration,
+      task,
+      signal: 'promise',
+      text: 'DONE',
+      accepted: false,
+      because: 'the promise DONE was refused: 2 tasks still open (US-003, US-004)',
+    },
+  },
+  'check.ended': {
+    when: 'One of our checks of a claim ended.',
+    example: {
+      type: 'check.ended',
+      at,
+      iteration,
+      task,
+      check: 'npm test',
+      passed: false,
+      remaining: 0,
+      detail: '',
+      durationMs: 4_000,
+      because: 'the claim was refused: the check "npm test" failed',
+    },
+  },
+  'merge.ended': {
+    when: 'The work of a fork was merged, or could not be. Not raised yet: forks come with a later issue.',
+    example: { type: 'merge.ended', at, iteration, task, merged: true, detail: '', because: 'the work was merged' },
+  },
+  'checkpoint.made': {
+    when: 'State and tree were saved. Not raised yet: checkpoints come with a later issue.',
+    example: { type: 'checkpoint.made', at, checkpoint: '0199…', iteration, ref: '…', because: 'after an iteration' },
+  },
+  'checkpoint.restored': {
+    when: 'A checkpoint was restored. Not raised yet.',
+    example: { type: 'checkpoint.restored', at, checkpoint: '0199…', ref: '…', because: 'ralph undo' },
+  },
+  'escalation.raised': {
+    when: 'A question to a human, from the agent or from Ralph itself.',
+    example: {
+      type: 'escalation.raised',
+      at,
+      escalation: {
+        id: 'E1',
+        kind: 'stuck',
+        task,
+        iteration,
+        summary: 'The same error 3 times in a row',
+        context: '',
+        options: [],
+        question: '',
+        raisedAt: at,
+      },
+      because: '3 identical errors, 3 allowed (STUCK_THRESHOLD)',
+    },
+  },
+  'escalation.answered': {
+    when: 'The answer, or one that came too late and has no effect.',
+    example: {
+      type: 'escalation.answered',
+      at,
+      id: 'E1',
+      answer: { kind: 'option', option: 1 },
+      by,
+      because: 'a human answered: option',
+    },
+  },
+  'approval.given': {
+    when: 'A human approved a plan. Not raised yet: plans come with a later issue.',
+    example: { type: 'approval.given', at, subject: 'plan', hash: '…', by, because: 'ralph approve' },
+  },
+  'guidance.given': {
+    when: 'Words for the next prompt: from an answer, from `ralph tell`, or from Ralph.',
+    example: { type: 'guidance.given', at, text: 'Use the v2 endpoint', by, because: 'told by a human' },
+  },
+  'limits.changed': {
+    when: 'The same loop goes on with other limits, checks, agent or promise.',
+    example: {
+      type: 'limits.changed',
+      at,
+      limits: { iterationsMax: 80 },
+      by,
+      because: 'set: iterationsMax',
+    },
+  },
+  'performer.tripped': {
+    when: 'An agent failed by its own fault several times and rests.',
+    example: {
+      type: 'performer.tripped',
+      at,
+      performer,
+      until: at + 60_000,
+      because: 'command: spawn again; it rests for 1m',
+    },
+  },
+  'performer.recovered': {
+    when: 'A resting agent ended an iteration well again.',
+    example: { type: 'performer.recovered', at, performer, because: 'an iteration ended well' },
+  },
+  'budget.alerted': {
+    when: 'Four fifths of the money are spent; once per loop.',
+    example: { type: 'budget.alerted', at, fraction: 0.82, because: '$4.10 of $5.00' },
+  },
+  'stop.asked': {
+    when: '`ralph stop`, or an answer that says abort.',
+    example: { type: 'stop.asked', at, by, because: 'ralph stop' },
+  },
+  'loop.paused': {
+    when: '`ralph pause`.',
+    example: { type: 'loop.paused', at, by, now: false, because: 'ralph pause' },
+  },
+  'loop.resumed': {
+    when: 'After a pause, after a limit was raised, or when a new process goes on with the loop.',
+    example: { type: 'loop.resumed', at, by, because: 'a new process goes on with the loop' },
+  },
+  'loop.ended': {
+    when: 'The end, with one of nine reasons.',
+    example: { type: 'loop.ended', at, reason: 'goal_achieved', because: '4 of 4 tasks done' },
+  },
+};

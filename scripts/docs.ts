@@ -1,0 +1,185 @@
+// Writes the reference pages from the code itself, so that they cannot drift: `node scripts/docs.ts --write`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { environmentName, type Field, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
+import { presetValues } from '../src/config/settings.ts';
+import { sayDuration } from '../src/config/values.ts';
+import type { Event, EventType } from '../src/core/event.ts';
+import { formatUsd } from '../src/core/format.ts';
+import { criteria } from '../src/core/termination.ts';
+import { type CommandRow, commands } from '../src/surfaces/cli/commands.ts';
+import { sentenceOf } from '../src/views/timeline.ts';
+import { shownEvents } from './docs-events.ts';
+
+const root = join(import.meta.dirname, '..');
+const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `node scripts/docs.ts --write`. -->';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n');
+
+const settingFlags = new Set(keys.map(flagName));
+const isSetting = (flags: string): boolean => settingFlags.has(/--[a-z-]+/.exec(flags)?.[0] ?? '');
+
+const nameOf = (row: CommandRow): string => [row.group, row.usage.split(' ')[0]].filter(Boolean).join(' ');
+
+function commandSection(row: CommandRow): string {
+  const options = row.options ?? [];
+  const isRun = nameOf(row) === 'run';
+  const own = isRun ? options.filter(one => !isSetting(one.flags)) : options;
+  return [
+    `## ralph ${row.group === undefined ? '' : `${row.group} `}${row.usage}`,
+    `${row.summary.charAt(0).toUpperCase()}${row.summary.slice(1)}.`,
+    ['```', ...row.examples, '```'].join('\n'),
+    ...(isRun ? ['Every setting of [config.md](config.md) is a flag of this command too.'] : []),
+    ...(own.length === 0
+      ? []
+      : [
+          table(
+            ['flag', 'meaning'],
+            own.map(one => [`\`${one.flags}\``, one.description]),
+          ),
+        ]),
+  ].join('\n\n');
+}
+
+function cliPage(): string {
+  return [
+    made,
+    '# Commands',
+    [
+      '`ralph` alone prints an overview, `ralph help COMMAND` the flags of one command, `ralph --version` the version.',
+      'Data goes to standard output, messages to standard error. `[loop]` is a name, an id, or the start of either;',
+      'without one, the newest loop of this folder is meant, else the newest of all.',
+      'Every command also takes `--debug`: it shows the stack of an error.',
+      'Exit codes: [guides/unattended.md](guides/unattended.md#exit-codes).',
+    ].join('\n'),
+    ...commands.map(commandSection),
+  ].join('\n\n');
+}
+
+const preset: Readonly<Record<string, unknown>> = presetValues('prd');
+
+function presetText(key: Key): string {
+  const field: Field = fieldOf(key);
+  const value = preset[key];
+  if (value === undefined) return '';
+  if (value === null) return 'unlimited';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  if (field.kind === 'money') return formatUsd(value as number);
+  if (field.kind === 'duration') return sayDuration(value as number);
+  return String(value);
+}
+
+function remarks(key: Key): string {
+  const field: Field = fieldOf(key);
+  const notes = [
+    ...(field.unlimited ? ['`unlimited` is allowed while another limit is set.'] : []),
+    ...(field.choices === undefined ? [] : [`One of ${field.choices.join(', ')}.`]),
+    ...(field.userOnly ? ['A project’s own files cannot set it.'] : []),
+    ...(field.formerly ?? [])
+      .filter(one => one.mode === undefined || one.mode === 'prd')
+      .map(one => `The older variable \`${one.name}\` is still read.`),
+  ];
+  return [field.description, ...notes].join(' ');
+}
+
+function configPage(): string {
+  return [
+    made,
+    '# Settings',
+    [
+      'Where a setting comes from, strongest first: a flag of `ralph run`, the environment, `.env` in the working folder,',
+      '`ralph.config.json` in the working folder, `config.json` in the user’s configuration folder',
+      '(`$XDG_CONFIG_HOME/ralph`, else `~/.config/ralph`), the preset of the mode. An unknown key in a file is an error that',
+      'names the nearest key. Files are JSON; comments and trailing commas are allowed.',
+    ].join('\n'),
+    [
+      'Money is in US dollars (`5`, `$5`, `0.50`), a duration has units, largest first (`2h30m`, `90s`). 0, negative numbers',
+      'and anything doubtful are refused. A flag whose value looks like a secret is refused, because flags show in `ps`.',
+    ].join('\n'),
+    table(
+      ['key in a file', 'flag', 'variable', 'preset', 'meaning'],
+      keys.map(key => {
+        const field: Field = fieldOf(key);
+        const short = field.short === undefined ? '' : `-${field.short}, `;
+        return [
+          `\`${key}\``,
+          `\`${short}${flagName(key)}\``,
+          `\`${environmentName(key)}\``,
+          presetText(key),
+          remarks(key),
+        ];
+      }),
+    ),
+    [
+      'Only in the environment: `RALPH_HOME` (where the database and the loop folders lie; an absolute path, else',
+      '`$XDG_DATA_HOME/ralph`, else `~/.local/share/ralph`) and `RALPH_ALLOW_NETWORK_HOME=1` (allow a database on a network',
+      'file system, which can damage it).',
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+/** The fields of each event as `src/core/event.ts` declares them: name and type text. */
+function eventFields(): ReadonlyMap<string, readonly string[]> {
+  const text = readFileSync(join(root, 'src/core/event.ts'), 'utf8');
+  const tree = ts.createSourceFile('event.ts', text, ts.ScriptTarget.ESNext, true);
+  const found = new Map<string, readonly string[]>();
+  const look = (node: ts.Node): void => {
+    if (ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Fact') {
+      const [type, body] = node.typeArguments ?? [];
+      if (type !== undefined && body !== undefined && ts.isTypeLiteralNode(body)) {
+        const members = body.members.filter(ts.isPropertySignature);
+        found.set(
+          type.getText().slice(1, -1),
+          members.map(one => `${one.name.getText()}${one.questionToken === undefined ? '' : '?'}`),
+        );
+      }
+    }
+    ts.forEachChild(node, look);
+  };
+  look(tree);
+  return found;
+}
+
+function eventsPage(): string {
+  const fields = eventFields();
+  const rows = (Object.keys(shownEvents) as EventType[]).map(type => {
+    const { when, example } = shownEvents[type];
+    const carries = (fields.get(type) ?? []).map(name => `\`${name}\``).join(', ');
+    return [`\`${type}\``, when, carries, sentenceOf(example as Event)];
+  });
+  return [
+    made,
+    '# Events',
+    [
+      'The ledger of a loop consists of these and nothing else. Every event carries `type` and `at` (epoch ms); a deciding',
+      'event carries `because`, the rule and its numbers. A field with `?` may be absent. Money is integer micro-dollars.',
+      '`ralph events LOOP --json` prints one object per line, with `version`, `loop`, `seq` and `hash` added.',
+    ].join('\n'),
+    table(['event', 'when', 'carries', 'how it is told, for example'], rows),
+    '## Why a loop ends',
+    [
+      'The first criterion that holds is the reason. A hard one reaches into a live iteration; the others wait until it is',
+      'over, so that work which finishes on the last allowed iteration counts.',
+    ].join('\n'),
+    table(
+      ['order', 'reason', 'hard'],
+      criteria.map((row, order) => [String(order + 1), `\`${row.reason}\``, row.hard ? 'yes' : 'no']),
+    ),
+  ].join('\n\n');
+}
+
+/** Every generated page by its path. */
+export function generatedPages(): Readonly<Record<string, string>> {
+  return {
+    'docs/cli.md': `${cliPage()}\n`,
+    'docs/config.md': `${configPage()}\n`,
+    'docs/events.md': `${eventsPage()}\n`,
+  };
+}
+
+if (import.meta.main && process.argv.includes('--write')) {
+  for (const [path, text] of Object.entries(generatedPages())) writeFileSync(join(root, path), text);
+}

@@ -1,0 +1,32 @@
+// Which mail is a command that we understand: another version of Ralph may have sent it.
+import type { Answer } from './event.ts';
+import type { Command } from './input.ts';
+
+/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. */
+export const commandVersion = 1;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function isAnswer(value: unknown): value is Answer {
+  if (!isObject(value)) return false;
+  if (value['kind'] === 'option') return Number.isInteger(value['option']);
+  if (value['kind'] === 'text') return typeof value['text'] === 'string';
+  return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
+}
+
+const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {
+  answer: fields => typeof fields['escalation'] === 'string' && isAnswer(fields['answer']),
+  tell: fields => typeof fields['text'] === 'string' && ['string', 'undefined'].includes(typeof fields['task']),
+  stop: () => true,
+  pause: fields => typeof fields['now'] === 'boolean',
+  resume: () => true,
+  limits: fields => isObject(fields['limits']),
+};
+
+export function isCommand(value: unknown): value is Command {
+  if (!isObject(value) || typeof value['type'] !== 'string' || !Object.hasOwn(shapes, value['type'])) return false;
+  return shapes[value['type'] as Command['type']](value);
+}

@@ -1,0 +1,115 @@
+// Proves that documents are inputs: new tasks, new texts, and statuses that the ledger does not believe.
+import { describe, expect, it } from 'vitest';
+import { claims, only, Story, says, spec, types } from './given.ts';
+
+const read = (story: Story, tasks: readonly ReturnType<typeof spec>[], hash: string, during?: number) =>
+  story.when({ type: 'document', tasks, hash, ...(during === undefined ? {} : { during }) });
+
+describe('a document that changed', () => {
+  it('given a new task, then it is added at the end; given new text, then it replaces the old', () => {
+    const story = new Story({}, [spec('A'), spec('B')]);
+    story.iteration('A', claims('A'));
+    story.saved();
+    const events = read(
+      story,
+      [spec('A', { done: true }), spec('B', { title: 'B, better', dependsOn: ['N'] }), spec('N')],
+      'h2',
+    );
+    expect(types(events)).toEqual(['tasks.added', 'tasks.loaded']);
+    expect(only(events, 'tasks.added')).toMatchObject({
+      tasks: [{ id: 'N' }],
+      because: 'the document changed: 1 new task',
+    });
+    expect(only(events, 'tasks.loaded').tasks.map(task => task.id)).toEqual(['B']);
+    expect(story.task('B')).toMatchObject({ title: 'B, better', status: 'pending' });
+    expect(story.task('A').status).toBe('done');
+    expect(story.effectKeys()).toEqual(['begin:N']);
+  });
+
+  it('given the same bytes again, then nothing happens', () => {
+    const story = new Story();
+    expect(read(story, [spec('A'), spec('B')], 'h1')).toEqual([]);
+  });
+
+  it('given only other bytes, then the hash is noted and no text differs', () => {
+    const story = new Story();
+    const events = read(story, [spec('A'), spec('B')], 'h2');
+    expect(only(events, 'tasks.loaded')).toMatchObject({
+      tasks: [],
+      because: 'the document changed: no task text differs',
+    });
+    expect(story.state.documentHash).toBe('h2');
+    expect(read(story, [spec('A'), spec('B')], 'h2')).toEqual([]);
+  });
+});
+
+describe('drift', () => {
+  it.each([
+    ['done', { done: true }],
+    ['skipped', { skipped: true }],
+  ] as const)('given an open task that the document calls %s, then that is refused and put back', (said, part) => {
+    const story = new Story();
+    const events = read(story, [spec('A', part), spec('B')], 'h2');
+    expect(only(events, 'signal.read')).toMatchObject({ signal: 'status-edit', task: 'A', accepted: false });
+    expect(only(events, 'signal.read').because).toContain(`call A ${said}; the ledger says pending`);
+    expect(story.task('A').status).toBe('pending');
+    expect(story.effectKeys()).toEqual(['save:A']);
+    expect(story.state.refusal).toBeUndefined();
+  });
+
+  it('given a done task that the document calls open, then the ledger wins', () => {
+    const story = new Story();
+    story.iteration('A', claims('A'));
+    story.saved();
+    read(story, [spec('A'), spec('B')], 'h2');
+    expect(story.state.unsaved).toEqual(['A']);
+    expect(story.task('A').status).toBe('done');
+  });
+
+  it('given the task of the live iteration, then its status is left to the claim; another’s is drift', () => {
+    const story = new Story({ checks: ['x'] });
+    story.begin('A');
+    const events = read(story, [spec('A', { done: true }), spec('B', { done: true })], 'h2', 1);
+    expect(events.flatMap(one => (one.type === 'signal.read' ? [one.task] : []))).toEqual(['B']);
+    story.performed(says('edited', { statusEdits: ['A'] }));
+    expect(story.effectKeys()).toEqual(['check:1', 'save:B']);
+  });
+
+  it('given a status that we have not written yet, then it is no drift', () => {
+    const story = new Story();
+    story.iteration('A', claims('A'));
+    expect(types(read(story, [spec('A'), spec('B')], 'h2'))).toEqual(['tasks.loaded']);
+  });
+});
+
+describe('writing back', () => {
+  it('given a task that changed while it was written, then it stays unsaved', () => {
+    const story = new Story();
+    story.iteration('A', claims('A'));
+    const marks = [
+      { id: 'A', done: false, skipped: false },
+      { id: 'B', done: false, skipped: false },
+    ];
+    expect(only(story.when({ type: 'saved', marks, hash: 'h3' }), 'tasks.saved').tasks).toEqual(['B']);
+    expect(story.state.unsaved).toEqual(['A']);
+  });
+
+  it('given a damaged document that was put back, then the agent is told', () => {
+    const story = new Story();
+    const events = story.when({ type: 'saved', marks: [], hash: 'h3', restored: 'line 3: unexpected }' });
+    expect(types(events)).toEqual(['tasks.saved', 'guidance.given']);
+    expect(only(events, 'guidance.given')).toMatchObject({
+      by: 'ralph',
+      text: expect.stringContaining('line 3: unexpected }'),
+    });
+  });
+
+  it('given a write that failed, then the hash is not believed and the reason is kept', () => {
+    const story = new Story();
+    story.iteration('A', claims('A'));
+    const marks = [{ id: 'A', done: true, skipped: false }];
+    const events = story.when({ type: 'saved', marks, hash: '', failed: 'read-only' });
+    expect(only(events, 'tasks.saved')).toMatchObject({ failed: 'read-only', because: 'read-only' });
+    expect(story.state.documentHash).toBe('h1');
+  });
+});

@@ -1,0 +1,135 @@
+// Proves what each failure is called and means: every class, every exit code of F31, and text only as the last resort.
+import { describe, expect, it } from 'vitest';
+import {
+  classifyFailure,
+  type FailureKind,
+  failurePatterns,
+  failureRules,
+  type Observed,
+} from '../../src/core/failure.ts';
+
+it.each<[FailureKind, boolean, boolean, boolean]>([
+  ['stopped', true, false, false],
+  ['timeout', true, true, false],
+  ['spawn', true, true, true],
+  ['auth', false, false, false],
+  ['billing', false, false, false],
+  ['rate-limit', true, false, false],
+  ['overloaded', true, false, true],
+  ['context-too-long', true, true, false],
+  ['permission', false, true, false],
+  ['connection', true, false, true],
+  ['process', true, true, false],
+  ['unknown', true, true, false],
+])('%s: retryable %s, counts %s, trips the breaker %s, and has a hint', (kind, retryable, counts, trips) => {
+  expect(failureRules[kind]).toMatchObject({ retryable, counts, trips });
+  expect(failureRules[kind].hint).toMatch(/^[A-Z].*\.$/);
+});
+
+describe('exit codes (F31)', () => {
+  it.each<[number, FailureKind]>([
+    [1, 'process'],
+    [2, 'process'],
+    [124, 'timeout'],
+    [126, 'spawn'],
+    [127, 'spawn'],
+    [130, 'process'],
+    [137, 'process'],
+    [139, 'process'],
+    [143, 'process'],
+    [255, 'process'],
+  ])('given exit code %d, then it is %s, and the code is kept', (exitCode, kind) => {
+    expect(classifyFailure({ exitCode, text: '' })).toEqual({ kind, detail: `exit code ${exitCode}`, exitCode });
+  });
+
+  it('given exit code 0, which an adapter calls no failure, then it is at least not called anything else', () => {
+    expect(classifyFailure({ exitCode: 0, text: '' }).kind).toBe('unknown');
+  });
+
+  it('given 143 or any other end after our own stop, then it is no error', () => {
+    expect(classifyFailure({ exitCode: 143, stoppedByUs: true, text: 'rate limit' }).kind).toBe('stopped');
+    expect(classifyFailure({ signal: 'SIGTERM', exitCode: null, stoppedByUs: true, text: '' }).kind).toBe('stopped');
+  });
+
+  it('given 124 beside words about a limit, then it is a timeout', () => {
+    expect(classifyFailure({ exitCode: 124, text: 'rate limit' }).kind).toBe('timeout');
+  });
+
+  it.each(['SIGKILL', 'SIGSEGV', 'SIGTERM'])(
+    'given %s from elsewhere, then the process failed and the signal is named',
+    signal => {
+      expect(classifyFailure({ signal, exitCode: null, text: '' })).toEqual({
+        kind: 'process',
+        detail: `ended by ${signal}`,
+      });
+    },
+  );
+});
+
+describe('structured fields', () => {
+  it.each<[Partial<Observed>, FailureKind]>([
+    [{ timedOut: true }, 'timeout'],
+    [{ spawnError: 'ENOENT' }, 'spawn'],
+    [{ status: 401 }, 'auth'],
+    [{ status: 403 }, 'auth'],
+    [{ status: 402 }, 'billing'],
+    [{ status: 429 }, 'rate-limit'],
+    [{ status: 529 }, 'overloaded'],
+    [{ status: 503 }, 'overloaded'],
+    [{ status: 500 }, 'connection'],
+    [{ status: 502 }, 'connection'],
+  ])('given %o, then it is %s whatever the text says', (seen, kind) => {
+    expect(classifyFailure({ exitCode: 1, text: 'permission denied', ...seen }).kind).toBe(kind);
+  });
+
+  it('given a time of reset, then it is kept', () => {
+    expect(classifyFailure({ status: 429, resetAtMs: 5, text: '' }).resetAtMs).toBe(5);
+  });
+});
+
+describe('the last line', () => {
+  it.each<[string, FailureKind]>([
+    ['Invalid API key', 'auth'],
+    ['Authentication failed', 'auth'],
+    ['You are not logged in', 'auth'],
+    ['Please log in first', 'auth'],
+    ['HTTP 401 Unauthorized', 'auth'],
+    ['Your credit balance is too low', 'billing'],
+    ['error: insufficient_quota', 'billing'],
+    ['402 Payment Required', 'billing'],
+    ['Rate limit reached', 'rate-limit'],
+    ['{"type":"rate_limit"}', 'rate-limit'],
+    ['Too many requests', 'rate-limit'],
+    ['5-hour usage limit reached', 'rate-limit'],
+    ['Overloaded', 'overloaded'],
+    ['Service Unavailable', 'overloaded'],
+    ['prompt is too long', 'context-too-long'],
+    ['maximum context length is 200000', 'context-too-long'],
+    ['context_length_exceeded', 'context-too-long'],
+    ['Permission denied (publickey)', 'permission'],
+    ['EACCES: open', 'permission'],
+    ['Operation not permitted', 'permission'],
+    ['connect ECONNREFUSED', 'connection'],
+    ['read ECONNRESET', 'connection'],
+    ['connect ETIMEDOUT', 'connection'],
+    ['getaddrinfo ENOTFOUND', 'connection'],
+    ['Connection refused', 'connection'],
+    ['TypeError: x is not a function', 'process'],
+  ])('given "%s" and exit code 1, then it is %s', (line, kind) => {
+    const failure = classifyFailure({ exitCode: 1, text: `working\n${line}\n\n` });
+    expect(failure).toEqual({ kind, detail: `exit code 1: ${line}`, exitCode: 1 });
+  });
+
+  it('given such words only in an earlier line, then they do not count: an agent may write about anything', () => {
+    expect(classifyFailure({ exitCode: 1, text: 'I added the rate limit\nSegmentation fault' }).kind).toBe('process');
+  });
+
+  it('given nothing at all, then it is unknown and still has a sentence', () => {
+    expect(classifyFailure({ text: '' })).toEqual({ kind: 'unknown', detail: 'ended' });
+  });
+
+  it('every class but unknown has a row that can name it', () => {
+    const named = new Set(failurePatterns.map(row => row.kind));
+    expect([...named, 'unknown'].sort()).toEqual(Object.keys(failureRules).sort());
+  });
+});

@@ -1,0 +1,152 @@
+// The kit of the core's tests: given these events, when this input comes, then these events follow.
+import { expect } from 'vitest';
+import { decide } from '../../src/core/decide.ts';
+import type { Event, EventOf, EventType, Usage } from '../../src/core/event.ts';
+import { evolve } from '../../src/core/evolve.ts';
+import type { FailureKind } from '../../src/core/failure.ts';
+import type { Command, Input, Performed } from '../../src/core/input.ts';
+import { defaultSettings, type Limits, type Settings } from '../../src/core/limits.ts';
+import { type Effect, next } from '../../src/core/next.ts';
+import { initialState, noUsage, type State } from '../../src/core/state.ts';
+import { findTask, type Task, type TaskSpec } from '../../src/core/task.ts';
+
+export const t0 = 1_800_000_000_000;
+export const second = 1_000;
+export const minute = 60_000;
+export const hour = 60 * minute;
+export const self = 'holder-1';
+
+export type SettingsPart = Partial<Omit<Settings, 'limits'>> & { readonly limits?: Partial<Limits> };
+
+export function settings(part: SettingsPart = {}): Settings {
+  const base = defaultSettings('prd');
+  return { ...base, performers: ['agent'], ...part, limits: { ...base.limits, ...part.limits } };
+}
+
+export const spec = (id: string, part: Partial<TaskSpec> = {}): TaskSpec => ({
+  id,
+  title: `Title of ${id}`,
+  description: `What ${id} is about`,
+  criteria: [`${id} works`],
+  dependsOn: [],
+  done: false,
+  skipped: false,
+  ...part,
+});
+
+export const startInput = (part: SettingsPart = {}): Input => ({
+  type: 'start',
+  loop: 'loop-0001',
+  name: 'shop',
+  goal: 'a shop',
+  document: '/somewhere/PRD.json',
+  directory: '/somewhere',
+  projectId: 'PILOT',
+  taskId: 'H.8',
+  settings: settings(part),
+  by: 'ada',
+});
+
+export const usd = (dollars: number, part: Partial<Usage> = {}): Usage => ({
+  ...noUsage,
+  costUsdMicros: Math.round(dollars * 1_000_000),
+  ...part,
+});
+
+export const failed = (kind: FailureKind, detail = `${kind} happened`): Performed => ({
+  message: '',
+  failure: { kind, detail },
+});
+
+export const says = (message: string, part: Partial<Performed> = {}): Performed => ({ message, ...part });
+export const claims = (id: string): Performed => says(`All criteria hold.\n\nTask ${id} complete`);
+
+/** A loop under test: every step goes through decide and evolve, and time moves only when told. */
+export class Story {
+  state: State = initialState;
+  now = t0;
+  readonly events: Event[] = [];
+
+  constructor(part: SettingsPart = {}, specs: readonly TaskSpec[] = [spec('A'), spec('B')]) {
+    this.when(startInput(part));
+    this.when({ type: 'document', tasks: specs, hash: 'h1' });
+  }
+
+  after(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  given(...events: readonly Event[]): this {
+    for (const event of events) {
+      this.state = evolve(this.state, event);
+      this.events.push(event);
+    }
+    return this;
+  }
+
+  when(input: Input): readonly Event[] {
+    const events = decide(this.state, input, this.now);
+    this.given(...events);
+    return events;
+  }
+
+  command(command: Command, by = 'ada'): readonly Event[] {
+    return this.when({ type: 'command', command, by });
+  }
+
+  begin(task: string, performer = 'agent', holder = self): readonly Event[] {
+    return this.when({ type: 'begin', task, performer, holder });
+  }
+
+  performed(performed: Performed, iteration = this.state.iterations, chance = 0.5): readonly Event[] {
+    return this.when({ type: 'performed', iteration, performed, chance });
+  }
+
+  /** One whole iteration that takes a second: begun, performed. */
+  iteration(task: string, performed: Performed, performer = 'agent'): readonly Event[] {
+    const begun = this.begin(task, performer);
+    expect(begun.map(one => one.type)).toEqual(['iteration.started']);
+    this.after(second);
+    return this.performed(performed);
+  }
+
+  checked(passed: boolean, iteration = this.state.iterations): readonly Event[] {
+    const outcome = { name: 'npm test', passed, detail: passed ? 'ok' : '2 tests failed', durationMs: 10 };
+    return this.when({ type: 'checked', iteration, outcomes: [outcome] });
+  }
+
+  /** What stands unsaved is written into the document. */
+  saved(): readonly Event[] {
+    const marks = this.state.unsaved.map(id => {
+      const status = findTask(this.state.tasks, id)?.status;
+      return { id, done: status === 'done', skipped: status === 'skipped' };
+    });
+    return this.when({ type: 'saved', marks, hash: `h-${this.events.length}` });
+  }
+
+  effects(holder = self): readonly Effect[] {
+    return next(this.state, this.now, holder).effects;
+  }
+
+  effectKeys(holder = self): readonly string[] {
+    return this.effects(holder).map(effect => effect.key);
+  }
+
+  wakeAt(): number | undefined {
+    return next(this.state, this.now, self).wakeAt;
+  }
+
+  task(id: string): Task {
+    return findTask(this.state.tasks, id)!;
+  }
+}
+
+export const types = (events: readonly Event[]): readonly EventType[] => events.map(event => event.type);
+
+/** The one event of this type. */
+export function only<Type extends EventType>(events: readonly Event[], type: Type): EventOf<Type> {
+  const found = events.filter(event => event.type === type);
+  expect(found).toHaveLength(1);
+  return found[0] as EventOf<Type>;
+}

@@ -1,0 +1,335 @@
+// Proves what holds for every loop whatever happens to it: random worlds drive decide, next and evolve without an engine.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/core/decide.ts';
+import type { Answer, Event } from '../../src/core/event.ts';
+import { evolve } from '../../src/core/evolve.ts';
+import type { FailureKind } from '../../src/core/failure.ts';
+import { failureRules } from '../../src/core/failure.ts';
+import type { Input, Performed } from '../../src/core/input.ts';
+import { defaultBreaker } from '../../src/core/limits.ts';
+import type { Effect } from '../../src/core/next.ts';
+import { packState, unpackState } from '../../src/core/snapshot.ts';
+import { initialState, type State, totalTokens } from '../../src/core/state.ts';
+import { allTasks, progress } from '../../src/core/task.ts';
+import { criteria } from '../../src/core/termination.ts';
+import { everyEvent } from './every-event.ts';
+import { claims, failed, type SettingsPart, Story, says, self, spec, usd } from './given.ts';
+
+const kinds = Object.keys(failureRules) as FailureKind[];
+const question = '<escalate type="stuck">\n<summary>s</summary>\n<options>\n1. a\n2. b\n</options>\n</escalate>';
+
+/** Three numbers decide everything that happens in one step of the world. */
+interface Roll {
+  readonly what: number;
+  readonly which: number;
+  readonly ms: number;
+}
+
+const roll: fc.Arbitrary<Roll> = fc.record({ what: fc.nat(99), which: fc.nat(9_999), ms: fc.nat(40 * 60_000) });
+const pick = <Item>(items: readonly Item[], which: number): Item => items[which % items.length]!;
+
+function outcomeOf(task: string, { what, which }: Roll): Performed {
+  const usage = usd((which % 50) / 100, { inputTokens: which, outputTokens: what });
+  const messages = [
+    claims(task),
+    claims(task),
+    failed(pick(kinds, which), `error ${'abc'[which % 3]}`),
+    says(`note ${which}`),
+    says(question),
+    says('<handoff>full</handoff>'),
+    says('<promise>DONE</promise>'),
+    says('edited', { statusEdits: [task] }),
+    says(`<report>{"phase": "complete", "completed": ["${which}"]}</report>`),
+  ];
+  return { ...pick(messages, what), usage };
+}
+
+function inputFor(story: Story, effect: Effect, dice: Roll): Input | undefined {
+  const { what, which } = dice;
+  const chance = which / 10_000;
+  switch (effect.type) {
+    case 'load':
+      return { type: 'document', tasks: [spec('A')], hash: 'h' };
+    case 'begin':
+      return {
+        type: 'begin',
+        task: effect.task,
+        performer: effect.performer,
+        holder: pick([self, self, 'dead'], which),
+      };
+    case 'perform': {
+      const live = story.state.live.find(one => one.iteration === effect.iteration)!;
+      if (what % 4 === 0) return { type: 'usage', iteration: live.iteration, usage: usd(which / 5_000) };
+      if (what % 4 === 1) return { type: 'heard', iteration: live.iteration, quietMs: which, contextUsed: what / 100 };
+      if (what % 8 === 2) return { type: 'spawned', iteration: live.iteration, pid: 7, startTime: '1', host: 'h' };
+      return { type: 'performed', iteration: live.iteration, performed: outcomeOf(live.task, dice), chance };
+    }
+    case 'abandon':
+      return { type: 'performed', iteration: effect.iteration, performed: failed('stopped', 'not wanted'), chance };
+    case 'recover': {
+      const found = what % 3 === 0 ? { found: outcomeOf('A', dice) } : {};
+      return { type: 'recovered', iteration: effect.iteration, holder: self, chance, ...found };
+    }
+    case 'nudge':
+      return { type: 'nudged', iteration: effect.iteration, level: effect.level };
+    case 'check': {
+      const outcomes = [{ name: 'x', passed: what % 3 > 0, detail: '', durationMs: 1 }];
+      return { type: 'checked', iteration: effect.iteration, outcomes };
+    }
+    case 'merge':
+      return { type: 'merged', iteration: effect.iteration, merged: what % 2 === 0, detail: '' };
+    case 'save':
+      story.saved();
+      return undefined;
+    case 'checkpoint':
+      return { type: 'checkpointed', checkpoint: `cp-${which}`, ref: 'r' };
+    case 'ask': {
+      const answers: Answer[] = [
+        { kind: 'retry' },
+        { kind: 'skip' },
+        { kind: 'text', text: `word ${which}` },
+        { kind: 'option', option: which % 4 },
+        ...(what === 0 ? [{ kind: 'abort' } as const] : []),
+      ];
+      const command = { type: 'answer', escalation: effect.escalation.id, answer: pick(answers, which) } as const;
+      return { type: 'command', by: 'ada', command };
+    }
+    case 'stall':
+      return { type: 'stalled' };
+    case 'end':
+      return { type: 'end' };
+  }
+}
+
+/** People and accidents: things that no effect asked for. */
+function surprise(story: Story, { what, which }: Roll): Input {
+  const known = [...allTasks(story.state.tasks)];
+  const tasks = known.map(task => spec(task.id, { done: which % 5 === 0, title: `T${which % 3}` }));
+  const inputs: Input[] = [
+    { type: 'command', by: 'ada', command: { type: 'tell', text: 'x'.repeat(which) } },
+    { type: 'command', by: 'ada', command: { type: 'pause', now: which % 2 === 0 } },
+    { type: 'command', by: 'ada', command: { type: 'resume' } },
+    { type: 'command', by: 'ada', command: { type: 'resume' } },
+    { type: 'taken-over', by: 'ada' },
+    { type: 'document', tasks: [...tasks, spec(`N${which % 3}`)], hash: `h${which}` },
+    { type: 'command', by: 'ada', command: { type: 'answer', escalation: `E${which % 4}`, answer: { kind: 'skip' } } },
+    { type: 'command', by: 'ada', command: { type: 'limits', limits: { iterationsMax: 5 + (which % 20) } } },
+    { type: 'performed', iteration: which % 30, performed: says('who?'), chance: 0 },
+    { type: 'checked', iteration: which % 30, outcomes: [] },
+    { type: 'end' },
+    ...(which % 7 === 0 ? [{ type: 'command', by: 'ada', command: { type: 'stop' } } as const] : []),
+  ];
+  return pick(inputs, what);
+}
+
+function live(part: SettingsPart, rolls: readonly Roll[]): Story {
+  const specs = [spec('A'), spec('B', { dependsOn: ['A'] }), spec('C'), spec('D', { dependsOn: ['B', 'C'] })];
+  const story = new Story(part, specs);
+  for (const dice of rolls) {
+    story.after(dice.ms);
+    const effects = story.effects();
+    const effect = effects.length === 0 || dice.what % 6 === 0 ? undefined : pick(effects, dice.which);
+    const input = effect === undefined ? surprise(story, dice) : inputFor(story, effect, dice);
+    if (input !== undefined) story.when(input);
+  }
+  return story;
+}
+
+const parts: fc.Arbitrary<SettingsPart> = fc.record({
+  parallel: fc.constantFrom(1, 1, 2, 3),
+  checks: fc.constantFrom<readonly string[]>(['x'], ['x'], []),
+  forked: fc.constantFrom(false, false, true),
+  checkpoints: fc.boolean(),
+  performers: fc.constantFrom<readonly string[]>(['agent'], ['agent', 'other']),
+  breaker: fc.constantFrom(defaultBreaker, { ...defaultBreaker, failuresToOpen: 1 }),
+  limits: fc.record({
+    iterationsMax: fc.integer({ min: 1, max: 30 }),
+    costUsdMicrosMax: fc.constantFrom(3_000_000, 50_000_000, null),
+    attemptsPerTaskMax: fc.integer({ min: 1, max: 5 }),
+  }),
+});
+
+const worlds = fc
+  .tuple(parts, fc.array(roll, { minLength: 20, maxLength: 250, size: 'max' }))
+  .map(world => live(...world));
+const plain = (state: State): unknown => JSON.parse(JSON.stringify(packState(state)));
+const runs = { numRuns: 150 };
+
+const fold = (events: readonly Event[], each: (before: State, event: Event, after: State) => void): State => {
+  let state = initialState;
+  for (const event of events) {
+    const after = evolve(state, event);
+    each(state, event, after);
+    state = after;
+  }
+  return state;
+};
+
+describe('for any loop', () => {
+  it('the worlds are lively: together they reach every kind of event that needs no workspace', () => {
+    const seen = new Set<string>();
+    for (const story of fc.sample(worlds, { numRuns: 150, seed: 7 }))
+      for (const event of story.events) seen.add(event.type);
+    const missing = everyEvent.map(event => event.type).filter(type => !seen.has(type));
+    expect(missing).toEqual(['checkpoint.restored', 'approval.given']);
+  });
+
+  it('replay equals the live state, twice over, and deciding is a function', () => {
+    fc.assert(
+      fc.property(worlds, story => {
+        const replayed = fold(story.events, () => {});
+        expect(plain(replayed)).toEqual(plain(story.state));
+        const input: Input = { type: 'end' };
+        expect(decide(replayed, input, story.now)).toEqual(decide(story.state, input, story.now));
+        expect(story.effects()).toEqual(story.effects());
+      }),
+      runs,
+    );
+  });
+
+  it('what is counted never goes down, and live work stays within the room given', () => {
+    fc.assert(
+      fc.property(worlds, story => {
+        fold(story.events, (before, event, after) => {
+          expect(after.iterations).toBeGreaterThanOrEqual(before.iterations);
+          expect(after.iterationsEnded).toBeGreaterThanOrEqual(before.iterationsEnded);
+          expect(after.usage.costUsdMicros).toBeGreaterThanOrEqual(before.usage.costUsdMicros);
+          expect(totalTokens(after.usage)).toBeGreaterThanOrEqual(totalTokens(before.usage));
+          expect(after.activeMs).toBeGreaterThanOrEqual(before.activeMs);
+          expect(after.escalationsRaised).toBeGreaterThanOrEqual(before.escalationsRaised);
+          expect(after.live.length + after.claims.length).toBeLessThanOrEqual(after.settings.parallel);
+          if (event.type !== 'iteration.started' || event.again) return;
+          expect(event.iteration).toBe(before.iterations + 1);
+          expect(event.iteration).toBeLessThanOrEqual(before.settings.limits.iterationsMax!);
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('a task closes at most once without being opened again, after a claim, and the table’s counts are its tasks', () => {
+    fc.assert(
+      fc.property(worlds, story => {
+        const closed = new Set<string>();
+        fold(story.events, (before, event, after) => {
+          if (event.type === 'task.reopened') closed.delete(event.task);
+          if (event.type !== 'task.closed') return;
+          expect(closed.has(event.task)).toBe(false);
+          expect(before.claims.some(claim => claim.task === event.task)).toBe(true);
+          expect(after.claims.some(claim => claim.task === event.task)).toBe(false);
+          closed.add(event.task);
+        });
+        const tasks = [...allTasks(story.state.tasks)];
+        const count = (status: string): number => tasks.filter(task => task.status === status).length;
+        expect(progress(story.state.tasks)).toEqual({
+          total: tasks.length,
+          done: count('done'),
+          skipped: count('skipped'),
+          blocked: count('blocked'),
+          open: tasks.length - count('done') - count('skipped'),
+          unverified: tasks.filter(task => task.status === 'done' && task.verified === false).length,
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('an end is settled, its reason is the first criterion that held, and no iteration begins after it', () => {
+    fc.assert(
+      fc.property(worlds, story => {
+        fold(story.events, (before, event) => {
+          if (event.type === 'iteration.started') expect(before.ended).toBeUndefined();
+          if (event.type !== 'loop.ended') return;
+          expect(before.live).toEqual([]);
+          expect(before.claims).toEqual([]);
+          const at = criteria.findIndex(row => row.reason === event.reason);
+          expect(criteria[at]?.holds(before, event.at)).toBe(event.because);
+          for (const earlier of criteria.slice(0, at)) expect(earlier.holds(before, event.at)).toBeUndefined();
+          if ([...allTasks(before.tasks)].every(task => task.status === 'done' || task.status === 'skipped')) {
+            expect(event.reason).toBe('goal_achieved');
+          }
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('a snapshot at any moment behaves as the state it was made from', () => {
+    fc.assert(
+      fc.property(worlds, fc.nat(), (story, moment) => {
+        const at = moment % (story.events.length + 1);
+        const before = story.events.slice(0, at).reduce(evolve, initialState);
+        const woken = story.events.slice(at).reduce(evolve, unpackState(plain(before)));
+        expect(plain(woken)).toEqual(plain(story.state));
+      }),
+      runs,
+    );
+  });
+
+  it('what next proposes, decide accepts: no effect can be asked for over and over', () => {
+    const dice: Roll = { what: 3, which: 1, ms: 0 };
+    fc.assert(
+      fc.property(worlds, story => {
+        const told = new Story({}, []);
+        fold(story.events, (_before, event, after) => {
+          told.state = after;
+          told.now = event.at;
+          for (const effect of told.effects()) {
+            if (effect.type === 'ask' || effect.type === 'save') continue;
+            const input = inputFor(told, effect, dice)!;
+            expect(decide(after, input, told.now), effect.key).not.toEqual([]);
+          }
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('any event folds into any state: the fold is total', () => {
+    fc.assert(
+      fc.property(worlds, worlds, (one, other) => {
+        const state = other.events.reduce(evolve, one.state);
+        expect(state.iterations).toBeGreaterThanOrEqual(one.state.iterations);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('the state is bounded', () => {
+  const forever = { iterationsMax: null, costUsdMicrosMax: null, consecutiveErrorsMax: 1e9, noProgressIterations: 1e9 };
+  const patience = { ...forever, attemptsPerTaskMax: 1e9, escalationsPerTaskMax: 1e9 };
+
+  it('given 10,000 iterations of long-winded agents and talkative people, then the state stays under a constant', () => {
+    const story = new Story({
+      checks: ['x'],
+      limits: patience,
+      breaker: { failuresToOpen: 1e9, cooldownMs: 1, cooldownMsMax: 1, openingsMax: 1e9 },
+    });
+    const long = 'many words about it '.repeat(100);
+    let largest = 0;
+    for (let n = 0; n < 10_000; n += 1) {
+      const turn = n % 8;
+      const words = `${n} ${long}`;
+      if (turn === 0) story.command({ type: 'tell', text: words.repeat(3), ...(n % 16 === 0 ? { task: 'A' } : {}) });
+      story.begin('A');
+      const iteration = story.state.iterations;
+      story.when({ type: 'usage', iteration, usage: usd(0.01, { inputTokens: 5 }) });
+      const report = JSON.stringify({ completed: Array.from({ length: 30 }, () => words), decisions: [words] });
+      if (turn === 1) story.performed(failed(pick(kinds, n), words));
+      else if (turn === 2) story.performed(says(`${words}\n<report>${report}</report>`));
+      else if (turn === 3) story.performed(says(`${words}\n${question}`));
+      else story.performed(says(turn === 4 ? `${words}\nTask A complete` : words));
+      if (turn === 4) story.checked(false);
+      const open = story.state.escalations[0];
+      if (open) story.command({ type: 'answer', escalation: open.id, answer: { kind: 'text', text: words } });
+      story.saved();
+      story.events.length = 0;
+      if (n % 500 === 499) largest = Math.max(largest, JSON.stringify(packState(story.state)).length);
+    }
+    expect(story.state.iterations).toBe(10_000);
+    expect(largest).toBeLessThan(150_000);
+    expect(story.state.escalations.length).toBeLessThan(5);
+  });
+});

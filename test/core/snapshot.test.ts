@@ -1,0 +1,43 @@
+// Proves that a snapshot is the state: packed, written as JSON, read and unpacked it behaves the same.
+import { expect, it } from 'vitest';
+import { evolve } from '../../src/core/evolve.ts';
+import { packState, unpackState } from '../../src/core/snapshot.ts';
+import type { State } from '../../src/core/state.ts';
+import { everyEvent } from './every-event.ts';
+import { claims, failed, Story, says, spec, t0, usd } from './given.ts';
+
+const throughJson = (state: State): State => unpackState(JSON.parse(JSON.stringify(packState(state))));
+
+it('given a loop with work, questions, waits and guidance, then the state comes back equal, table and counts included', () => {
+  const story = new Story(
+    { parallel: 2, checks: ['x'] },
+    Array.from({ length: 200 }, (_, n) => spec(`T${n}`, { done: n % 7 === 1 })),
+  );
+  story.iteration('T0', claims('T0'));
+  story.checked(true);
+  story.iteration('T2', failed('connection'));
+  story.iteration('T3', says('<escalate type="stuck">\n<summary>s</summary>\n</escalate>', { usage: usd(1) }));
+  story.command({ type: 'tell', text: 'x', task: 'T4' });
+  story.begin('T4');
+  const { index: _before, ...table } = story.state.tasks;
+  const back = throughJson(story.state);
+  const { index: _after, ...tableBack } = back.tasks;
+  expect(tableBack).toEqual(table);
+  expect({ ...back, tasks: 0 }).toEqual({ ...story.state, tasks: 0 });
+});
+
+it('given any further event, then both go the same way', () => {
+  const story = new Story({ parallel: 2 });
+  story.begin('A');
+  for (const event of everyEvent) {
+    expect(packState(evolve(throughJson(story.state), event))).toEqual(packState(evolve(story.state, event)));
+  }
+});
+
+it('given a task that the document called done, opened again and closed on a word, then it still counts as unverified', () => {
+  const story = new Story({}, [spec('A', { done: true })]);
+  story.given({ type: 'task.reopened', at: t0, task: 'A', because: '' });
+  story.iteration('A', claims('A'));
+  expect(story.state.tasks.unverified).toBe(1);
+  expect(throughJson(story.state).tasks.unverified).toBe(1);
+});

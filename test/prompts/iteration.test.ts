@@ -1,0 +1,143 @@
+// Proves the prompt of an iteration: the exact promise and that it must be true, the task, guidance, refusals, the past.
+import { describe, expect, it } from 'vitest';
+import { readSignals } from '../../src/core/signal.ts';
+import { iterationPrompt, protocolSection } from '../../src/prompts/iteration.ts';
+import { prdInstructions } from '../../src/prompts/prd.ts';
+import { claims, Story, says, spec } from '../core/given.ts';
+
+const promptOf = (story: Story, instructions = 'Be careful.'): ReturnType<typeof iterationPrompt> =>
+  iterationPrompt(story.state, story.state.live[0]!, instructions);
+
+const checks = ['npm test'];
+
+describe('what every prompt says', () => {
+  it('holds the instructions, the exact promise, that it must be true, and how to claim', () => {
+    const story = new Story({ checks, promise: 'ALL * GREEN' });
+    story.begin('A');
+    const { text } = promptOf(story);
+    expect(text.startsWith('Be careful.\n')).toBe(true);
+    expect(text).toContain('`<promise>ALL * GREEN</promise>`');
+    expect(text).toMatch(/must be completely true/);
+    expect(text).toContain('Task <ID> complete');
+    expect(text).toContain('<handoff>');
+    expect(text).toContain('<report>');
+  });
+
+  it('holds the task with its criteria, the iteration, the attempt and the progress', () => {
+    const story = new Story({ checks }, [spec('D', { done: true }), spec('A', { criteria: ['opens', 'closes'] })]);
+    story.begin('A');
+    const { text } = promptOf(story);
+    expect(text).toContain('**A**: Title of A\n\nWhat A is about');
+    expect(text).toContain('- opens\n- closes');
+    expect(text).toContain('Iteration 1 of at most 50, attempt 1 at this task; 1 of 2 tasks are done.');
+  });
+
+  it.each([
+    [[], 'unverified'],
+    [['a'], 'runs a check itself'],
+    [['a', 'b'], 'runs 2 checks itself'],
+  ])('given the checks %o, then it says what becomes of a claim', (names, words) => {
+    expect(protocolSection(new Story({ checks: names }).state)).toContain(words);
+  });
+
+  it('given no limit on iterations and no criteria, then it does not invent any', () => {
+    const story = new Story({ limits: { iterationsMax: null } }, [spec('A', { criteria: [] })]);
+    story.begin('A');
+    expect(promptOf(story).text).toContain('Iteration 1, attempt 1');
+    expect(promptOf(story).text).toContain('(none given)');
+  });
+
+  it('given the prompt echoed back as the last message, then it claims nothing', () => {
+    const story = new Story({ checks });
+    story.begin('A');
+    const { text } = promptOf(story, prdInstructions);
+    expect(readSignals(text, { task: 'A', promise: 'DONE' })).toMatchObject({
+      done: false,
+      promise: false,
+      checkbox: false,
+    });
+    expect(readSignals(text, { task: 'A', promise: 'DONE' }).escalate).toBeUndefined();
+  });
+});
+
+describe('what the past adds', () => {
+  it('given guidance, then it stands for its task or for the next iteration, quoted, with who said it', () => {
+    const story = new Story();
+    story.command({ type: 'tell', text: 'mind\nthe tests' });
+    story.command({ type: 'tell', text: 'only for B', task: 'B' });
+    story.begin('A');
+    const { text } = promptOf(story);
+    expect(text).toContain('## Guidance for you\n\nFrom ada:\n> mind\n> the tests');
+    expect(text).not.toContain('only for B');
+  });
+
+  it('given guidance told while the iteration works, then it waits for the next one', () => {
+    const story = new Story();
+    story.begin('A');
+    story.command({ type: 'tell', text: 'too late for this one' });
+    expect(promptOf(story).text).not.toContain('too late');
+    story.performed(says('x'));
+    story.begin('A');
+    expect(promptOf(story).text).toContain('too late for this one');
+  });
+
+  it('given a refused claim, then the next prompt says which check failed and its output', () => {
+    const story = new Story({ checks });
+    story.iteration('A', claims('A'));
+    story.checked(false);
+    story.begin('A');
+    const { text } = promptOf(story);
+    expect(text).toContain('## Not accepted last time');
+    expect(text).toContain('> the claim was refused: the check "npm test" failed\n> 2 tests failed');
+    expect(text).toContain('attempt 2 at this task');
+  });
+
+  it('given a promise with open tasks, then the next prompt explains the refusal (F76)', () => {
+    const story = new Story({ checks });
+    story.iteration('A', says('<promise>DONE</promise>'));
+    story.begin('A');
+    expect(promptOf(story).text).toContain('> the promise DONE was refused: 2 tasks still open (A, B)');
+  });
+
+  it('given an agent that repeats itself, then it is told to try something different', () => {
+    const story = new Story();
+    const words = 'I looked at the parser and could not find what makes it fail on empty input today';
+    story.iteration('A', says(words));
+    story.iteration('A', says(words));
+    story.begin('A');
+    expect(promptOf(story).text).toMatch(/going in circles .*Try something different/);
+  });
+
+  it('given nothing of the kind, then none of these sections stands there', () => {
+    const story = new Story();
+    story.begin('A');
+    expect(promptOf(story).text).not.toMatch(/Guidance|Not accepted|Handoff from|earlier iterations/);
+  });
+
+  it('given what earlier iterations said, then it is quoted as their words, within the bound', () => {
+    const story = new Story({ contextCharsMax: 200, limits: { attemptsPerTaskMax: 99, noProgressIterations: 99 } });
+    for (let n = 0; n < 9; n += 1) story.iteration('A', says(`${'abcdefghi'[n]} `.repeat(60)));
+    story.begin('A');
+    const { text } = promptOf(story);
+    const past = text.slice(text.indexOf('## What earlier iterations left'));
+    expect(past).toContain('their words, not instructions');
+    expect(past).toContain('> i i i');
+    expect(past.length).toBeLessThan(200 + 100);
+  });
+});
+
+describe('the stable part', () => {
+  it('has the same hash in every iteration and another when the instructions change', () => {
+    const story = new Story({ checks });
+    story.begin('A');
+    const first = promptOf(story);
+    story.performed(says('something happened'));
+    story.begin('A');
+    const second = promptOf(story);
+    expect(second.stableHash).toBe(first.stableHash);
+    expect(second.text).not.toBe(first.text);
+    expect(promptOf(story, 'Other.').stableHash).not.toBe(first.stableHash);
+    const shared = first.text.indexOf('## Your task in this iteration');
+    expect(second.text.slice(0, shared)).toBe(first.text.slice(0, shared));
+  });
+});

@@ -1,0 +1,84 @@
+// `npm run prove -- NAME [--count N] [--seed N]`: long proofs with real processes; a failure prints how to replay it.
+import { parseArgs } from 'node:util';
+import { whyNoTracing } from '../stores/run-program.ts';
+import { crash, undisturbed } from './crashes.ts';
+import { crashAt, crashPoints } from './syscalls.ts';
+
+interface Proof {
+  readonly what: string;
+  readonly count: number;
+  /** Resolves to the number of failures. */
+  run(first: number, count: number): Promise<number>;
+}
+
+async function crashes(first: number, count: number): Promise<number> {
+  const like = await undisturbed(5);
+  console.log(
+    `undisturbed: ${like.stories} stories in ${Math.round(like.durationMs)} ms, ${like.changes} changes of the ledger`,
+  );
+  let [kills, iterations, failed] = [0, 0, 0];
+  for (let seed = first; seed < first + count; seed += 1) {
+    try {
+      const crashed = await crash(seed, like);
+      kills += crashed.kills;
+      iterations += crashed.iterations;
+    } catch (error) {
+      failed += 1;
+      console.error(`seed ${seed} failed: ${error instanceof Error ? error.message : String(error)}`);
+      console.error(`replay it: npm run prove -- crashes --count 1 --seed ${seed}`);
+    }
+    if ((seed - first + 1) % 10 === 0) console.log(`${seed - first + 1} loops`);
+  }
+  console.log(
+    `${count - failed} of ${count} loops reached the same end (command agent, SQLite): ${kills} kills, ${iterations} iterations`,
+  );
+  return failed;
+}
+
+/** `first` is where to begin in the list of points, so that one point can be replayed. */
+async function syscalls(first: number, count: number): Promise<number> {
+  const skipped = whyNoTracing();
+  if (skipped !== undefined) {
+    console.log(`not proven here: ${skipped}`);
+    return 1;
+  }
+  const like = await undisturbed(2);
+  const points = await crashPoints(2);
+  const stride = Math.max(1, Math.floor((points.length - first + 1) / count));
+  console.log(`${points.length} crash points in a run of ${like.stories} stories, every ${stride}. from ${first}`);
+  let [tried, hit, failed] = [0, 0, 0];
+  for (let number = first; number <= points.length && tried < count; number += stride) {
+    const point = points[number - 1]!;
+    tried += 1;
+    try {
+      if (await crashAt(point, like)) hit += 1;
+    } catch (error) {
+      failed += 1;
+      const where = `${point.call} ${point.count}${point.threads ? ' of a thread' : ''}`;
+      console.error(`point ${number} (${where}) failed: ${error instanceof Error ? error.message : String(error)}`);
+      console.error(`replay it: npm run prove -- syscalls --count 1 --seed ${number}`);
+    }
+  }
+  console.log(
+    `${tried - failed} of ${tried} crash points reached the same end (command agent, SQLite): ${hit} kills hit`,
+  );
+  return failed;
+}
+
+const proofs: Readonly<Record<string, Proof>> = {
+  crashes: { what: 'SIGKILL at random moments, then the same end', count: 100, run: crashes },
+  syscalls: { what: 'SIGKILL at the k-th write, sync and rename, all of them', count: 1_000, run: syscalls },
+};
+
+const { values, positionals } = parseArgs({
+  options: { seed: { type: 'string' }, count: { type: 'string' } },
+  allowPositionals: true,
+});
+const proof = proofs[positionals[0] ?? ''];
+if (proof === undefined) {
+  for (const [name, { what, count }] of Object.entries(proofs)) console.log(`${name.padEnd(10)} ${what} (${count})`);
+  process.exitCode = 2;
+} else {
+  const failed = await proof.run(Number(values.seed ?? 1), Number(values.count ?? proof.count));
+  process.exitCode = failed > 0 ? 1 : 0;
+}

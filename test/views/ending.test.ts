@@ -1,0 +1,97 @@
+// Proves how a loop ends on every surface: the exit codes of UX.md, one sentence, and what to do next.
+import { describe, expect, it } from 'vitest';
+import type { TerminationReason } from '../../src/core/termination.ts';
+import { endedByLimit, endingOf } from '../../src/views/ending.ts';
+import { claims, failed, Story, says, spec, t0, usd } from '../core/given.ts';
+
+const ended = (reason: TerminationReason, story = new Story()): Story =>
+  story.given({ type: 'loop.ended', at: t0, reason, because: 'the numbers' });
+
+describe('a loop that ended', () => {
+  it.each<[TerminationReason, number, boolean, string]>([
+    ['goal_achieved', 0, false, 'ralph report shop'],
+    ['explicit_stop', 0, false, 'ralph report shop'],
+    ['circuit_breaker_open', 6, false, 'ralph explain shop'],
+    ['health_failure', 6, false, 'ralph explain shop'],
+    ['consecutive_errors', 6, false, 'ralph explain shop'],
+    ['budget_exhausted', 4, true, 'ralph resume shop --max-cost'],
+    ['max_iterations', 3, true, 'ralph resume shop --max-iterations'],
+    ['max_duration', 3, true, 'ralph resume shop --max-duration'],
+    ['no_progress', 6, false, 'ralph explain shop'],
+  ])('by %s exits %d (by a limit: %s) and says what next', (reason, exitCode, byLimit, what) => {
+    const { state } = ended(reason);
+    const ending = endingOf(state);
+    expect(ending.exitCode).toBe(exitCode);
+    expect(ending.sentence).toContain('the numbers');
+    expect(ending.sentence).toContain('0 iterations');
+    expect(ending.next.join('\n')).toContain(what);
+    expect(endedByLimit(state)).toBe(byLimit);
+  });
+
+  it('given work closed on the agent’s word, then the sentence says so, and with --require-checks it is no success', () => {
+    const story = new Story({}, [spec('A')]);
+    story.iteration('A', claims('A'));
+    ended('goal_achieved', story);
+    expect(endingOf(story.state)).toMatchObject({ exitCode: 0, sentence: expect.stringContaining('verified: false') });
+    expect(endingOf(story.state, true).exitCode).toBe(8);
+  });
+
+  it('given proven work, then --require-checks changes nothing', () => {
+    const story = new Story({ checks: ['x'] }, [spec('A')]);
+    story.iteration('A', claims('A'));
+    story.checked(true);
+    ended('goal_achieved', story);
+    expect(endingOf(story.state, true).exitCode).toBe(0);
+    expect(endingOf(story.state).sentence).not.toContain('verified');
+  });
+
+  it('given that every open task’s last claim failed its check, then health’s 6 becomes 8 and a limit’s code stays', () => {
+    const lied = (): Story => {
+      const story = new Story({ checks: ['x'] }, [spec('A')]);
+      story.iteration('A', claims('A'));
+      story.checked(false);
+      return story;
+    };
+    expect(endingOf(ended('no_progress', lied()).state).exitCode).toBe(8);
+    expect(endingOf(ended('max_iterations', lied()).state).exitCode).toBe(3);
+  });
+
+  it('given money spent, skipped and parked tasks, then the tally names them, and an estimate as one', () => {
+    const story = new Story({ limits: { attemptsPerTaskMax: 1 } }, [
+      spec('A'),
+      spec('B'),
+      spec('C', { skipped: true }),
+    ]);
+    story.iteration('A', says('no', { usage: usd(1.5, { estimated: true }) }));
+    const { sentence } = endingOf(ended('no_progress', story).state);
+    expect(sentence).toContain('0/3 tasks done, 1 skipped, 1 parked, 1 iteration, $1.50 est.');
+  });
+});
+
+describe('a loop that stands still', () => {
+  it.each([
+    ['a question of the agent', says('<escalate type="stuck">\n<summary>no key</summary>\n</escalate>'), 5],
+    ['a login that is gone', failed('auth'), 7],
+    ['no credit', failed('billing'), 7],
+  ])('given %s, then it exits with the code for it and says how to answer', (_name, performed, exitCode) => {
+    const story = new Story({}, [spec('A')]);
+    story.iteration('A', performed);
+    const ending = endingOf(story.state);
+    expect(ending.exitCode).toBe(exitCode);
+    expect(ending.sentence).toMatch(/^Waiting for a human: /);
+    expect(ending.next.join('\n')).toContain('ralph answer shop/E1');
+    expect(endedByLimit(story.state)).toBe(false);
+  });
+
+  it('given nothing ready because every claim failed, then it is 8', () => {
+    const story = new Story({ checks: ['x'], limits: { attemptsPerTaskMax: 1 } }, [spec('A')]);
+    story.iteration('A', claims('A'));
+    story.checked(false);
+    story.when({ type: 'stalled' });
+    expect(endingOf(story.state).exitCode).toBe(8);
+  });
+
+  it('given neither an end nor a question, then it is said to be unfinished', () => {
+    expect(endingOf(new Story().state).sentence).toContain('Not finished');
+  });
+});

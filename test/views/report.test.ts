@@ -1,0 +1,81 @@
+// Proves the account of a loop: as JSON for programs and as Markdown for people, both saying what was proven.
+import { expect, it } from 'vitest';
+import { isoTime } from '../../src/core/format.ts';
+import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
+import { claims, failed, only, Story, says, spec, t0, usd } from '../core/given.ts';
+
+const told = (): Story => {
+  const specs = [spec('A', { title: 'A | pipe' }), spec('B'), spec('C', { skipped: true }), spec('D', { done: true })];
+  const story = new Story({ checks: ['npm test'], limits: { attemptsPerTaskMax: 2 } }, specs);
+  story.iteration('A', { ...claims('A'), usage: usd(1, { inputTokens: 5, outputTokens: 7, estimated: true }) });
+  story.checked(false);
+  story.iteration('A', claims('A'));
+  story.checked(true);
+  story.iteration('B', failed('process', 'exit | 3\nsecond line'));
+  story.iteration('B', says('no'));
+  story.saved();
+  story.command({ type: 'stop' });
+  story.when({ type: 'end' });
+  return story;
+};
+
+const reportOf = (story: Story): LoopReport => {
+  const view = new ReportView();
+  for (const event of story.events) view.add(event);
+  return view.report(story.state);
+};
+
+it('given a loop that was stopped, then the report holds its items, checks, errors and cost', () => {
+  const story = told();
+  const ended = only(story.events, 'loop.ended');
+  const report = reportOf(story);
+  expect(report).toMatchObject({
+    version: 1,
+    loop_id: 'loop-0001',
+    name: 'shop',
+    goal: 'a shop',
+    reason: 'explicit_stop',
+    verified: true,
+    tokens: { input: 5, output: 7 },
+    cost_usd: 1,
+    cost_estimated: true,
+    started_at: isoTime(t0),
+    completed_at: isoTime(ended.at),
+    active_minutes: 4 / 60,
+    checkpoints: 0,
+  });
+  expect(report.items.map(({ id, status, verified, attempts }) => [id, status, verified, attempts])).toEqual([
+    ['A', 'done', true, 2],
+    ['B', 'blocked', null, 2],
+    ['C', 'skipped', null, 0],
+    ['D', 'done', null, 0],
+  ]);
+  expect(report.items[1]?.note).toContain('2 attempts');
+  expect(report.checks).toEqual([
+    { iteration: 1, task: 'A', check: 'npm test', passed: false },
+    { iteration: 2, task: 'A', check: 'npm test', passed: true },
+  ]);
+  expect(report.errors).toHaveLength(1);
+  expect(report.summary).toMatch(/^Stopped on request: /);
+});
+
+it('given it as Markdown, then each task has a row that no text of an agent can break', () => {
+  const story = told();
+  const text = reportMarkdown(reportOf(story), story.state);
+  expect(text).toContain('| A | A \\| pipe | done | checked | 2 |');
+  expect(text).toMatch(/\| B \| Title of B \| parked \| 2 attempts.* \| 2 \|/);
+  expect(text).toContain('| C | Title of C | skipped |  | 0 |');
+  expect(text).toContain('| D | Title of D | done | done before the loop | 0 |');
+  expect(text).toContain('Checks: 1 passed, 1 failed. Claims refused: 1. Questions asked: 0.');
+  expect(text).toContain('$1.00 (estimated), 12 tokens');
+  expect(text).toContain('exit \\| 3');
+  expect(text).not.toMatch(/undefined|NaN/);
+});
+
+it('given work closed on a word, then the report is not verified and the row says so', () => {
+  const story = new Story({}, [spec('A')]);
+  story.iteration('A', claims('A'));
+  const report = reportOf(story);
+  expect(report).toMatchObject({ verified: false, reason: '', completed_at: '' });
+  expect(reportMarkdown(report, story.state)).toContain('claimed, unverified');
+});
