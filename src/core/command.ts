@@ -17,13 +17,17 @@ function isAnswer(value: unknown): value is Answer {
   return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
 }
 
+/** A limit is a number above zero, or null for unlimited. */
+const isBound = (value: unknown): boolean =>
+  value === null || (typeof value === 'number' && Number.isFinite(value) && value > 0);
+
 const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {
   answer: fields => typeof fields['escalation'] === 'string' && isAnswer(fields['answer']),
   tell: fields => typeof fields['text'] === 'string' && ['string', 'undefined'].includes(typeof fields['task']),
   stop: () => true,
   pause: fields => typeof fields['now'] === 'boolean',
   resume: () => true,
-  limits: fields => isObject(fields['limits']),
+  limits: fields => isObject(fields['limits']) && Object.values(fields['limits']).every(isBound),
 };
 
 export function isCommand(value: unknown): value is Command {

@@ -7,6 +7,7 @@ import { recordUsage } from './decide-usage.ts';
 import type { Event } from './event.ts';
 import { formatDuration, plural } from './format.ts';
 import type { Command, Input, InputOf } from './input.ts';
+import { isBounded } from './limits.ts';
 import { isBusy, liveIteration, type State } from './state.ts';
 import { findTask, isReady, openTasks, type Task } from './task.ts';
 import { evaluateTermination } from './termination.ts';
@@ -164,7 +165,7 @@ const stalled: Decide<'stalled'> = (state, _input, now) => {
       .map(task => task.id)
       .join(', ') + (tasks.length > 5 ? ', …' : '');
   const parts = [
-    ...(parked.length > 0 ? [`parked: ${name(parked)} (${parked[0]?.rejection ?? ''})`] : []),
+    ...(parked.length > 0 ? [`parked: ${name(parked)} (${parked[0]?.parked ?? ''})`] : []),
     ...(waiting.length > 0 ? [`waiting for a task that is not done: ${name(waiting)}`] : []),
   ];
   const question = {
@@ -204,7 +205,8 @@ const commands: {
           },
         ]
       : [],
-  limits: (_state, { limits, settings }, by, now) => {
+  limits: (state, { limits, settings }, by, now) => {
+    if (!isBounded({ ...state.settings.limits, ...limits })) return [];
     const because = `set: ${[...Object.keys(limits), ...Object.keys(settings ?? {})].join(', ')}`;
     return [{ type: 'limits.changed', at: now, limits, by, because, ...(settings === undefined ? {} : { settings }) }];
   },
@@ -235,7 +237,9 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   stalled,
   escalate: (state, { question, because }, now) => raise(state, question, now, because),
   'taken-over': (state, { by }, now) =>
-    state.ended ? [] : [{ type: 'loop.resumed', at: now, by, because: 'a new process goes on with the loop' }],
+    state.ended
+      ? []
+      : [{ type: 'loop.resumed', at: now, by, because: 'a new process goes on with the loop', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
     const settled = !isBusy(state) && state.unsaved.length === 0;

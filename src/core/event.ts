@@ -148,7 +148,7 @@ export type Event =
   | Fact<'budget.alerted', { fraction: number; because: Because }>
   | Fact<'stop.asked', { by: string; because: Because }>
   | Fact<'loop.paused', { by: string; now: boolean; because: Because }>
-  | Fact<'loop.resumed', { by: string; because: Because }>
+  | Fact<'loop.resumed', { by: string; because: Because; takesOver?: boolean }>
   | Fact<'loop.ended', { reason: TerminationReason; because: Because }>;
 
 export type EventType = Event['type'];

@@ -83,7 +83,7 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
 export function iterationEnded(state: State, event: EventOf<'iteration.ended'>): State {
   const ticking = clocked(state, event.at);
   const live = ticking.live.find(one => one.iteration === event.iteration);
-  const { handoff: _h, repetition: _r, refusal, ...rest } = ticking;
+  const { handoff: _h, repetition: _r, report: _old, refusal, ...rest } = ticking;
   // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
   const blameless = event.failure !== undefined && !failureRules[event.failure.kind].counts;
   const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;

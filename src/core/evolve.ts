@@ -83,7 +83,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
 }
 
 function taskFreed(task: Task): Task {
-  const { asked: _asked, ...rest } = task;
+  const { asked: _asked, parked: _parked, ...rest } = task;
   return rest;
 }
 
@@ -117,7 +117,8 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
 /** Also how a new process takes over: it must not undo a stop. Only reopening an ended loop gives health a new start. */
 function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   const { paused: _p, ...going } = state;
-  if (going.ended === undefined) return { ...going, clockedAt: event.at };
+  // Between two processes nobody worked; within one, the work went on.
+  if (going.ended === undefined) return event.takesOver ? { ...going, clockedAt: event.at } : clocked(going, event.at);
   const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
   return {
     ...reopened,
@@ -157,7 +158,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.blocked': (state, event) =>
-    withTask(state, event.task, task => ({ ...task, status: 'blocked', rejection: event.because })),
+    withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),

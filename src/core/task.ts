@@ -21,6 +21,8 @@ export interface Task extends TaskSpec {
   readonly verified?: boolean;
   /** Why the last claim was not believed; told to the next attempt. */
   readonly rejection?: string;
+  /** Why nobody works on it any more. */
+  readonly parked?: string;
   /** The last claim failed its check. */
   readonly claimFailed: boolean;
   /** The open question that this task waits for. */

@@ -72,7 +72,7 @@ export class ReportView {
       status: task.status,
       verified: task.status === 'done' ? (task.verified ?? null) : null,
       attempts: task.attempts,
-      note: task.rejection?.split('\n')[0] ?? '',
+      note: (task.parked ?? task.rejection)?.split('\n')[0] ?? '',
     }));
     return {
       version: 1,

@@ -5,7 +5,7 @@ import { evolve } from '../../src/core/evolve.ts';
 import { activeMsAt, initialState } from '../../src/core/state.ts';
 import { findTask } from '../../src/core/task.ts';
 import { everyEvent } from './every-event.ts';
-import { claims, hour, minute, Story, says, second, spec, t0 } from './given.ts';
+import { claims, failed, hour, minute, only, Story, says, second, spec, t0 } from './given.ts';
 
 describe('any event', () => {
   it.each(everyEvent.map(event => [event.type, event] as const))(
@@ -125,4 +125,55 @@ it('given a start, then the facts of the loop are in the state and nothing else 
     iterations: 0,
   });
   expect(Object.keys(story.state).sort()).toEqual(Object.keys(initialState).sort());
+});
+
+describe('what starts anew, and what does not', () => {
+  it('given a question that Ralph itself closes, then no count begins again; given a human’s answer, then it does', () => {
+    const story = new Story();
+    story.iteration('A', failed('process', 'same'));
+    const question = { kind: 'storage' as const, summary: 's', context: '', options: ['go on'], question: '?' };
+    story.when({ type: 'escalate', question, because: '' });
+    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } }, 'ralph');
+    expect(story.state).toMatchObject({ sameErrorsInRow: 1, sinceProgress: 1, escalations: [] });
+    story.when({ type: 'escalate', question, because: '' });
+    story.command({ type: 'answer', escalation: 'E2', answer: { kind: 'retry' } });
+    expect(story.state).toMatchObject({ sameErrorsInRow: 0, sinceProgress: 0 });
+  });
+
+  it('given a closed task, then the same words about the next one are no repetition', () => {
+    const story = new Story();
+    const words = 'I read the code, wrote the change, ran every test of the suite and looked at the result twice';
+    story.iteration('A', says(`${words}\nTask A complete`));
+    expect(only(story.iteration('B', says(words)), 'iteration.ended').repetition).toBeUndefined();
+  });
+
+  it('given another failure between two that the ladder ended, then they are not in a row', () => {
+    const story = new Story({ sameErrorsToEscalate: null }, [spec('A')]);
+    const end = (): void => {
+      story.begin('A');
+      story.when({ type: 'nudged', iteration: story.state.iterations, level: 'terminate' });
+      story.performed(failed('stopped', 'x'));
+    };
+    end();
+    story.iteration('A', failed('process'));
+    end();
+    expect(story.state.terminationsInRow).toBe(1);
+  });
+
+  it('given an iteration that begins after a wait, then the wait is over', () => {
+    const story = new Story({}, [spec('A')]);
+    story.iteration('A', failed('process'));
+    expect(story.state.wait).toBeDefined();
+    story.after(minute).begin('A');
+    expect(story.state.wait).toBeUndefined();
+  });
+
+  it('given a success between failures of the provider, then the breaker counts from zero', () => {
+    const story = new Story({}, [spec('A')]);
+    for (const performed of [failed('overloaded'), failed('overloaded'), says('fine'), failed('overloaded')]) {
+      story.iteration('A', performed);
+      story.after(minute);
+    }
+    expect(story.state.breakers['agent']).toEqual({ failures: 1, openings: 0 });
+  });
 });

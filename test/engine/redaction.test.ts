@@ -1,7 +1,8 @@
 // The one funnel, seen from outside: a secret that goes in anywhere comes out nowhere, in no file, on no stream, in no prompt.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { agentPath, type Ended, makeStage, type Stage } from '../prove/stage.ts';
 
 // Put together here, so that no scanner takes this file for a leak.
@@ -44,7 +45,10 @@ const check = 'cat secret.txt; cat secret.txt >&2; test -e proven';
 
 it('no secret of a task, an agent, a check, a question or a person is in any file of ours, said or sent', async () => {
   expect(await run()).toBe(5);
-  const live = filesBelow(stage.home);
+  // A reader with an old view keeps the log from being emptied, so that its bytes are searched too.
+  const reader = new DatabaseSync(join(stage.home, 'ralph.db'), { readOnly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM events');
+  onTestFinished(() => reader.close());
   expect(await ralph('answer', 'E1', '--text', `use ${byName} instead`)).toBe(0);
   expect(await ralph('tell', `the old password was ${byName}`)).toBe(0);
   for (const words of [['status'], ['inbox'], ['explain'], ['events'], ['logs'], ['logs', '--prompt'], ['report']])
@@ -57,7 +61,7 @@ it('no secret of a task, an agent, a check, a question or a person is in any fil
   const types = record!.events.map(event => event.type);
   for (const type of ['escalation.raised', 'escalation.answered', 'guidance.given', 'check.ended', 'task.closed'])
     expect(types).toContain(type);
-  expect(live.length).toBeGreaterThan(5);
+  expect(statSync(join(stage.home, 'ralph.db-wal')).size).toBeGreaterThan(10_000);
   const received = readdirSync(stage.project).filter(name => name.startsWith('received.'));
   expect(received).toEqual(['received.1', 'received.2', 'received.3', 'received.4']);
   expect(leaksIn(received.map(name => join(stage.project, name)))).toEqual([]);

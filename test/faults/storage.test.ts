@@ -17,7 +17,7 @@ beforeEach(() => {
   stage = makeStage(3);
 });
 afterEach(() => {
-  if (isMounted) spawnSync('umount', ['--lazy', stage.home]);
+  if (isMounted) spawnSync('sh', ['-c', 'umount --lazy "$1"', 'sh', stage.home]);
   isMounted = false;
   stage.remove();
 });
@@ -69,7 +69,13 @@ describe('the ledger is deleted under a live run (F21)', () => {
 /** A disk of its own for RALPH_HOME; says why not, where none can be had. */
 function smallDisk(megabytes: number): string | undefined {
   mkdirSync(stage.home);
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'ralph-test', stage.home]);
+  const mounted = spawnSync('sh', [
+    '-c',
+    'mount -t tmpfs -o "size=$1m" ralph-test "$2"',
+    'sh',
+    String(megabytes),
+    stage.home,
+  ]);
   if (mounted.status !== 0) return `mount: ${mounted.stderr}`.trim();
   isMounted = true;
   return undefined;

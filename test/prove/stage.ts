@@ -122,7 +122,7 @@ export function makeStage(stories = 5, folder?: string): Stage {
       ),
     ledger: () => readLedger(home),
     starts: () => linesOf(join(project, 'starts.log')),
-    gate: () => void spawnSync('mkfifo', [join(project, 'gate')]),
+    gate: () => void spawnSync('sh', ['-c', 'mkfifo gate'], { cwd: project }),
     openGate: () => {
       // Opened for both directions, so that neither side waits for the other for ever.
       const gate = join(project, 'gate');

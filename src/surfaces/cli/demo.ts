@@ -14,7 +14,7 @@ import { demoFiles } from './demo-project.ts';
 import { type LiveView, liveView } from './live.ts';
 import { prepare } from './prepare.ts';
 import { finish, launch } from './run.ts';
-import { makeStyle, type Style } from './style.ts';
+import { hanging, makeStyle, type Style, wrapped } from './style.ts';
 
 function scratchFolder(): string {
   try {
@@ -45,7 +45,11 @@ const answering =
     view.line(
       style.paint(
         'attention',
-        `  demo: you would be asked here; it answers ${escalation.id} with option 1, as  ralph answer ${escalation.id} --option 1  would.`,
+        hanging(
+          '  demo: ',
+          `you would be asked here; it answers as  ralph answer ${escalation.id} --option 1  would.`,
+          style.columns(),
+        ),
       ),
     );
     return { kind: 'option', option: 1 };
@@ -59,6 +63,16 @@ function costChart(state: State, style: Style): readonly string[] {
   return [
     `  cost  ${full.repeat(filled)}${(style.ascii ? '.' : '░').repeat(Math.max(0, 40 - filled))}  ${formatUsd(total)} of ${formatUsd(limit)}`,
   ];
+}
+
+function introduce(context: Context, style: Style): void {
+  const prose = (text: string): string => wrapped(text, style.columns() - 1).join('\n');
+  const scripted =
+    'Ralph demo. The agent is SCRIPTED: it plays a fixed part, no model is called, no key is needed, the costs are made up.';
+  const real =
+    'The loop, the checks, the question, the ledger and the limits are the real ones. Everything happens in a scratch folder.';
+  context.say(style.paint('strong', prose(scripted)));
+  context.say(`${prose(real)}\n`);
 }
 
 export async function execute(
@@ -76,15 +90,7 @@ export async function execute(
   try {
     mkdirSync(join(project, 'tests'), { recursive: true });
     for (const [name, text] of Object.entries(demoFiles(pauseMs))) writeFileSync(join(project, name), text);
-    context.say(
-      style.paint(
-        'strong',
-        'Ralph demo. The agent is SCRIPTED: it plays a fixed part, no model is called, no key is needed, the costs are made up.',
-      ),
-    );
-    context.say(
-      'The loop, the checks, the question, the ledger and the limits are the real ones. Everything happens in a scratch folder.\n',
-    );
+    introduce(context, style);
     const settings = {
       agent: 'scripted',
       script: 'script.json',
@@ -114,7 +120,11 @@ export async function execute(
     if ('state' in result && result.state.ended?.reason === 'goal_achieved') {
       context.say(costChart(result.state, style).join('\n'));
       context.say(
-        `  took ${formatDuration(Date.now() - began)}; the ledger's ${verified.ok ? `${verified.events} events verify` : 'chain is BROKEN'}; a false "done" was caught by a check; one question was asked and answered.`,
+        hanging(
+          '  ',
+          `took ${formatDuration(Date.now() - began)}; the ledger's ${verified.ok ? `${verified.events} events verify` : 'chain is BROKEN'}; a false "done" was caught by a check; one question was asked and answered.`,
+          style.columns(),
+        ),
       );
       context.say(whatNext(style));
     }
@@ -128,7 +138,8 @@ function whatNext(style: Style): string {
   return [
     '',
     style.paint('strong', 'What next'),
-    "  ralph run PRD.json --agent-command 'YOUR AGENT' --verify 'YOUR TESTS'   # prompt on stdin, message on stdout",
+    "  ralph run PRD.json --agent-command 'YOUR AGENT' --verify 'YOUR TESTS'",
+    '                            # the agent gets its prompt on stdin, its message is what it prints',
     '  ralph help run            # limits, checks, what happens on a question',
     '  docs/formats/prd.md       # how to write a PRD.json',
   ].join('\n');

@@ -56,15 +56,18 @@ export function liveLine(state: State, now: number, dot: string, columns = Numbe
   return [0, 1, 2, 3].map(without).find(line => line.length <= columns) ?? without(4);
 }
 
+const clockColumns = '[00:00:00] '.length + 1;
+
 export function escalationCard(escalation: Escalation, style: Style): string {
   const about = escalation.task === undefined ? '' : ` (${escalation.task})`;
   const columns = style.columns();
+  const headline = `${style.marks.ask} ${escalation.id} needs you${about}: ${escalation.summary}`;
   const quoted = (text: string): string =>
     wrapped(text, columns - 7)
       .map(line => `    | ${line}`)
       .join('\n');
   return [
-    style.paint('attention', `${style.marks.ask} ${escalation.id} needs you${about}: ${plain(escalation.summary)}`),
+    style.paint('attention', wrapped(headline, columns - clockColumns).join('\n    ')),
     ...(escalation.context === '' ? [] : [quoted(escalation.context)]),
     ...escalation.options.map((option, at) => hanging(`    ${at + 1}. `, option, columns)),
     ...(escalation.question === '' ? [] : [hanging('    ', escalation.question, columns)]),

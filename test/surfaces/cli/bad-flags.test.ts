@@ -181,6 +181,15 @@ describe('texts', () => {
   }
 
   it.concurrent(
+    'B10: `tell -` gives up on standard input that never ends',
+    inProject(async place => {
+      await refused(place, ['tell', '-'], /Standard input gave no end within 10 s\.\n {2}Close it/, {
+        holdsInput: true,
+      });
+    }),
+  );
+
+  it.concurrent(
     'B11: `run -` is refused, because a PRD is written back',
     inProject(async place => {
       await refused(place, ['run', '-', '--script', 'script.json'], /cannot come from standard input/, {

@@ -38,6 +38,8 @@ export interface Manner {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   readonly input?: string | Buffer;
+  /** Standard input stays open and silent. */
+  readonly holdsInput?: true;
 }
 
 /** A process that goes on while the test acts. */
@@ -74,10 +76,10 @@ function startIn(
     env: Object.fromEntries(
       Object.entries({ ...env, ...manner.env }).filter((pair): pair is [string, string] => pair[1] !== undefined),
     ),
-    stdio: [manner.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [manner.input === undefined && !manner.holdsInput ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.on('error', () => {});
-  child.stdin?.end(manner.input);
+  if (!manner.holdsInput) child.stdin?.end(manner.input);
   const told = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
