@@ -292,5 +292,7 @@ export function containmentWords(): string {
 export const ledgerEvents = (ledger: Ledger, loop: string): AsyncGenerator<readonly Recorded[]> =>
   eventsOf(ledger, loop);
 
-export const iterationFolderOf = (home: string, loop: string, iteration: number): string =>
-  join(loopFolder(home, loop), 'iterations', String(iteration));
+export async function iterationFolderOf(home: string, loop: string, iteration: number): Promise<string> {
+  const { iterationFolder } = await import('./stores/spool.ts');
+  return iterationFolder(loopFolder(home, loop), iteration);
+}

@@ -6,7 +6,7 @@ import { type Failure, type FailureKind, failureRules } from '../core/failure.ts
 import type { Clock } from '../ports/clock.ts';
 import type { Activity, Assignment, Performer } from '../ports/performer.ts';
 
-export interface ScriptedEscalation {
+interface ScriptedEscalation {
   readonly type: string;
   readonly summary: string;
   readonly context: string;

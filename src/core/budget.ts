@@ -2,7 +2,7 @@
 import { formatUsd } from './format.ts';
 
 export type BudgetAction = 'allow' | 'alert-only' | 'throttle' | 'deny';
-export type BudgetScope = 'organisation' | 'project' | 'task';
+type BudgetScope = 'organisation' | 'project' | 'task';
 
 export interface Budget {
   readonly scope: BudgetScope;

@@ -1,4 +1,5 @@
 // One text for one value, so that a hash over it means the same on every machine and in every version.
+import { Bug } from './errors.ts';
 
 /** Sorted keys, no spaces, members that are undefined dropped. What JSON would silently change is refused. */
 export function canonical(value: unknown): string {
@@ -6,7 +7,7 @@ export function canonical(value: unknown): string {
     case 'string':
       return JSON.stringify(value);
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`canonical JSON has no ${value}`);
+      if (!Number.isFinite(value)) throw new Bug(`canonical JSON has no ${value}`);
       return Object.is(value, -0) ? '0' : String(value);
     case 'boolean':
       return value ? 'true' : 'false';
@@ -14,7 +15,7 @@ export function canonical(value: unknown): string {
       if (value === null) return 'null';
       return Array.isArray(value) ? list(value) : members(value as Record<string, unknown>);
     default:
-      throw new TypeError(`canonical JSON has no ${typeof value}`);
+      throw new Bug(`canonical JSON has no ${typeof value}`);
   }
 }
 
@@ -27,7 +28,7 @@ function list(values: readonly unknown[]): string {
 function members(value: Record<string, unknown>): string {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null) {
-    throw new TypeError(`canonical JSON has no ${value.constructor?.name ?? 'class instance'}`);
+    throw new Bug(`canonical JSON has no ${value.constructor?.name ?? 'class instance'}`);
   }
   let text = '';
   for (const key of Object.keys(value).sort()) {

@@ -29,7 +29,7 @@ export type HandoffTrigger =
   | 'explicit_request'
   | 'timeout';
 
-export type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
+type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
 
 export type EscalationKind = 'stuck' | 'deviation' | 'unknown' | 'blocked' | 'health' | 'agent' | 'storage';
 

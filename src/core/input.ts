@@ -21,7 +21,7 @@ export interface CheckOutcome {
 }
 
 /** A status as it was written into the document. */
-export interface Mark {
+interface Mark {
   readonly id: string;
   readonly done: boolean;
   readonly skipped: boolean;

@@ -99,7 +99,7 @@ export const promisePresets: Readonly<Record<ModeName, string>> = {
   review: 'ALL_ISSUES_RESOLVED',
 };
 
-export const defaultLadder: Ladder = {
+const defaultLadder: Ladder = {
   stuckAfterMs: 30 * minute,
   nudgeEveryMs: 10 * minute,
   nudgesMax: 3,

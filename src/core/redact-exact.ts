@@ -3,7 +3,7 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Shorter values would redact ordinary words. */
-export const exactCharsMin = 8;
+const exactCharsMin = 8;
 
 function bytesOf(text: string): number[] {
   const bytes: number[] = [];

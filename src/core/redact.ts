@@ -5,7 +5,7 @@ import { redactRules } from './redact-rules.ts';
 import { makeScanner, type Scanner, type Span } from './redact-scan.ts';
 
 export { redactRules } from './redact-rules.ts';
-export { makeStreamRedactor, type StreamRedactor } from './redact-stream.ts';
+export { makeStreamRedactor } from './redact-stream.ts';
 
 /** Idempotent, linear, and the same string when there is nothing to hide. */
 export type Redact = (text: string) => string;

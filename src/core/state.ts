@@ -27,7 +27,7 @@ export interface LiveIteration {
 }
 
 /** A claim whose proof is still to be run. */
-export interface Claim {
+interface Claim {
   readonly iteration: number;
   readonly task: string;
   readonly performer: string;
@@ -50,7 +50,7 @@ export interface Memory {
   readonly successes: readonly string[];
 }
 
-export interface Wait {
+interface Wait {
   readonly until: number;
   readonly for: 'backoff' | 'limit-reset';
   readonly because: Because;

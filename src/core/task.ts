@@ -162,7 +162,7 @@ function withBatch(
 }
 
 /** Every dependency is done (or was skipped and a human said to go on). */
-export function dependenciesMet(table: TaskTable, task: Task): boolean {
+function dependenciesMet(table: TaskTable, task: Task): boolean {
   return task.dependsOn.every(id => {
     const status = findTask(table, id)?.status;
     return status === 'done' || (task.ignoresUnmet && (status === 'skipped' || status === undefined));

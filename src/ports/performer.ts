@@ -35,7 +35,7 @@ export type Activity =
       readonly reaped?: number;
     };
 
-export interface PerformerAbilities {
+interface PerformerAbilities {
   readonly steer: boolean;
   readonly resume: boolean;
   readonly interactive: boolean;

@@ -7,7 +7,7 @@ import { endingOf } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
 import { type LoopStatus, StatusView } from './status.ts';
 
-export interface TaskReport {
+interface TaskReport {
   readonly id: string;
   readonly title: string;
   readonly status: string;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Check } from '../../src/ports/check.ts';
 
 /** What the check that is asked for shall do; `hangs` never ends by itself. */
-export type CheckBehaviour = 'passes' | 'fails' | 'hangs' | 'hangs-past-its-time';
+type CheckBehaviour = 'passes' | 'fails' | 'hangs' | 'hangs-past-its-time';
 
 export interface CheckSubject {
   readonly name: string;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonical } from '../../src/core/canonical.ts';
+import { Bug } from '../../src/core/errors.ts';
 
 describe('canonical JSON', () => {
   it.each([
@@ -27,7 +28,7 @@ describe('canonical JSON', () => {
     ['a map', new Map()],
     ['nothing at all', undefined],
   ])('refuses %s rather than change it silently', (_what, value) => {
-    expect(() => canonical(value)).toThrow(TypeError);
+    expect(() => canonical(value)).toThrow(Bug);
   });
 
   it('gives the same text whatever the order of the members, and parses back to the same value', () => {

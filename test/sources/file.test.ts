@@ -39,7 +39,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-function sourceOf(disk: Partial<FileAccess> = {}, changes: { path?: string; options?: FormatOptions; redact?: (text: string) => string } = {}) {
+function sourceOf(
+  disk: Partial<FileAccess> = {},
+  changes: { path?: string; options?: FormatOptions; redact?: (text: string) => string } = {},
+) {
   const instructionsPath = join(folder, 'PROMPT.md');
   return fileSource({ path, format: prd, copyPath, instructionsPath, defaultInstructions: 'Work.', ...changes }, disk);
 }

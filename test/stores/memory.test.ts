@@ -26,7 +26,7 @@ describe('a ledger in memory without options', () => {
   it('refuses an event that has no canonical form and keeps nothing of that append', async () => {
     const { store } = memoryLedger();
     const bad = { ...guidance('two'), at: Number.NaN };
-    await expect(store.append('a', 0, [guidance('one'), bad])).rejects.toThrow(TypeError);
+    await expect(store.append('a', 0, [guidance('one'), bad])).rejects.toThrow('canonical JSON has no');
     expect(await store.read('a')).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import type { LiveView } from './live.ts';
 
 type Reply = Answer | { readonly kind: 'custom' } | { readonly kind: 'invalid'; readonly why: string };
 
-export function readReply(text: string, options: number): Reply {
+function readReply(text: string, options: number): Reply {
   const word = text.trim().toLowerCase();
   if (/^[1-9]$/.test(word)) {
     const option = Number(word);

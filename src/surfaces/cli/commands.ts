@@ -2,13 +2,13 @@
 import { options as settingOptions } from '../../config/help.ts';
 import type { Context } from './context.ts';
 
-export interface FlagRow {
+interface FlagRow {
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
 }
 
-export interface CommandModule {
+interface CommandModule {
   execute(
     context: Context,
     words: readonly (string | undefined)[],

@@ -30,7 +30,7 @@ export async function execute(
     throw new UsageError(`There is no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
   }
   const iteration = Number(text);
-  const folder = iterationFolderOf(context.home(), row.loop, iteration);
+  const folder = await iterationFolderOf(context.home(), row.loop, iteration);
   const files = flags['prompt'] === true ? ['prompt.md'] : ['output.log', 'errors.log'];
   const seen = new Map<string, number>();
   const printAll = async (): Promise<void> => {
