@@ -151,12 +151,17 @@ export function scratch(): Scratch {
   };
 }
 
-/** One scratch place for one test, removed when it ends, whatever happens. */
+const testMsMax = 100_000; // below the test runner's own limit, after which nothing of a test is run any more
+
+/** One scratch place for one test; it and every process started in it are gone when it ends, also when it hangs. */
 export async function inScratch<Result>(work: (place: Scratch) => Promise<Result>): Promise<Result> {
   const place = scratch();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it hangs: ${testMsMax} ms have passed`)), testMsMax);
   try {
-    return await work(place);
+    return await Promise.race([work(place), late]);
   } finally {
+    clearTimeout(timer);
     place.end();
   }
 }
@@ -226,7 +231,7 @@ export const runScript = ['run', 'PRD.json', '--script', 'script.json'] as const
 /** An agent that says that it has started and then hangs with a child of its own; a fifo shows when all of it is dead. */
 export function hangingAgent(place: Scratch): { readonly command: string; readonly gone: () => Promise<void> } {
   const path = join(place.root, 'alive');
-  spawnSync('mkfifo', [path]);
+  spawnSync('sh', ['-c', 'mkfifo "$0"', path]);
   const stream = createReadStream(path).resume();
   const end = once(stream, 'close');
   return {
