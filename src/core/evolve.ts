@@ -114,11 +114,12 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
   return escalation.task === undefined ? answered : withTask(answered, escalation.task, taskFreed);
 }
 
-/** Also how a new process takes over: it must not undo a stop. Only reopening an ended loop gives health a new start. */
+/** Also how a new process takes over, which undoes neither pause nor stop. Reopening gives health a new start. */
 function resumed(state: State, event: EventOf<'loop.resumed'>): State {
+  // Between two processes nobody worked.
+  if (event.takesOver) return { ...state, clockedAt: event.at };
   const { paused: _p, ...going } = state;
-  // Between two processes nobody worked; within one, the work went on.
-  if (going.ended === undefined) return event.takesOver ? { ...going, clockedAt: event.at } : clocked(going, event.at);
+  if (going.ended === undefined) return clocked(going, event.at);
   const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
   return {
     ...reopened,

@@ -38,7 +38,7 @@ const begin: Perform<'begin'> = async ({ task, performer }, { engine, post }) =>
 const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post }) => {
   const live = liveIteration(state, iteration);
   if (live?.process !== undefined) await engine.reap?.(live.process);
-  const found = live?.process === undefined ? undefined : engine.spool.found(iteration);
+  const found = engine.spool.found(iteration);
   post({
     type: 'recovered',
     iteration,

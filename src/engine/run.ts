@@ -6,7 +6,7 @@ import { evolve } from '../core/evolve.ts';
 import type { Input } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import { redactDeep } from '../core/redact.ts';
-import type { State } from '../core/state.ts';
+import { isBusy, type State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../ports/source.ts';
 import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
@@ -197,7 +197,9 @@ class LoopRun {
     this.wake();
   }
 
+  /** What we know ourselves first (that we took over, above all), then what others sent. */
   private async recordAll(): Promise<void> {
+    for (let input = this.inbox.shift(); input !== undefined; input = this.inbox.shift()) await this.record(input);
     if (this.mailWaiting && !this.failure) {
       this.mailWaiting = false;
       for (const mail of await this.mail()) {
@@ -206,7 +208,6 @@ class LoopRun {
         await this.record({ type: 'command', command: mail.body, by: mail.by }, mail.id);
       }
     }
-    for (let input = this.inbox.shift(); input !== undefined; input = this.inbox.shift()) await this.record(input);
   }
 
   private async mail(): Promise<readonly Mail[]> {
@@ -273,7 +274,8 @@ export async function runLoop(engine: Engine, loop: string, options: RunOptions)
   if (!leased.ok) return { type: 'held', held: leased.held };
   try {
     const from = await replay(engine.ledger, loop, engine.version);
-    const resumes = from.seq > 0 && !options.settleOnly;
+    // A command to a loop that a process left in the middle of work must not count the time since as work.
+    const resumes = from.seq > 0 && (!options.settleOnly || isBusy(from.state));
     const storage = from.state.escalations.filter(one => one.kind === 'storage');
     const loaded = from.state.loaded && !options.settleOnly ? await engine.source.load() : undefined;
     if (loaded?.type === 'failed') return { type: 'refused', state: from.state, problems: loaded.problems };

@@ -1,5 +1,5 @@
 // Keeps each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeStreamRedactor, type Redact, redactDeep } from '../core/redact.ts';
 import type { Spool, SpoolEnd, SpoolWriter } from '../ports/spool.ts';
@@ -58,7 +58,8 @@ export function fileSpool(loopFolder: string, redact: Redact): Spool {
   return {
     open(iteration, prompt) {
       const folder = iterationFolder(loopFolder, iteration);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+      if (!isNew) rmSync(join(folder, 'ended.json'), { force: true }); // the same iteration again
       writeFileSync(join(folder, 'prompt.md'), redact(prompt), { mode: 0o600 });
       return new FileWriter(folder, redact);
     },

@@ -1,5 +1,6 @@
 // `npm run simulate -- --seed N [--count M]`: many seeded loops; a failure prints its seed and how to replay it.
 import { parseArgs } from 'node:util';
+import { sentenceOf } from '../../src/views/timeline.ts';
 import { simulate } from './simulate.ts';
 
 const { values } = parseArgs({
@@ -15,7 +16,9 @@ let crashes = 0;
 let failed = 0;
 for (let seed = first; seed < first + count; seed += 1) {
   try {
-    const result = await simulate(seed);
+    const result = await simulate(seed, event => {
+      if (count === 1) console.log(`${event.at} ${sentenceOf(event)}`);
+    });
     outcomes.set(result.outcome, (outcomes.get(result.outcome) ?? 0) + 1);
     events += result.events;
     crashes += result.crashes;

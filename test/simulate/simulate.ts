@@ -166,7 +166,10 @@ class World {
         merge: async () => ({ merged: chances.is(0.8), detail: 'conflict' }),
       },
       spool: {
-        open: iteration => ({ write: () => {}, end: end => void this.spooled.set(iteration, end) }),
+        open: iteration => {
+          this.spooled.delete(iteration);
+          return { write: () => {}, end: end => void this.spooled.set(iteration, end) };
+        },
         found: iteration => this.spooled.get(iteration),
       },
       notifiers: [],
@@ -276,14 +279,16 @@ async function ledgerEvents(ledger: Ledger): Promise<Event[]> {
   return events;
 }
 
-export async function simulate(seed: number): Promise<Simulated> {
+/** `watch` is told every event as it becomes durable, to look into a failure. */
+export async function simulate(seed: number, watch: (event: Event) => void = () => {}): Promise<Simulated> {
   const world = new World(seed);
   for (let runs = 0; ; runs += 1) {
     if (runs > 300) throw new LawBroken('300 processes did not settle the loop');
     const crashing = new Crashing(world.ledger, world.chances);
     const engine = world.engine(crashing.ledger);
-    const tell = (_event: Event, state: State): void => {
+    const tell = (event: Event, state: State): void => {
       world.state = state;
+      watch(event);
     };
     const watched: Engine = { ...engine, notifiers: [{ tell }] };
     const result = await oneProcess(world, watched, crashing);

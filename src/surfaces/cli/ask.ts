@@ -34,8 +34,8 @@ export function askAtTerminal(view: LiveView, onCtrlC: () => void) {
   let busy: Promise<unknown> = Promise.resolve();
   const one = async (escalation: Escalation, stop: AbortSignal): Promise<Answer | undefined> => {
     if (stop.aborted) return undefined;
-    const release = view.hold();
     const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const release = view.hold(() => lines.prompt(true));
     lines.on('SIGINT', onCtrlC);
     try {
       const numbers = escalation.options.length === 0 ? '' : `[1-${escalation.options.length}] option  `;

@@ -40,7 +40,7 @@ export function watchSignals(say: (text: string) => void): Interrupt {
       process.exit(130);
     }
     pressedAt = now;
-    stop(130, 'Ctrl-C', 'Stopping the agent and recording it. Ctrl-C again ends at once; the same command resumes.');
+    stop(130, 'Ctrl-C', 'Stopping the agent; Ctrl-C again ends at once. The same command resumes.');
   };
   const terminate = (): void => stop(143, 'SIGTERM', 'Stopping the agent and recording it; the same command resumes.');
   const hangUp = (): void =>

@@ -13,7 +13,8 @@ import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from
 export interface LiveView extends Notifier {
   line(text: string): void;
   /** The live line goes away while something else uses the terminal. */
-  hold(): () => void;
+  /** `redraw` brings it back after a line was printed above it. */
+  hold(redraw: () => void): () => void;
   close(): void;
 }
 
@@ -129,6 +130,7 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
   let state: State = initialState;
   let shown = false;
   let held = 0;
+  let redrawHeld: () => void = () => {};
   const clear = (): void => {
     if (shown) write('\r\x1b[2K');
     shown = false;
@@ -142,9 +144,11 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
   };
   const timer = style.live ? setInterval(draw, 1_000).unref() : undefined;
   const line = (text: string): void => {
+    if (held > 0 && style.live) write('\r\x1b[2K');
     clear();
     write(`${text}\n`);
-    draw();
+    if (held > 0) redrawHeld();
+    else draw();
   };
   return {
     tell(event, next) {
@@ -158,11 +162,13 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
       } else draw();
     },
     line,
-    hold() {
+    hold(redraw) {
       clear();
       held += 1;
+      redrawHeld = redraw;
       return () => {
         held -= 1;
+        redrawHeld = () => {};
         draw();
       };
     },

@@ -28,7 +28,9 @@ function firstInputs(prepared: Prepared, chosen: Chosen, context: Context): read
   const { run, document, path, directory } = prepared;
   if (chosen.state !== undefined) {
     const changed = changedSettings(chosen.state.settings, run.settings, run.isSet);
-    return changed === undefined ? [] : [{ type: 'command', command: changed, by: context.by }];
+    const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
+    const commands = [...(changed === undefined ? [] : [changed]), ...resume];
+    return commands.map(command => ({ type: 'command', command, by: context.by }));
   }
   return [
     {

@@ -44,7 +44,9 @@ export async function execute(
     : state.ended
       ? 'none'
       : 'NONE: no process works on it; the same `ralph run` resumes';
-  context.out(`${style.paint('strong', row.name)}  ${loopLabel(state)}  (${row.document})`);
+  context.out(
+    `${style.paint('strong', row.name)}  ${state.ended || held?.alive ? loopLabel(state) : 'not running'}  (${row.document})`,
+  );
   if (state.ended) context.out(`  ${endingOf(state).sentence}`);
   else {
     context.out(`  ${liveLine(state, held?.alive ? now : state.clockedAt, style.marks.dot)}`);
