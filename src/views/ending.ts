@@ -84,6 +84,39 @@ export function endingOf(state: State, requireChecks = false): Ending {
   return { exitCode: row.exitCode, sentence, next };
 }
 
+export interface Outcome {
+  readonly version: 1;
+  readonly loop_id: string;
+  readonly name: string;
+  /** Empty while the loop has not ended. */
+  readonly reason: string;
+  readonly exit_code: number;
+  readonly verified: boolean;
+  readonly summary: string;
+  readonly tasks: { readonly total: number; readonly done: number; readonly skipped: number; readonly open: number };
+  readonly iterations: number;
+  readonly cost_usd: number;
+  readonly questions: readonly string[];
+}
+
+/** The ending for programs: what `ralph run --json` prints. */
+export function outcomeOf(state: State, requireChecks: boolean, exitCode: number): Outcome {
+  const { total, done, skipped, open, unverified } = progress(state.tasks);
+  return {
+    version: 1,
+    loop_id: state.loop,
+    name: state.name,
+    reason: state.ended?.reason ?? '',
+    exit_code: exitCode,
+    verified: unverified === 0,
+    summary: endingOf(state, requireChecks).sentence,
+    tasks: { total, done, skipped, open },
+    iterations: state.iterations,
+    cost_usd: state.usage.costUsdMicros / 1_000_000,
+    questions: state.escalations.map(one => one.id),
+  };
+}
+
 function standing(state: State): Ending {
   const open = state.escalations;
   const first = open[0];

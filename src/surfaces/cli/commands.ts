@@ -48,6 +48,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--force', description: 'allow / or the home folder as the place of work' },
       { flags: '--dry-run', description: 'show what would happen and write nothing' },
       { flags: '--quiet', description: 'print only the ending' },
+      { flags: '--json', description: 'print the ending as JSON' },
       { flags: '--ascii', description: 'plain characters only' },
     ],
     examples: [

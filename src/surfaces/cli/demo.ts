@@ -114,7 +114,7 @@ export async function execute(
       allowEmptyCriteria: false,
     });
     const quiet: Context = { ...scratch, say: () => {} };
-    const code = finish(quiet, view, result, interrupted, true);
+    const code = finish(quiet, view, result, interrupted, { requireChecks: true });
     const verified = await ledger.store.verify(chosen.loop);
     await ledger.store.close();
     if ('state' in result && result.state.ended?.reason === 'goal_achieved') {

@@ -11,7 +11,7 @@ import {
 } from '../../app.ts';
 import type { Input } from '../../core/input.ts';
 import type { Lease, Ledger } from '../../ports/store.ts';
-import { endingOf } from '../../views/ending.ts';
+import { endingOf, outcomeOf } from '../../views/ending.ts';
 import { askAtTerminal } from './ask.ts';
 import { card } from './card.ts';
 import { carriedOver } from './carry-over.ts';
@@ -62,20 +62,24 @@ export function finish(
   view: LiveView,
   result: RunResult,
   interrupted: number | undefined,
-  requireChecks: boolean,
+  { requireChecks = false, json = false }: { readonly requireChecks?: boolean; readonly json?: boolean } = {},
 ): number {
   view.close();
   if (result.type === 'held') return sayHeld(context, result.held);
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type === 'refused') refuseProblems(result.problems);
+  const ending = endingOf(result.state, requireChecks);
+  const wasInterrupted =
+    result.type === 'interrupted' || (interrupted !== undefined && result.state.ended === undefined);
+  const exitCode = wasInterrupted ? (interrupted ?? 130) : ending.exitCode;
+  if (json) context.out(JSON.stringify(outcomeOf(result.state, requireChecks, exitCode), null, 2));
   if (result.type === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
-    return interrupted ?? 130;
+    return exitCode;
   }
-  const ending = endingOf(result.state, requireChecks);
-  context.out(ending.sentence);
+  if (!json) context.out(ending.sentence);
   for (const next of ending.next) context.say(`  ${next}`);
-  return interrupted !== undefined && result.state.ended === undefined ? interrupted : ending.exitCode;
+  return exitCode;
 }
 
 export interface Launch {
@@ -165,6 +169,10 @@ async function work(
   const quiet = flags['quiet'] === true;
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);
   if (chosen === undefined) return 3;
+  if (chosen.state === undefined && given.document.tasks.every(task => task.done || task.skipped)) {
+    context.say(`Nothing to do: every task of ${given.path} is done or skipped.`);
+    return 0;
+  }
   const prepared = await carriedOver(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
@@ -178,5 +186,6 @@ async function work(
     allowEmptyCriteria: flags['criteria'] === false,
     ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, press) } : {}),
   });
-  return finish(context, view, result, interrupted, Boolean(prepared.run.config.requireChecks));
+  const requireChecks = Boolean(prepared.run.config.requireChecks);
+  return finish(context, view, result, interrupted, { requireChecks, json: flags['json'] === true });
 }
