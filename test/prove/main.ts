@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { whyNoTracing } from '../stores/run-program.ts';
 import { crash, undisturbed } from './crashes.ts';
+import { nodes } from './nodes.ts';
 import { crashAt, crashPoints } from './syscalls.ts';
 
 interface Proof {
@@ -68,6 +69,11 @@ async function syscalls(first: number, count: number): Promise<number> {
 const proofs: Readonly<Record<string, Proof>> = {
   crashes: { what: 'SIGKILL at random moments, then the same end', count: 100, run: crashes },
   syscalls: { what: 'SIGKILL at the k-th write, sync and rename, all of them', count: 1_000, run: syscalls },
+  nodes: {
+    what: 'the demo on the oldest Node that we promise and on the pinned one',
+    count: 1,
+    run: async () => nodes(),
+  },
 };
 
 const { values, positionals } = parseArgs({

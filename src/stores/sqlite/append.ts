@@ -20,9 +20,9 @@ export interface AppendOptions {
 
 const insertEvent = 'INSERT INTO events (loop, seq, at, type, body, hash) VALUES (?, ?, ?, ?, ?, ?)';
 
-/** One statement, one sync: the lease is checked where the row is written, the place by the unique index. */
-const insertEventUnderLease = `INSERT INTO events (loop, seq, at, type, body, hash) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-  WHERE EXISTS (SELECT 1 FROM leases WHERE loop = ?1 AND token = ?7 AND holder IS NOT NULL)`;
+/** Plain `?` only: Node 22 does not bind numbered parameters by position. One statement, one sync: the lease is checked where the row is written, the place by the unique index. */
+const insertEventUnderLease = `INSERT INTO events (loop, seq, at, type, body, hash) SELECT ?, ?, ?, ?, ?, ?
+  WHERE EXISTS (SELECT 1 FROM leases WHERE loop = ? AND token = ? AND holder IS NOT NULL)`;
 
 export class Appender {
   readonly #connection: Connection;
@@ -62,7 +62,7 @@ export class Appender {
     try {
       const { changes } = this.#connection
         .statement(insertEventUnderLease)
-        .run(loop, seq, event.at, event.type, body, hash, token);
+        .run(loop, seq, event.at, event.type, body, hash, loop, token);
       return Number(changes) === 1 ? { ok: true, seq, hash } : { ok: false, failure: this.#leases.lost(loop) };
     } catch (error) {
       if (isUniqueViolation(error)) return this.#conflict(`loop ${loop} is beyond event ${head.seq} already`);
@@ -114,8 +114,9 @@ export class Appender {
 /** Keeps the list of loops in step with the events, in the same transaction. */
 export function listLoop(connection: Pick<Connection, 'statement'>, loop: string, event: LoopEvent): void {
   if (event.type === 'loop.started') {
-    const sql = `INSERT INTO loops (loop, name, document, directory, started_at) VALUES (?1, ?2, ?3, ?4, ?5)
-      ON CONFLICT (loop) DO UPDATE SET name = ?2, document = ?3, directory = ?4, started_at = ?5, reason = NULL, ended_at = NULL`;
+    const sql = `INSERT INTO loops (loop, name, document, directory, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (loop) DO
+      UPDATE SET name = excluded.name, document = excluded.document, directory = excluded.directory,
+        started_at = excluded.started_at, reason = NULL, ended_at = NULL`;
     connection.statement(sql).run(loop, event.name, event.document, event.directory, event.at);
     return;
   }

@@ -83,10 +83,12 @@ export class Leases {
       return { ok: true, lease: held.lease };
     }
     const row = this.#connection.get(
-      `INSERT INTO leases (loop, token, holder, since, renewed_at) VALUES (?1, 1, ?2, ?3, ?3)
-       ON CONFLICT (loop) DO UPDATE SET token = token + 1, holder = ?2, since = ?3, renewed_at = ?3 RETURNING token`,
+      `INSERT INTO leases (loop, token, holder, since, renewed_at) VALUES (?, 1, ?, ?, ?) ON CONFLICT (loop) DO
+       UPDATE SET token = token + 1, holder = excluded.holder, since = excluded.since, renewed_at = excluded.renewed_at
+       RETURNING token`,
       loop,
       JSON.stringify(holder),
+      now,
       now,
     );
     return { ok: true, lease: { loop, holder, token: Number(row?.['token']), since: now } };

@@ -51,9 +51,10 @@ export class Reader {
 
   loops(filter: { readonly document?: string; readonly open?: boolean } = {}): readonly LoopRow[] {
     const sql = `SELECT loops.*, (SELECT max(seq) FROM events WHERE events.loop = loops.loop) AS seq FROM loops
-      WHERE (?1 IS NULL OR document = ?1) AND (?2 IS NULL OR (reason IS NULL) = ?2) ORDER BY started_at DESC, rowid DESC`;
+      WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) ORDER BY started_at DESC, rowid DESC`;
+    const document = filter.document ?? null;
     const open = filter.open === undefined ? null : Number(filter.open);
-    return this.#connection.orThrow(() => this.#connection.all(sql, filter.document ?? null, open).map(loopRow));
+    return this.#connection.orThrow(() => this.#connection.all(sql, document, document, open, open).map(loopRow));
   }
 
   verify(loop: string): Verified {

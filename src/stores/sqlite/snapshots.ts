@@ -6,8 +6,8 @@ export function snapshotsOf(connection: Connection, warn: (sentence: string) => 
   return {
     async save(loop, { seq, hash, version, state }) {
       try {
-        const sql = `INSERT INTO snapshots (loop, seq, hash, version, state) VALUES (?1, ?2, ?3, ?4, ?5)
-          ON CONFLICT (loop) DO UPDATE SET seq = ?2, hash = ?3, version = ?4, state = ?5`;
+        const sql = `INSERT INTO snapshots (loop, seq, hash, version, state) VALUES (?, ?, ?, ?, ?) ON CONFLICT (loop) DO
+          UPDATE SET seq = excluded.seq, hash = excluded.hash, version = excluded.version, state = excluded.state`;
         connection.orThrow(() => connection.statement(sql).run(loop, seq, hash, version, JSON.stringify(state)));
       } catch (error) {
         warn(`The snapshot of loop ${loop} was not saved, so the next start takes longer: ${String(error)}`);
