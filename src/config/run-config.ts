@@ -9,7 +9,7 @@ export interface RunConfig {
   readonly config: Config;
   readonly settings: Settings;
   readonly notices: readonly string[];
-  /** True when a person set this limit or setting. */
+  /** True when a flag or the real environment says so: files of the project can be an agent's work. */
   readonly isSet: (key: string) => boolean;
 }
 
@@ -43,6 +43,6 @@ export async function resolveRun(
   if (!resolved.ok) return resolved;
   const { config, settings, notices } = resolved;
   const sources: Readonly<Record<string, string>> = resolved.sources;
-  const isSet = (key: string): boolean => sources[limitKeys[key] ?? key] !== 'preset';
+  const isSet = (key: string): boolean => ['flag', 'environment'].includes(sources[limitKeys[key] ?? key] ?? '');
   return { ok: true, run: { config, settings, notices, isSet } };
 }

@@ -17,9 +17,39 @@ function isAnswer(value: unknown): value is Answer {
   return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
 }
 
-/** A limit is a number above zero, or null for unlimited. */
-const isBound = (value: unknown): boolean =>
-  value === null || (typeof value === 'number' && Number.isFinite(value) && value > 0);
+const nullable: readonly string[] = [
+  'iterationsMax',
+  'costUsdMicrosMax',
+  'tokensMax',
+  'durationMsMax',
+  'deadlineAt',
+  'averageIterationMsMax',
+];
+const bounds: readonly string[] = [
+  ...nullable,
+  'iterationMsMax',
+  'consecutiveErrorsMax',
+  'noProgressIterations',
+  'attemptsPerTaskMax',
+  'escalationsPerTaskMax',
+];
+
+/** A known limit is a number above zero; null, for unlimited, where that is allowed at all. */
+const isBound = ([key, value]: readonly [string, unknown]): boolean =>
+  bounds.includes(key) &&
+  (value === null ? nullable.includes(key) : typeof value === 'number' && Number.isFinite(value) && value > 0);
+
+const isNames = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string');
+
+/** Mail may name other checks or agents; it cannot take the checks away. */
+function isChange(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(([key, one]) =>
+    key === 'promise' ? typeof one === 'string' : ['performers', 'checks'].includes(key) && isNames(one),
+  );
+}
 
 const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {
   answer: fields => typeof fields['escalation'] === 'string' && isAnswer(fields['answer']),
@@ -27,7 +57,8 @@ const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean 
   stop: () => true,
   pause: fields => typeof fields['now'] === 'boolean',
   resume: () => true,
-  limits: fields => isObject(fields['limits']) && Object.values(fields['limits']).every(isBound),
+  limits: fields =>
+    isObject(fields['limits']) && Object.entries(fields['limits']).every(isBound) && isChange(fields['settings']),
 };
 
 export function isCommand(value: unknown): value is Command {

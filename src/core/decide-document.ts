@@ -24,7 +24,8 @@ function statusDrift(
   const active = during === undefined ? undefined : liveIteration(state, during)?.task;
   for (const spec of specs) {
     const task = findTask(state.tasks, spec.id);
-    if (task === undefined || spec.id === active || state.unsaved.includes(spec.id)) continue;
+    if (task === undefined || (spec.id === active && spec.done && !spec.skipped) || state.unsaved.includes(spec.id))
+      continue;
     const same = spec.done === (task.status === 'done') && spec.skipped === (task.status === 'skipped');
     if (same) continue;
     const said = spec.done ? 'done' : spec.skipped ? 'skipped' : 'open';
@@ -48,9 +49,9 @@ export function documentRead(
   { tasks, hash, during }: InputOf<'document'>,
   now: number,
 ): readonly Event[] {
+  if (state.ended) return [];
   if (!state.loaded)
     return [{ type: 'tasks.loaded', at: now, tasks, hash, because: `${plural(tasks.length, 'task')} read` }];
-  if (hash === state.documentHash) return statusDrift(state, tasks, during, now);
   const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
   const added = tasks.filter(spec => findTask(state.tasks, spec.id) === undefined);
   const edited = tasks.filter(spec => {
@@ -66,6 +67,7 @@ export function documentRead(
       because: `${where}: ${plural(added.length, 'new task')}`,
     });
   const because = `${where}: ${edited.length === 0 ? 'no task text' : plural(edited.length, 'task text')} differs`;
-  events.push({ type: 'tasks.loaded', at: now, tasks: edited, hash, because });
+  if (edited.length > 0 || hash !== state.documentHash)
+    events.push({ type: 'tasks.loaded', at: now, tasks: edited, hash, because });
   return [...events, ...statusDrift(state, tasks, during, now)];
 }

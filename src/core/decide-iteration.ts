@@ -22,6 +22,9 @@ function outcomeOf(failure: Failure | undefined, signals: Signals): IterationOut
   return signals.handoff === undefined ? 'succeeded' : 'handed-off';
 }
 
+/** Providers' windows are a week at most; anything beyond is a mistake in units. */
+const resetMsMax = 8 * 24 * 3_600_000;
+
 /** The ladder's own stop is a failure of the iteration; any other stop of ours is not. */
 function failureOf(performed: Performed, live: LiveIteration): Failure | undefined {
   if (performed.failure?.kind !== 'stopped' || live.terminated === undefined) return performed.failure;
@@ -34,7 +37,7 @@ function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ende
   const { backoffBaseMs, backoffMsMax } = state.settings;
   if (failure.kind === 'rate-limit') {
     // A reset that is already past is no reason to ask again at once.
-    const known = failure.resetAtMs !== undefined && failure.resetAtMs > now;
+    const known = failure.resetAtMs !== undefined && failure.resetAtMs > now && failure.resetAtMs < now + resetMsMax;
     return { waitUntil: known ? failure.resetAtMs : now + backoffMsMax, waitFor: 'limit-reset' };
   }
   return {
@@ -45,7 +48,7 @@ function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ende
 
 function whyEnded({ outcome, failure, durationMs, signals }: Ending): string {
   const took = `after ${formatDuration(durationMs)}`;
-  if (outcome === 'interrupted') return `stopped by Ralph ${took}: ${failure?.detail ?? 'stop'}`;
+  if (outcome === 'interrupted') return `${failure?.detail ?? 'stopped'}, ${took}`;
   if (failure !== undefined) return `${failure.kind} ${took}: ${failure.detail}`;
   if (outcome === 'escalated') return `the agent asked a human ${took}`;
   if (outcome === 'handed-off') return `the agent asked for a fresh context ${took}: ${signals.handoff}`;

@@ -41,7 +41,7 @@ const skipTask = (task: string, by: string, now: number): Event => ({
   at: now,
   task,
   by,
-  because: 'a human left it out',
+  because: by.startsWith('--') ? 'by policy, unanswered' : 'a human left it out',
 });
 
 /** A question about one task (stuck, deviation): the seed's answers. */

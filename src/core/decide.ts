@@ -6,9 +6,9 @@ import { answerQuestion, raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
 import type { Event } from './event.ts';
 import { formatDuration, plural } from './format.ts';
-import type { Command, Input, InputOf } from './input.ts';
+import type { Command, Input, InputOf, Question } from './input.ts';
 import { isBounded } from './limits.ts';
-import { isBusy, liveIteration, type State } from './state.ts';
+import { isBusy, isWritten, liveIteration, type State } from './state.ts';
 import { findTask, isReady, openTasks, type Task } from './task.ts';
 import { evaluateTermination } from './termination.ts';
 import { takeLastCharacters } from './text.ts';
@@ -78,7 +78,7 @@ const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
   const events: Event[] = [];
   // A check that did not run proves nothing.
   const missing = state.settings.checks
-    .slice(outcomes.length)
+    .filter(name => !outcomes.some(outcome => outcome.name === name))
     .map(name => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
   for (const [at, outcome] of [...outcomes, ...missing].entries()) {
     const because = outcome.passed
@@ -133,6 +133,14 @@ const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }, now)
   ];
 };
 
+const unwritable = (failed: string): Question => ({
+  kind: 'storage',
+  summary: 'The task document cannot be written',
+  context: failed,
+  options: ['It can be written again: go on'],
+  question: 'Make it writable, then run the same command again.',
+});
+
 /** A task that changed while it was being written stays unsaved. */
 const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) => {
   const because = failed ?? restored ?? 'the document shows what the ledger says';
@@ -145,11 +153,13 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
   const event: Event = {
     type: 'tasks.saved',
     at: now,
-    tasks,
+    tasks: failed === undefined ? tasks : [],
     hash,
     because,
     ...(failed === undefined ? {} : { failed }),
   };
+  if (failed !== undefined)
+    return [event, ...raise(state, unwritable(failed), now, 'the document could not be written')];
   if (restored === undefined) return [event];
   const text = `The task document was damaged during the last iteration (${restored}) and has been put back. Do not edit it: Ralph keeps it.`;
   return [event, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a damaged document was restored' }];
@@ -206,9 +216,14 @@ const commands: {
         ]
       : [],
   limits: (state, { limits, settings }, by, now) => {
-    if (!isBounded({ ...state.settings.limits, ...limits })) return [];
-    const because = `set: ${[...Object.keys(limits), ...Object.keys(settings ?? {})].join(', ')}`;
-    return [{ type: 'limits.changed', at: now, limits, by, because, ...(settings === undefined ? {} : { settings }) }];
+    // Limits that would leave the loop without any bound are not taken; what else was asked for is.
+    const taken = isBounded({ ...state.settings.limits, ...limits }) ? limits : {};
+    const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
+    if (keys.length === 0) return [];
+    const because = `set: ${keys.join(', ')}`;
+    return [
+      { type: 'limits.changed', at: now, limits: taken, by, because, ...(settings === undefined ? {} : { settings }) },
+    ];
   },
 };
 
@@ -242,7 +257,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
       : [{ type: 'loop.resumed', at: now, by, because: 'a new process goes on with the loop', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
-    const settled = !isBusy(state) && state.unsaved.length === 0;
+    const settled = !isBusy(state) && isWritten(state);
     return state.ended || !settled || termination === undefined
       ? []
       : [{ type: 'loop.ended', at: now, ...termination }];

@@ -92,7 +92,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     live: ticking.live.filter(one => one.iteration !== event.iteration),
     iterationsEnded: ticking.iterationsEnded + 1,
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
-    sinceProgress: ticking.sinceProgress + (tried ? 1 : 0),
+    sinceProgress: ticking.sinceProgress + (tried && event.outcome !== 'escalated' ? 1 : 0),
     lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
     guidance: tried ? said(ticking.guidance, event.iteration) : unsaid(ticking.guidance, event.iteration),
     checkpointDue: ticking.settings.checkpoints,

@@ -5,7 +5,7 @@ import type { Event, EventOf, EventType } from './event.ts';
 import { alive, heard, iterationEnded, iterationStarted, nudged } from './evolve-iteration.ts';
 import { clocked, unsaved, withLive, withTask } from './fold.ts';
 import type { State } from './state.ts';
-import { addTasks, findTask, setTask, type Task, type TaskSpec } from './task.ts';
+import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from './task.ts';
 import { takeCharacters } from './text.ts';
 import { addUsage } from './usage.ts';
 
@@ -77,8 +77,24 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     claims: closed.claims.filter(claim => claim.task !== event.task),
     guidance: closed.guidance.filter(one => one.task !== event.task),
     sinceProgress: 0,
+    parkedSinceProgress: 0,
     echoes: [],
     memory: remember(closed.memory, 'successes', `${event.task} ${task?.title ?? ''}: ${event.because}`),
+  };
+}
+
+/**
+ * One hard task must not end the batch: the first that is parked since the last completion, although its agent worked and
+ * claimed, gives the others a new window. An agent that never claims, or fails at the next task too, gets none (F77).
+ */
+function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
+  const parked = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
+  const worked = findTask(state.tasks, event.task)?.claimFailed === true;
+  const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
+  return {
+    ...parked,
+    parkedSinceProgress: state.parkedSinceProgress + 1,
+    sinceProgress: another ? 0 : parked.sinceProgress,
   };
 }
 
@@ -158,8 +174,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       withTask(state, event.task, task => ({ ...taskFreed(task), status: 'skipped' })),
       event.task,
     ),
-  'task.blocked': (state, event) =>
-    withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because })),
+  'task.blocked': taskBlocked,
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),

@@ -3,7 +3,7 @@ import { breakerPosition } from './breaker.ts';
 import { checkBudget } from './budget.ts';
 import type { Escalation } from './event.ts';
 import { ladderStep } from './health.ts';
-import { isBusy, type State } from './state.ts';
+import { hasStorageTrouble, isBusy, isWritten, type State } from './state.ts';
 import { openTasks, readyTasks, type Task } from './task.ts';
 import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';
 
@@ -82,7 +82,7 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   const effects: Effect[] = [];
   const starting =
     ready && state.tasks.size > tasksWrittenFirstMax && !state.live.some(one => one.process !== undefined);
-  if (state.unsaved.length > 0 && !starting) {
+  if (state.unsaved.length > 0 && !starting && !hasStorageTrouble(state)) {
     effects.push({ type: 'save', key: `save:${state.unsaved.join(',')}`, tasks: state.unsaved });
   }
   if (state.checkpointDue) effects.push({ type: 'checkpoint', key: `checkpoint:${state.iterationsEnded}` });
@@ -157,13 +157,14 @@ export function next(state: State, now: number, self: string): Plan {
   const hard = hardStop(state, now) !== undefined;
   const work = liveEffects(state, now, self, hard, wake);
   const plan = (more: readonly Effect[]): Plan => {
-    wake.by(timeLimitAt(state, now));
+    const limitAt = timeLimitAt(state, now);
+    if (limitAt !== undefined && limitAt > now) wake.by(limitAt);
     const busyStarting = more.some(effect => effect.type === 'begin') || state.live.length > 0;
     const effects = [...work, ...bookkeeping(state, busyStarting), ...more];
     return wake.at === undefined ? { effects } : { effects, wakeAt: Math.max(wake.at, now + 1) };
   };
   const settled = !isBusy(state);
-  const written = state.unsaved.length === 0 && !state.checkpointDue;
+  const written = isWritten(state) && !state.checkpointDue;
   const termination = evaluateTermination(state, now);
   if (termination !== undefined) {
     return plan(settled && written ? [{ type: 'end', key: 'end', termination }] : []);

@@ -88,6 +88,8 @@ export interface State {
   /** Iterations in a row that the health ladder had to end. */
   readonly terminationsInRow: number;
   readonly sinceProgress: number;
+  /** Tasks parked since the last one was completed. */
+  readonly parkedSinceProgress: number;
   readonly memory: Memory;
   readonly echoes: readonly string[];
   readonly report?: Report;
@@ -146,6 +148,7 @@ export const initialState: State = {
   lastError: '',
   terminationsInRow: 0,
   sinceProgress: 0,
+  parkedSinceProgress: 0,
   memory: { recent: [], errors: [], successes: [] },
   echoes: [],
   breakers: {},
@@ -159,6 +162,16 @@ export const initialState: State = {
 
 export function isBusy(state: State): boolean {
   return state.live.length > 0 || state.claims.length > 0;
+}
+
+/** A question about the disk or the document is open: nothing is tried again before it is answered. */
+export function hasStorageTrouble(state: State): boolean {
+  return state.escalations.some(one => one.kind === 'storage');
+}
+
+/** The document shows what the ledger says, or a person stopped the loop although it cannot be written. */
+export function isWritten(state: State): boolean {
+  return state.unsaved.length === 0 || (state.stop !== undefined && hasStorageTrouble(state));
 }
 
 /** Active time so far; waits for people, providers and pauses are not in it. */

@@ -123,7 +123,11 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   },
   ask,
   stall: async (_effect, { post }) => post({ type: 'stalled' }),
-  end: async (_effect, { post }) => post({ type: 'end' }),
+  end: async (_effect, { engine, state, post }) => {
+    const loaded = state.loaded ? await engine.source.load() : undefined;
+    if (loaded?.type === 'loaded') post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+    post({ type: 'end' });
+  },
 };
 
 export function performEffect(effect: Effect, place: Workplace, stop: AbortSignal): Promise<void> {

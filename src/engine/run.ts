@@ -5,15 +5,16 @@ import type { Event } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import type { Input } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
-import { redactDeep } from '../core/redact.ts';
-import { isBusy, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../ports/source.ts';
 import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
 import { diskFull } from './disk-full.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { failureIn, keepLease } from './keep-lease.ts';
+import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
+import { redacted } from './redacted.ts';
 import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
 import { storageFailure } from './storage-failure.ts';
 
@@ -86,7 +87,9 @@ class LoopRun {
       if (this.inbox.length > 0) continue;
       const result = this.result(plan);
       if (result !== undefined) return result;
-      await this.rest(Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, this.answerDueAt()));
+      const due = this.answerDueAt();
+      const patience = due > this.engine.clock.now() ? due : Number.POSITIVE_INFINITY;
+      await this.rest(Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, patience));
     }
   }
 
@@ -200,8 +203,9 @@ class LoopRun {
   /** What we know ourselves first (that we took over, above all), then what others sent. */
   private async recordAll(): Promise<void> {
     for (let input = this.inbox.shift(); input !== undefined; input = this.inbox.shift()) await this.record(input);
-    if (this.mailWaiting && !this.failure) {
-      this.mailWaiting = false;
+    const look = this.mailWaiting && !this.failure;
+    this.mailWaiting = false; // also when we may not look: a flag left up would never let the loop rest
+    if (look) {
       for (const mail of await this.mail()) {
         // Mail of a newer version stays for a holder that understands it (F16).
         if (mail.version > commandVersion || !isCommand(mail.body)) continue;
@@ -221,7 +225,7 @@ class LoopRun {
 
   private async record(raw: Input, takes?: number): Promise<void> {
     if (this.failure) return;
-    const input = redactDeep(raw, this.engine.redact);
+    const input = redacted(raw, this.engine.redact);
     const events = decide(this.state, input, this.engine.clock.now());
     if (events.length === 0 && takes === undefined) return;
     await this.append(events, takes);
@@ -257,9 +261,9 @@ class LoopRun {
   private async lastWord(failure: StoreFailure): Promise<void> {
     this.lastWordSaid = true;
     this.engine.freeReserve?.();
-    const question = redactDeep(diskFull(failure.detail), this.engine.redact);
-    const input: Input = { type: 'escalate', question, because: 'the ledger could not be written' };
-    const events = decide(this.state, input, this.engine.clock.now());
+    const because = 'the ledger could not be written';
+    const input: Input = { type: 'escalate', question: diskFull(failure.detail), because };
+    const events = decide(this.state, redacted(input, this.engine.redact), this.engine.clock.now());
     const { token, loop } = this.lease;
     const appended = await this.engine.ledger.store.append(loop, this.seq, events, { token });
     if (!appended.ok) return;
@@ -274,23 +278,9 @@ export async function runLoop(engine: Engine, loop: string, options: RunOptions)
   if (!leased.ok) return { type: 'held', held: leased.held };
   try {
     const from = await replay(engine.ledger, loop, engine.version);
-    // A command to a loop that a process left in the middle of work must not count the time since as work.
-    const resumes = from.seq > 0 && (!options.settleOnly || isBusy(from.state));
-    const storage = from.state.escalations.filter(one => one.kind === 'storage');
-    const loaded = from.state.loaded && !options.settleOnly ? await engine.source.load() : undefined;
-    if (loaded?.type === 'failed') return { type: 'refused', state: from.state, problems: loaded.problems };
-    const first: Input[] = [
-      ...(resumes ? [{ type: 'taken-over' as const, by: engine.by }] : []),
-      ...(loaded?.type === 'loaded'
-        ? [{ type: 'document' as const, tasks: loaded.document.tasks, hash: loaded.hash }]
-        : []),
-      ...storage.map<Input>(one => ({
-        type: 'command',
-        by: 'ralph',
-        command: { type: 'answer', escalation: one.id, answer: { kind: 'retry' } },
-      })),
-      ...(options.first ?? []),
-    ];
+    const opening = await openingInputs(engine, from.state, from.seq > 0, options.settleOnly === true);
+    if ('problems' in opening) return { type: 'refused', state: from.state, problems: opening.problems };
+    const first = [...opening.inputs, ...(options.first ?? [])];
     const result = await new LoopRun(engine, leased.lease, { ...options, first }, from).go();
     await engine.publish?.close();
     return result;

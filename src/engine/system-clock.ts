@@ -1,15 +1,20 @@
 // The clock of the machine, for everything that is not a simulation.
 import type { Clock } from '../ports/clock.ts';
 
+const lookEveryMs = 60_000;
+
 export function systemClock(id: () => string): Clock {
   return {
     now: () => Date.now(),
     at(at, due) {
-      // setTimeout takes at most 2^31-1 ms; a later time is reached in several steps.
+      // By whichever comes first of the wall clock and the time that really passed, looked at once a minute: neither a
+      // clock that is set back nor a machine that slept may hold up a renewal, a back-off or a deadline (F53).
+      const delayMs = at - Date.now();
+      const since = performance.now();
       let timer: NodeJS.Timeout;
       const arm = (): void => {
-        const left = Math.max(0, at - Date.now());
-        timer = setTimeout(() => (Date.now() >= at ? due() : arm()), Math.min(left, 2 ** 31 - 1));
+        const leftMs = Math.min(at - Date.now(), delayMs - (performance.now() - since));
+        timer = leftMs <= 0 ? setTimeout(due, 0) : setTimeout(arm, Math.min(leftMs, lookEveryMs));
       };
       arm();
       return () => clearTimeout(timer);

@@ -65,7 +65,9 @@ export function fileSpool(loopFolder: string, redact: Redact): Spool {
     },
     found(iteration) {
       try {
-        return JSON.parse(readFileSync(join(iterationFolder(loopFolder, iteration), 'ended.json'), 'utf8')) as SpoolEnd;
+        const text = readFileSync(join(iterationFolder(loopFolder, iteration), 'ended.json'), 'utf8');
+        const end = JSON.parse(text) as SpoolEnd | null;
+        return typeof end?.message === 'string' ? end : undefined;
       } catch {
         return undefined; // not there, or half written: the iteration counts as interrupted
       }

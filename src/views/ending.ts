@@ -26,6 +26,7 @@ const resumeWith =
 const lookAt = (state: State): readonly string[] => [
   `ralph explain ${state.name}   # why, step by step`,
   `ralph logs ${state.name}      # what the agent said`,
+  `ralph resume ${state.name}    # when the cause is mended: reopens this loop, its questions and counters`,
 ];
 
 const rows: Readonly<Record<TerminationReason, EndRow>> = {
@@ -36,11 +37,20 @@ const rows: Readonly<Record<TerminationReason, EndRow>> = {
   consecutive_errors: { exitCode: 6, words: 'Stopped: too many errors in a row', next: lookAt },
   budget_exhausted: { exitCode: 4, words: 'Stopped: the money is used up', next: resumeWith('--max-cost AMOUNT') },
   max_iterations: { exitCode: 3, words: 'Stopped: all iterations are used up', next: resumeWith('--max-iterations N') },
-  max_duration: { exitCode: 3, words: 'Stopped: the time is used up', next: resumeWith('--max-duration D') },
+  max_duration: {
+    exitCode: 3,
+    words: 'Stopped: the time is used up',
+    next: state => resumeWith(state.ended?.because.includes('--deadline') ? '--deadline T' : '--max-duration D')(state),
+  },
   no_progress: { exitCode: 6, words: 'Stopped: no progress', next: lookAt },
 };
 
 const limitReasons: readonly TerminationReason[] = ['budget_exhausted', 'max_iterations', 'max_duration'];
+
+/** Neither done nor stopped by a person: going on with new counters must be said (ADR 4). */
+export function endedUnasked(state: State): boolean {
+  return state.ended !== undefined && !['goal_achieved', 'explicit_stop'].includes(state.ended.reason);
+}
 
 export function endedByLimit(state: State): boolean {
   return state.ended !== undefined && limitReasons.includes(state.ended.reason);
@@ -67,10 +77,18 @@ function effort(state: State): string {
   return parts.join(', ');
 }
 
+/** A loop in which everything was skipped is over, but nothing was done. */
+function rowOf(state: State, reason: TerminationReason): EndRow {
+  const { done, skipped } = progress(state.tasks);
+  return reason === 'goal_achieved' && done === 0 && skipped > 0
+    ? { ...rows[reason], words: 'Over, nothing done' }
+    : rows[reason];
+}
+
 /** `requireChecks`: unverified work is then not a success (exit 8). */
 export function endingOf(state: State, requireChecks = false): Ending {
   if (state.ended === undefined) return standing(state);
-  const row = rows[state.ended.reason];
+  const row = rowOf(state, state.ended.reason);
   const unverified = progress(state.tasks).unverified;
   const { reason, because } = state.ended;
   // A goal's reason counts the tasks itself.

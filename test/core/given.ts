@@ -112,7 +112,8 @@ export class Story {
   }
 
   checked(passed: boolean, iteration = this.state.iterations): readonly Event[] {
-    const outcome = { name: 'npm test', passed, detail: passed ? 'ok' : '2 tests failed', durationMs: 10 };
+    const name = this.state.settings.checks[0] ?? 'npm test';
+    const outcome = { name, passed, detail: passed ? 'ok' : '2 tests failed', durationMs: 10 };
     return this.when({ type: 'checked', iteration, outcomes: [outcome] });
   }
 

@@ -6,7 +6,7 @@ import { claims, eventsIn, makeEngine, makeWorld, type Play, runWorld } from './
 const minuteMs = 60_000;
 
 describe('signs of life', () => {
-  it('are reported every minute with how long it has been quiet, and stop with the iteration', async () => {
+  it('are reported ever more rarely, once a minute at last, with how long it has been quiet, and stop with the iteration', async () => {
     const world = makeWorld(1);
     const speaksTwice: Play = async function* ({ task }, _stop, { clock }) {
       const pass = (ms: number): Promise<void> => new Promise(done => void clock.at(clock.now() + ms, done));
@@ -19,9 +19,14 @@ describe('signs of life', () => {
     expect(await runWorld(world, makeEngine(world, speaksTwice))).toMatchObject({ type: 'ended' });
     const heard = (await eventsIn(world.ledger)).flatMap(event => (event.type === 'iteration.heard' ? [event] : []));
     expect(heard.map(({ quietMs, contextUsed }) => [quietMs, contextUsed])).toEqual([
-      [minuteMs, undefined],
-      [0.5 * minuteMs, 0.25],
-      [1.5 * minuteMs, 0.25],
+      [1_000, undefined],
+      [3_000, undefined],
+      [7_000, undefined],
+      [15_000, undefined],
+      [31_000, undefined],
+      [63_000, undefined],
+      [33_000, 0.25],
+      [93_000, 0.25],
     ]);
     expect(world.clock.waiting).toBe(0);
   });

@@ -74,6 +74,8 @@ describe('a damaged ledger (F46)', () => {
     );
     expect(errors).toContain(join(stage.home, aside ?? 'nothing was kept'));
     expect(readFileSync(join(stage.home, aside!)).equals(damaged)).toBe(true);
+    const document = join(stage.project, 'PRD.json');
+    writeFileSync(document, readFileSync(document, 'utf8').replaceAll(/"passes":\s*true/g, '"passes": false'));
     const again = await stage.run('prd-works', {}, ['--new']).ended;
     expect([again.code, again.errors]).toEqual([0, expect.not.stringContaining('damaged')]);
     const verify = await stage.ralph(['audit', 'verify']).ended;

@@ -65,6 +65,7 @@ export async function execute(
   const answer = await readAnswer(context, flags, escalation.options);
   const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
   context.say(`Answer to ${row.name}/${escalation.id}: ${outcomeWords[outcome]}.`);
-  if (outcome === 'decided' && answer.kind !== 'abort') context.say(`  Go on: ralph run ${row.document}`);
+  if (outcome === 'decided' && answer.kind !== 'abort')
+    context.say('  Go on: the same `ralph run` command as before, with its agent');
   return 0;
 }

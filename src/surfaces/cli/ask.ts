@@ -2,7 +2,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
-import type { LiveView } from './live.ts';
+import { escalationCard, type LiveView } from './live.ts';
+import type { Style } from './style.ts';
 
 type Reply = Answer | { readonly kind: 'custom' } | { readonly kind: 'invalid'; readonly why: string };
 
@@ -30,11 +31,12 @@ function readReply(text: string, options: number): Reply {
   return words[word] ?? { kind: 'invalid', why: 'Type a number, c, s, r or a.' };
 }
 
-export function askAtTerminal(view: LiveView, onCtrlC: () => void) {
+export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void) {
   let busy: Promise<unknown> = Promise.resolve();
   const one = async (escalation: Escalation, stop: AbortSignal): Promise<Answer | undefined> => {
     if (stop.aborted) return undefined;
     const lines = createInterface({ input: process.stdin, output: process.stderr });
+    view.line(escalationCard(escalation, style));
     const release = view.hold(() => lines.prompt(true));
     lines.on('SIGINT', onCtrlC);
     try {
@@ -51,7 +53,12 @@ export function askAtTerminal(view: LiveView, onCtrlC: () => void) {
         } else return reply;
       }
     } catch {
-      return undefined; // answered from elsewhere, interrupted, or the terminal went away
+      // Answered from elsewhere, interrupted, or Ctrl-D: then it stays open for `ralph answer`.
+      if (!stop.aborted)
+        view.line(
+          `\n${escalation.id} stays open: ralph answer ${escalation.id} --option 1 (or --text, --skip, --retry, --abort)`,
+        );
+      return undefined;
     } finally {
       lines.close();
       release();

@@ -35,7 +35,7 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
         : `${chosen.name}${chosen.state === undefined ? '' : `, resumed after iteration ${chosen.state.iterations}`}`,
     ],
     ['tasks', `${path} (${done}/${counts?.total ?? document.tasks.length} done)`],
-    ['folder', directory],
+    ['folder', chosen?.state?.directory ?? directory],
     [
       'agent',
       performer.name === 'command'

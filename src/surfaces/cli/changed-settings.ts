@@ -1,18 +1,30 @@
 // What differs between a loop's settings and those given now, as the command that changes them.
+
+import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
-import type { Settings } from '../../core/limits.ts';
+import { isBounded, type Limits, type Settings } from '../../core/limits.ts';
 
 /** Settings that a person set anew for a loop that goes on. */
 export function changedSettings(
   before: Settings,
   wanted: Settings,
   isSet: (key: string) => boolean,
+  flags: Readonly<Record<string, unknown>> = {},
 ): Command | undefined {
-  const limits = Object.fromEntries(
+  const limits: Partial<Limits> = Object.fromEntries(
     Object.entries(wanted.limits).filter(
-      ([key, value]) => isSet(key) && before.limits[key as keyof Settings['limits']] !== value,
+      ([key, value]) =>
+        isSet(key) &&
+        before.limits[key as keyof Limits] !== value &&
+        !(key === 'deadlineAt' && isLaterByTheClock(before.limits.deadlineAt, value, flags['deadline'])),
     ),
   );
+  if (!isBounded({ ...before.limits, ...limits })) {
+    throw new UsageError(
+      'Nothing would bound this loop any more.',
+      'Leave one limit set: unlimited is allowed only beside another limit.',
+    );
+  }
   const same = (a: readonly string[], b: readonly string[]): boolean =>
     a.length === b.length && a.every((one, at) => one === b[at]);
   const settings = {
@@ -22,4 +34,9 @@ export function changedSettings(
   };
   if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
   return { type: 'limits', limits, settings };
+}
+
+/** The same `--deadline 07:00` a day later must not move the deadline that the loop has. */
+function isLaterByTheClock(before: number | null, wanted: number | null, typed: unknown): boolean {
+  return before !== null && wanted !== null && wanted > before && /^\d{1,2}:\d{2}$/.test(String(typed));
 }

@@ -3,7 +3,7 @@ import { freshId, loopName, stateOf } from '../../app.ts';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import type { Ledger } from '../../ports/store.ts';
-import { endedByLimit, endingOf } from '../../views/ending.ts';
+import { endedByLimit, endedUnasked, endingOf } from '../../views/ending.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import type { Prepared } from './prepare.ts';
@@ -15,23 +15,23 @@ export interface Chosen {
   readonly state?: State;
 }
 
-/** Undefined: a person must first say what to do with a loop that ended at a limit. */
+/** An exit code: a person must first say what to do with a loop that ended with work left. */
 export async function chooseLoop(
   context: Context,
   ledger: Ledger,
   prepared: Prepared,
   flags: Readonly<Record<string, unknown>>,
   interactive: boolean,
-): Promise<Chosen | undefined> {
+): Promise<Chosen | { readonly exitCode: number }> {
   const rows = await ledger.store.loops({ document: prepared.path });
   const newest = rows[0];
   if (newest !== undefined && flags['new'] !== true) {
     const { state } = await stateOf(ledger, newest.loop);
     if (state.ended === undefined) return { loop: newest.loop, name: newest.name, state };
     const left = progress(state.tasks).open > 0 && prepared.document.tasks.some(task => !task.done && !task.skipped);
-    if (endedByLimit(state) && left && !(interactive && (await newInstead(context, state)))) {
+    if (endedUnasked(state) && left && !(interactive && (await newInstead(context, state)))) {
       if (!interactive) sayEnded(context, state);
-      return undefined;
+      return { exitCode: endedByLimit(state) ? 3 : 6 };
     }
   }
   const taken = new Set((await ledger.store.loops()).map(row => row.name));
@@ -41,8 +41,8 @@ export async function chooseLoop(
 
 function sayEnded(context: Context, state: State): void {
   const ending = endingOf(state);
-  context.say(`ralph: the last loop of this file ended at a limit. ${ending.sentence}`);
-  const resume = ending.next[0]?.replace(/\s+#.*$/, '') ?? '';
+  context.say(`ralph: the last loop of this file ended with work left. ${ending.sentence}`);
+  const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '') ?? '';
   context.say(`  Go on, counters kept: ${resume}`);
   context.say('  Start over with new counters: the same command with --new');
 }

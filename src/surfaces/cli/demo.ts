@@ -101,7 +101,7 @@ export async function execute(
     const prepared = await prepare({ PATH: context.env['PATH'], HOME: folder }, project, 'PRD.json', settings);
     const ledger = await openLedger({ home, env: context.env, warn: context.say });
     const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
-    if (chosen === undefined) throw new UsageError('The demo found a loop that is not its own.');
+    if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
     context.say(card(prepared, chosen, style));
     const view = liveView(style, text => void process.stderr.write(text), false);
     const { result, interrupted } = await launch({

@@ -12,17 +12,16 @@ export async function findLoop(ledger: Ledger, wanted: string | undefined, direc
     if (row === undefined) throw noLoopYet();
     return row;
   }
-  const exact = rows.filter(row => row.name === wanted || row.loop === wanted);
+  const slug = wanted.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const exact = rows.filter(row => row.name === wanted || row.loop === wanted || row.name === slug);
   const matches =
     exact.length > 0 ? exact : rows.filter(row => row.name.startsWith(wanted) || row.loop.startsWith(wanted));
   const [only, second] = matches;
   if (only === undefined)
     throw new UsageError(`No loop is called ${JSON.stringify(wanted)}.`, 'See them all: ralph loops list');
   if (second !== undefined && exact.length === 0) {
-    const names = matches
-      .slice(0, 5)
-      .map(row => row.name)
-      .join(', ');
+    const shown = matches.slice(0, 5).map(row => row.name);
+    const names = `${shown.join(', ')}${matches.length > shown.length ? ', …' : ''}`;
     throw new UsageError(`Several loops begin with ${JSON.stringify(wanted)}: ${names}.`, 'Give more of the name.');
   }
   return only;

@@ -28,7 +28,7 @@ export async function execute(
   for (const { row, escalation } of questions) {
     context.out(escalationCard(escalation, style));
     context.out(
-      `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} --option 1   (or --text "...", --skip, --retry, --abort)\n`,
+      `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${escalation.options.length > 0 ? '--option 1   (or --text "...", ' : '--text "..."   (or '}--skip, --retry, --abort)\n`,
     );
   }
   return 0;

@@ -1,5 +1,4 @@
 // Signals: the first Ctrl-C stops the agent and records it, the second is immediate; TERM and HUP stop once.
-import { readFileSync } from 'node:fs';
 import { endOwnTree } from '../../app.ts';
 
 export interface Interrupt {
@@ -11,16 +10,7 @@ export interface Interrupt {
 }
 
 const sameSignalMs = 50; // a signal to the whole group and its forwarded copy are one
-
-/** Started under nohup: the person asked to outlive the terminal, and a handler of ours would undo that. */
-function ignoresHangUp(): boolean {
-  try {
-    const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
-    return (Number.parseInt(ignored.slice(-1), 16) & 1) === 1;
-  } catch {
-    return false;
-  }
-}
+const forwardedMs = 1_000; // what the wrapper forwards late is still the signal that we had ourselves
 
 export function watchSignals(say: (text: string) => void): Interrupt {
   const controller = new AbortController();
@@ -34,7 +24,7 @@ export function watchSignals(say: (text: string) => void): Interrupt {
   };
   const press = (): void => {
     const now = Date.now();
-    if (exitCode === 130 && now - pressedAt > sameSignalMs) {
+    if (exitCode !== undefined && now - pressedAt > sameSignalMs) {
       say('Ended at once. What was recorded is kept; the same command resumes.');
       endOwnTree();
       process.exit(130);
@@ -47,10 +37,20 @@ export function watchSignals(say: (text: string) => void): Interrupt {
     stop(143, 'the terminal was closed', 'The terminal was closed: stopping the agent and recording it.');
   process.on('SIGINT', press);
   process.on('SIGTERM', terminate);
-  if (!ignoresHangUp()) process.on('SIGHUP', hangUp);
-  // Started through another Node (bin/ralph): when that wrapper dies, so must we.
+  process.on('SIGHUP', hangUp);
+  // Started through another Node (bin/ralph): it forwards what it alone was sent, and when it is killed, so are we.
+  const forwarded = (message: unknown): void => {
+    const { signal } = (message ?? {}) as { signal?: unknown };
+    if (signal === 'SIGINT' && Date.now() - pressedAt > forwardedMs) press();
+    else if (signal === 'SIGHUP' || signal === 'SIGQUIT') hangUp();
+  };
+  const wrapperGone = (): void => {
+    endOwnTree();
+    process.exit(137);
+  };
   if (process.connected) {
-    process.on('disconnect', terminate);
+    process.on('message', forwarded);
+    process.on('disconnect', wrapperGone);
     process.channel?.unref();
   }
   return {
@@ -61,7 +61,8 @@ export function watchSignals(say: (text: string) => void): Interrupt {
       process.off('SIGINT', press);
       process.off('SIGTERM', terminate);
       process.off('SIGHUP', hangUp);
-      process.off('disconnect', terminate);
+      process.off('message', forwarded);
+      process.off('disconnect', wrapperGone);
     },
   };
 }

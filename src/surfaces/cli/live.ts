@@ -126,7 +126,8 @@ function wording(
 
 const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
 
-export function liveView(style: Style, write: (text: string) => void, quiet: boolean): LiveView {
+/** `asks`: each question is shown where it is asked, so not a second time when it is raised. */
+export function liveView(style: Style, write: (text: string) => void, quiet: boolean, asks = false): LiveView {
   let state: State = initialState;
   let shown = false;
   let held = 0;
@@ -153,7 +154,8 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
   return {
     tell(event, next) {
       state = next;
-      const said = quiet ? undefined : wording(event, next, style);
+      const isShownLater = asks && event.type === 'escalation.raised';
+      const said = quiet || isShownLater ? undefined : wording(event, next, style);
       if (said !== undefined) {
         const time = `[${clockTime(event.at)}] `;
         const isProse = style.live && said.tone !== undefined && !said.text.includes('\n');

@@ -24,9 +24,10 @@ export async function execute(
   for (const row of rows.slice(0, shownMax)) {
     const { state } = await stateOf(ledger, row.loop);
     const { done, total } = progress(state.tasks);
+    const alive = (await ledger.store.holder(row.loop))?.alive === true;
     const asks = state.ended === undefined && state.escalations.length > 0 ? '  needs you' : '';
     context.out(
-      `${row.name.padEnd(28)} ${loopLabel(state).padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)} ${new Date(row.startedAt).toISOString().slice(0, 16)}  ${row.document}${asks}`,
+      `${row.name.padEnd(28)} ${(state.ended || alive ? loopLabel(state) : 'not running').padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)} ${new Date(row.startedAt).toISOString().slice(0, 16)}  ${row.document}${asks}`,
     );
   }
   if (rows.length > shownMax) context.say(`... and ${rows.length - shownMax} older ones (--json shows all)`);

@@ -1,6 +1,7 @@
 // The entry of `ralph`: parses the command line and loads only the command that was asked for.
 import { UsageError } from '../../core/errors.ts';
 import { version } from '../../version.ts';
+import { guardOutput } from './output.ts';
 
 async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
@@ -28,8 +29,7 @@ function complain(error: unknown): number {
 // Crash-only (F15): what we did not foresee ends the process, and the next start resumes from the ledger.
 process.on('uncaughtException', error => process.exit(complain(error)));
 process.on('unhandledRejection', error => process.exit(complain(error)));
-// A reader that went away (| head) is no error.
-process.stdout.on('error', () => process.exit(0));
+guardOutput();
 
 main(process.argv.slice(2)).then(
   code => process.exit(code),

@@ -37,7 +37,7 @@ export async function execute(
   if (state.ended?.reason === 'goal_achieved')
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
   if (state.ended === undefined && state.paused === undefined && !changes) {
-    context.say(`Loop ${row.name} is not paused. Run it: ralph run ${row.document}`);
+    context.say(`Loop ${row.name} is not paused. It goes on with the same \`ralph run\` command as before.`);
     return 0;
   }
   if (state.ended !== undefined) {
@@ -56,12 +56,12 @@ export async function execute(
     if (still !== undefined)
       throw new UsageError(
         `Loop ${row.name} would end again at once: ${still.because}.`,
-        'Raise that limit: ralph resume LOOP --max-iterations N (or --max-cost, --max-duration)',
+        `Raise that limit: ralph resume ${row.name} --max-iterations N (or --max-cost, --max-tokens, --max-duration, --deadline)`,
       );
   }
   const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];
   const outcome = await sendCommand(context, row, commands);
   context.say(`Resume of ${row.name}: ${outcomeWords[outcome]}.`);
-  if (outcome === 'decided') context.say(`  Run it: ralph run ${row.document}`);
+  if (outcome === 'decided') context.say('  Go on: the same `ralph run` command as before, with its agent');
   return 0;
 }

@@ -21,13 +21,18 @@ import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
+import { workWithoutAudience } from './output.ts';
 import { type Prepared, prepare, refuseProblems } from './prepare.ts';
 import { makeStyle } from './style.ts';
 
-function firstInputs(prepared: Prepared, chosen: Chosen, context: Context): readonly Input[] {
+const renewEveryMs = 15_000;
+
+type Flags = Readonly<Record<string, unknown>>;
+
+function firstInputs(prepared: Prepared, chosen: Chosen, context: Context, flags: Flags): readonly Input[] {
   const { run, document, path, directory } = prepared;
   if (chosen.state !== undefined) {
-    const changed = changedSettings(chosen.state.settings, run.settings, run.isSet);
+    const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
     const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
     const commands = [...(changed === undefined ? [] : [changed]), ...resume];
     return commands.map(command => ({ type: 'command', command, by: context.by }));
@@ -91,6 +96,8 @@ export interface Launch {
   /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
   readonly ask?: (press: () => void) => NonNullable<Engine['ask']>;
   readonly allowEmptyCriteria: boolean;
+  /** As typed. */
+  readonly flags?: Flags;
 }
 
 /** Runs the chosen loop to its end, its question or its interruption. */
@@ -99,6 +106,7 @@ export async function launch(
 ): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
   const { context, ledger, prepared, chosen, view, ask } = launching;
   const home = context.home();
+  workWithoutAudience();
   const interrupt = watchSignals(text => view.line(text));
   const source = await documentSource(
     context.env,
@@ -125,7 +133,7 @@ export async function launch(
   try {
     const result = await runEngine(engine, chosen.loop, {
       interrupt: interrupt.signal,
-      first: firstInputs(prepared, chosen, context),
+      first: firstInputs(prepared, chosen, context, launching.flags ?? {}),
     });
     return { result, interrupted: interrupt.exitCode() };
   } finally {
@@ -151,9 +159,11 @@ export async function execute(
   // Two runs that start in the same moment must not each begin a loop of one document (F18).
   const claimed = await ledger.store.lease(`document:${given.path}`, await freshHolder());
   if (!claimed.ok) return sayHeld(context, claimed.held);
+  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
   try {
     return await work(context, ledger, given, flags, interactive);
   } finally {
+    clearInterval(renewing);
     await ledger.store.release(claimed.lease);
   }
 }
@@ -168,7 +178,7 @@ async function work(
   const style = makeStyle(flags);
   const quiet = flags['quiet'] === true;
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);
-  if (chosen === undefined) return 3;
+  if ('exitCode' in chosen) return chosen.exitCode;
   if (chosen.state === undefined && given.document.tasks.every(task => task.done || task.skipped)) {
     context.say(`Nothing to do: every task of ${given.path} is done or skipped.`);
     return 0;
@@ -176,7 +186,7 @@ async function work(
   const prepared = await carriedOver(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
-  const view = liveView(style, text => void process.stderr.write(text), quiet);
+  const view = liveView(style, text => void process.stderr.write(text), quiet, interactive);
   const { result, interrupted } = await launch({
     context,
     ledger,
@@ -184,7 +194,8 @@ async function work(
     chosen,
     view,
     allowEmptyCriteria: flags['criteria'] === false,
-    ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, press) } : {}),
+    flags,
+    ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, style, press) } : {}),
   });
   const requireChecks = Boolean(prepared.run.config.requireChecks);
   return finish(context, view, result, interrupted, { requireChecks, json: flags['json'] === true });

@@ -31,7 +31,11 @@ export async function execute(
   if (flags['json'] === true) {
     const view = new StatusView();
     for await (const page of ledgerEvents(ledger, row.loop)) for (const { event } of page) view.add(event);
-    context.out(JSON.stringify(view.status(), null, 2));
+    const status = view.status();
+    const alive = (await ledger.store.holder(row.loop))?.alive === true;
+    // The seed has no word for a loop that no process works on; paused is the one that tells a program to resume it.
+    const state = alive || row.reason !== null ? status.state : 'paused';
+    context.out(JSON.stringify({ ...status, state }, null, 2));
     return 0;
   }
   const { state } = await stateOf(ledger, row.loop);
@@ -45,7 +49,7 @@ export async function execute(
       ? 'none'
       : 'NONE: no process works on it; the same `ralph run` resumes';
   context.out(
-    `${style.paint('strong', row.name)}  ${state.ended || held?.alive ? loopLabel(state) : 'not running'}  (${row.document})`,
+    `${style.paint('strong', row.name)}  ${state.ended || held?.alive ? loopLabel(state) : `not running${state.paused ? ', paused' : ''}`}  (${row.document})`,
   );
   if (state.ended) context.out(`  ${endingOf(state).sentence}`);
   else {
@@ -54,7 +58,7 @@ export async function execute(
   }
   context.out(`  process    ${process_}`);
   if (!state.ended) context.out(`  health     ${health.state}: ${health.because}`);
-  for (const escalation of state.escalations) context.out(escalationCard(escalation, style));
+  for (const escalation of state.ended ? [] : state.escalations) context.out(escalationCard(escalation, style));
   if (!state.ended && state.escalations.length > 0) context.out(`  ${endingOf(state).next.at(-1) ?? ''}`);
   return 0;
 }

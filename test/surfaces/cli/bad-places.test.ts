@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { strangersCanRead } from '../../sources/ordinary-user.ts';
 import {
   binary,
   claims,
@@ -148,8 +149,8 @@ describe('homes', () => {
     }),
   );
 
-  it.runIf(process.getuid?.() === 0 && isInstalled('setpriv'))(
-    'B15: with no home known at all it says so (needs root, to become a user whom the system does not know)',
+  it.runIf(process.getuid?.() === 0 && isInstalled('setpriv') && strangersCanRead(binary))(
+    'B15: with no home known at all it says so (needs root, to become an unknown user, and a clone that others can read)',
     inProject(async place => {
       chmodSync(place.root, 0o755);
       const { HOME: _home, RALPH_HOME: _ralph, ...env } = place.env;

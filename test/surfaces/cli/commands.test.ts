@@ -212,7 +212,7 @@ describe('changing', () => {
       await own.ralph([...runScript, '--max-iterations', '1']);
       await own.ralph(['resume', '--max-iterations', '5']);
       expect((await own.ralph(['pause'])).stderr).toContain('Pause of shop: recorded. Go on: ralph resume shop');
-      expect((await own.ralph(['status'])).stdout).toMatch(/^shop {2}paused/);
+      expect((await own.ralph(['status'])).stdout).toMatch(/^shop {2}not running, paused/);
       expect((await own.ralph(['resume'])).stderr).toContain('Resume of shop: recorded.');
       expect((await own.ralph(['stop'])).stderr).toContain('Stop of shop: recorded.');
       expect((await own.ralph(['status'])).stdout).toContain('Stopped on request: ralph stop');

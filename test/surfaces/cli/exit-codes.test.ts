@@ -165,7 +165,9 @@ describe('after a limit', () => {
       const again = await place.ralph([...runScript, ...passes, '--max-iterations', '1']);
       expect(again.code).toBe(3);
       expect(again.stdout).toBe('');
-      expect(again.stderr).toMatch(/the last loop of this file ended at a limit\. Stopped: all iterations are used up/);
+      expect(again.stderr).toMatch(
+        /the last loop of this file ended with work left\. Stopped: all iterations are used up/,
+      );
       expect(again.stderr).toContain('  Go on, counters kept: ralph resume shop --max-iterations N\n');
       expect(again.stderr).toContain('  Start over with new counters: the same command with --new\n');
     }));

@@ -45,7 +45,7 @@ async function hanging(place: Scratch, ...flags: readonly string[]): Promise<Han
 
 describe('interrupting', () => {
   for (const [signal, code, why] of [
-    ['SIGINT', 130, /Stopping the agent and recording it\. Ctrl-C again ends at once; the same command resumes\./],
+    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. The same command resumes\./],
     ['SIGTERM', 143, /Stopping the agent and recording it; the same command resumes\./],
     ['SIGHUP', 143, /The terminal was closed: stopping the agent and recording it\./],
   ] as const) {
