@@ -20,10 +20,7 @@ export function changedSettings(
     ),
   );
   if (!isBounded({ ...before.limits, ...limits })) {
-    throw new UsageError(
-      'Nothing would bound this loop any more.',
-      'Leave one limit set: unlimited is allowed only beside another limit.',
-    );
+    throw nothingBounds();
   }
   const same = (a: readonly string[], b: readonly string[]): boolean =>
     a.length === b.length && a.every((one, at) => one === b[at]);
@@ -40,3 +37,9 @@ export function changedSettings(
 function isLaterByTheClock(before: number | null, wanted: number | null, typed: unknown): boolean {
   return before !== null && wanted !== null && wanted > before && /^\d{1,2}:\d{2}$/.test(String(typed));
 }
+
+export const nothingBounds = (): UsageError =>
+  new UsageError(
+    'Nothing would bound this loop any more.',
+    'Leave one limit set: unlimited is allowed only beside another.',
+  );

@@ -2,8 +2,9 @@
 import { resolveRunConfig, stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
-import type { Limits } from '../../core/limits.ts';
+import { isBounded, type Limits } from '../../core/limits.ts';
 import { evaluateTermination } from '../../core/termination.ts';
+import { nothingBounds } from './changed-settings.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
 import { refuseProblems } from './prepare.ts';
 
@@ -34,6 +35,7 @@ export async function execute(
   const { state } = await stateOf(ledger, row.loop);
   const limits = await wantedLimits(context, flags);
   const changes = Object.keys(limits).length > 0;
+  if (!isBounded({ ...state.settings.limits, ...limits })) throw nothingBounds();
   if (state.ended?.reason === 'goal_achieved')
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
   if (state.ended === undefined && state.paused === undefined && !changes) {
