@@ -1,9 +1,10 @@
 // How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
-import { formatUsd, plural } from '../core/format.ts';
+import { plural } from '../core/format.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { TerminationReason } from '../core/termination.ts';
+import { costWords } from './cost.ts';
 
 export interface Ending {
   readonly exitCode: number;
@@ -71,7 +72,7 @@ function effort(state: State): string {
   const { unverified } = progress(state.tasks);
   const parts = [
     plural(state.iterations, 'iteration'),
-    `${formatUsd(state.usage.costUsdMicros)}${state.usage.estimated ? ' est.' : ''}`,
+    costWords(state),
     ...(unverified > 0 ? [`verified: false (${plural(unverified, 'task')} on the agent's word)`] : []),
   ];
   return parts.join(', ');

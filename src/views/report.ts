@@ -1,8 +1,9 @@
 // The account of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 import type { Event } from '../core/event.ts';
-import { formatDuration, formatUsd, isoTime } from '../core/format.ts';
+import { formatDuration, isoTime } from '../core/format.ts';
 import type { State } from '../core/state.ts';
 import { allTasks, progress } from '../core/task.ts';
+import { costWords } from './cost.ts';
 import { endingOf } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
 import { type LoopStatus, StatusView } from './status.ts';
@@ -115,7 +116,7 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     report.summary,
     '',
     `Goal: ${cell(report.goal)}  `,
-    `Started ${report.started_at}, worked ${formatDuration(state.activeMs)}, ${formatUsd(state.usage.costUsdMicros)}${report.cost_estimated ? ' (estimated)' : ''}, ${report.tokens.input + report.tokens.output} tokens.`,
+    `Started ${report.started_at}, worked ${formatDuration(state.activeMs)}, ${costWords(state)}, ${report.tokens.input + report.tokens.output} tokens.`,
     '',
     '| task | title | status | proof | attempts |',
     '|---|---|---|---|---|',

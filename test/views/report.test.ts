@@ -67,7 +67,7 @@ it('given it as Markdown, then each task has a row that no text of an agent can 
   expect(text).toContain('| C | Title of C | skipped |  | 0 |');
   expect(text).toContain('| D | Title of D | done | done before the loop | 0 |');
   expect(text).toContain('Checks: 1 passed, 1 failed. Claims refused: 1. Questions asked: 0.');
-  expect(text).toContain('$1.00 (estimated), 12 tokens');
+  expect(text).toContain('$1.00 est., 12 tokens');
   expect(text).toContain('exit \\| 3');
   expect(text).not.toMatch(/undefined|NaN/);
 });

@@ -7,6 +7,7 @@ import { waitingFor } from '../../core/next.ts';
 import { activeMsAt, initialState, type State } from '../../core/state.ts';
 import { findTask, progress } from '../../core/task.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import { costWords } from '../../views/cost.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './style.ts';
 
@@ -30,6 +31,7 @@ function liveParts(state: State, now: number): readonly { readonly text: string;
     tasksClosed: done,
     tasksOpen: total - done - skipped,
   });
+  const cost = costWords(state);
   const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
   const waits = waitingFor(state, now);
   const left = waits?.until === undefined ? '' : `, ${formatDuration(waits.until - now)} left`;
@@ -39,7 +41,7 @@ function liveParts(state: State, now: number): readonly { readonly text: string;
     ...(working === '' ? [] : [{ text: working, goes: 0 }]),
     { text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`, goes: 0 },
     { text: formatDuration(activeMsAt(state, now)), goes: 3 },
-    { text: `${formatUsd(state.usage.costUsdMicros)}${budget}${state.usage.estimated ? ' est.' : ''}`, goes: 4 },
+    { text: `${cost}${cost.startsWith('$') ? budget : ''}`, goes: 4 },
     ...(forecast === undefined ? [] : [{ text: `forecast ${formatUsd(forecast.totalUsdMicros)}`, goes: 1 }]),
     { text: health, goes: health === 'healthy' ? 2 : 0 },
     ...(waits === undefined ? [] : [{ text: state.paused ? waits.what : `waits for ${waits.what}${left}`, goes: 0 }]),

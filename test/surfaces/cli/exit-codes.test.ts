@@ -29,7 +29,7 @@ const cases: readonly Case[] = [
     turns: [claims()],
     flags: passes,
     code: 0,
-    last: /^Done: 1 of 1 task done, 1 iteration, \$0\.00\.\n$/,
+    last: /^Done: 1 of 1 task done, 1 iteration, cost not reported\.\n$/,
     next: /ralph report shop/,
   },
   {
