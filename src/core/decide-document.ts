@@ -66,7 +66,7 @@ export function documentRead(
       tasks: added,
       because: `${where}: ${plural(added.length, 'new task')}`,
     });
-  const because = `${where}: ${edited.length === 0 ? 'no task text' : plural(edited.length, 'task text')} differs`;
+  const because = `${where}: ${edited.length === 0 ? 'no task text differs' : `${plural(edited.length, 'task text')} ${edited.length === 1 ? 'differs' : 'differ'}`}`;
   if (edited.length > 0 || hash !== state.documentHash)
     events.push({ type: 'tasks.loaded', at: now, tasks: edited, hash, because });
   return [...events, ...statusDrift(state, tasks, during, now)];

@@ -5,6 +5,9 @@ import type { Random } from './random.ts';
 
 export class SimulatedDocument implements TaskSource {
   tasks: readonly TaskSpec[];
+  /** How often a save fails, by which chances. */
+  unwritable: { readonly chances: Random; readonly probability: number } | undefined;
+  private added = 0;
   private version = 1;
   private seen = 0;
 
@@ -32,6 +35,9 @@ export class SimulatedDocument implements TaskSource {
   }
 
   async save(marks: readonly { id: string; done: boolean; skipped: boolean }[]): Promise<Saved> {
+    if (this.unwritable?.chances.is(this.unwritable.probability)) {
+      return { type: 'failed', problems: [{ message: 'it cannot be written' }] };
+    }
     const known = this.seen === this.version;
     this.tasks = this.tasks.map(task => {
       const mark = marks.find(one => one.id === task.id);
@@ -44,6 +50,24 @@ export class SimulatedDocument implements TaskSource {
 
   async instructions(): Promise<string> {
     return 'work';
+  }
+
+  /** A person adds a story, rewords one, or flips a status. */
+  meddle(chances: Random): void {
+    const one = chances.pick(this.tasks);
+    const what = chances.whole(1, 3);
+    if (what === 1 && this.added < 3) {
+      this.added += 1;
+      const facts = { title: 'new', description: 'do it', criteria: ['done'], dependsOn: [], skipped: false };
+      this.tasks = [...this.tasks, { id: `N${this.added}`, done: chances.is(0.2), ...facts }];
+    } else {
+      const edited =
+        what === 2
+          ? { ...one, title: `title ${chances.whole(1, 99)}` }
+          : { ...one, done: false, skipped: !one.skipped };
+      this.tasks = this.tasks.map(task => (task === one ? edited : task));
+    }
+    this.version += 1;
   }
 
   /** An agent calls its task done, and sometimes another one too. */

@@ -15,6 +15,7 @@ import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';
 import { checkEnd, checkLaws, LawBroken } from './laws.ts';
 import { type Random, random } from './random.ts';
+import { checkMsMax, junk, type Trouble, trouble } from './trouble.ts';
 
 export interface Simulated {
   readonly seed: number;
@@ -100,6 +101,7 @@ class World {
   readonly worked = new Set<string>();
   readonly spawns: number[] = [];
   readonly settings: Settings;
+  readonly trouble: Trouble;
   readonly spooled = new Map<number, SpoolEnd>();
   readonly ledger: Ledger;
   private readonly skill: number;
@@ -116,6 +118,9 @@ class World {
     this.clock = new VirtualClock(this.chances);
     this.document = new SimulatedDocument(backlog(this.chances));
     this.settings = randomSettings(this.chances);
+    this.trouble = trouble(seed);
+    const { chances, unwritable: probability } = this.trouble;
+    if (probability > 0) this.document.unwritable = { chances, probability };
     this.skill = this.chances.pick([0, 0.2, 0.5, 0.8, 0.95]);
     this.habit = this.chances.pick([undefined, undefined, 'fail', 'hang', 'lie', 'idle', 'edit']);
     this.failing = this.chances.is(0.5) ? [this.chances.pick(failureKinds)] : failureKinds;
@@ -157,7 +162,10 @@ class World {
       performers: Object.fromEntries(names.map(name => [name, simulatedAgent(name, agentWorld)])),
       checks: this.settings.checks.map(name => ({
         name,
-        run: async directory => ({ name, passed: this.proven(directory), detail: 'looked', durationMs: 1 }),
+        run: async (directory, stop) => {
+          if (this.trouble.slowChecks) await this.pass(this.trouble.chances.whole(1, checkMsMax), stop);
+          return { name, passed: !stop.aborted && this.proven(directory), detail: 'looked', durationMs: 1 };
+        },
       })),
       workspace: {
         directory: iteration => String(iteration),
@@ -183,6 +191,16 @@ class World {
     };
   }
 
+  private pass(ms: number, stop: AbortSignal): Promise<void> {
+    return new Promise(done => {
+      const cancel = this.clock.at(this.clock.now() + ms, done);
+      stop.addEventListener('abort', () => {
+        cancel();
+        done();
+      });
+    });
+  }
+
   /** The simulated proof looks at the world, not at words. */
   private proven(directory: string): boolean {
     const claim = this.state?.claims.find(one => String(one.iteration) === directory);
@@ -196,6 +214,10 @@ const drained = (): Promise<void> => new Promise(done => setImmediate(done));
 function meddle(world: World): boolean {
   const { chances, ledger, clock } = world;
   const send = (body: unknown): void => void ledger.mailbox.send(loop, 'human', body, clock.now());
+  const { edits, clockSteps, junkMail, chances: ill } = world.trouble;
+  if (edits && ill.is(0.02)) world.document.meddle(ill);
+  if (clockSteps && ill.is(0.02)) clock.skip(-ill.pick([60_000, 3_600_000, 86_400_000]));
+  if (junkMail && ill.is(0.02)) send(ill.pick(junk));
   const what = chances.whole(1, 400);
   if (what === 1) send({ type: 'stop' });
   else if (what <= 4) send({ type: 'pause', now: chances.is(0.3) });
@@ -305,7 +327,8 @@ export async function simulate(seed: number, watch: (event: Event) => void = () 
     const events = await ledgerEvents(world.ledger);
     const replayed = checkLaws(events, world.worked);
     if (result.type === 'ended') {
-      checkEnd(result.state, replayed, world.document.tasks, world.clock.now());
+      const overrunMs = world.trouble.slowChecks ? checkMsMax : 0;
+      checkEnd(result.state, replayed, world.document.tasks, world.clock.now(), overrunMs);
       const parallelSeen = liveAtOnce(events) > 1;
       return { seed, outcome: result.state.ended!.reason, events: events.length, crashes: world.crashes, parallelSeen };
     }
