@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { noUsage } from '../../src/core/state.ts';
 import type { Ledger } from '../../src/ports/store.ts';
+import { withAppend } from '../simulate/other-append.ts';
 import { makeEngine, makeWorld, type Play, runWorld } from './world.ts';
 
 const turnsMax = 100_000;
@@ -12,7 +13,9 @@ it('also after the ledger failed and other processes go on writing to it', async
   let isLost = false;
   let changed: () => void = () => {};
   const ledger: Ledger = {
-    ...world.ledger,
+    ...withAppend(world.ledger, async (...call) =>
+      isLost ? { ok: false, failure: { kind: 'fenced', detail: 'taken', hint: '' } } : store.append(...call),
+    ),
     mailbox: {
       send: (...call) => mailbox.send(...call),
       waiting: loop => mailbox.waiting(loop),
@@ -20,19 +23,6 @@ it('also after the ledger failed and other processes go on writing to it', async
         changed = told;
         return () => {};
       },
-    },
-    store: {
-      append: async (...call) =>
-        isLost ? { ok: false, failure: { kind: 'fenced', detail: 'taken', hint: '' } } : store.append(...call),
-      read: (...call) => store.read(...call),
-      loops: (...call) => store.loops(...call),
-      follow: (...call) => store.follow(...call),
-      lease: (...call) => store.lease(...call),
-      renew: (...call) => store.renew(...call),
-      release: (...call) => store.release(...call),
-      holder: (...call) => store.holder(...call),
-      verify: (...call) => store.verify(...call),
-      close: () => store.close(),
     },
   };
   const endsSlowly: Play = async function* (_assignment, stop) {

@@ -14,6 +14,7 @@ import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';
 import { checkEnd, checkLaws, LawBroken } from './laws.ts';
+import { withAppend } from './other-append.ts';
 import { type Random, random } from './random.ts';
 import { checkMsMax, junk, type Trouble, trouble } from './trouble.ts';
 
@@ -63,22 +64,7 @@ class Crashing {
   constructor(ledger: Ledger, chances: Random) {
     this.chances = chances;
     this.left = chances.is(0.6) ? chances.whole(1, 40) : Number.POSITIVE_INFINITY;
-    const { store } = ledger;
-    this.ledger = {
-      ...ledger,
-      store: {
-        append: this.appendTo(store),
-        read: (...call) => store.read(...call),
-        loops: (...call) => store.loops(...call),
-        follow: (...call) => store.follow(...call),
-        lease: (...call) => store.lease(...call),
-        renew: (...call) => store.renew(...call),
-        release: (...call) => store.release(...call),
-        holder: (...call) => store.holder(...call),
-        verify: (...call) => store.verify(...call),
-        close: () => store.close(),
-      },
-    };
+    this.ledger = withAppend(ledger, this.appendTo(ledger.store));
   }
 
   private appendTo(store: Ledger['store']): Ledger['store']['append'] {
