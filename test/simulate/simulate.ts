@@ -199,7 +199,11 @@ const drained = (): Promise<void> => new Promise(done => setImmediate(done));
 /** A person may send a command at any moment; true when one did. */
 function meddle(world: World): boolean {
   const { chances, ledger, clock } = world;
-  const send = (body: unknown): void => void ledger.mailbox.send(loop, 'human', body, clock.now());
+  let sent = false;
+  const send = (body: unknown): void => {
+    sent = true;
+    void ledger.mailbox.send(loop, 'human', body, clock.now());
+  };
   const { edits, clockSteps, junkMail, chances: ill } = world.trouble;
   if (edits && ill.is(0.02)) world.document.meddle(ill);
   if (clockSteps && ill.is(0.02)) clock.skip(-ill.pick([60_000, 3_600_000, 86_400_000]));
@@ -210,7 +214,7 @@ function meddle(world: World): boolean {
   else if (what <= 8) send({ type: 'resume' });
   else if (what <= 10) send({ type: 'tell', text: 'be careful' });
   else if (what <= 14) send({ type: 'answer', escalation: `E${chances.whole(1, 3)}`, answer: randomAnswer(chances) });
-  return what <= 14;
+  return sent;
 }
 
 function randomAnswer(chances: Random): Answer {
