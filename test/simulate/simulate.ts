@@ -317,7 +317,9 @@ export async function simulate(seed: number, watch: (event: Event) => void = () 
     const events = await ledgerEvents(world.ledger);
     const replayed = checkLaws(events, world.worked);
     if (result.type === 'ended') {
-      const overrunMs = world.trouble.slowChecks ? checkMsMax : 0;
+      // Every claim that was made is still checked, and once more after each crash.
+      const claims = world.settings.parallel * (1 + world.crashes);
+      const overrunMs = world.trouble.slowChecks ? checkMsMax * claims : 0;
       checkEnd(result.state, replayed, world.document.tasks, world.clock.now(), overrunMs);
       const parallelSeen = liveAtOnce(events) > 1;
       return { seed, outcome: result.state.ended!.reason, events: events.length, crashes: world.crashes, parallelSeen };
