@@ -25,7 +25,7 @@ export async function execute(
       cursor = recorded.cursor;
     }
   }
-  if (flags['follow'] !== true) return 0;
+  if (flags['follow'] !== true || row.reason !== null) return 0;
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());

@@ -7,10 +7,16 @@ import { plain } from './style.ts';
 
 const noise: readonly Event['type'][] = ['iteration.heard', 'iteration.spawned', 'usage.recorded', 'tasks.saved'];
 
-const concerns = (event: Event, task: string): boolean =>
-  ('task' in event && event.task === task) ||
-  (event.type === 'escalation.raised' && event.escalation.task === task) ||
-  event.type === 'loop.ended';
+/** What concerns one task: its own events, its questions and their answers, and how the loop ended. */
+function about(task: string): (event: Event) => boolean {
+  const questions = new Set<string>();
+  return event => {
+    if (event.type === 'escalation.raised' && event.escalation.task === task) questions.add(event.escalation.id);
+    if (event.type === 'escalation.raised') return event.escalation.task === task;
+    if (event.type === 'escalation.answered') return questions.has(event.id);
+    return event.type === 'loop.ended' || ('task' in event && event.task === task);
+  };
+}
 
 export async function execute(
   context: Context,
@@ -19,9 +25,10 @@ export async function execute(
 ): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
   const task = flags['task'];
+  const concerns = typeof task === 'string' ? about(task) : () => true;
   for await (const page of ledgerEvents(ledger, row.loop)) {
     for (const { event, seq } of page) {
-      if (noise.includes(event.type) || (typeof task === 'string' && !concerns(event, task))) continue;
+      if (noise.includes(event.type) || !concerns(event)) continue;
       context.out(
         `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  ${plain(sentenceOf(event)).replaceAll('\n', ' ')}`,
       );

@@ -39,7 +39,12 @@ export async function execute(
   if (state.ended?.reason === 'goal_achieved')
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
   if (state.ended === undefined && state.paused === undefined && !changes) {
-    context.say(`Loop ${row.name} is not paused. It goes on with the same \`ralph run\` command as before.`);
+    const alive = (await ledger.store.holder(row.loop))?.alive === true;
+    context.say(
+      alive
+        ? `Loop ${row.name} is running and not paused.`
+        : `Loop ${row.name} is not paused. It goes on with the same \`ralph run\` command as before.`,
+    );
     return 0;
   }
   if (state.ended !== undefined) {
