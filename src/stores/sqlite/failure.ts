@@ -41,7 +41,7 @@ const hints: Readonly<Record<StoreFailureKind, (path: string) => string>> = {
   fenced: () => 'Another process holds this loop: stop, or send it a command.',
   'disk-full': path => `Free some space on the disk of ${dirname(path)} and run the same command again.`,
   io: () =>
-    'The disk reported an error. Check it, then run the same command again: the ledger is verified at the start.',
+    'The disk reported an error, or this process has no file descriptors left (ulimit -n). Check both, then run the same command again: the ledger is verified at the start.',
   gone: path => `Put ${path} back, or start again to make a new ledger.`,
   corrupt: () => 'Run the same command again.',
   newer: () => 'Use the newer version of ralph that wrote it.',
