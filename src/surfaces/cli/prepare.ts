@@ -82,6 +82,8 @@ export async function prepare(
   directory: string,
   file: string | undefined,
   flags: Readonly<Record<string, unknown>>,
+  /** Where the last good version of a broken document lies, if a loop kept one. */
+  lastGood: (path: string) => Promise<string | undefined> = async () => undefined,
 ): Promise<Prepared> {
   checkDirectory(directory, env, flags['force'] === true);
   const resolved = await resolveRunConfig(env, directory, flags);
@@ -89,7 +91,11 @@ export async function prepare(
   const { run } = resolved;
   const path = documentPath(directory, file);
   const read = await readDocument(path, flags['criteria'] === false);
-  if (!read.ok) refuseProblems(read.problems, basename(path));
+  if (!read.ok) {
+    const copy = await lastGood(path);
+    const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
+    refuseProblems([...read.problems, ...hint], basename(path));
+  }
   const performer = await buildPerformer({ config: run.config, directory, env });
   if (run.config.agent === 'command') refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
   const checks = await buildChecks({ config: run.config, directory, env });

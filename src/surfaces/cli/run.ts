@@ -20,6 +20,7 @@ import { type Chosen, chooseLoop } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
+import { lastGoodCopy } from './last-good.ts';
 import { type LiveView, liveView } from './live.ts';
 import { workWithoutAudience } from './output.ts';
 import { type Prepared, prepare, refuseProblems } from './prepare.ts';
@@ -146,7 +147,7 @@ export async function execute(
   [file]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const given = await prepare(context.env, context.directory, file, flags);
+  const given = await prepare(context.env, context.directory, file, flags, path => lastGoodCopy(context, path));
   const style = makeStyle(flags);
   const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
   for (const notice of given.notices) context.say(`note: ${notice}`);

@@ -1,4 +1,5 @@
 // A loop that goes on keeps its proof and its limits, whatever an agent left in the folder and whatever was left out.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScriptTurn } from '../../../src/agents/scripted.ts';
 import { claims, inScratch, runScript, scripted } from './kit.ts';
@@ -62,6 +63,19 @@ describe('a loop that goes on', () => {
       });
       expect((await place.ralph([...runScript, '--no-progress', '2', '--new'])).code).toBe(6);
       expect(JSON.parse((await place.ralph(['loops', 'list', '--json'])).stdout).loops).toHaveLength(2);
+    }));
+
+  it('is refused a broken document, left as it is, and says where its last good version lies', () =>
+    inScratch(async place => {
+      scripted(place, ['US-001'], [{ steps: [asks] }]);
+      expect((await place.ralph([...runScript])).code).toBe(5);
+      const good = place.read('PRD.json');
+      place.put('PRD.json', good.slice(0, -5));
+      const told = await place.ralph([...runScript]);
+      expect(told).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ralph: PRD\.json:\d+:\d+: /) });
+      const copy = /as this loop read it: (.*)$/m.exec(told.stderr)?.[1] ?? '';
+      expect(readFileSync(copy, 'utf8')).toBe(good);
+      expect(place.read('PRD.json')).toBe(good.slice(0, -5));
     }));
 
   it('asks on through five questions, and exits 5 with all of them in the inbox', () =>
