@@ -39,6 +39,11 @@ const deeds = {
     process.on('disconnect', () => tell('wrapper gone', 0));
     say('ready');
   },
+  listen: () => {
+    process.on('SIGINT', () => say('own SIGINT'));
+    process.on('message', message => { tell('told ' + message.signal, 0); process.disconnect(); });
+    say('ready below ' + process.ppid);
+  },
   count: () => {
     process.on('SIGINT', () => say('interrupts ' + ++interrupts));
     process.on('SIGUSR2', () => tell('in all ' + interrupts, 0));
@@ -167,6 +172,13 @@ describe.skipIf(old === undefined)(`bin/ralph on a Node that is too old${why}`, 
     child.kill('SIGKILL');
     expect(await next()).toBe('wrapper gone');
     expect(await next()).toBeUndefined();
+  });
+
+  it.skipIf(!script)('tells its child of a SIGINT that on a terminal was sent to it alone', async () => {
+    const { next } = start('script', ['-qfec', `'${old}' '${ralph}' listen`, '/dev/null']);
+    const [, wrapper] = (await next())!.split('ready below ');
+    process.kill(Number(wrapper), 'SIGINT');
+    expect(await next()).toContain('told SIGINT');
   });
 
   it.skipIf(!script)('does not double a Ctrl-C that the terminal has given to both', async () => {
