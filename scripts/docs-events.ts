@@ -100,7 +100,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     example: { type: 'iteration.spawned', at, iteration, pid: 4711, startTime: '123456', host: 'desk' },
   },
   'iteration.heard': {
-    when: 'A heartbeat, once a minute while an agent works.',
+    when: 'A heartbeat while an agent works: after 1, 2, 4 … seconds, once a minute at last.',
     example: { type: 'iteration.heard', at, iteration, quietMs: 12_000 },
   },
   'iteration.nudged': {

@@ -1,7 +1,7 @@
 // How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
 import { plural } from '../core/format.ts';
 import { everyClaimFailed } from '../core/next.ts';
-import type { State } from '../core/state.ts';
+import { hasStorageTrouble, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { TerminationReason } from '../core/termination.ts';
 import { costWords } from './cost.ts';
@@ -96,6 +96,10 @@ export function endingOf(state: State, requireChecks = false): Ending {
   const account = reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${tally(state)}`;
   const sentence = `${row.words}: ${because}${account}.`;
   const next = row.next(state);
+  if (state.unsaved.length > 0 && hasStorageTrouble(state)) {
+    const behind = `${plural(state.unsaved.length, 'task')} could not be written into ${state.document}: it does not show what was done.`;
+    return { exitCode: 5, sentence: `${sentence} ${behind}`, next };
+  }
   if (row.exitCode === 0 && requireChecks && unverified > 0) return { exitCode: 8, sentence, next };
   if (row.exitCode === 6 && everyClaimFailed(state)) {
     return { exitCode: 8, sentence: `${sentence} Every open task's last claim failed its check.`, next };

@@ -72,7 +72,7 @@ function checkBounds(state: State): void {
   law(unsaved.length <= state.tasks.size, 'the unsaved list grew');
 }
 
-/** At the end of everything: within limits by one message at most, replay = live state, goal wins, document = ledger. */
+/** At the end of everything: within limits by one message of each live iteration at most, replay = live state, goal wins, document = ledger. */
 export function checkEnd(
   live: State,
   replayed: State,
@@ -101,9 +101,11 @@ export function checkEnd(
       live.ended.reason === 'goal_achieved',
       `all ${done} of ${total} tasks closed, but ended by ${live.ended.reason}`,
     );
-  // Stopped although the document cannot be written: then it is behind, and an open question says so.
-  if (live.ended === undefined || hasStorageTrouble(live)) return;
+  if (live.ended === undefined) return;
+  // Only a person's stop may leave the document behind, and only where it cannot be written: an open question says so.
+  law(live.unsaved.length === 0 || (live.stop !== undefined && hasStorageTrouble(live)), 'it ended unwritten');
   for (const task of allTasks(live.tasks)) {
+    if (live.unsaved.includes(task.id)) continue;
     const shown = document.find(one => one.id === task.id);
     law(
       shown?.done === (task.status === 'done'),

@@ -94,4 +94,19 @@ describe('a loop that stands still', () => {
   it('given neither an end nor a question, then it is said to be unfinished', () => {
     expect(endingOf(new Story().state).sentence).toContain('Not finished');
   });
+
+  it('says that the document is behind, and exits 5, when a person stopped a loop whose document cannot be written', () => {
+    const story = new Story({}, [spec('A')]);
+    story.iteration('A', claims('A'));
+    story.when({ type: 'saved', marks: [{ id: 'A', done: true, skipped: false }], hash: '', failed: 'EACCES' });
+    story.when({ type: 'end' });
+    expect(story.state.ended).toBeUndefined();
+    story.when({ type: 'command', command: { type: 'stop' }, by: 'ada' });
+    story.when({ type: 'end' });
+    expect(story.state.ended?.reason).toBe('goal_achieved');
+    expect(endingOf(story.state)).toMatchObject({
+      exitCode: 5,
+      sentence: expect.stringContaining('does not show what was done'),
+    });
+  });
 });

@@ -44,7 +44,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--yes', description: 'start without asking' },
       { flags: '--no-input', description: 'never ask anything at the terminal' },
       { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
-      { flags: '--new', description: 'start a new loop although one of this file ended at a limit' },
+      { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
       { flags: '--force', description: 'allow / or the home folder as the place of work' },
       { flags: '--dry-run', description: 'show what would happen and write nothing' },
       { flags: '--quiet', description: 'print only the ending' },
