@@ -211,6 +211,17 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'Words for the next prompt: from an answer, from `ralph tell`, or from Ralph.',
     example: { type: 'guidance.given', at, text: 'Use the v2 endpoint', by, because: 'told by a human' },
   },
+  'guidance.reached': {
+    when: 'Such words were given to the working performer, or it cannot be spoken to.',
+    example: {
+      type: 'guidance.reached',
+      at,
+      id: 'G1',
+      iteration: 3,
+      delivered: true,
+      because: 'told to claude while it works',
+    },
+  },
   'limits.changed': {
     when: 'The same loop goes on with other limits, checks, agent or promise.',
     example: {

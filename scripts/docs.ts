@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { environmentName, type Field, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
+import { environmentName, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
+import type { Field } from '../src/config/kinds.ts';
 import { presetValues } from '../src/config/settings.ts';
 import { sayDuration } from '../src/config/values.ts';
 import type { Event, EventType } from '../src/core/event.ts';
@@ -10,6 +11,7 @@ import { formatUsd } from '../src/core/format.ts';
 import { criteria } from '../src/core/termination.ts';
 import { type CommandRow, commands } from '../src/surfaces/cli/commands.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
+import { agentsPage } from './docs-agents.ts';
 import { shownEvents } from './docs-events.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -174,6 +176,7 @@ function eventsPage(): string {
 /** Every generated page by its path. */
 export function generatedPages(): Readonly<Record<string, string>> {
   return {
+    'docs/agents.md': `${[made, agentsPage(table)].join('\n\n')}\n`,
     'docs/cli.md': `${cliPage()}\n`,
     'docs/config.md': `${configPage()}\n`,
     'docs/events.md': `${eventsPage()}\n`,

@@ -1,9 +1,8 @@
-// The composition root: the only file that knows every adapter. Everything heavy is loaded when it is needed.
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+// The composition root: only it and its parts in src/app know every adapter. What is heavy is loaded when it is needed.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { homeDirectory } from './config/home.ts';
 import type { ResolvedRun, RunConfig } from './config/run-config.ts';
-import type { Config } from './config/settings.ts';
 import { UsageError } from './core/errors.ts';
 import type { Command, Input } from './core/input.ts';
 import { makeRedactor, redactDeep } from './core/redact.ts';
@@ -16,7 +15,6 @@ import type { Check } from './ports/check.ts';
 import type { Performer } from './ports/performer.ts';
 import type { Parsed, TaskSource } from './ports/source.ts';
 import type { Ledger, LoopRow, Recorded, StoreFailure } from './ports/store.ts';
-import { containment } from './process/contain.ts';
 import { thisHolder } from './process/holder.ts';
 import { isAlive, thisHost } from './process/identity.ts';
 import { descendants, signalTree } from './process/tree.ts';
@@ -98,62 +96,6 @@ export async function documentSource(
   });
 }
 
-export interface AgentNeeds {
-  readonly config: Config;
-  readonly directory: string;
-  readonly env: Environment;
-}
-
-/** Exit 7 when there is no agent: nothing is written before this is known. */
-export async function buildPerformer({ config, directory, env }: AgentNeeds): Promise<Performer> {
-  const { minimalEnvironment } = await import('./process/environment.ts');
-  if (config.agent === 'command') {
-    if (config.agentCommand === undefined) {
-      throw new UsageError('The command agent needs a program.', "Give one: --agent-command 'my-agent --headless'", 7);
-    }
-    const { commandAgent } = await import('./agents/command.ts');
-    return commandAgent({ command: config.agentCommand, environment: minimalEnvironment(env, config.agentEnv ?? []) });
-  }
-  if (config.agent === 'scripted') {
-    if (config.script === undefined)
-      throw new UsageError('The scripted agent needs a script.', 'Give one: --script FILE', 7);
-    const { parseScript, scriptedAgent } = await import('./agents/scripted.ts');
-    const parsed = parseScript(readScript(resolve(directory, config.script)));
-    if (!parsed.ok) throw new UsageError(`${config.script}: ${parsed.problem}`);
-    return scriptedAgent({ script: parsed.script });
-  }
-  if (config.agent === undefined) {
-    throw new UsageError(
-      'No agent is set.',
-      "Give one: --agent-command 'my-agent --headless' (prompt on stdin, message on stdout)",
-      7,
-    );
-  }
-  throw new UsageError(`No agent is called ${JSON.stringify(config.agent)}.`, 'Known agents: command, scripted.', 7);
-}
-
-function readScript(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(
-      `The script ${path} cannot be read: ${(error as Error).message}.`,
-      'Check the path given to --script.',
-    );
-  }
-}
-
-export async function buildChecks({ config, env }: AgentNeeds): Promise<readonly Check[]> {
-  if ((config.verify ?? []).length === 0) return [];
-  const { commandCheck } = await import('./checks/command.ts');
-  const { minimalEnvironment } = await import('./process/environment.ts');
-  const environment = minimalEnvironment(env, config.agentEnv ?? []);
-  const timeMsMax = config.verifyTimeout;
-  return (config.verify ?? []).map(command =>
-    commandCheck({ command, environment, ...(timeMsMax === undefined ? {} : { timeMsMax }) }),
-  );
-}
-
 export interface EngineNeeds {
   readonly home: string;
   readonly env: Environment;
@@ -162,7 +104,9 @@ export interface EngineNeeds {
   readonly source: TaskSource;
   readonly warn: (sentence: string) => void;
   readonly by: string;
-  readonly performer?: Performer;
+  readonly performers?: Readonly<Record<string, Performer>>;
+  /** Every iteration gets the terminal. */
+  readonly interactive?: boolean;
   readonly checks?: readonly Check[];
   readonly notifiers?: Engine['notifiers'];
   readonly ask?: Engine['ask'];
@@ -176,6 +120,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
   const { publisher } = await import('./engine/publish.ts');
   const { fileSpool } = await import('./stores/spool.ts');
   const { prdMode } = await import('./modes/prd.ts');
+  const { atTerminal } = await import('./prompts/interactive.ts');
   const { freeReserve, keepReserve } = await import('./stores/reserve.ts');
   const { systemClock } = await import('./engine/system-clock.ts');
   const clock = systemClock(v7);
@@ -186,12 +131,12 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     ledger,
     clock,
     source,
-    performers: needs.performer === undefined ? {} : { [needs.performer.name]: needs.performer },
+    performers: needs.performers ?? {},
     checks: needs.checks ?? [],
     spool: fileSpool(folder, redact),
     notifiers: needs.notifiers ?? [],
     redact,
-    prompt: prdMode.prompt,
+    prompt: needs.interactive ? atTerminal(prdMode.prompt) : prdMode.prompt,
     onEscalation: needs.onEscalation ?? 'exit',
     holder: thisHolder(clock.id(), version()),
     by: needs.by,
@@ -203,6 +148,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     },
     publish: publisher(ledger, clock, loop, folder, warn),
     freeReserve: () => freeReserve(home),
+    ...(needs.interactive === undefined ? {} : { interactive: needs.interactive }),
     ...(needs.ask === undefined ? {} : { ask: needs.ask }),
     ...(needs.answerMsMax === undefined ? {} : { answerMsMax: needs.answerMsMax }),
   };
@@ -252,6 +198,14 @@ export async function resolveRunConfig(
   return resolveRun('prd', env, directory, flags);
 }
 
+/** The same settings with this agent at the head of the chain. */
+export async function withAgent(run: RunConfig, agent: string): Promise<RunConfig> {
+  const { settingsOf } = await import('./config/settings.ts');
+  const config = { ...run.config, agent };
+  const { performers } = settingsOf('prd', config);
+  return { ...run, config, settings: { ...run.settings, performers } };
+}
+
 export async function readDocument(path: string, allowEmptyCriteria: boolean): Promise<Parsed> {
   const { prdMode } = await import('./modes/prd.ts');
   const { readParsed } = await import('./sources/read-document.ts');
@@ -281,12 +235,6 @@ export async function loopName(
   const made = slugOf(wanted ?? project);
   const base = made.ok ? made.value : 'loop';
   return taken.has(base) ? `${base.slice(0, 56)}-${id.slice(-6)}` : base;
-}
-
-export function containmentWords(): string {
-  return containment() === 'namespace'
-    ? 'own process namespace: nothing the agent starts outlives its iteration; files and network are NOT confined'
-    : 'process group only: a daemon may outlive its iteration; files and network are NOT confined';
 }
 
 export const ledgerEvents = (ledger: Ledger, loop: string): AsyncGenerator<readonly Recorded[]> =>

@@ -1,10 +1,10 @@
 // Any program as an agent: the prompt comes on its stdin, what it prints is its message, its exit code is the outcome.
 import { classifyFailure } from '../core/failure.ts';
 import type { Activity, Assignment, Performer } from '../ports/performer.ts';
-import { type ProcessExit, runProcess } from '../process/spawn.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../process/spawn.ts';
 import { tailOf } from '../process/tail.ts';
 
-export interface CommandAgentOptions {
+export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement'> {
   /** A command line for `sh -c`. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -37,6 +37,9 @@ async function* perform(
     input: assignment.prompt,
     timeMsMax: assignment.timeMsMax,
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    ...(options.timers === undefined ? {} : { timers: options.timers }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
     stop,
   });
   for await (const event of run) {
@@ -63,9 +66,14 @@ function environmentFor(options: CommandAgentOptions, assignment: Assignment): R
 
 function endedBy(exit: ProcessExit, message: string, errors: string): Activity {
   const ended = { type: 'ended', message, reaped: exit.reaped } as const;
-  if (exit.code === 0 && !exit.stoppedByUs && !exit.timedOut && exit.spawnError === undefined) return ended;
+  const wasEnded = exit.stoppedByUs || exit.timedOut || exit.cause !== undefined;
+  if (exit.code === 0 && !wasEnded && exit.spawnError === undefined) return ended;
   const text = errors.trim() === '' ? message.slice(-reasonCharsMax) : errors;
   const { code: exitCode, signal, timedOut, stoppedByUs, spawnError } = exit;
-  const why = spawnError === undefined ? {} : { spawnError };
+  const why = {
+    neverSpoke: exit.cause === 'first-byte',
+    overLimit: exit.cause === 'memory' || exit.cause === 'processes',
+    ...(spawnError === undefined ? {} : { spawnError }),
+  };
   return { ...ended, failure: classifyFailure({ exitCode, signal, timedOut, stoppedByUs, ...why, text }) };
 }

@@ -1,10 +1,10 @@
 // A command line as proof: exit code 0 passes, and nothing else does.
 import { stripControls, takeLastCharacters } from '../core/text.ts';
 import type { Check, CheckResult } from '../ports/check.ts';
-import { type ProcessExit, runProcess } from '../process/spawn.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../process/spawn.ts';
 import { tailOf } from '../process/tail.ts';
 
-export interface CommandCheckOptions {
+export interface CommandCheckOptions extends Pick<ProcessOrder, 'limits' | 'confinement'> {
   /** A command line for `sh -c`; also the check's name. */
   readonly command: string;
   readonly timeMsMax?: number;
@@ -33,6 +33,8 @@ export function commandCheck(options: CommandCheckOptions): Check {
         input: '',
         timeMsMax,
         ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+        ...(options.limits === undefined ? {} : { limits: options.limits }),
+        ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
         stop,
       });
       for await (const event of run) {
@@ -63,6 +65,8 @@ function whyNot(exit: ProcessExit | undefined, timeMsMax: number): string {
   if (exit === undefined) return 'It did not end.';
   if (exit.stoppedByUs) return 'Stopped before it ended.';
   if (exit.timedOut) return `Not done after ${timeMsMax / 1_000} s.`;
+  if (exit.cause === 'memory') return 'It used more memory than it may (--max-memory).';
+  if (exit.cause === 'processes') return 'It started more processes than it may (--max-processes).';
   if (exit.spawnError !== undefined) return `Could not start: ${exit.spawnError}.`;
   if (exit.signal !== null) return `Ended by ${exit.signal}.`;
   return exit.code === 0 ? '' : `Exit code ${exit.code}.`;

@@ -1,55 +1,7 @@
 // The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
 import { looksSecret } from '../core/redact.ts';
-import { slugOf } from './name.ts';
+import { commandCharactersMax, type Field, million, readers, type ValueByKind } from './kinds.ts';
 import { type Reading, refuse } from './reading.ts';
-import {
-  durationMsMax,
-  readChoice,
-  readDeadline,
-  readDuration,
-  readLine,
-  readMoney,
-  readNames,
-  readPath,
-  readTruth,
-  readWhole,
-} from './values.ts';
-
-/** The type of a value once read. Money is micro-dollars, durations are ms, a deadline is epoch ms. */
-interface ValueByKind {
-  whole: number;
-  money: number;
-  duration: number;
-  deadline: number;
-  line: string;
-  path: string;
-  slug: string;
-  choice: string;
-  truth: boolean;
-  names: readonly string[];
-  commands: readonly string[];
-}
-
-export type Kind = keyof ValueByKind;
-
-export interface Field {
-  readonly kind: Kind;
-  readonly description: string;
-  readonly example: string;
-  /** Largest number, longest duration (ms) or most characters. */
-  readonly most?: number;
-  /** The word `unlimited` is allowed and reads as null. */
-  readonly unlimited?: true;
-  readonly choices?: readonly string[];
-  readonly short?: string;
-  /** A project's own files cannot set it (DESIGN 6.13); it belongs to the user. */
-  readonly userOnly?: true;
-  /** Seed names of environment variables still read; with `mode`, in that mode only. The more specific comes first. */
-  readonly formerly?: readonly { readonly name: string; readonly mode?: string }[];
-}
-
-const million = 1_000_000;
-const commandCharactersMax = 10_000;
 
 export const fields = {
   maxIterations: {
@@ -118,7 +70,46 @@ export const fields = {
     description: 'The exact last line with which the agent says that all work is done.',
     example: 'DONE',
   },
-  agent: { kind: 'line', most: 64, description: 'Which agent does the work: command or scripted.', example: 'command' },
+  agent: {
+    kind: 'agent',
+    description: 'Which agent does the work, with its model if you like; without one, the first that is installed.',
+    example: 'claude/sonnet',
+  },
+  model: {
+    kind: 'model',
+    description: 'The model of that agent, by the name that the agent knows.',
+    example: 'claude-sonnet-4-5',
+  },
+  fallback: {
+    kind: 'agents',
+    description: 'Agents that take over, in this order, while the first one cannot work.',
+    example: 'codex,gemini/gemini-2.5-pro',
+  },
+  taskAgent: {
+    kind: 'pairs',
+    description: 'Who does a certain task first; may be given several times.',
+    example: 'US-002=codex/gpt-5',
+  },
+  phaseAgent: {
+    kind: 'pairs',
+    choices: ['planning', 'implementing', 'testing', 'reviewing'],
+    description: 'Who works first in a certain phase; may be given several times.',
+    example: 'reviewing=claude/opus',
+  },
+  agentArgs: {
+    kind: 'words',
+    most: commandCharactersMax,
+    userOnly: true,
+    description: 'More arguments for the agent, split as a shell would; nothing in them is executed.',
+    example: '--add-dir ../shared',
+  },
+  acpCommand: {
+    kind: 'words',
+    most: commandCharactersMax,
+    userOnly: true,
+    description: 'The program of the acp agent and its arguments; it must speak the Agent Client Protocol.',
+    example: 'gemini --acp',
+  },
   agentCommand: {
     kind: 'line',
     most: commandCharactersMax,
@@ -138,6 +129,45 @@ export const fields = {
     most: commandCharactersMax,
     description: 'A command that proves a task done by exiting with 0; may be given several times.',
     example: 'npm test',
+  },
+  sandbox: {
+    kind: 'choice',
+    choices: ['auto', 'bwrap', 'none'],
+    userOnly: true,
+    description: 'Confine agents and checks with bubblewrap: where it works, or exit 10, or not at all.',
+    example: 'bwrap',
+  },
+  firstByteTimeout: {
+    kind: 'duration',
+    unlimited: true,
+    description: 'Longest wait for the first output of an agent; 2m unless set, none for the command agent.',
+    example: '2m',
+  },
+  silenceTimeout: {
+    kind: 'duration',
+    unlimited: true,
+    description: 'Longest silence of a working agent; 10m unless set, none for the command agent.',
+    example: '10m',
+  },
+  maxMemory: {
+    kind: 'size',
+    unlimited: true,
+    userOnly: true,
+    description: 'Most memory of one iteration and all that it starts; 75 % of the machine unless set.',
+    example: '8g',
+  },
+  maxProcesses: {
+    kind: 'whole',
+    most: million,
+    unlimited: true,
+    userOnly: true,
+    description: 'Most processes of one iteration at a time; 4000 unless set.',
+    example: '500',
+  },
+  interactive: {
+    kind: 'truth',
+    description: 'The agent gets the terminal, and you talk with it; nothing is read from its screen.',
+    example: 'true',
   },
   verifyTimeout: { kind: 'duration', description: 'Longest time of one check.', example: '10m' },
   onEscalation: {
@@ -198,25 +228,6 @@ export function flagName(key: Key): string {
 export function environmentName(key: Key): string {
   return `RALPH_${key.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`;
 }
-
-type Reader = (label: string, text: string, field: Field, now: number) => Reading<unknown>;
-
-const readers: Readonly<Record<Kind, Reader>> = {
-  whole: (label, text, field) => readWhole(label, text, field.most ?? million, field.unlimited === true),
-  money: (label, text, field) => readMoney(label, text, field.unlimited === true),
-  duration: (label, text, field) => readDuration(label, text, field.most ?? durationMsMax, field.unlimited === true),
-  deadline: (label, text, _field, now) => readDeadline(label, text, now),
-  line: (label, text, field) => readLine(label, text, field.most ?? 200),
-  path: (label, text) => readPath(label, text),
-  slug: (label, text) => slugOf(text, label),
-  choice: (label, text, field) => readChoice(label, text, field.choices ?? []),
-  truth: (label, text) => readTruth(label, text),
-  names: (label, text) => readNames(label, text),
-  commands: (label, text, field) => {
-    const line = readLine(label, text, field.most ?? commandCharactersMax);
-    return line.ok ? { ok: true, value: [line.value] } : line;
-  },
-};
 
 /** Reads one text as the value of a key; `label` is what the problem calls it. */
 export function parseText<Name extends Key>(key: Name, text: string, label: string, now: number): Reading<Value<Name>> {

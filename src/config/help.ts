@@ -1,5 +1,6 @@
 // Says each setting as a command line option, for --help and the docs.
-import { environmentName, type Field, fieldOf, flagName, type Key, type Kind, keys } from './fields.ts';
+import { environmentName, fieldOf, flagName, type Key, keys } from './fields.ts';
+import { type Field, isList, type Kind } from './kinds.ts';
 
 export interface Option {
   readonly key: Key;
@@ -23,12 +24,18 @@ const placeholders: Readonly<Record<Kind, string>> = {
   truth: '',
   names: ' <names>',
   commands: ' <command>',
+  size: ' <size>',
+  agent: ' <agent>',
+  agents: ' <agents>',
+  model: ' <model>',
+  pairs: ' <name=agent>',
+  words: ' <words>',
 };
 
 export function options(): readonly Option[] {
   return keys.map(key => {
     const field: Field = fieldOf(key);
-    const isRepeatable = field.kind === 'names' || field.kind === 'commands';
+    const isRepeatable = isList(field);
     return {
       key,
       flags: `${field.short === undefined ? '' : `-${field.short}, `}${flagName(key)}${placeholders[field.kind]}`,

@@ -1,9 +1,11 @@
 // Puts all sources of settings together: flags > environment > .env > project file > user file > preset of the mode.
 import { join } from 'node:path';
 import { isBounded, type ModeName, type Settings } from '../core/limits.ts';
+import { modelless } from './agent-spec.ts';
 import { readConfigFile } from './config-file.ts';
 import { readDotEnv, readEnvironment } from './environment.ts';
 import { fieldOf, flagName, type Key, keys, parseFlag, type Values } from './fields.ts';
+import { isList } from './kinds.ts';
 import { type Problem, type Reading, refuse, shown } from './reading.ts';
 import { type Config, presetValues, settingsOf } from './settings.ts';
 
@@ -53,7 +55,9 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
   const sources = Object.fromEntries(keys.map(key => [key, sourceOf(key, layers)])) as Record<Key, Source>;
   const merged = Object.assign({}, preset, ...layers.toReversed().map(layer => layer.values)) as Config;
   const agent = merged.agent ?? impliedAgent(merged, sources);
-  const config: Config = agent === undefined ? merged : { ...merged, agent };
+  const named = withModel(agent, merged.model, sources);
+  if (!named.ok) return { ok: false, problems: [{ message: named.problem }] };
+  const config: Config = named.value === undefined ? merged : { ...merged, agent: named.value };
   const settings = settingsOf(request.mode, config);
   if (!isBounded(settings.limits)) return { ok: false, problems: [unbounded] };
   return {
@@ -81,6 +85,24 @@ function impliedAgent(config: Config, sources: Readonly<Record<Key, Source>>): s
   if (config.agentCommand === undefined) return config.script === undefined ? undefined : 'scripted';
   if (config.script === undefined) return 'command';
   return precedence.indexOf(sources.script) < precedence.indexOf(sources.agentCommand) ? 'scripted' : 'command';
+}
+
+/** Of two models the one set closer to the command line; a model beside an agent that has none is a mistake. */
+function withModel(
+  agent: string | undefined,
+  model: string | undefined,
+  sources: Readonly<Record<Key, Source>>,
+): Reading<string | undefined> {
+  if (agent === undefined || model === undefined) return { ok: true, value: agent };
+  const [name = '', ...own] = agent.split('/');
+  const isCloser = precedence.indexOf(sources.model) - precedence.indexOf(sources.agent);
+  if (modelless.has(name)) {
+    if (sources.model !== 'flag') return { ok: true, value: agent };
+    return refuse(`--model: the ${name} agent takes no model; leave it out.`);
+  }
+  if (own.length > 0 && own.join('/') !== model && isCloser === 0)
+    return refuse(`Two models are given for ${name}: ${shown(own.join('/'))} and ${shown(model)}; give one.`);
+  return { ok: true, value: own.length > 0 && isCloser > 0 ? agent : `${name}/${model}` };
 }
 
 function nameNotice(layers: readonly Layer[]): string[] {
@@ -111,8 +133,7 @@ function flagLayer({ flags, now }: ConfigRequest): Layer {
 
 function readFlag(key: Key, given: string | boolean | readonly string[], now: number): Reading<unknown> {
   if (typeof given === 'string' || typeof given === 'boolean') return parseFlag(key, String(given), now);
-  const isList = fieldOf(key).kind === 'names' || fieldOf(key).kind === 'commands';
-  if (!isList) return refuse(`${flagName(key)}: it is given ${given.length} times; give it once.`);
+  if (!isList(fieldOf(key))) return refuse(`${flagName(key)}: it is given ${given.length} times; give it once.`);
   const readings = given.map(text => parseFlag(key, text, now));
   const wrong = readings.find(reading => !reading.ok);
   return wrong ?? { ok: true, value: readings.flatMap(reading => (reading.ok ? reading.value : [])) };

@@ -1,6 +1,7 @@
 // The zod schema of a config file, built from the table of fields; the only file that loads zod.
 import { z } from 'zod';
-import { type Field, fieldOf, isKey, type Key, type Kind, keys, parseText, type Values } from './fields.ts';
+import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
+import { type Field, isList, type Kind } from './kinds.ts';
 import { nearest } from './nearest.ts';
 import { shown } from './reading.ts';
 
@@ -16,6 +17,12 @@ const expected: Readonly<Record<Kind, string>> = {
   truth: 'true or false',
   names: 'a list of variable names, like ["LANG"]',
   commands: 'a list of commands, like ["npm test"]',
+  size: 'a size in quotes, like "8g"',
+  agent: 'an agent in quotes, like "claude/sonnet"',
+  agents: 'a list of agents, like ["codex"]',
+  model: 'a model in quotes, like "claude-sonnet-4-5"',
+  pairs: 'a list like ["US-002=codex"]',
+  words: 'one line of arguments in quotes, like "--add-dir ../shared"',
 };
 
 function expectation(field: Field): string {
@@ -40,7 +47,7 @@ function inputOf(key: Key): z.ZodType {
   if (field.kind === 'money') return z.union([z.number(), z.string()], { error });
   if (field.kind === 'truth') return z.boolean({ error });
   if (field.kind === 'choice') return z.enum(field.choices as [string, ...string[]], { error });
-  if (field.kind === 'names' || field.kind === 'commands')
+  if (isList(field))
     return z
       .array(z.string({ error: mustBe('text in quotes') }), { error })
       .max(100, { error: 'must be at most 100 entries' });

@@ -1,5 +1,6 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
 import { defaultSettings, type ModeName, type Settings } from '../core/limits.ts';
+import { pairsOf } from './agent-spec.ts';
 import type { Values } from './fields.ts';
 
 const verifyMsMax = 600_000; // a test suite may be slow; a check that hangs must not eat the night
@@ -18,8 +19,14 @@ export function presetValues(mode: ModeName) {
     maxAttempts: limits.attemptsPerTaskMax,
     ...(sameErrorsToEscalate === null ? {} : { stuckThreshold: sameErrorsToEscalate }),
     promise,
+    fallback: [] as readonly string[],
+    taskAgent: [] as readonly string[],
+    phaseAgent: [] as readonly string[],
+    agentArgs: [] as readonly string[],
     agentEnv: [] as readonly string[],
     verify: [] as readonly string[],
+    sandbox: 'auto' as NonNullable<Values['sandbox']>,
+    interactive: false as boolean,
     verifyTimeout: verifyMsMax,
     requireChecks: false,
     contextChars: contextCharsMax,
@@ -49,10 +56,17 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
       averageIterationMsMax: config.maxAverageDuration ?? preset.limits.averageIterationMsMax,
     },
     promise: config.promise,
-    performers: config.agent === undefined ? preset.performers : [config.agent],
+    performers: chain(config),
+    performersByTask: pairsOf(config.taskAgent),
+    performersByPhase: pairsOf(config.phaseAgent),
     checks: config.verify,
     sameErrorsToEscalate: config.stuckThreshold ?? preset.sameErrorsToEscalate,
     contextCharsMax: config.contextChars,
     backoffBaseMs: config.backoffBase,
   };
+}
+
+/** The agent, then those that take over; empty while it is not known which agents are installed. */
+function chain({ agent, fallback }: Config): readonly string[] {
+  return agent === undefined ? [] : [...new Set([agent, ...fallback])];
 }

@@ -151,3 +151,18 @@ export function readPath(label: string, text: string): Reading<string> {
     return refuse(`${label}: ${shown(text)} is a network or device path; give a path on this machine.`);
   return readLine(label, text, 4_096);
 }
+
+const bytesByUnit: Readonly<Record<string, number>> = { m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+const bytesMin = 64 * 2 ** 20; // no agent starts below it
+const bytesMax = 64 * 2 ** 40;
+
+/** Bytes. A number without a unit is doubtful and refused. */
+export function readSize(label: string, text: string, mayBeUnlimited: boolean): Reading<number | null> {
+  const trimmed = text.trim();
+  if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
+  const parts = /^([1-9][0-9]{0,6})([mgt])(?:i?b)?$/i.exec(trimmed);
+  const bytes = parts === null ? 0 : Number(parts[1]) * (bytesByUnit[(parts[2] ?? '').toLowerCase()] ?? 0);
+  if (bytes >= bytesMin && bytes <= bytesMax) return good(bytes);
+  const word = mayBeUnlimited ? ', or the word unlimited' : '';
+  return refuse(`${label}: ${shown(text)} is not a size from 64m to 64t; write it like 512m or 8g${word}.`);
+}

@@ -46,6 +46,24 @@ export function checkBudget(budgets: readonly Budget[], alertFraction = 0.8): Bu
   return strictest;
 }
 
+/**
+ * How many more iterations the money allows beside those at work: each reserves what the dearest one so far has cost, or a
+ * tenth of the budget while that is unknown. One may always work: the limit itself stops it (F60).
+ */
+export function affordable(facts: {
+  readonly usedUsdMicros: number;
+  readonly limitUsdMicros: number | null;
+  readonly dearestUsdMicros: number;
+  readonly liveUsdMicros: readonly number[];
+}): number {
+  const { usedUsdMicros, limitUsdMicros, dearestUsdMicros, liveUsdMicros } = facts;
+  if (limitUsdMicros === null) return Number.POSITIVE_INFINITY;
+  const reservation = dearestUsdMicros > 0 ? dearestUsdMicros : Math.max(1, limitUsdMicros / 10);
+  const promised = liveUsdMicros.reduce((sum, spent) => sum + Math.max(0, reservation - spent), 0);
+  const room = Math.floor((limitUsdMicros - usedUsdMicros - promised) / reservation);
+  return Math.max(liveUsdMicros.length === 0 ? 1 : 0, room);
+}
+
 export interface Forecast {
   readonly totalUsdMicros: number;
   readonly basis: 'tasks' | 'iterations';

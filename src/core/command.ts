@@ -39,6 +39,9 @@ const isBound = ([key, value]: readonly [string, unknown]): boolean =>
   bounds.includes(key) &&
   (value === null ? nullable.includes(key) : typeof value === 'number' && Number.isFinite(value) && value > 0);
 
+const isTable = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every(one => typeof one === 'string');
+
 const isNames = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string');
 
@@ -46,9 +49,11 @@ const isNames = (value: unknown): boolean =>
 function isChange(value: unknown): boolean {
   if (value === undefined) return true;
   if (!isObject(value)) return false;
-  return Object.entries(value).every(([key, one]) =>
-    key === 'promise' ? typeof one === 'string' : ['performers', 'checks'].includes(key) && isNames(one),
-  );
+  return Object.entries(value).every(([key, one]) => {
+    if (key === 'promise') return typeof one === 'string';
+    if (key === 'performersByTask' || key === 'performersByPhase') return isTable(one);
+    return ['performers', 'checks'].includes(key) && isNames(one);
+  });
 }
 
 const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {

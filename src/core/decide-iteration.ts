@@ -1,34 +1,40 @@
 // What the end of an iteration means: outcome, claims, waits, questions. The heart of "done is never just said".
 import { backoffMs } from './backoff.ts';
 import { closedBreaker, tripsAt } from './breaker.ts';
+import { choosePerformer } from './choose.ts';
 import { type Ending, parkIfSpent, readClaims, refuse } from './decide-claim.ts';
 import { raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
 import type { Event, EventOf, IterationOutcome } from './event.ts';
-import { type Failure, failureRules } from './failure.ts';
+import { type Failure, failsToStart, failureRules } from './failure.ts';
 import { formatDuration, plural } from './format.ts';
 import { shouldHandOff } from './handoff.ts';
 import type { InputOf, Performed } from './input.ts';
 import { findRepetition, fingerprint, normalise } from './repetition.ts';
 import { readSignals, type Signals } from './signal.ts';
-import { type LiveIteration, liveIteration, type State } from './state.ts';
+import { type LiveIteration, liveIteration, type State, usedFractionBefore } from './state.ts';
 import { findTask } from './task.ts';
+import { hardStop } from './termination.ts';
 import { stripControls, takeLastCharacters } from './text.ts';
 
-function outcomeOf(failure: Failure | undefined, signals: Signals): IterationOutcome {
+function outcomeOf(failure: Failure | undefined, signals: Signals, live: LiveIteration): IterationOutcome {
   if (failure?.kind === 'stopped') return 'interrupted';
   if (failure !== undefined) return 'failed';
   if (signals.escalate) return 'escalated';
-  return signals.handoff === undefined ? 'succeeded' : 'handed-off';
+  return signals.handoff === undefined && !live.handoff?.delivered ? 'succeeded' : 'handed-off';
 }
 
 /** Providers' windows are a week at most; anything beyond is a mistake in units. */
 const resetMsMax = 8 * 24 * 3_600_000;
 
-/** The ladder's own stop is a failure of the iteration; any other stop of ours is not. */
-function failureOf(performed: Performed, live: LiveIteration): Failure | undefined {
-  if (performed.failure?.kind !== 'stopped' || live.terminated === undefined) return performed.failure;
-  return { kind: 'timeout', detail: live.terminated };
+/** The ladder's own stop is a failure of the iteration; the end of a handoff is none; any other stop interrupts it. */
+function failureOf(performed: Performed, state: State, live: LiveIteration, now: number): Failure | undefined {
+  if (performed.failure?.kind !== 'stopped') return performed.failure;
+  if (live.terminated !== undefined) return { kind: 'timeout', detail: live.terminated };
+  const { handoff } = live;
+  const overdue = handoff?.delivered && handoff.at + state.settings.handoffWithinMs <= now;
+  const alsoStopped = hardStop(state, now) !== undefined || state.paused?.now === true;
+  return overdue && !alsoStopped ? undefined : performed.failure;
 }
 
 function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ended'>, 'waitUntil' | 'waitFor'> {
@@ -46,22 +52,26 @@ function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ende
   };
 }
 
-function whyEnded({ outcome, failure, durationMs, signals }: Ending): string {
+function whyEnded({ outcome, failure, durationMs, signals, live, performed }: Ending): string {
   const took = `after ${formatDuration(durationMs)}`;
   if (outcome === 'interrupted') return `${failure?.detail ?? 'stopped'}, ${took}`;
   if (failure !== undefined) return `${failure.kind} ${took}: ${failure.detail}`;
   if (outcome === 'escalated') return `the agent asked a human ${took}`;
+  if (live.handoff?.delivered && outcome === 'handed-off') {
+    const cut = performed.failure === undefined ? 'it stopped as asked' : 'it was interrupted';
+    return `handed off ${took} (${live.handoff.trigger}): ${cut}`;
+  }
   if (outcome === 'handed-off') return `the agent asked for a fresh context ${took}: ${signals.handoff}`;
   return `the agent ended ${took}${signals.done ? ' and claims the task' : ' without claiming the task'}`;
 }
 
-/** The budget trigger fires in the iteration that crossed the line: spent before it, and with it. */
+/** The budget trigger fires in the iteration that crossed the line, and once per loop. */
 function budgetFacts({ state, live, spentUsdMicros }: Ending): { budgetUsed: number; budgetAlerted: boolean } {
   const { budgetAlertFraction, limits } = state.settings;
   const max = limits.costUsdMicrosMax;
-  if (max === null) return { budgetUsed: 0, budgetAlerted: false };
-  const before = (state.usage.costUsdMicros - live.usage.costUsdMicros) / max;
-  return { budgetUsed: spentUsdMicros / max, budgetAlerted: before > budgetAlertFraction };
+  const { before } = usedFractionBefore(state, live);
+  const alerted = state.budgetHandedOff || before > budgetAlertFraction;
+  return { budgetUsed: max === null ? 0 : spentUsdMicros / max, budgetAlerted: alerted };
 }
 
 function iterationEnded(ending: Ending, chance: number): Event {
@@ -75,8 +85,9 @@ function iterationEnded(ending: Ending, chance: number): Event {
     errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
     sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
   });
-  const handoff = shouldHandOff({
-    contextUsed: live.contextUsed,
+  const asked = outcome === 'handed-off' && live.handoff?.delivered ? live.handoff.trigger : undefined;
+  const found = shouldHandOff({
+    contextUsed: failure?.kind === 'context-too-long' ? 1 : live.contextUsed,
     contextFractionMax: state.settings.contextFractionMax,
     errorsInRow: state.errorsInRow + (failure && failureRules[failure.kind].counts ? 1 : 0),
     errorsToHandOff: state.settings.errorsToHandOff,
@@ -86,6 +97,7 @@ function iterationEnded(ending: Ending, chance: number): Event {
     requested: outcome === 'handed-off',
     timedOut: failure?.kind === 'timeout',
   });
+  const handoff = asked ?? found;
   return {
     type: 'iteration.ended',
     at: now,
@@ -120,7 +132,7 @@ function afterFailure(ending: Ending): readonly Event[] {
   const unable = (because: string): readonly Event[] => {
     const question = {
       kind: 'agent' as const,
-      summary: `${live.performer} cannot work: ${failure.kind}`,
+      summary: unableWords(live.performer, failure.kind),
       context: failure.detail,
       options: ['It is mended: go on'],
       question: rule.hint,
@@ -128,16 +140,35 @@ function afterFailure(ending: Ending): readonly Event[] {
     return [...events, ...raise(state, question, now, because)];
   };
   if (!rule.retryable) return unable(`${failure.kind} is not worth a retry`);
+  const starts = state.startsFailedInRow + 1;
+  const startsMax = state.settings.breaker.failuresToOpen;
+  // An agent that does not start is nobody's task: every task would meet the same end.
+  if (failsToStart(failure.kind) && starts >= startsMax && alone(state, live, now)) {
+    return unable(`${starts} starts in a row without a sign of life, ${startsMax} allowed`);
+  }
   const error = normalise(failure.detail) || failure.kind;
   const same = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
   const threshold = state.settings.sameErrorsToEscalate;
   if (!rule.counts || threshold === null || same < threshold) {
     return rule.counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
   }
+  if (failsToStart(failure.kind)) return [...events, ...parkIfSpent(state, live.task, now)];
   const because = `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`;
-  // An agent that does not start is nobody's task: every task would meet the same end.
-  return failure.kind === 'spawn' ? unable(because) : [...events, ...askAboutError(ending, failure, same, because)];
+  return [...events, ...askAboutError(ending, failure, same, because)];
 }
+
+const unableWords = (performer: string, kind: Failure['kind']): string =>
+  ({
+    auth: `${performer}: login needed`,
+    billing: `${performer}: its account has no credit`,
+    model: `${performer}: its provider does not know the model`,
+    spawn: `${performer}: the agent does not start`,
+    'no-start': `${performer}: the agent does not start`,
+  })[kind as string] ?? `${performer} cannot work: ${kind}`;
+
+/** Nobody else of the chain could do the task now. */
+const alone = (state: State, live: LiveIteration, now: number): boolean =>
+  choosePerformer(state, live.task, now, live.performer).performer === undefined;
 
 /** Escalations are bounded per task (ADR 11): then the task is parked. */
 function tooManyQuestions(ending: Ending): readonly Event[] | undefined {
@@ -207,9 +238,9 @@ export function endIteration(
   now: number,
   workedUntil = now,
 ): readonly Event[] {
-  const failure = failureOf(performed, live);
+  const failure = failureOf(performed, state, live, now);
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
-  const outcome = outcomeOf(failure, signals);
+  const outcome = outcomeOf(failure, signals, live);
   const durationMs = Math.max(0, workedUntil - live.startedAt);
   const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage, now);
   const spent = usage.reduce((sum, one) => sum + (one.type === 'usage.recorded' ? one.usage.costUsdMicros : 0), 0);

@@ -2,10 +2,11 @@
 import { parkIfSpent } from './decide-claim.ts';
 import { documentRead } from './decide-document.ts';
 import { endIteration, performedInput } from './decide-iteration.ts';
+import { nudged, reached } from './decide-live.ts';
 import { answerQuestion, raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
 import type { Event } from './event.ts';
-import { formatDuration, plural } from './format.ts';
+import { plural } from './format.ts';
 import type { Command, Input, InputOf, Question } from './input.ts';
 import { isBounded } from './limits.ts';
 import { isBusy, isWritten, liveIteration, type State } from './state.ts';
@@ -18,9 +19,9 @@ type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, n
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
   const full = state.live.length + state.claims.length >= state.settings.parallel;
-  // Between the plan and now a person may have stopped or paused the loop.
+  // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
   if (full || state.ended || state.paused || evaluateTermination(state, now) !== undefined) return [];
-  if (task === undefined || !isReady(state.tasks, task)) return [];
+  if (task === undefined || !isReady(state.tasks, task) || (state.limited[performer] ?? 0) > now) return [];
   const attempt = task.attempts + 1;
   const why =
     task.dependsOn.length > 0
@@ -52,23 +53,6 @@ const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chanc
   }
   const detail = `Ralph ended while process ${live.process.pid} was at work`;
   return endIteration(state, live, { message: '', failure: { kind: 'stopped', detail } }, chance, now, live.heardAt);
-};
-
-const nudged: Decide<'nudged'> = (state, { iteration, level }, now) => {
-  const live = liveIteration(state, iteration);
-  if (live === undefined) return [];
-  const quiet = formatDuration(now - live.heardAt);
-  const because = `quiet for ${quiet} after ${plural(live.nudges, 'nudge')}`;
-  const event: Event = { type: 'iteration.nudged', at: now, iteration, level, because };
-  if (level !== 'escalate') return [event];
-  const question = {
-    kind: 'health' as const,
-    summary: `Iteration ${iteration} (${live.task}) has been quiet for ${quiet}`,
-    context: `${live.performer} gave no sign of life. Without an answer it is ended in ${formatDuration(state.settings.ladder.answerWithinMs)}.`,
-    options: ['Give it more time', 'End it and go on with a fresh context'],
-    question: 'What should happen to it?',
-  };
-  return [event, ...raise(state, question, now, because, live)];
 };
 
 const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
@@ -243,6 +227,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   performed: performedInput,
   recovered,
   nudged,
+  reached,
   checked,
   merged,
   saved,

@@ -29,6 +29,9 @@ export type HandoffTrigger =
   | 'explicit_request'
   | 'timeout';
 
+/** `handoff`: write your report and stop. The others are the rungs of the health ladder. */
+export type NudgeLevel = 'nudge' | 'escalate' | 'terminate' | 'handoff';
+
 type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
 
 export type EscalationKind = 'stuck' | 'deviation' | 'unknown' | 'blocked' | 'health' | 'agent' | 'storage';
@@ -95,7 +98,18 @@ export type Event =
     >
   | Fact<'iteration.spawned', { iteration: number; pid: number; startTime: string; host: string }>
   | Fact<'iteration.heard', { iteration: number; quietMs: number; contextUsed?: number }>
-  | Fact<'iteration.nudged', { iteration: number; level: 'nudge' | 'escalate' | 'terminate'; because: Because }>
+  | Fact<
+      'iteration.nudged',
+      {
+        iteration: number;
+        level: NudgeLevel;
+        because: Because;
+        /** Why a fresh context shall take over; with level `handoff`. */
+        trigger?: HandoffTrigger;
+        /** The words reached the performer; absent in ledgers of 0.1. */
+        delivered?: boolean;
+      }
+    >
   | Fact<
       'iteration.ended',
       {
@@ -142,6 +156,7 @@ export type Event =
   | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
   | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
   | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
+  | Fact<'guidance.reached', { id: string; iteration: number; delivered: boolean; because: Because }>
   | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>
   | Fact<'performer.tripped', { performer: string; until: number; because: Because }>
   | Fact<'performer.recovered', { performer: string; because: Because }>

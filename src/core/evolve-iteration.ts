@@ -2,7 +2,7 @@
 import { closedBreaker, withFailure } from './breaker.ts';
 import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
-import { failureRules } from './failure.ts';
+import { failsToStart, failureRules } from './failure.ts';
 import { clocked, withLive, withTask } from './fold.ts';
 import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
 
@@ -13,6 +13,12 @@ const said = (guidance: readonly Guidance[], iteration: number): readonly Guidan
 const unsaid = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
   guidance.map(({ iteration: stood, ...one }) =>
     stood === undefined || stood === iteration ? one : { ...one, iteration: stood },
+  );
+
+/** Who could not be told is remembered only while it lives. */
+const forgotten = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
+  guidance.map(one =>
+    one.unreached === undefined ? one : { ...one, unreached: one.unreached.filter(each => each !== iteration) },
   );
 
 const addressed = (guidance: readonly Guidance[], task: string, iteration: number): readonly Guidance[] =>
@@ -62,6 +68,7 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
       sameErrorsInRow: 0,
       lastError: '',
       terminationsInRow: 0,
+      startsFailedInRow: 0,
     };
   }
   const rule = failureRules[failure.kind];
@@ -76,8 +83,17 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
     sameErrorsInRow: rule.counts ? (error === state.lastError ? state.sameErrorsInRow + 1 : 1) : state.sameErrorsInRow,
     lastError: rule.counts ? error : state.lastError,
     terminationsInRow: terminated ? state.terminationsInRow + 1 : 0,
+    startsFailedInRow: failsToStart(failure.kind) ? state.startsFailedInRow + 1 : 0,
     breakers: rule.trips ? { ...state.breakers, [event.performer]: withFailure(breaker) } : state.breakers,
   };
+}
+
+/** A provider's limit concerns only its performer: another one of the chain may go on meanwhile. */
+function afterwards(state: State, event: EventOf<'iteration.ended'>): Partial<State> {
+  const { waitUntil, waitFor = 'backoff', performer, because } = event;
+  if (waitUntil === undefined) return {};
+  if (waitFor === 'limit-reset') return { limited: { ...state.limited, [performer]: waitUntil } };
+  return { wait: { until: waitUntil, for: waitFor, because } };
 }
 
 export function iterationEnded(state: State, event: EventOf<'iteration.ended'>): State {
@@ -92,17 +108,17 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     live: ticking.live.filter(one => one.iteration !== event.iteration),
     iterationsEnded: ticking.iterationsEnded + 1,
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
+    dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
     sinceProgress: ticking.sinceProgress + (tried && event.outcome !== 'escalated' ? 1 : 0),
     lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
-    guidance: tried ? said(ticking.guidance, event.iteration) : unsaid(ticking.guidance, event.iteration),
+    guidance: forgotten((tried ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
     checkpointDue: ticking.settings.checkpoints,
     ...(tried || refusal === undefined ? {} : { refusal }),
     ...(event.handoff ? { handoff: event.handoff } : {}),
     ...(event.repetition ? { repetition: event.repetition } : {}),
     ...(event.report ? { report: event.report } : {}),
-    ...(event.waitUntil === undefined
-      ? {}
-      : { wait: { until: event.waitUntil, for: event.waitFor ?? 'backoff', because: event.because } }),
+    ...(event.handoff === 'token_budget' ? { budgetHandedOff: true } : {}),
+    ...afterwards(ticking, event),
   };
   const freed = withTask(ended, event.task, task => ({
     ...task,
@@ -113,10 +129,13 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {
-  return withLive(state, event.iteration, live => {
+  const told = event.trigger === 'token_budget' ? { ...state, budgetHandedOff: true } : state;
+  return withLive(told, event.iteration, live => {
     if (event.level === 'nudge') return { ...live, nudges: live.nudges + 1, nudgedAt: event.at };
     if (event.level === 'escalate') return { ...live, escalatedAt: event.at };
-    return { ...live, terminated: event.because };
+    if (event.level === 'terminate') return { ...live, terminated: event.because };
+    const { at, trigger = 'explicit_request', delivered = false } = event;
+    return { ...live, handoff: { trigger, at, delivered } };
   });
 }
 

@@ -4,6 +4,7 @@ import { remember } from './context.ts';
 import type { Event, EventOf, EventType } from './event.ts';
 import { alive, heard, iterationEnded, iterationStarted, nudged } from './evolve-iteration.ts';
 import { clocked, unsaved, withLive, withTask } from './fold.ts';
+import { defaultSettings } from './limits.ts';
 import type { State } from './state.ts';
 import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from './task.ts';
 import { takeCharacters } from './text.ts';
@@ -117,6 +118,7 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
   }));
 }
 
+/** A person who says "it is mended" has looked at the agents too. */
 function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
   const escalation = state.escalations.find(one => one.id === event.id);
   if (escalation === undefined || event.late) return state;
@@ -126,6 +128,7 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
     escalations: state.escalations.filter(one => one.id !== event.id),
     sameErrorsInRow: byHuman ? 0 : state.sameErrorsInRow,
     sinceProgress: byHuman ? 0 : state.sinceProgress,
+    startsFailedInRow: byHuman ? 0 : state.startsFailedInRow,
   };
   return escalation.task === undefined ? answered : withTask(answered, escalation.task, taskFreed);
 }
@@ -146,11 +149,35 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
     terminationsInRow: 0,
     sinceProgress: 0,
     breakers: {},
+    limited: {},
+    startsFailedInRow: 0,
+  };
+}
+
+function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given'>): State {
+  const given = state.guidanceGiven + 1;
+  const one = { id: `G${given}`, ...(task === undefined ? {} : { task }), text: takeCharacters(text, 4_000), by };
+  return { ...state, guidanceGiven: given, guidance: [...state.guidance, one].slice(-guidanceMax) };
+}
+
+function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'guidance.reached'>): State {
+  return {
+    ...state,
+    guidance: state.guidance.map(one => {
+      if (one.id !== id) return one;
+      return delivered ? { ...one, iteration } : { ...one, unreached: [...(one.unreached ?? []), iteration] };
+    }),
   };
 }
 
 const folds: { readonly [Type in EventType]: Fold<Type> } = {
-  'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({ ...state, ...facts, startedAt: at, clockedAt: at }),
+  'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({
+    ...state,
+    ...facts,
+    settings: { ...defaultSettings(facts.settings.mode), ...facts.settings }, // an older ledger knows fewer of them
+    startedAt: at,
+    clockedAt: at,
+  }),
   'tasks.loaded': (state, event) => ({ ...withSpecs(state, event.tasks), documentHash: event.hash }),
   'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
   'tasks.saved': (state, event) => ({
@@ -199,13 +226,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'escalation.raised': escalationRaised,
   'escalation.answered': escalationAnswered,
   'approval.given': state => state,
-  'guidance.given': (state, { task, text, by }) => ({
-    ...state,
-    guidance: [
-      ...state.guidance,
-      { ...(task === undefined ? {} : { task }), text: takeCharacters(text, 4_000), by },
-    ].slice(-guidanceMax),
-  }),
+  'guidance.given': guidanceGiven,
+  'guidance.reached': guidanceReached,
   'limits.changed': (state, event) => ({
     ...state,
     settings: { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } },

@@ -4,6 +4,9 @@ export type FailureKind =
   | 'stopped'
   | 'timeout'
   | 'spawn'
+  | 'no-start'
+  | 'resource-limit'
+  | 'model'
   | 'auth'
   | 'billing'
   | 'rate-limit'
@@ -47,6 +50,19 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
     trips: true,
     hint: 'Check that the agent is installed, executable and on PATH.',
   },
+  'no-start': {
+    retryable: true,
+    counts: false,
+    trips: true,
+    hint: 'Start the agent by hand in this folder and see what it waits for; ralph doctor looks at it too.',
+  },
+  'resource-limit': {
+    retryable: true,
+    counts: true,
+    trips: false,
+    hint: 'It used too much memory or too many processes: make the task smaller or raise the limit.',
+  },
+  model: { retryable: false, counts: false, trips: false, hint: 'Check the name given to --model.' },
   auth: { retryable: false, counts: false, trips: false, hint: 'Log in to the agent again.' },
   billing: { retryable: false, counts: false, trips: false, hint: 'Check the credit or plan of the agent’s account.' },
   'rate-limit': { retryable: true, counts: false, trips: false, hint: 'Waits for the provider’s reset.' },
@@ -63,10 +79,19 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   unknown: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
 };
 
+/** The agent as such does not run: no task has anything to do with it. */
+export const failsToStart = (kind: FailureKind): boolean => kind === 'spawn' || kind === 'no-start';
+
 /** What an adapter observed about a process that ended. Structured fields first, text last. */
 export interface Observed {
   readonly stoppedByUs?: boolean;
   readonly timedOut?: boolean;
+  /** It was started and gave no sign of life in time (F25). */
+  readonly neverSpoke?: boolean;
+  /** We ended it because of its memory or its processes (F30). */
+  readonly overLimit?: boolean;
+  /** The class, when the agent's own stream names it. */
+  readonly kind?: FailureKind;
   readonly spawnError?: string;
   readonly exitCode?: number | null;
   readonly signal?: string | null;
@@ -90,6 +115,8 @@ const says =
 /** Ordered: the first row that holds names the failure. Text rows read only the last line of the output. */
 export const failurePatterns: readonly FailurePattern[] = [
   { kind: 'stopped', when: seen => seen.stoppedByUs === true },
+  { kind: 'resource-limit', when: seen => seen.overLimit === true },
+  { kind: 'no-start', when: seen => seen.neverSpoke === true },
   { kind: 'timeout', when: seen => seen.timedOut === true || seen.exitCode === 124 },
   {
     kind: 'spawn',
@@ -110,6 +137,7 @@ export const failurePatterns: readonly FailurePattern[] = [
   { kind: 'rate-limit', when: says('rate limit', 'rate_limit', 'too many requests', 'usage limit') },
   { kind: 'overloaded', when: says('overloaded', 'service unavailable') },
   { kind: 'context-too-long', when: says('prompt is too long', 'context length', 'context_length_exceeded') },
+  { kind: 'model', when: says('model_not_found', 'model not found', 'unknown model', 'no such model') },
   { kind: 'permission', when: says('permission denied', 'eacces', 'operation not permitted') },
   { kind: 'connection', when: says('econnrefused', 'econnreset', 'etimedout', 'enotfound', 'connection refused') },
   { kind: 'process', when: seen => typeof seen.exitCode === 'number' && seen.exitCode !== 0 },
@@ -123,7 +151,9 @@ function lastLine(text: string): string {
 export function classifyFailure(seen: Observed): Failure {
   const line = lastLine(seen.text);
   const lower = line.toLowerCase();
-  const kind = failurePatterns.find(row => row.when(seen, lower))?.kind ?? 'unknown';
+  const ours = seen.stoppedByUs || seen.overLimit || seen.neverSpoke || seen.timedOut;
+  const named = ours ? undefined : seen.kind;
+  const kind = named ?? failurePatterns.find(row => row.when(seen, lower))?.kind ?? 'unknown';
   const how =
     seen.spawnError ??
     (seen.signal

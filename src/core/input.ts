@@ -1,5 +1,5 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
-import type { Answer, EscalationKind, Usage } from './event.ts';
+import type { Answer, EscalationKind, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
 import type { TaskSpec } from './task.ts';
@@ -78,7 +78,16 @@ export type Input =
       readonly found?: Performed;
       readonly chance: number;
     }
-  | { readonly type: 'nudged'; readonly iteration: number; readonly level: 'nudge' | 'escalate' | 'terminate' }
+  | {
+      readonly type: 'nudged';
+      readonly iteration: number;
+      readonly level: NudgeLevel;
+      readonly trigger?: HandoffTrigger;
+      /** The performer could be spoken to. */
+      readonly delivered?: boolean;
+    }
+  /** A person's words were given to a working performer, or could not be. */
+  | { readonly type: 'reached'; readonly guidance: string; readonly iteration: number; readonly delivered: boolean }
   | { readonly type: 'checked'; readonly iteration: number; readonly outcomes: readonly CheckOutcome[] }
   | { readonly type: 'merged'; readonly iteration: number; readonly merged: boolean; readonly detail: string }
   | {

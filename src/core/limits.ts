@@ -26,6 +26,9 @@ export interface Settings {
   readonly parallel: number;
   /** The performers by name: the first usable one does the work, the rest are the fallback chain. */
   readonly performers: readonly string[];
+  /** Who does a certain task, or a certain phase, first; the chain above stands behind. */
+  readonly performersByTask: Readonly<Record<string, string>>;
+  readonly performersByPhase: Readonly<Record<string, string>>;
   readonly checks: readonly string[];
   /** Iterations work in forks that are merged after their checks. */
   readonly forked: boolean;
@@ -34,6 +37,8 @@ export interface Settings {
   readonly sameErrorsToEscalate: number | null;
   readonly errorsToHandOff: number;
   readonly contextFractionMax: number;
+  /** How long a performer that was asked to hand off may take before it is interrupted. */
+  readonly handoffWithinMs: number;
   readonly budgetAlertFraction: number;
   readonly contextCharsMax: number;
   readonly backoffBaseMs: number;
@@ -43,7 +48,9 @@ export interface Settings {
 }
 
 /** What may differ when the same loop is run again with other flags. */
-export type ChangedSettings = Partial<Pick<Settings, 'performers' | 'checks' | 'promise'>>;
+export type ChangedSettings = Partial<
+  Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'checks' | 'promise'>
+>;
 
 /** Seed 000's graduated intervention. */
 export interface Ladder {
@@ -121,12 +128,15 @@ export function defaultSettings(mode: ModeName): Settings {
     promise: promisePresets[mode],
     parallel: 1,
     performers: [],
+    performersByTask: {},
+    performersByPhase: {},
     checks: [],
     forked: false,
     checkpoints: false,
     sameErrorsToEscalate: mode === 'prd' ? 3 : null, // seed 003, STUCK_THRESHOLD
     errorsToHandOff: 3, // seed 000
     contextFractionMax: 0.7, // seed 000
+    handoffWithinMs: minute,
     budgetAlertFraction: 0.8, // seed 000
     contextCharsMax: 5_000, // seed 001
     backoffBaseMs: 1_000,

@@ -1,9 +1,10 @@
 // What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
-import { breakerPosition } from './breaker.ts';
-import { checkBudget } from './budget.ts';
-import type { Escalation } from './event.ts';
+import { affordable, checkBudget } from './budget.ts';
+import { choosePerformer } from './choose.ts';
+import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
+import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
-import { hasStorageTrouble, isBusy, isWritten, type State } from './state.ts';
+import { hasStorageTrouble, isBusy, isWritten, type LiveIteration, type State } from './state.ts';
 import { openTasks, readyTasks, type Task } from './task.ts';
 import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';
 
@@ -18,7 +19,18 @@ export type Effect =
       readonly type: 'nudge';
       readonly key: string;
       readonly iteration: number;
-      readonly level: 'nudge' | 'escalate' | 'terminate';
+      readonly level: NudgeLevel;
+      readonly trigger?: HandoffTrigger;
+      /** For the performer, if it can be spoken to while it works. */
+      readonly words?: string;
+    }
+  /** A person's words for a working performer. */
+  | {
+      readonly type: 'steer';
+      readonly key: string;
+      readonly iteration: number;
+      readonly guidance: string;
+      readonly words: string;
     }
   | { readonly type: 'check'; readonly key: string; readonly iteration: number; readonly task: string }
   | { readonly type: 'merge'; readonly key: string; readonly iteration: number }
@@ -42,6 +54,39 @@ class Wake {
   }
 }
 
+/** What a working performer is told: that it hands off, that it is quiet for long, what a person says. */
+function words(state: State, live: LiveIteration, now: number, wake: Wake): readonly Effect[] {
+  const { iteration } = live;
+  const effects: Effect[] = [];
+  const handoff = handoffOfLive(state, live, now);
+  wake.by(handoff.dueAt);
+  if (handoff.due !== undefined) {
+    const { trigger, because } = handoff.due;
+    const text = handoffWords(because, state.settings.handoffWithinMs);
+    effects.push({ type: 'nudge', key: `handoff:${iteration}`, iteration, level: 'handoff', trigger, words: text });
+  }
+  const step = ladderStep(live, state.settings.ladder);
+  if (step !== undefined && step.dueAt > now) wake.by(step.dueAt);
+  else if (step !== undefined) {
+    const { level } = step;
+    const key = `nudge:${iteration}:${level}:${live.nudges}`;
+    effects.push({ type: 'nudge', key, iteration, level, ...(level === 'nudge' ? { words: nudgeWords } : {}) });
+  }
+  if (live.process === undefined) return effects;
+  for (const one of state.guidance) {
+    const meant = one.task === undefined ? one.iteration === undefined : one.task === live.task;
+    if (!meant || one.iteration === iteration || one.unreached?.includes(iteration)) continue;
+    effects.push({
+      type: 'steer',
+      key: `steer:${one.id}:${iteration}`,
+      iteration,
+      guidance: one.id,
+      words: one.text,
+    });
+  }
+  return effects;
+}
+
 function liveEffects(state: State, now: number, self: string, hard: boolean, wake: Wake): readonly Effect[] {
   const effects: Effect[] = [];
   for (const live of state.live) {
@@ -50,22 +95,16 @@ function liveEffects(state: State, now: number, self: string, hard: boolean, wak
       effects.push({ type: 'recover', key: `recover:${iteration}`, iteration });
       continue;
     }
-    const dropped = hard || live.terminated !== undefined || state.paused?.now === true;
+    const overdueAt = live.handoff?.delivered ? live.handoff.at + state.settings.handoffWithinMs : undefined;
+    const overdue = overdueAt !== undefined && overdueAt <= now;
+    const dropped = hard || overdue || live.terminated !== undefined || state.paused?.now === true;
     if (dropped) {
       effects.push({ type: 'abandon', key: `abandon:${iteration}`, iteration });
       continue;
     }
     effects.push({ type: 'perform', key: `perform:${iteration}`, iteration });
-    const step = ladderStep(live, state.settings.ladder);
-    if (step === undefined) continue;
-    if (step.dueAt <= now)
-      effects.push({
-        type: 'nudge',
-        key: `nudge:${iteration}:${step.level}:${live.nudges}`,
-        iteration,
-        level: step.level,
-      });
-    else wake.by(step.dueAt);
+    wake.by(overdueAt);
+    effects.push(...words(state, live, now, wake));
   }
   for (const claim of state.claims) {
     const { iteration, task } = claim;
@@ -90,27 +129,6 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   return effects;
 }
 
-interface Choice {
-  readonly performer?: string;
-  readonly usableAt?: number;
-}
-
-/** The first usable performer of the chain; every third error in a row moves on to the next one. */
-function choosePerformer(state: State, now: number): Choice {
-  const { performers, errorsToHandOff } = state.settings;
-  const shift = performers.length === 0 ? 0 : Math.floor(state.errorsInRow / errorsToHandOff) % performers.length;
-  let usableAt: number | undefined;
-  for (const name of [...performers.slice(shift), ...performers.slice(0, shift)]) {
-    const breaker = state.breakers[name];
-    const position = breaker === undefined ? 'closed' : breakerPosition(breaker, now);
-    const probing = position === 'half-open' && state.live.some(one => one.performer === name);
-    if (position === 'closed' || (position === 'half-open' && !probing)) return { performer: name };
-    const until = breaker?.openUntil;
-    if (until !== undefined && until > now) usableAt = Math.min(usableAt ?? until, until);
-  }
-  return usableAt === undefined ? {} : { usableAt };
-}
-
 /** In the last twentieth of the money only one iteration runs at a time. */
 function roomFor(state: State): number {
   const verdict = checkBudget([
@@ -119,7 +137,13 @@ function roomFor(state: State): number {
   const { iterationsMax } = state.settings.limits;
   const parallel = verdict.action === 'throttle' ? 1 : state.settings.parallel;
   const byCount = iterationsMax === null ? parallel : iterationsMax - state.iterations;
-  return Math.min(parallel - state.live.length - state.claims.length, byCount);
+  const byMoney = affordable({
+    usedUsdMicros: state.usage.costUsdMicros,
+    limitUsdMicros: state.settings.limits.costUsdMicrosMax,
+    dearestUsdMicros: state.dearestUsdMicros,
+    liveUsdMicros: state.live.map(one => one.usage.costUsdMicros),
+  });
+  return Math.min(parallel - state.live.length - state.claims.length, byCount, byMoney);
 }
 
 function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] {
@@ -135,14 +159,16 @@ function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] 
     const asked = state.escalations.length > 0;
     return isBusy(state) || asked ? [] : [{ type: 'stall', key: 'stall' }];
   }
-  const { performer, usableAt } = choosePerformer(state, now);
-  if (performer === undefined) {
+  const effects: Effect[] = [];
+  const probed = new Set<string>();
+  for (const task of ready) {
+    const { performer, usableAt } = choosePerformer(state, task.id, now);
     wake.by(usableAt);
-    return [];
+    if (performer === undefined || probed.has(performer)) continue;
+    if (state.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
+    effects.push({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer });
   }
-  const probing = state.breakers[performer]?.openUntil !== undefined;
-  const most = probing ? 1 : ready.length;
-  return ready.slice(0, most).map(task => ({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer }));
+  return effects;
 }
 
 export function next(state: State, now: number, self: string): Plan {
@@ -181,10 +207,13 @@ export function waitingFor(state: State, now: number): { readonly what: string; 
   const ready = readyTasks(state.tasks, 1).length > 0 && !state.escalations.some(one => one.task === undefined);
   if (!ready && state.escalations.length > 0) return { what: 'a human' };
   if (state.wait && state.wait.until > now) return { what: state.wait.for, until: state.wait.until };
-  const { performer, usableAt } = choosePerformer(state, now);
-  if (performer === undefined && usableAt !== undefined)
-    return { what: 'a performer that rests after failures', until: usableAt };
-  return undefined;
+  const next = readyTasks(state.tasks, 1)[0];
+  if (next === undefined) return undefined;
+  const { performer, usableAt, waitsFor, waits } = choosePerformer(state, next.id, now);
+  if (performer !== undefined || usableAt === undefined) return undefined;
+  const what =
+    waitsFor === 'limit-reset' ? `the limit of ${waits} to be reset` : `${waits}, which rests after failures`;
+  return { what, until: usableAt };
 }
 
 /** Every open task's last claim failed its check (exit code 8). */

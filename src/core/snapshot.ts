@@ -1,5 +1,5 @@
 // The state as plain data and back: a snapshot is discardable, so a shape that does not fit is simply not used.
-import type { State } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { addTasks, allTasks, emptyTable, setTask, type Task } from './task.ts';
 
 interface Packed extends Omit<State, 'tasks'> {
@@ -15,5 +15,5 @@ export function unpackState(packed: unknown): State {
   const { tasks, ...rest } = packed as Packed;
   let table = addTasks(emptyTable, tasks);
   for (const task of tasks) table = setTask(table, task);
-  return { ...rest, tasks: table };
+  return { ...initialState, ...rest, tasks: table };
 }

@@ -1,6 +1,6 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 import type { Breaker } from './breaker.ts';
-import type { Because, Escalation, EventOf, Repetition, Usage } from './event.ts';
+import type { Because, Escalation, EventOf, HandoffTrigger, Repetition, Usage } from './event.ts';
 import { defaultSettings, type Settings } from './limits.ts';
 import type { Report } from './signal.ts';
 import { emptyTable, type TaskTable } from './task.ts';
@@ -22,6 +22,8 @@ export interface LiveIteration {
   readonly nudges: number;
   readonly nudgedAt?: number;
   readonly escalatedAt?: number;
+  /** It was asked to write its report and stop. */
+  readonly handoff?: { readonly trigger: HandoffTrigger; readonly at: number; readonly delivered: boolean };
   /** The ladder's last step: it must end. */
   readonly terminated?: Because;
 }
@@ -35,12 +37,15 @@ interface Claim {
 }
 
 export interface Guidance {
+  readonly id: string;
   /** Absent: for whichever iteration comes next. */
   readonly task?: string;
   readonly text: string;
   readonly by: string;
-  /** The iteration whose prompt it stands in. */
+  /** The iteration that knows it: from its prompt, or told while it worked. */
   readonly iteration?: number;
+  /** Live iterations that could not be told. */
+  readonly unreached?: readonly number[];
 }
 
 /** The three moving layers of the context; the stable one is the prompt itself. */
@@ -78,6 +83,8 @@ export interface State {
   readonly iterationsEnded: number;
   readonly iterationMsSum: number;
   readonly usage: Usage;
+  /** What the dearest iteration has cost. */
+  readonly dearestUsdMicros: number;
   readonly activeMs: number;
   /** Up to when active time has been counted. */
   readonly clockedAt: number;
@@ -97,15 +104,22 @@ export interface State {
   readonly handoff?: EventOf<'iteration.ended'>['handoff'];
   readonly lastIteration?: { readonly iteration: number; readonly task: string; readonly performer: string };
   readonly breakers: Readonly<Record<string, Breaker>>;
+  /** Performers whose provider said when it serves again (epoch ms). */
+  readonly limited: Readonly<Record<string, number>>;
+  /** Iterations in a row whose performer did not even start. */
+  readonly startsFailedInRow: number;
   readonly escalations: readonly Escalation[];
   readonly escalationsRaised: number;
   /** Why the last message's claim was not believed, for whichever iteration comes next. */
   readonly refusal?: string;
   readonly guidance: readonly Guidance[];
+  readonly guidanceGiven: number;
   readonly wait?: Wait;
   readonly paused?: { readonly by: string; readonly now: boolean };
   readonly stop?: { readonly by: string; readonly because: Because };
   readonly budgetAlerted: boolean;
+  /** The budget's handoff trigger has fired: once per loop. */
+  readonly budgetHandedOff: boolean;
   readonly checkpointDue: boolean;
   readonly lastCheckpoint: string;
   readonly ended?: { readonly reason: TerminationReason; readonly because: Because; readonly at: number };
@@ -140,6 +154,7 @@ export const initialState: State = {
   iterationsEnded: 0,
   iterationMsSum: 0,
   usage: noUsage,
+  dearestUsdMicros: 0,
   activeMs: 0,
   clockedAt: 0,
   errorsInRow: 0,
@@ -152,10 +167,14 @@ export const initialState: State = {
   memory: { recent: [], errors: [], successes: [] },
   echoes: [],
   breakers: {},
+  limited: {},
+  startsFailedInRow: 0,
   escalations: [],
   escalationsRaised: 0,
   guidance: [],
+  guidanceGiven: 0,
   budgetAlerted: false,
+  budgetHandedOff: false,
   checkpointDue: false,
   lastCheckpoint: '',
 };
@@ -181,6 +200,16 @@ export function activeMsAt(state: State, now: number): number {
 
 export function totalTokens(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
+/** Share of the money that was spent without this iteration, and with it; 0 where money is unlimited. */
+export function usedFractionBefore(
+  { usage, settings }: State,
+  live: LiveIteration,
+): { readonly before: number; readonly used: number } {
+  const max = settings.limits.costUsdMicrosMax;
+  if (max === null) return { before: 0, used: 0 };
+  return { before: (usage.costUsdMicros - live.usage.costUsdMicros) / max, used: usage.costUsdMicros / max };
 }
 
 export function liveIteration(state: State, iteration: number): LiveIteration | undefined {

@@ -89,27 +89,54 @@ function isControl(code: number): boolean {
   return (code < 0x20 && code !== lineFeed && code !== 0x09) || (code >= 0x7f && code <= 0x9f);
 }
 
-/** Without terminal sequences and control characters but `\n` and `\t`; every line end becomes `\n`. */
+/** The target of a terminal link (OSC 8): '' for the end of one, undefined when the sequence is none. */
+function linkTarget(sequence: string): string | undefined {
+  const target = /^(?:\x1b\]|\x9d)8;[^;]*;([^\x07\x1b\x9c\n\r]*)/.exec(sequence)?.[1];
+  if (target === undefined || target === '') return target;
+  const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(target)?.[1];
+  return takeCharacters(host ?? target, 100);
+}
+
+/**
+ * Without terminal sequences and control characters but `\n` and `\t`; every line end becomes `\n`. A link's text can say
+ * anything, so its real host is put behind it.
+ */
 export function stripControls(text: string): string {
   if (!controls.test(text)) return text;
   const kept: string[] = [];
+  let link = '';
   let from = 0;
   let at = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
-    if (!isControl(code)) {
+    const endsLink = link !== '' && (code === lineFeed || code === carriageReturn); // one that is left open ends with its line
+    if (!isControl(code) && !endsLink) {
       at += 1;
       continue;
     }
     if (at > from) kept.push(text.slice(from, at));
-    if (code === carriageReturn) {
+    if (endsLink) {
+      kept.push(` (${link})`);
+      link = '';
+    }
+    if (code === lineFeed) {
+      kept.push('\n');
+      at += 1;
+    } else if (code === carriageReturn) {
       if (text.charCodeAt(at + 1) !== lineFeed) kept.push('\n');
       at += 1;
     } else {
-      at = afterControl(text, at);
+      const end = afterControl(text, at);
+      const target = linkTarget(text.slice(at, end));
+      if (target !== undefined) {
+        if (link !== '') kept.push(` (${link})`);
+        link = target;
+      }
+      at = end;
     }
     from = at;
   }
   kept.push(text.slice(from));
+  if (link !== '') kept.push(` (${link})`);
   return kept.join('');
 }

@@ -25,6 +25,8 @@ export interface Engine {
   readonly prompt: (state: State, live: LiveIteration, instructions: string) => { readonly text: string };
   /** Asks the person at the terminal; absent when there is none. */
   readonly ask?: (escalation: Escalation, state: State, stop: AbortSignal) => Promise<Answer | undefined>;
+  /** Every iteration gets the terminal. */
+  readonly interactive?: boolean;
   readonly onEscalation: 'wait' | 'skip' | 'exit';
   /** How long `wait` waits for an answer before the run comes back; absent: for ever. */
   readonly answerMsMax?: number;

@@ -6,12 +6,14 @@ import { liveIteration, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import type { Problem } from '../ports/source.ts';
 import type { Engine } from './engine.ts';
+import type { NoteBoard } from './notes.ts';
 import { supervise } from './supervise.ts';
 
 export interface Workplace {
   readonly engine: Engine;
   readonly state: State;
   readonly post: (input: Input) => void;
+  readonly board: NoteBoard;
   readonly refuse: (problems: readonly Problem[]) => void;
 }
 
@@ -104,16 +106,23 @@ const ask: Perform<'ask'> = async ({ escalation }, { engine, state, post }, stop
 const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   load,
   begin,
-  perform: async ({ iteration }, { engine, state, post }, stop) => {
-    const live = liveIteration(state, iteration);
-    if (live !== undefined) await supervise(engine, state, live, post, stop);
+  perform: async ({ iteration }, place, stop) => {
+    const live = liveIteration(place.state, iteration);
+    if (live !== undefined) await supervise(place, live, stop);
   },
   abandon: async ({ iteration }, { engine, post }) => {
     const failure = { kind: 'stopped' as const, detail: 'not wanted any more before the agent ran' };
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
   },
   recover,
-  nudge: async ({ iteration, level }, { post }) => post({ type: 'nudged', iteration, level }),
+  nudge: async ({ key, iteration, level, trigger, words }, { board, post }) => {
+    const delivered = words !== undefined && board.send(iteration, { id: key, text: words, urgent: true });
+    post({ type: 'nudged', iteration, level, delivered, ...(trigger === undefined ? {} : { trigger }) });
+  },
+  steer: async ({ key, iteration, guidance, words }, { board, post }) => {
+    const delivered = await board.deliver(iteration, { id: key, text: words });
+    post({ type: 'reached', guidance, iteration, delivered });
+  },
   check,
   merge,
   save,

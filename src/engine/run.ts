@@ -12,6 +12,7 @@ import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
 import { diskFull } from './disk-full.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { failureIn, keepLease } from './keep-lease.ts';
+import { NoteBoard } from './notes.ts';
 import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
 import { redacted } from './redacted.ts';
@@ -36,6 +37,7 @@ class LoopRun {
   private snapshotSeq: number;
   private readonly running = new Map<string, AbortController>();
   private readonly inbox: Input[] = [];
+  private readonly board = new NoteBoard();
   private mailWaiting = true;
   private failure: StoreFailure | undefined;
   private lastWordSaid = false;
@@ -104,7 +106,7 @@ class LoopRun {
   private reconcile(plan: Plan): void {
     const wanted = new Set(plan.effects.map(effect => effect.key));
     for (const [key, controller] of this.running) {
-      if (!wanted.has(key) && !controller.signal.aborted) controller.abort(this.whyAborted());
+      if (!wanted.has(key) && !controller.signal.aborted) controller.abort(this.whyAborted(key));
     }
     for (const effect of plan.effects) {
       const stopping = effect.type === 'abandon' && this.running.has(`perform:${effect.iteration}`);
@@ -112,13 +114,15 @@ class LoopRun {
     }
   }
 
-  private whyAborted(): string {
+  private whyAborted(key: string): string {
     const { interrupt } = this.options;
     if (interrupt.aborted) return typeof interrupt.reason === 'string' ? interrupt.reason : 'interrupted';
     if (this.failure) return `the ledger failed: ${this.failure.detail}`;
     const hard = hardStop(this.state, this.engine.clock.now());
     if (hard) return `${hard.reason}: ${hard.because}`;
-    return this.state.paused?.now ? `paused by ${this.state.paused.by}` : 'no longer wanted';
+    if (this.state.paused?.now) return `paused by ${this.state.paused.by}`;
+    const handoff = this.state.live.find(live => key === `perform:${live.iteration}`)?.handoff;
+    return handoff === undefined ? 'no longer wanted' : `handed off (${handoff.trigger}), but it did not stop`;
   }
 
   private start(effect: Effect): void {
@@ -128,6 +132,7 @@ class LoopRun {
       engine: this.engine,
       state: this.state,
       post: this.post,
+      board: this.board,
       refuse: (problems: readonly Problem[]): void => {
         this.refused = problems;
       },

@@ -2,45 +2,69 @@
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Input } from '../core/input.ts';
-import { type LiveIteration, noUsage, type State } from '../core/state.ts';
+import { type LiveIteration, noUsage } from '../core/state.ts';
+import { takeCharacters } from '../core/text.ts';
 import type { Activity } from '../ports/performer.ts';
 import type { SpoolWriter } from '../ports/spool.ts';
 import type { Engine } from './engine.ts';
+import type { Workplace } from './perform.ts';
+import { sparingly } from './sparingly.ts';
 
 type Post = (input: Input) => void;
 
 const heartbeatMsMin = 1_000;
 const heartbeatMsMax = 60_000;
+const contextStep = 0.05;
+/** Tokens and context are totals: of a flood of them a few are enough, and the end tells the last (F29). */
+const reportEveryMs = 1_000;
 
 interface Pulse {
   heard(): void;
   context(usedFraction: number): void;
+  usage(usage: Usage): void;
   stop(): void;
 }
 
-/** Reports that the iteration is alive and since when it is quiet, so that a crash loses half of its time at most. */
-function startPulse({ clock }: Engine, iteration: number, post: Post): Pulse {
+/**
+ * Reports that the iteration is alive and since when it is quiet, so that a crash loses half of its time at most. A context
+ * that fills up is reported at once: the loop may want to hand off.
+ */
+function startPulse({ clock, interactive }: Engine, iteration: number, post: Post): Pulse {
   let heardAt = clock.now();
   let everyMs = heartbeatMsMin;
   let contextUsed: number | undefined;
+  let contextSaid = 0;
   let cancel: () => void = () => {};
+  const say = (): void => {
+    // At a terminal nothing is heard, and a person sits there.
+    const quietMs = interactive === true ? 0 : Math.max(0, clock.now() - heardAt);
+    contextSaid = contextUsed ?? contextSaid;
+    post({ type: 'heard', iteration, quietMs, ...(contextUsed === undefined ? {} : { contextUsed }) });
+  };
   const arm = (): void => {
     cancel = clock.at(clock.now() + everyMs, () => {
       everyMs = Math.min(everyMs * 2, heartbeatMsMax);
-      const quietMs = Math.max(0, clock.now() - heardAt);
-      post({ type: 'heard', iteration, quietMs, ...(contextUsed === undefined ? {} : { contextUsed }) });
+      say();
       arm();
     });
   };
   arm();
+  const filled = sparingly<void>(clock, reportEveryMs, say);
+  const spent = sparingly<Usage>(clock, reportEveryMs, usage => post({ type: 'usage', iteration, usage }));
   return {
     heard: () => {
       heardAt = clock.now();
     },
     context: usedFraction => {
       contextUsed = usedFraction;
+      if (Math.abs(usedFraction - contextSaid) >= contextStep) filled.say();
     },
-    stop: () => cancel(),
+    usage: spent.say,
+    stop: () => {
+      cancel();
+      filled.stop();
+      spent.stop();
+    },
   };
 }
 
@@ -63,28 +87,64 @@ async function readDocument(engine: Engine, live: LiveIteration, post: Post): Pr
   return loaded.document.tasks.some(task => task.id === live.task && task.done) ? [live.task] : [];
 }
 
+interface Heard {
+  readonly end: End;
+  readonly usage: Usage;
+}
+
+/** A tool call gets a line of its own, so that the log reads as what happened. */
+function toolLine(spool: SpoolWriter): { text(text: string): void; tool(name: string, detail: string): void } {
+  let atLineStart = true;
+  return {
+    text: text => {
+      if (text !== '') atLineStart = text.endsWith('\n');
+    },
+    tool: (name, detail) => {
+      spool.write(`${atLineStart ? '' : '\n'}[${name}] ${firstLine(detail)}\n`, 'output');
+      atLineStart = true;
+    },
+  };
+}
+
+const firstLine = (text: string): string => takeCharacters(text.split('\n', 1)[0] ?? '', 200);
+
+/** The provider's reset may come as an event of its own before the failure. */
+function withReset(end: End, resetAtMs: number | undefined): End {
+  const { failure } = end;
+  if (failure?.kind !== 'rate-limit' || failure.resetAtMs !== undefined || resetAtMs === undefined) return end;
+  return { ...end, failure: { ...failure, resetAtMs } };
+}
+
 async function listen(
   activities: AsyncIterable<Activity>,
   spool: SpoolWriter,
   pulse: Pulse,
   iteration: number,
   post: Post,
-): Promise<{ end: End; usage: Usage }> {
+  told: (note: string) => void,
+): Promise<Heard> {
   let end: End = { message: '', failure: { kind: 'unknown', detail: 'the agent ended without saying how' } };
   let usage = noUsage;
+  let resetAtMs: number | undefined;
+  const line = toolLine(spool);
   for await (const activity of activities) {
     pulse.heard();
     if (activity.type === 'spawned') {
       const { pid, startTime, host } = activity;
       post({ type: 'spawned', iteration, pid, startTime, host });
-    } else if (activity.type === 'text') spool.write(activity.text, activity.channel);
+    } else if (activity.type === 'text') {
+      if (activity.channel === 'output') line.text(activity.text);
+      spool.write(activity.text, activity.channel);
+    } else if (activity.type === 'tool') line.tool(activity.name, activity.detail);
     else if (activity.type === 'usage') {
       usage = activity.usage;
-      post({ type: 'usage', iteration, usage });
+      pulse.usage(usage);
     } else if (activity.type === 'context') pulse.context(activity.usedFraction);
+    else if (activity.type === 'told') told(activity.note);
+    else if (activity.type === 'limit') resetAtMs = activity.resetAtMs;
     else if (activity.type === 'ended') end = activity;
   }
-  return { end, usage };
+  return { end: withReset(end, resetAtMs), usage };
 }
 
 /** Begins before the first look at it: files are made while the agent wakes up, not while it waits. */
@@ -100,10 +160,8 @@ function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> & { close(
 }
 
 export async function supervise(
-  engine: Engine,
-  state: State,
+  { engine, state, post, board }: Workplace,
   live: LiveIteration,
-  post: Post,
   stop: AbortSignal,
 ): Promise<void> {
   const { iteration, task, attempt } = live;
@@ -115,26 +173,29 @@ export async function supervise(
   }
   const prompt = engine.redact(engine.prompt(state, live, await engine.source.instructions()).text);
   const pulse = startPulse(engine, iteration, post);
+  const channel = board.open(iteration, performer.can.steer);
   const { loop, settings } = state;
-  const directory = engine.workspace?.directory(iteration) ?? state.directory;
   const assignment = {
     loop,
     iteration,
     task,
     attempt,
     prompt,
-    directory,
+    directory: engine.workspace?.directory(iteration) ?? state.directory,
     timeMsMax: settings.limits.iterationMsMax,
     environment: engine.environment,
+    notes: channel.notes,
+    ...(engine.interactive === true ? { interactive: true } : {}),
   };
   const activities = begun(performer.perform(assignment, stop));
   let spool: SpoolWriter;
-  let heard: { end: End; usage: Usage };
+  let heard: Heard;
   try {
     spool = engine.spool.open(iteration, prompt);
-    heard = await listen(activities, spool, pulse, iteration, post);
+    heard = await listen(activities, spool, pulse, iteration, post, note => channel.told(note));
   } finally {
     pulse.stop();
+    channel.close();
     await activities.close(); // a disk that fails must not leave an agent at work
   }
   const { end, usage } = heard;

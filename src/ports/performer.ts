@@ -15,15 +15,35 @@ export interface Assignment {
   readonly timeMsMax: number;
   /** Extra environment, already limited to names that the user allowed. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Words for the working performer, as they come. Absent, or unused when it cannot be steered. */
+  readonly notes?: Notes;
+  /** The performer gets the terminal; nothing is read from its screen. */
+  readonly interactive?: boolean;
+}
+
+/** A word to a working performer: from a person, or a nudge of ours. */
+export interface Note {
+  readonly id: string;
+  readonly text: string;
+  /** It must act now: what the performer is doing may be interrupted for it. */
+  readonly urgent?: true;
+}
+
+export interface Notes {
+  /** For one listener; what came before it is given to it at once. */
+  listen(listener: (note: Note) => void): void;
 }
 
 export type Activity =
   | { readonly type: 'spawned'; readonly pid: number; readonly startTime: string; readonly host: string }
   | { readonly type: 'text'; readonly text: string; readonly channel: 'output' | 'errors' }
+  /** Once per call, when it begins. */
   | { readonly type: 'tool'; readonly name: string; readonly detail: string }
   /** Cumulative for this iteration; the engine takes the difference. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'context'; readonly usedFraction: number }
+  /** A note was written to the performer. Notes without this were not. */
+  | { readonly type: 'told'; readonly note: string }
   | { readonly type: 'session'; readonly id: string }
   | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string }
   | {
@@ -35,7 +55,7 @@ export type Activity =
       readonly reaped?: number;
     };
 
-interface PerformerAbilities {
+export interface PerformerAbilities {
   readonly steer: boolean;
   readonly resume: boolean;
   readonly interactive: boolean;

@@ -1,6 +1,6 @@
 // Ends a process and everything below it: TERM to all, a time of grace, then KILL; and counts what had to be ended.
 import type { Territory } from './territory.ts';
-import { type RecordedProcess, signalTree } from './tree.ts';
+import { keyOf, type RecordedProcess, signalTree } from './tree.ts';
 
 const tickMs = 100;
 const timerMsMax = 2_147_483_647; // longer ones fire at once
@@ -9,6 +9,8 @@ export interface Ending {
   /** TERM to all that are there, KILL after the grace. */
   begin(): void;
   kill(): void;
+  /** For a crowd that grows while one counts it: strikes first, and believes the count that it is given. */
+  killStorm(seen: number): void;
   /** The command is over, but others that it started are not: `answer` lets the namespace close. */
   left(answer: () => void): void;
   /** The root is gone: ends what remains and says how many had to be ended. */
@@ -17,49 +19,56 @@ export interface Ending {
 
 /** `killRoot` must work even where the root cannot be seen, as in a foreign /proc. */
 export function endingOf(territory: Territory, graceMs: number, killRoot: () => void): Ending {
-  const told = new Set<string>();
+  const bell = ringing();
   let stage: 'none' | 'term' | 'kill' | 'over' = 'none';
-  let reaped = 0;
+  const ended = new Set<string>();
+  let endedInStorm = 0;
   let close: (() => void) | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let grace: NodeJS.Timeout | undefined;
 
-  function term(targets: readonly RecordedProcess[]): void {
-    const fresh = targets.filter(each => !told.has(`${each.pid} ${each.startTime}`));
-    for (const each of fresh) told.add(`${each.pid} ${each.startTime}`);
-    signalTree(fresh, 'SIGTERM');
-    signalTree(fresh, 'SIGCONT'); // a stopped process hears nothing
-  }
-
   /** What someone starts in order to tidy up is left alone; what has lost its parent is a late-comer and is told. */
   function tick(): void {
     const alive = territory.workers();
-    if (told.size === 0)
-      term(alive); // it had not started yet
+    if (!bell.hasRung())
+      bell.ring(alive); // it had not started yet
     else if (close && alive.length === 0) close();
-    else if (close) term(territory.orphans());
+    else if (close) bell.ringAtSecondSight(territory.orphans());
+  }
+
+  function count(workers: readonly RecordedProcess[]): void {
+    for (const each of workers) ended.add(keyOf(each));
   }
 
   function kill(): void {
     if (stage === 'kill' || stage === 'over') return;
     stage = 'kill';
-    reaped = territory.workers().length;
-    const everyone = territory.everyone();
+    const { workers, helpers } = territory.seize();
+    count(workers);
     killRoot();
-    signalTree(everyone, 'SIGKILL');
+    signalTree([...helpers, ...workers], 'SIGKILL');
+  }
+
+  function killStorm(seen: number): void {
+    if (stage === 'kill' || stage === 'over') return;
+    if (territory.strike()) {
+      stage = 'kill';
+      endedInStorm = seen;
+    } else kill();
   }
 
   return {
     kill,
+    killStorm,
     begin() {
       if (stage !== 'none') return;
       stage = 'term';
       grace = setTimeout(kill, Math.min(graceMs, timerMsMax));
       ticking = setInterval(tick, tickMs);
-      term(territory.workers());
+      bell.ring(territory.workers());
     },
     left(answer) {
-      if (stage === 'none') reaped = territory.workers().length;
+      if (stage === 'none') count(territory.workers());
       if (stage !== 'term') return answer();
       close = answer;
       tick();
@@ -67,10 +76,36 @@ export function endingOf(territory: Territory, graceMs: number, killRoot: () => 
     async finish() {
       clearInterval(ticking);
       clearTimeout(grace);
-      const wasKilled = stage === 'kill';
       stage = 'over';
-      const cleared = await territory.clear();
-      return wasKilled ? reaped : reaped + cleared;
+      count(await territory.clear());
+      return Math.max(ended.size, endedInStorm);
     },
+  };
+}
+
+interface Bell {
+  /** TERM, once for each. */
+  ring(targets: readonly RecordedProcess[]): void;
+  /** A child that has not yet become its own program may swallow a signal: so not at once. */
+  ringAtSecondSight(targets: readonly RecordedProcess[]): void;
+  hasRung(): boolean;
+}
+
+function ringing(): Bell {
+  const told = new Set<string>();
+  const seen = new Set<string>();
+  function ring(targets: readonly RecordedProcess[]): void {
+    const fresh = targets.filter(each => !told.has(keyOf(each)));
+    for (const each of fresh) told.add(keyOf(each));
+    signalTree(fresh, 'SIGTERM');
+    signalTree(fresh, 'SIGCONT'); // a stopped process hears nothing
+  }
+  return {
+    ring,
+    ringAtSecondSight(targets) {
+      ring(targets.filter(each => seen.has(keyOf(each))));
+      for (const each of targets) seen.add(keyOf(each));
+    },
+    hasRung: () => told.size > 0,
   };
 }

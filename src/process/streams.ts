@@ -10,22 +10,43 @@ export interface OutputEvent {
 }
 
 export const weightOfEvent = 256;
+/** The system would give 2 MB at once; what else waits (timers, other agents, a person) must not wait for all of that (F29). */
+const bytesPerTurn = 262_144;
 
-/** Returns how to get the last, unfinished character out. */
+/** Returns how to get the last, unfinished character out. `heard`: bytes came, or are no longer held up by the consumer. */
 export function readText(
   stream: Socket,
   channel: OutputEvent['channel'],
   lineBytesMax: number,
   queue: Intake<OutputEvent>,
+  heard: () => void,
 ): () => void {
   const bounded = boundedText(lineBytesMax);
+  let turnBytes = 0;
   function push(text: string): void {
     if (text !== '') queue.push({ type: 'output', text, channel }, text.length + weightOfEvent);
     if (!queue.isFull || stream.isPaused()) return;
     stream.pause();
-    void queue.room().then(() => stream.resume());
+    void queue.room().then(() => {
+      heard();
+      stream.resume();
+    });
   }
-  stream.on('data', (bytes: Buffer) => push(bounded.push(bytes)));
+  function endTurn(): void {
+    turnBytes = 0;
+    if (stream.isPaused()) return; // whoever paused it resumes it
+    stream.pause();
+    setImmediate(() => stream.resume());
+  }
+  stream.on('data', (bytes: Buffer) => {
+    heard();
+    const text = bounded.push(bytes);
+    // Bytes lie outside the heap: where no text is made of them, nothing else would call the collector before 64 MB.
+    if (text === '') bytes.toString('latin1');
+    push(text);
+    turnBytes += bytes.length;
+    if (turnBytes >= bytesPerTurn) endTurn();
+  });
   return () => push(bounded.end());
 }
 

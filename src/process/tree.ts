@@ -7,14 +7,25 @@ export interface RecordedProcess {
   readonly startTime: string;
 }
 
+export function keyOf({ pid, startTime }: RecordedProcess): string {
+  return `${pid}:${startTime}`;
+}
+
+interface Reach {
+  readonly depthMax?: number;
+  /** Once there are more, it looks no further. */
+  readonly countMax?: number;
+}
+
 /** All living descendants, parents before children; zombies are left out, their children are not. */
-export function descendants(pid: number, depthMax = Number.POSITIVE_INFINITY): readonly RecordedProcess[] {
+export function descendants(pid: number, reach: Reach = {}): readonly RecordedProcess[] {
+  const { depthMax = Number.POSITIVE_INFINITY, countMax = Number.POSITIVE_INFINITY } = reach;
   const childrenOf = childFinder(pid);
   const found: RecordedProcess[] = [];
   const seen = new Set([pid]);
   const open = [{ pid, depth: 0 }];
   for (let parent = open.shift(); parent !== undefined; parent = open.shift()) {
-    if (parent.depth >= depthMax) continue;
+    if (parent.depth >= depthMax || found.length > countMax) continue;
     for (const child of childrenOf(parent.pid)) {
       if (seen.has(child.pid)) continue;
       seen.add(child.pid);
@@ -25,11 +36,24 @@ export function descendants(pid: number, depthMax = Number.POSITIVE_INFINITY): r
   return found;
 }
 
-/** Those that never left the session that `leader` opened, even when their parents are gone. */
-export function sessionMembers(leader: number): readonly RecordedProcess[] {
-  return allProcesses()
-    .filter(each => each.session === leader && !each.zombie)
-    .map(({ pid, startTime }) => ({ pid, startTime }));
+/**
+ * Everyone living who is one of the recorded, below one of them, or in a session that one of them opened. The number of
+ * a session is not given away while it has members, so a recorded leader that is gone still stands for his.
+ */
+export function kindred(recorded: ReadonlyMap<string, RecordedProcess>): readonly RecordedProcess[] {
+  const all = allProcesses();
+  const current = new Map(all.map(each => [each.pid, each.startTime]));
+  const sessions = new Set<number>();
+  for (const { pid, startTime } of recorded.values())
+    if ((current.get(pid) ?? startTime) === startTime) sessions.add(pid);
+  const ours = new Set<number>();
+  for (let before = -1; before !== ours.size; ) {
+    before = ours.size;
+    for (const each of all)
+      if (recorded.has(keyOf(each)) || ours.has(each.parent) || ours.has(each.session) || sessions.has(each.session))
+        ours.add(each.pid);
+  }
+  return all.filter(each => ours.has(each.pid) && !each.zombie).map(({ pid, startTime }) => ({ pid, startTime }));
 }
 
 /** Says how many got the signal: a pid that was given to another process since is left alone. */

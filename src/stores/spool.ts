@@ -1,10 +1,12 @@
 // Keeps each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { makeStreamRedactor, type Redact, redactDeep } from '../core/redact.ts';
 import type { Spool, SpoolEnd, SpoolWriter } from '../ports/spool.ts';
 
 const outputBytesMax = 64 * 1024 * 1024;
+const cutWords = '[… output cut at 64 MB]\n';
 const draftName = 'ended.json.part';
 
 /** Where one iteration's files lie below the loop's folder. */
@@ -35,8 +37,10 @@ class FileWriter implements SpoolWriter {
       descriptor = openSync(join(this.folder, `${channel}.log`), 'a', 0o600);
       this.descriptors.set(channel, descriptor);
     }
-    this.written += text.length;
-    writeSync(descriptor, this.written > outputBytesMax ? `${text}\n[… output cut at 64 MB]\n` : text);
+    const room = outputBytesMax - this.written;
+    this.written += Buffer.byteLength(text);
+    if (this.written <= outputBytesMax) writeSync(descriptor, text);
+    else writeSync(descriptor, `${new StringDecoder().write(Buffer.from(text).subarray(0, room))}\n${cutWords}`);
   }
 
   write(text: string, channel: 'output' | 'errors'): void {

@@ -107,13 +107,15 @@ const statusWords: Readonly<Record<string, string>> = {
   skipped: 'skipped',
 };
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+/** What others wrote stays text: neither a new cell, nor a new line, nor HTML (B65). */
+const cell = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
 
 export function reportMarkdown(report: LoopReport, state: State): string {
   const lines = [
     `# ${cell(report.name)}`,
     '',
-    report.summary,
+    cell(report.summary),
     '',
     `Goal: ${cell(report.goal)}  `,
     `Started ${report.started_at}, worked ${formatDuration(state.activeMs)}, ${costWords(state)}, ${report.tokens.input + report.tokens.output} tokens.`,
@@ -129,7 +131,7 @@ export function reportMarkdown(report: LoopReport, state: State): string {
             : item.verified
               ? 'checked'
               : 'claimed, unverified';
-      return `| ${item.id} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
+      return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
     }),
     '',
     `Checks: ${report.metrics.checks_passed} passed, ${report.metrics.checks_failed} failed. Claims refused: ${report.metrics.claims_refused}. Questions asked: ${report.metrics.escalations}.`,

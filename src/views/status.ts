@@ -173,6 +173,7 @@ export class StatusView {
     const { state } = this;
     const { limits, performers, contextFractionMax } = state.settings;
     const rows = [...this.drafts.values()].map(draft => this.row(draft));
+    const [agent = '', ...model] = (performers[0] ?? '').split('/');
     return {
       loop_id: state.loop,
       task_id: state.taskId,
@@ -184,8 +185,8 @@ export class StatusView {
         max_cost: limits.costUsdMicrosMax === null ? null : usd(limits.costUsdMicrosMax),
         max_duration_minutes: limits.durationMsMax === null ? null : limits.durationMsMax / 60_000,
         context_threshold: contextFractionMax,
-        agent_type: performers[0] ?? '',
-        model: '',
+        agent_type: agent,
+        model: model.join('/'),
       },
       current_iteration: state.iterations,
       iterations: rows,

@@ -42,6 +42,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'approval.given': event => `${event.subject} approved by ${event.by}`,
   'guidance.given': event =>
     `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,
+  'guidance.reached': event => `${event.id}: ${event.because}`,
   'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,

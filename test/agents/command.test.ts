@@ -56,6 +56,21 @@ describe('a program as an agent', () => {
     expect(failure?.exitCode).toBe(kind && code);
   });
 
+  it('may think in silence unless a timer is set: then it is one that never started (F25)', async () => {
+    const timers = { firstByteMs: 50 };
+    const agent = commandAgent({ command: 'exec sleep 60', environment: plainEnvironment, graceMs: 200, timers });
+    const { failure } = endOf(await activitiesOf(agent, assignmentIn(scratchDirectory())));
+    expect(failure).toMatchObject({ kind: 'no-start' });
+  });
+
+  it('that takes more of the machine than it may is ended for that (F30)', async () => {
+    const limits = { processesMax: 1 };
+    const command = 'sleep 60 & sleep 60 & sleep 60';
+    const agent = commandAgent({ command, environment: plainEnvironment, graceMs: 200, limits });
+    const { failure } = endOf(await activitiesOf(agent, assignmentIn(scratchDirectory())));
+    expect(failure).toMatchObject({ kind: 'resource-limit' });
+  });
+
   it('that ends itself with 143 was not stopped by us', async () => {
     expect((await run(`'${agentPath('exits-143')}'`)).failure).toMatchObject({ kind: 'process' });
   });

@@ -17,6 +17,7 @@ function run() {
     child.on('error', reject);
     child.stdin.on('error', () => {}); // the stub does not read
     child.stdin.end('a prompt');
+    if (hasControl) child.stdio[3].on('error', () => {}).write('go\nclose\n');
     child.stdout.on('data', bytes => {
       said += bytes;
     });

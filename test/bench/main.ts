@@ -2,6 +2,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { benchFold } from './fold.ts';
 import { benchGap } from './gap.ts';
+import { benchParser } from './parser.ts';
 import { benchRedact } from './redact.ts';
 import { type BenchRow, isOver } from './row.ts';
 import { benchSignals } from './signal.ts';
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, Bench>> = {
   store: benchStore,
   fold: benchFold,
   signal: worstOf(benchSignals),
+  parser: benchParser,
   redact: benchRedact,
   similarity: benchSimilarity,
 };

@@ -12,8 +12,9 @@ describe('the table of settings', () => {
     expect(Object.keys(fields)).toEqual(
       (
         'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxAttempts ' +
-        'maxAverageDuration stuckThreshold promise agent agentCommand agentEnv script verify verifyTimeout onEscalation ' +
-        'answerTimeout ' +
+        'maxAverageDuration stuckThreshold promise agent model fallback taskAgent phaseAgent agentArgs acpCommand ' +
+        'agentCommand agentEnv script verify sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
+        'interactive verifyTimeout onEscalation answerTimeout ' +
         'requireChecks contextChars backoffBase project taskId name'
       ).split(' '),
     );

@@ -135,7 +135,7 @@ describe('precedence', () => {
     writeFileSync(join(root, 'user', 'config.json'), '{"agentCommand": "my-agent"}');
     expect((await good()).settings.performers).toEqual(['command']);
     expect((await good({ flags: { script: 'a.json' } })).settings.performers).toEqual(['scripted']);
-    expect((await good({ flags: { script: 'a.json', agent: 'other' } })).settings.performers).toEqual(['other']);
+    expect((await good({ flags: { script: 'a.json', agent: 'codex' } })).settings.performers).toEqual(['codex']);
   });
 
   test('a single-valued flag given twice is refused', async () => {

@@ -1,4 +1,9 @@
 // The contract of every performer, written once: an adapter's test is a few lines that say how to make it behave.
+//
+// An agent CLI whose output can be printed by `fixtures/agents/plays-stream` needs no code here: it gets a row in
+// `cli-rows.ts`, its streams in `fixtures/streams/NAME`, and a test that calls `cliAgentContract('NAME')`.
+// Every other performer calls `performerContract` (what it does when all goes well and when it is stopped) and, when it
+// is an agent, `faultContract` (what it does when the agent misbehaves) from `faults.ts` with a factory of its own.
 import { describe, expect, it } from 'vitest';
 import type { Activity, Assignment, Performer } from '../../src/ports/performer.ts';
 

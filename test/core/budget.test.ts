@@ -1,6 +1,7 @@
 // Proves what a budget allows over nested scopes, that the strictest one wins, and where the spend is heading.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Budget, type BudgetAction, checkBudget, forecastCost } from '../../src/core/budget.ts';
+import { affordable, type Budget, type BudgetAction, checkBudget, forecastCost } from '../../src/core/budget.ts';
 import { only, Story, says, spec, types, usd } from './given.ts';
 
 const budget = (scope: Budget['scope'], used: number, limit: number | null, alertOnly = false): Budget => ({
@@ -125,5 +126,50 @@ describe('in a loop', () => {
     expect(story.effectKeys()).toEqual(['begin:A', 'begin:B']);
     story.iteration('A', says('costly', { usage: usd(9.5) }));
     expect(story.effectKeys()).toEqual(['begin:A']);
+  });
+});
+
+describe('fifty workers and the last dollar (F60)', () => {
+  const dollar = 1_000_000;
+  const facts = { usedUsdMicros: 49 * dollar, limitUsdMicros: 50 * dollar, dearestUsdMicros: dollar / 10 };
+
+  it('given what the dearest iteration cost, then only as many begin as the rest can pay', () => {
+    expect(affordable({ ...facts, liveUsdMicros: [] })).toBe(10);
+    expect(affordable({ ...facts, liveUsdMicros: [0, 0, 0] })).toBe(7);
+  });
+
+  it('given what a live one has already spent, then only its rest is reserved', () => {
+    expect(affordable({ ...facts, liveUsdMicros: [dollar / 10] })).toBe(10);
+    expect(affordable({ ...facts, liveUsdMicros: [2 * dollar] })).toBe(10);
+  });
+
+  it('given less than one reservation, then one may work while nobody does, and nobody beside it', () => {
+    const poor = { ...facts, usedUsdMicros: 49.95 * dollar };
+    expect(affordable({ ...poor, liveUsdMicros: [] })).toBe(1);
+    expect(affordable({ ...poor, liveUsdMicros: [0] })).toBe(0);
+  });
+
+  it('given nothing known, then a tenth of the budget is reserved for each; without a limit everyone works', () => {
+    const fresh = { usedUsdMicros: 0, dearestUsdMicros: 0, liveUsdMicros: [] };
+    expect(affordable({ ...fresh, limitUsdMicros: dollar })).toBe(10);
+    expect(affordable({ ...fresh, limitUsdMicros: null })).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('given any prices, then what is reserved never exceeds the limit by more than one reservation', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 100 * dollar }),
+        fc.integer({ min: 0, max: 100 * dollar }),
+        fc.integer({ min: 1, max: 10 * dollar }),
+        fc.array(fc.integer({ min: 0, max: dollar }), { maxLength: 50 }),
+        (limitUsdMicros, usedUsdMicros, dearestUsdMicros, live) => {
+          const more = affordable({ limitUsdMicros, usedUsdMicros, dearestUsdMicros, liveUsdMicros: live });
+          if (more === 0) return;
+          const promised = live.reduce((sum, spent) => sum + Math.max(0, dearestUsdMicros - spent), 0);
+          const alone = live.length === 0 && more === 1;
+          expect(alone || usedUsdMicros + promised + more * dearestUsdMicros <= limitUsdMicros).toBe(true);
+        },
+      ),
+    );
   });
 });

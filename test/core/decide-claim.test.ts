@@ -1,6 +1,6 @@
 // Proves that done is never just said: claim, check, close; and what becomes of every claim that is not believed.
 import { describe, expect, it } from 'vitest';
-import { claims, failed, only, Story, says, spec, types } from './given.ts';
+import { claims, failed, minute, only, Story, says, spec, types } from './given.ts';
 
 const checks = ['npm test'];
 const promise = '<promise>DONE</promise>';
@@ -252,6 +252,7 @@ describe('attempts', () => {
     const story = new Story({ limits: { attemptsPerTaskMax: 2 } }, [spec('A')]);
     for (const kind of ['stopped', 'rate-limit', 'overloaded', 'connection', 'stopped'] as const) {
       expect(types(story.iteration('A', failed(kind)))).not.toContain('task.blocked');
+      story.after(minute);
     }
     expect(story.task('A')).toMatchObject({ attempts: 0, status: 'pending' });
     expect(story.state).toMatchObject({ sinceProgress: 0, iterations: 5, errorsInRow: 0 });

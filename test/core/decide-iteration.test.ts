@@ -107,21 +107,23 @@ describe('waits', () => {
     },
   );
 
-  it.each(['auth', 'billing', 'permission'] as const)(
-    'given %s, then a human is asked, nothing waits and nothing begins',
-    kind => {
-      const story = new Story({});
-      const events = story.iteration('A', failed(kind));
-      expect(only(events, 'iteration.ended').waitUntil).toBeUndefined();
-      expect(only(events, 'escalation.raised').escalation).toMatchObject({
-        kind: 'agent',
-        summary: `agent cannot work: ${kind}`,
-      });
-      expect(story.effectKeys()).toEqual(['ask:E1']);
-      story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 1 } });
-      expect(story.effectKeys()).toEqual(['begin:A']);
-    },
-  );
+  it.each([
+    ['auth', 'agent: login needed'],
+    ['billing', 'agent: its account has no credit'],
+    ['model', 'agent: its provider does not know the model'],
+    ['permission', 'agent cannot work: permission'],
+  ] as const)('given %s, then a human is asked, nothing waits and nothing begins (F56)', (kind, summary) => {
+    const story = new Story({});
+    const events = story.iteration('A', failed(kind));
+    expect(only(events, 'iteration.ended').waitUntil).toBeUndefined();
+    expect(only(events, 'escalation.raised').escalation).toMatchObject({
+      kind: 'agent',
+      summary,
+    });
+    expect(story.effectKeys()).toEqual(['ask:E1']);
+    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 1 } });
+    expect(story.effectKeys()).toEqual(['begin:A']);
+  });
 });
 
 describe('identical errors', () => {
@@ -156,7 +158,7 @@ describe('identical errors', () => {
     const story = new Story();
     for (let n = 0; n < 3; n += 1) story.iteration('A', failed('spawn', 'exit code 127: no such program'));
     const { escalation } = only(story.events, 'escalation.raised');
-    expect(escalation).toMatchObject({ kind: 'agent', summary: 'agent cannot work: spawn' });
+    expect(escalation).toMatchObject({ kind: 'agent', summary: 'agent: the agent does not start' });
     expect(escalation.task).toBeUndefined();
     expect(story.effectKeys()).toEqual(['ask:E1']);
   });

@@ -89,6 +89,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
   'escalation.answered': { type: 'escalation.answered', at: t0, id: 'E1', answer: { kind: 'retry' }, by, because },
   'approval.given': { type: 'approval.given', at: t0, subject: 'plan', hash: 'h', by, because },
   'guidance.given': { type: 'guidance.given', at: t0, text: 'mind the gap', by, because },
+  'guidance.reached': { type: 'guidance.reached', at: t0, id: 'G1', iteration: 1, delivered: true, because },
   'limits.changed': { type: 'limits.changed', at: t0, limits: { iterationsMax: 9 }, by, because },
   'performer.tripped': { type: 'performer.tripped', at: t0, performer: 'agent', until: t0 + 1, because },
   'performer.recovered': { type: 'performer.recovered', at: t0, performer: 'agent', because },

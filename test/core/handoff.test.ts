@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HandoffTrigger } from '../../src/core/event.ts';
 import { type HandoffFacts, handoffTriggers, shouldHandOff } from '../../src/core/handoff.ts';
-import { failed, only, Story, says, spec } from './given.ts';
+import { failed, minute, only, Story, says, spec } from './given.ts';
 
 const calm: HandoffFacts = {
   contextUsed: 0.7,
@@ -72,6 +72,7 @@ describe('in a loop', () => {
     const story = new Story({ sameErrorsToEscalate: null }, [spec('A')]);
     expect(ended(story, failed('process', 'a')).handoff).toBeUndefined();
     expect(ended(story, failed('rate-limit', 'b')).handoff).toBeUndefined();
+    story.after(minute);
     expect(ended(story, failed('process', 'c')).handoff).toBeUndefined();
     expect(ended(story, failed('process', 'd')).handoff).toBe('error_threshold');
   });

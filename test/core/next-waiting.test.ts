@@ -21,6 +21,6 @@ describe('what a loop waits for', () => {
       story.iteration('A', failed('overloaded', 'the provider is overloaded'));
       story.after(minute / 2);
     }
-    expect(waitingFor(story.state, story.now)?.what).toBe('a performer that rests after failures');
+    expect(waitingFor(story.state, story.now)?.what).toBe('agent, which rests after failures');
   });
 });

@@ -148,10 +148,10 @@ describe('what the loop waits for', () => {
     expect(what(backing)).toEqual({ what: 'backoff', until: backing.now + second });
     const limited = new Story();
     limited.iteration('A', failed('rate-limit'));
-    expect(what(limited)).toEqual({ what: 'limit-reset', until: limited.now + minute });
+    expect(what(limited)).toEqual({ what: 'the limit of agent to be reset', until: limited.now + minute });
     const resting = new Story({}, [spec('A')]);
     resting.given({ type: 'performer.tripped', at: t0, performer: 'agent', until: t0 + minute, because: '' });
-    expect(what(resting)).toEqual({ what: 'a performer that rests after failures', until: t0 + minute });
+    expect(what(resting)).toEqual({ what: 'agent, which rests after failures', until: t0 + minute });
     const asking = new Story();
     asking.iteration('A', failed('auth'));
     expect(what(asking)).toEqual({ what: 'a human' });

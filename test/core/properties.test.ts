@@ -14,7 +14,7 @@ import { initialState, type State, totalTokens } from '../../src/core/state.ts';
 import { allTasks, progress } from '../../src/core/task.ts';
 import { criteria } from '../../src/core/termination.ts';
 import { everyEvent } from './every-event.ts';
-import { claims, failed, type SettingsPart, Story, says, self, spec, usd } from './given.ts';
+import { claims, failed, minute, type SettingsPart, Story, says, self, spec, usd } from './given.ts';
 
 const kinds = Object.keys(failureRules) as FailureKind[];
 const question = '<escalate type="stuck">\n<summary>s</summary>\n<options>\n1. a\n2. b\n</options>\n</escalate>';
@@ -72,7 +72,14 @@ function inputFor(story: Story, effect: Effect, dice: Roll): Input | undefined {
       return { type: 'recovered', iteration: effect.iteration, holder: self, chance, ...found };
     }
     case 'nudge':
-      return { type: 'nudged', iteration: effect.iteration, level: effect.level };
+      return { ...effect, type: 'nudged', delivered: what % 2 === 0 };
+    case 'steer':
+      return {
+        type: 'reached',
+        guidance: effect.guidance,
+        iteration: effect.iteration,
+        delivered: which % 2 === 0,
+      };
     case 'check': {
       const outcomes = [{ name: 'x', passed: what % 3 > 0, detail: '', durationMs: 1 }];
       return { type: 'checked', iteration: effect.iteration, outcomes };
@@ -313,6 +320,7 @@ describe('the state is bounded', () => {
       const turn = n % 8;
       const words = `${n} ${long}`;
       if (turn === 0) story.command({ type: 'tell', text: words.repeat(3), ...(n % 16 === 0 ? { task: 'A' } : {}) });
+      story.after(minute);
       story.begin('A');
       const iteration = story.state.iterations;
       story.when({ type: 'usage', iteration, usage: usd(0.01, { inputTokens: 5 }) });

@@ -379,7 +379,7 @@ describe('redacting data', () => {
   });
 });
 
-describe('redacting a stream', () => {
+describe('redacting a stream (B66)', () => {
   const redact = makeRedactor(['known-secret-value']);
   const secret = join('gh', 'p_', run(36));
 

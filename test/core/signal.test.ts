@@ -46,7 +46,7 @@ describe('given completion lines', () => {
   });
 });
 
-describe('given a last line that resembles the promise', () => {
+describe('given a last line that resembles the promise (B57)', () => {
   it.each([
     ['<PROMISE>DONE</PROMISE>', 'exactly <promise>DONE</promise>'],
     ['<promise>OTHER</promise>', 'exactly <promise>DONE</promise>'],
@@ -110,7 +110,7 @@ describe('given a review line', () => {
   });
 });
 
-describe('given an escalation', () => {
+describe('given an escalation (B59)', () => {
   it('when it has every field, then each is read', () => {
     const signals = read(
       'Stopped.\n<escalate type="deviation">\n<summary>Two schemas</summary>\n<context>\nLine one.\nLine two.\n</context>\n' +

@@ -42,13 +42,16 @@ describe('given text that must be cut', () => {
   });
 });
 
-describe('given text with terminal sequences', () => {
+describe('given text with terminal sequences (B62)', () => {
   it.each([
     ['colours', '\x1b[1;31mred\x1b[0m', 'red'],
     ['a cleared screen', 'a\x1b[2J\x1b[Hb', 'ab'],
     ['a private mode', '\x1b[?1049hx', 'x'],
     ['a title', '\x1b]0;title\x07x', 'x'],
-    ['a link', '\x1b]8;;https://evil.example\x1b\\github.com\x1b]8;;\x1b\\', 'github.com'],
+    ['a link (B63)', '\x1b]8;;https://evil.example/x\x1b\\github.com\x1b]8;;\x1b\\!', 'github.com (evil.example)!'],
+    ['an unclosed link', '\x1b]8;id=1;https://evil.example\x07github.com', 'github.com (evil.example)'],
+    ['a link to no host', '\x1b]8;;mailto:a@b\x07write\x1b]8;;\x07', 'write (mailto:a@b)'],
+    ['two links in a row', '\x9d8;;https://a.example\x9cx\x9d8;;https://b.example\x9cy', 'x (a.example)y (b.example)'],
     ['a clipboard write', '\x1b]52;c;ZXZpbA==\x07x', 'x'],
     ['a device string', '\x1bP1$r0m\x1b\\x', 'x'],
     ['an application string', '\x1b_hidden\x1b\\x', 'x'],

@@ -80,8 +80,9 @@ describe('a port that breaks its contract (F15)', () => {
 describe('a long ledger', () => {
   it('is resumed from a snapshot to the very state that all its events fold to', async () => {
     const world = makeWorld(3);
-    const talks: Play = async function* ({ task, iteration }) {
+    const talks: Play = async function* ({ task, iteration }, _stop, { clock }) {
       for (let message = 1; message <= 950; message += 1) {
+        await new Promise<void>(done => void clock.at(clock.now() + 1_000, done));
         const usage = { inputTokens: message, outputTokens: message, cacheReadTokens: 0, cacheWriteTokens: 0 };
         yield { type: 'usage', usage: { ...usage, costUsdMicros: message * iteration, estimated: false } };
       }

@@ -25,6 +25,7 @@ describe('signs of life', () => {
       [15_000, undefined],
       [31_000, undefined],
       [63_000, undefined],
+      [0, 0.25],
       [33_000, 0.25],
       [93_000, 0.25],
     ]);

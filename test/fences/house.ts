@@ -31,20 +31,25 @@ export const house: Readonly<Record<string, Room>> = {
   notifiers: adapter,
   fleet: adapter,
   telemetry: adapter,
+  prices: adapter,
   config: { values: ['core', 'modes'], types: ['ports'] },
   surfaces: {
-    values: ['app.ts', 'core', 'views', 'version.ts', 'config/fields.ts', 'config/help.ts'],
+    // `app` holds parts of the composition root that app.ts would be too long with.
+    values: ['app.ts', 'app', 'core', 'views', 'version.ts', 'config/fields.ts', 'config/help.ts'],
     types: ['ports', 'config'],
   },
   'version.ts': { values: [] },
   'app.ts': { values: [everything] },
+  app: { values: [everything] },
   'index.ts': { values: [everything] },
 };
 
 /** The only place of each package that is slow to load; `null` = not in src at all. */
 export const heavyPackages: Readonly<Record<string, string | null>> = {
+  '@agentclientprotocol/sdk': 'src/agents/acp/',
   zod: 'src/config/',
   kysely: 'src/stores/',
+  '@pydantic/genai-prices': 'src/prices/',
   esbuild: null,
 };
 

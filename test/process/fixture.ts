@@ -1,5 +1,5 @@
 // What the tests of processes share: where the fake agents are, an order to start one, and a sign of life.
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,4 +74,21 @@ export function signOfLife(directory: string): { readonly path: string; anyAlive
       }
     },
   };
+}
+
+/** Starts the driver and resolves when its agent has said something. */
+export async function drive(...args: readonly string[]): Promise<ChildProcess> {
+  const driver = spawn(process.execPath, [join(import.meta.dirname, 'driver.ts'), ...args], {
+    env: plainEnvironment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void driver.kill('SIGKILL'));
+  await new Promise<void>(resolve => {
+    let said = '';
+    driver.stdout!.on('data', (bytes: Buffer) => {
+      said += bytes;
+      if (said.includes('"output"')) resolve();
+    });
+  });
+  return driver;
 }

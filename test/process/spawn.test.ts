@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isAlive, thisHost } from '../../src/process/identity.ts';
 import { runProcess } from '../../src/process/spawn.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell, tellUntilFirstWord } from './fixture.ts';
+import { flood } from './flood.ts';
 
 const ended = { code: 0, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 };
 
@@ -73,7 +74,7 @@ describe('a process that runs to its end', () => {
     [137, 'SIGKILL'],
     [143, 'SIGTERM'],
     [255, null],
-  ])('has its exit code %d given back, as signal %s', async (code, signal) => {
+  ])('has its exit code %d given back, as signal %s (F31)', async (code, signal) => {
     const { exit } = await tell(orderFor('exits-with', { args: [String(code)] }));
     expect(exit).toMatchObject({ code, signal, stoppedByUs: false, timedOut: false });
   });
@@ -89,6 +90,12 @@ describe('a process that prints too much', () => {
   it('has a line without end cut at 1 MB with a marker, and what follows is kept (F28)', async () => {
     const { output } = await tell(orderFor('one-long-line', { args: ['30000000'] }));
     expect(output).toBe(`${'x'.repeat(1_000_000)}[… line cut at 1 MB]\nafter\n`);
+  });
+
+  it('leaves our memory flat, whatever the length of its line (F28)', () => {
+    const { growthBytes, ...told } = flood(100_000_000);
+    expect(told).toEqual({ chars: 1_000_000 + '[… line cut at 1 MB]\nafter\n'.length, isMarked: true, code: 0 });
+    expect(growthBytes).toBeLessThan(64_000_000);
   });
 
   it('loses nothing of many short lines', async () => {
@@ -130,6 +137,14 @@ describe('a process that is asked to end', () => {
     const script = `trap - TERM; "$0" & wait`;
     const order = { ...orderFor(''), command: 'sh', args: ['-c', script, orderFor('tidies-up').command] };
     expect((await tellUntilFirstWord(order)).output).toBe('working\ntidied\n');
+  });
+
+  it('ends itself when it works below a wrapper that passes nothing on (F79)', async () => {
+    const script = 'trap : TERM; "$0"; echo "wrapper saw $?"';
+    const order = { ...orderFor(''), command: 'sh', args: ['-c', script, orderFor('tidies-up').command] };
+    const { output, exit } = await tellUntilFirstWord(order);
+    expect(output).toBe('working\ntidied\nwrapper saw 0\n');
+    expect(exit).toMatchObject({ code: 0, stoppedByUs: true, reaped: 0 });
   });
 
   it('is killed after the grace when it ignores TERM (F22)', async () => {

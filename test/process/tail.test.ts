@@ -20,3 +20,18 @@ it('of a long text the end is kept, however it came', () => {
 it('no half of a character is kept', () => {
   expect(tail(3, 'a😀bc')).toBe('bc');
 });
+
+it('the end of a flood is kept, in pieces of any size', () => {
+  for (const charsMax of [1, 1_000, 65_536, 200_000]) {
+    const kept = tailOf(charsMax);
+    let all = '';
+    for (let at = 0; all.length < 700_000; at += 1) {
+      const piece = `${at} ${'é😀'.repeat(at % 7)}\n`.repeat((at * 37) % 900);
+      all += piece;
+      kept.add(piece);
+      if (at % 50 === 0) kept.text(); // may be asked at any time
+    }
+    const end = all.slice(-charsMax);
+    expect(kept.text()).toBe(/^[\udc00-\udfff]/.test(end) ? end.slice(1) : end);
+  }
+});

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { isAlive } from '../../src/process/identity.ts';
-import { descendants, sessionMembers, signalTree } from '../../src/process/tree.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { isAlive, startTimeOf } from '../../src/process/identity.ts';
+import { descendants, keyOf, kindred, type RecordedProcess, signalTree } from '../../src/process/tree.ts';
 import { plainEnvironment } from './fixture.ts';
 
 /** A shell with a child and a grandchild, in a session of its own; resolves when all three are there. */
@@ -12,9 +12,15 @@ async function family(): Promise<number> {
     env: plainEnvironment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  onTestFinished(() => void signalTree(sessionMembers(shell.pid!), 'SIGKILL'));
+  let kin: readonly RecordedProcess[] = [];
+  onTestFinished(() => void signalTree(kin, 'SIGKILL'));
   await new Promise(resolve => shell.stdout.once('data', resolve));
+  kin = kindred(recorded({ pid: shell.pid!, startTime: startTimeOf(shell.pid!)! }));
   return shell.pid!;
+}
+
+function recorded(...them: readonly RecordedProcess[]): ReadonlyMap<string, RecordedProcess> {
+  return new Map(them.map(each => [keyOf(each), each]));
 }
 
 describe('the tree below a process', () => {
@@ -27,15 +33,31 @@ describe('the tree below a process', () => {
     for (const each of found) expect(isAlive(each.pid, each.startTime)).toBe(true);
   });
 
-  it('is the same as its session while nobody has left', async () => {
-    const shell = await family();
-    const tree = descendants(shell).map(each => each.pid);
-    const session = sessionMembers(shell).map(each => each.pid);
-    expect(session.sort()).toEqual([shell, ...tree].sort());
-  });
-
   it('is empty for a process that does not exist', () => {
     expect(descendants(4_194_305)).toEqual([]);
+  });
+});
+
+describe('the kin of a recorded process', () => {
+  it('is it, everyone below it and everyone in its session', async () => {
+    const pid = await family();
+    const root = { pid, startTime: startTimeOf(pid)! };
+    const pids = kindred(recorded(root)).map(each => each.pid);
+    expect(pids.sort()).toEqual([root, ...descendants(pid)].map(each => each.pid).sort());
+  });
+
+  it('outlives a leader that is gone, by his session', async () => {
+    const pid = await family();
+    const root = { pid, startTime: startTimeOf(pid)! };
+    const below = descendants(pid);
+    signalTree([root], 'SIGKILL');
+    await vi.waitFor(() => expect(isAlive(pid, root.startTime)).toBe(false));
+    expect(kindred(recorded(root)).map(keyOf).sort()).toEqual(below.map(keyOf).sort());
+  });
+
+  it('is nobody when the number was given to another process since', async () => {
+    const pid = await family();
+    expect(kindred(recorded({ pid, startTime: '1' }))).toEqual([]);
   });
 });
 

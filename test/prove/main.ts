@@ -1,8 +1,11 @@
 // `npm run prove -- NAME [--count N] [--seed N]`: long proofs with real processes; a failure prints how to replay it.
 import { parseArgs } from 'node:util';
+import { flood } from '../process/flood.ts';
 import { whyNoTracing } from '../stores/run-program.ts';
 import { crash, undisturbed } from './crashes.ts';
+import { proveFloods } from './floods.ts';
 import { nodes } from './nodes.ts';
+import { killAndLook, trialOf } from './orphans.ts';
 import { crashAt, crashPoints } from './syscalls.ts';
 
 interface Proof {
@@ -66,9 +69,43 @@ async function syscalls(first: number, count: number): Promise<number> {
   return failed;
 }
 
+async function orphans(first: number, count: number): Promise<number> {
+  const tried = new Map<string, number>();
+  let failed = 0;
+  for (let seed = first; seed < first + count; seed += 1) {
+    const trial = trialOf(seed);
+    tried.set(trial.victim, (tried.get(trial.victim) ?? 0) + 1);
+    try {
+      await killAndLook(trial);
+    } catch (error) {
+      failed += 1;
+      console.error(`trial ${seed} failed: ${error instanceof Error ? error.message : String(error)}`);
+      console.error(`replay it: npm run prove -- orphans --count 1 --seed ${seed}`);
+    }
+    if ((seed - first + 1) % 40 === 0) console.log(`${seed - first + 1} kills`);
+  }
+  const victims = [...tried].map(([victim, times]) => `${times} ${victim}`).join(', ');
+  console.log(`${count - failed} of ${count} kills -9 left nobody behind (${victims})`);
+  return failed;
+}
+
+async function endlessLine(_first: number, megabytes: number): Promise<number> {
+  const { growthBytes, chars, isMarked, code } = flood(megabytes * 1_000_000);
+  const grown = `${(growthBytes / 1_000_000).toFixed(0)} MB`;
+  console.log(`${megabytes} MB in one line: our memory grew by ${grown} (64 MB allowed), ${chars} characters kept`);
+  return growthBytes < 64_000_000 && isMarked && code === 0 ? 0 : 1;
+}
+
 const proofs: Readonly<Record<string, Proof>> = {
   crashes: { what: 'SIGKILL at random moments, then the same end', count: 100, run: crashes },
   syscalls: { what: 'SIGKILL at the k-th write, sync and rename, all of them', count: 1_000, run: syscalls },
+  orphans: { what: 'SIGKILL over eight shapes of process trees, nobody left', count: 200, run: orphans },
+  line: { what: 'as many MB in one line of output, our memory flat (F28)', count: 1_000, run: endlessLine },
+  floods: {
+    what: 'output faster than anybody reads through the real binary: small, live, whole (F28, F29)',
+    count: 1,
+    run: async () => proveFloods(),
+  },
   nodes: {
     what: 'the demo on the oldest Node that we promise and on the pinned one',
     count: 1,

@@ -18,6 +18,8 @@ export interface AgentWorld {
   readonly habit: Behaviour | undefined;
   readonly failing: readonly FailureKind[];
   readonly spawns: number[];
+  /** Can be spoken to while it works; how often it obeys. */
+  readonly listening: { readonly chances: Random; readonly steer: boolean; readonly obeys: number };
   /** Edits the document as an agent might. */
   readonly edit: (task: string) => void;
 }
@@ -32,6 +34,8 @@ export const failureKinds: readonly FailureKind[] = [
   'overloaded',
   'rate-limit',
   'spawn',
+  'no-start',
+  'resource-limit',
   'unknown',
   'auth',
   'context-too-long',
@@ -66,9 +70,22 @@ function closing(kind: Behaviour, task: string, world: AgentWorld): string {
   return `thinking about ${chances.whole(1, 1e9).toString(36)}`;
 }
 
-async function* play(assignment: Assignment, world: AgentWorld, stop: AbortSignal): AsyncGenerator<Activity> {
-  const { chances } = world;
+/** What it was told and has not confirmed yet; an obedient one stops at an urgent word. */
+function ear(assignment: Assignment, { listening }: AgentWorld): { heard: string[]; obeying: AbortController } {
+  const ear = { heard: [] as string[], obeying: new AbortController() };
+  if (!listening.steer) return ear;
+  assignment.notes?.listen(note => {
+    ear.heard.push(note.id);
+    if (note.urgent && listening.chances.is(listening.obeys)) ear.obeying.abort();
+  });
+  return ear;
+}
+
+async function* play(assignment: Assignment, world: AgentWorld, engineStop: AbortSignal): AsyncGenerator<Activity> {
+  const { chances, listening } = world;
   const kind = behaviour(world);
+  const { heard, obeying } = ear(assignment, world);
+  const stop = AbortSignal.any([engineStop, obeying.signal]);
   if (chances.is(0.7)) {
     world.spawns.push(assignment.iteration);
     yield { type: 'spawned', pid: assignment.iteration, startTime: '1', host: 'sim' };
@@ -87,10 +104,12 @@ async function* play(assignment: Assignment, world: AgentWorld, stop: AbortSigna
     const costUsdMicros = usage.costUsdMicros + chances.whole(0, messageUsdMicrosMax);
     usage = { ...usage, inputTokens: usage.inputTokens + 1_000, outputTokens: usage.outputTokens + 100, costUsdMicros };
     if (!stop.aborted) yield { type: 'usage', usage };
+    for (const note of heard.splice(0)) yield { type: 'told', note };
+    if (listening.chances.is(0.2)) yield { type: 'context', usedFraction: listening.chances.whole(0, 100) / 100 };
   }
   if (kind === 'hang') await pause(world, 1e12, stop);
   if (kind === 'sleep') await pause(world, chances.whole(1, 100) * 60_000, stop);
-  if (stop.aborted) {
+  if (engineStop.aborted) {
     yield { type: 'ended', message: 'half a thought', failure: { kind: 'stopped', detail: 'SIGTERM' } };
     return;
   }
@@ -112,7 +131,7 @@ async function* play(assignment: Assignment, world: AgentWorld, stop: AbortSigna
 export function simulatedAgent(name: string, world: AgentWorld): Performer {
   return {
     name,
-    can: { steer: false, resume: false, interactive: false, usage: true },
+    can: { steer: world.listening.steer, resume: false, interactive: false, usage: true },
     perform: (assignment, stop) => play(assignment, world, stop),
   };
 }

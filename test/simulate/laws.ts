@@ -36,6 +36,9 @@ export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>)
       closed.add(event.task);
     }
     if (event.type === 'task.reopened') closed.delete(event.task);
+    if (event.type === 'iteration.nudged' && event.trigger === 'token_budget')
+      law(!before.budgetHandedOff, 'the handoff for money fired twice');
+    if (event.type === 'iteration.ended' && event.outcome === 'handed-off') checkHandoff(before, event);
     if (event.type === 'iteration.started') checkStart(before, event);
     if (event.type === 'loop.ended') {
       const first = evaluateTermination(before, event.at);
@@ -49,10 +52,20 @@ export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>)
   return state;
 }
 
+/** An iteration that was asked to hand off ends as that, or its own words asked for it. */
+function checkHandoff(before: State, event: Extract<Event, { type: 'iteration.ended' }>): void {
+  const asked = before.live.find(one => one.iteration === event.iteration)?.handoff;
+  if (asked?.delivered)
+    law(event.handoff === asked.trigger, `handed off by ${event.handoff}, asked by ${asked.trigger}`);
+  else law(event.handoff === 'explicit_request', `handed off by ${event.handoff}, which nobody asked for`);
+  law(event.failure === undefined, 'a handoff is no failure');
+}
+
 function checkStart(before: State, event: Extract<Event, { type: 'iteration.started' }>): void {
   const { iterationsMax } = before.settings.limits;
   if (event.again) return;
   law(iterationsMax === null || event.iteration <= iterationsMax, `iteration ${event.iteration} of ${iterationsMax}`);
+  law((before.limited[event.performer] ?? 0) <= event.at, `${event.performer} began before its limit was reset`);
   law(event.iteration === before.iterations + 1, 'an iteration number was skipped or used twice');
   law(before.live.length + before.claims.length < before.settings.parallel, 'more live iterations than allowed');
   law(!before.paused && !before.stop, 'an iteration began although the loop was paused or stopped');

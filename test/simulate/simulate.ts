@@ -53,6 +53,15 @@ function randomSettings(chances: Random): Settings {
   };
 }
 
+/** Some tasks, or a phase, have their own performer. */
+function named(performers: readonly string[], chances: Random): Partial<Settings> {
+  const someone = (): string => chances.pick([...performers]);
+  return {
+    ...(chances.is(0.2) ? { performersByTask: { T1: someone(), T3: someone() } } : {}),
+    ...(chances.is(0.1) ? { performersByPhase: { testing: someone() } } : {}),
+  };
+}
+
 /** A process that may die inside any append: before it is durable, or after it but before anyone knows. */
 class Crashing {
   crashed = false;
@@ -103,8 +112,9 @@ class World {
     this.chances = random(seed);
     this.clock = new VirtualClock(this.chances);
     this.document = new SimulatedDocument(backlog(this.chances));
-    this.settings = randomSettings(this.chances);
     this.trouble = trouble(seed);
+    const settings = randomSettings(this.chances);
+    this.settings = { ...settings, ...named(settings.performers, this.trouble.chances) };
     const { chances, unwritable: probability } = this.trouble;
     if (probability > 0) this.document.unwritable = { chances, probability };
     this.skill = this.chances.pick([0, 0.2, 0.5, 0.8, 0.95]);
@@ -138,6 +148,7 @@ class World {
       habit: this.habit,
       failing: this.failing,
       spawns: this.spawns,
+      listening: this.trouble,
       edit: (task: string) => document.edit(task, chances),
     };
     const names = this.settings.performers;

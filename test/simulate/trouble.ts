@@ -11,6 +11,9 @@ export interface Trouble {
   readonly clockSteps: boolean;
   readonly slowChecks: boolean;
   readonly junkMail: boolean;
+  /** The agent can be spoken to while it works; how often it does what it is told. */
+  readonly steer: boolean;
+  readonly obeys: number;
 }
 
 export const checkMsMax = 900_000;
@@ -26,6 +29,8 @@ export function trouble(seed: number): Trouble {
     clockSteps: has(0.3),
     slowChecks: has(0.3),
     junkMail: has(0.3),
+    steer: chances.is(0.5),
+    obeys: chances.pick([0, 0.5, 1]),
   };
 }
 

@@ -79,3 +79,11 @@ it('given work closed on a word, then the report is not verified and the row say
   expect(report).toMatchObject({ verified: false, reason: '', completed_at: '' });
   expect(reportMarkdown(report, story.state)).toContain('claimed, unverified');
 });
+
+it('given HTML in a title or an error, then it stays text (B65)', () => {
+  const story = new Story({}, [spec('A', { title: '</script><img src=x onerror=alert(1)>' })]);
+  story.iteration('A', failed('process', 'exit 1: <script>alert(2)</script>'));
+  const text = reportMarkdown(reportOf(story), story.state);
+  expect(text).toContain('\\</script>\\<img src=x onerror=alert(1)>');
+  expect(text).not.toMatch(/(^|[^\\])<(script|img|\/script)/);
+});

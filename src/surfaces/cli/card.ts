@@ -1,8 +1,9 @@
 // The pre-run card: what will happen, where, with what, and within which limits, before anything does.
-import { containmentWords } from '../../app.ts';
+import { containmentWords } from '../../app/confinement.ts';
 import { formatDuration, formatUsd, plural } from '../../core/format.ts';
 import type { Limits } from '../../core/limits.ts';
 import { progress } from '../../core/task.ts';
+import { agentRows } from './agent-words.ts';
 import type { Chosen } from './choose.ts';
 import type { Prepared } from './prepare.ts';
 import { type Style, wrapped } from './style.ts';
@@ -21,7 +22,8 @@ function limitWords(limits: Limits): string {
 }
 
 export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
-  const { document, run, path, performer, directory } = prepared;
+  const { document, run, path, directory } = prepared;
+  const { who, cost } = agentRows(prepared);
   const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
   const limits =
@@ -36,19 +38,14 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
     ],
     ['tasks', `${path} (${done}/${counts?.total ?? document.tasks.length} done)`],
     ['folder', chosen?.state?.directory ?? directory],
-    [
-      'agent',
-      performer.name === 'command'
-        ? `command: ${run.config.agentCommand}`
-        : `${performer.name} (plays ${run.config.script ?? 'a script'}; no model is called)`,
-    ],
-    ['contained', containmentWords()],
+    ...who,
+    ['contained', containmentWords(run.config.sandbox)],
     [
       'checks',
       verify.length === 0 ? "NONE: tasks close on the agent's word, unverified (--verify CMD)" : verify.join(' ; '),
     ],
     ['limits', limitWords(limits)],
-    ['cost', performer.can.usage ? 'reported by the agent' : 'not reported by this agent: money limits cannot bind it'],
+    cost,
   ];
   const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));
   const row = ([name, text]: readonly [string, string]): string =>

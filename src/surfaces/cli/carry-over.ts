@@ -1,5 +1,6 @@
 // A loop that goes on keeps the checks it was started with unless a person names others: proof never goes away silently.
-import { buildChecks, type Environment } from '../../app.ts';
+import { buildChecks } from '../../app/performers.ts';
+import type { Environment } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { State } from '../../core/state.ts';
 import type { Prepared } from './prepare.ts';
@@ -14,6 +15,6 @@ export async function carriedOver(prepared: Prepared, state: State | undefined, 
   }
   const config = { ...prepared.run.config, verify: state.settings.checks };
   const settings = { ...prepared.run.settings, checks: state.settings.checks };
-  const checks = await buildChecks({ config, directory: prepared.directory, env });
+  const checks = await buildChecks({ config, directory: prepared.directory, home: prepared.home, env });
   return { ...prepared, checks, run: { ...prepared.run, config, settings } };
 }

@@ -26,11 +26,24 @@ export function changedSettings(
     a.length === b.length && a.every((one, at) => one === b[at]);
   const settings = {
     ...(same(before.performers, wanted.performers) ? {} : { performers: wanted.performers }),
+    ...(sameTable(before.performersByTask, wanted.performersByTask)
+      ? {}
+      : { performersByTask: wanted.performersByTask }),
+    ...(sameTable(before.performersByPhase, wanted.performersByPhase)
+      ? {}
+      : { performersByPhase: wanted.performersByPhase }),
     ...(same(before.checks, wanted.checks) ? {} : { checks: wanted.checks }),
     ...(before.promise === wanted.promise || !isSet('promise') ? {} : { promise: wanted.promise }),
   };
   if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
   return { type: 'limits', limits, settings };
+}
+
+/** A ledger of 0.1 has no such table. */
+function sameTable(before: Readonly<Record<string, string>> | undefined, wanted: Readonly<Record<string, string>>) {
+  const old = before ?? {};
+  const names = Object.keys(wanted);
+  return names.length === Object.keys(old).length && names.every(name => old[name] === wanted[name]);
 }
 
 /** The same `--deadline 07:00` a day later must not move the deadline that the loop has. */

@@ -52,6 +52,8 @@ export const commands: readonly CommandRow[] = [
       { flags: '--ascii', description: 'plain characters only' },
     ],
     examples: [
+      "ralph run PRD.json --agent claude --verify 'npm test'",
+      "ralph run PRD.json --agent claude/opus --fallback codex,gemini --verify 'npm test'",
       "ralph run PRD.json --agent-command 'my-agent --headless' --verify 'npm test'",
       'ralph run PRD.json --max-iterations 10 --max-cost 5 --max-duration 2h',
     ],
@@ -96,7 +98,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'tell [loop] [text]',
-    summary: 'guidance for the next iteration',
+    summary: 'guidance for the agent at work where it can be told, else for the next iteration',
     options: [{ flags: '--task <id>', description: 'only for this task' }],
     examples: ['ralph tell "keep the public API as it is"', 'ralph tell my-loop - < note.txt'],
     load: () => import('./tell.ts'),
@@ -168,6 +170,30 @@ export const commands: readonly CommandRow[] = [
     options: [json],
     examples: ['ralph loops show my-loop'],
     load: () => import('./loops-show.ts'),
+  },
+  {
+    group: 'agents',
+    usage: 'list',
+    summary:
+      'the agents that Ralph can drive: installed or not, version, login, what they can do, how well we know them',
+    options: [json],
+    examples: ['ralph agents list', 'ralph agents list --json'],
+    load: () => import('./agents-list.ts'),
+  },
+  {
+    group: 'agents',
+    usage: 'test [agent]',
+    summary: 'one tiny real question to an agent, in a scratch folder and with your own login; it costs a little',
+    options: [{ flags: '--yes', description: 'do not ask first' }, json],
+    examples: ['ralph agents test', 'ralph agents test claude/haiku --yes'],
+    load: () => import('./agents-test.ts'),
+  },
+  {
+    usage: 'doctor',
+    summary: 'what a loop needs from this machine: agents, logins, containment, git, home folder, disk, ledger',
+    options: [json],
+    examples: ['ralph doctor', 'ralph doctor --json'],
+    load: () => import('./doctor.ts'),
   },
   {
     group: 'audit',

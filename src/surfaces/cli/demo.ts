@@ -98,7 +98,8 @@ export async function execute(
       maxCost: '0.50',
       maxIterations: '12',
     };
-    const prepared = await prepare({ PATH: context.env['PATH'], HOME: folder }, project, 'PRD.json', settings);
+    const env = { PATH: context.env['PATH'], HOME: folder };
+    const prepared = await prepare({ env, directory: project, home }, 'PRD.json', settings);
     const ledger = await openLedger({ home, env: context.env, warn: context.say });
     const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
     if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
@@ -138,9 +139,9 @@ function whatNext(style: Style): string {
   return [
     '',
     style.paint('strong', 'What next'),
-    "  ralph run PRD.json --agent-command 'YOUR AGENT' --verify 'YOUR TESTS'",
-    '                            # the agent gets its prompt on stdin, its message is what it prints',
+    '  ralph doctor              # which agents are installed and logged in',
+    "  ralph run PRD.json --agent claude --verify 'YOUR TESTS'      # or codex, gemini, any program of yours",
     '  ralph help run            # limits, checks, what happens on a question',
-    '  docs/formats/prd.md       # how to write a PRD.json',
+    '  docs/formats/prd.md       # how to write a PRD.json; docs/agents.md: about each agent',
   ].join('\n');
 }

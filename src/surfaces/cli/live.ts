@@ -19,6 +19,23 @@ export interface LiveView extends Notifier {
   close(): void;
 }
 
+/** In minutes while there are some: seconds would only flicker. */
+const awayWords = (ms: number): string =>
+  ms < 120_000 || ms >= 3_600_000 ? formatDuration(ms) : `${Math.ceil(ms / 60_000)} min`;
+
+/** What a loop waits for and until when; a provider's limit with the time of its reset (F54). */
+export function waitWords(state: State, now: number): string | undefined {
+  const waits = waitingFor(state, now);
+  if (waits === undefined || state.paused) return waits?.what;
+  if (waits.until === undefined) return `waits for ${waits.what}`;
+  const limited = Object.entries(state.limited).find(([, until]) => until === waits.until);
+  if (limited === undefined) return `waits for ${waits.what}, ${formatDuration(waits.until - now)} left`;
+  const at = new Date(waits.until);
+  const day = waits.until - now < 86_400_000 ? '' : `${at.toDateString().slice(4, 10)}, `;
+  const clock = `${day}${at.toTimeString().slice(0, 5)}`;
+  return `waits for ${limited[0]}'s limit to reset at ${clock} (in ${awayWords(waits.until - now)}), nothing is spent`;
+}
+
 /** What the live line says, and which parts go first when it is longer than the terminal is wide (0: none). */
 function liveParts(state: State, now: number): readonly { readonly text: string; readonly goes: number }[] {
   const { done, skipped, total } = progress(state.tasks);
@@ -33,18 +50,20 @@ function liveParts(state: State, now: number): readonly { readonly text: string;
   });
   const cost = costWords(state);
   const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
-  const waits = waitingFor(state, now);
-  const left = waits?.until === undefined ? '' : `, ${formatDuration(waits.until - now)} left`;
+  const waits = waitWords(state, now);
   const health = assessHealth(state, now).state;
   return [
     { text: `${done + skipped}/${total} tasks`, goes: 0 },
     ...(working === '' ? [] : [{ text: working, goes: 0 }]),
-    { text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`, goes: 0 },
+    {
+      text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
+      goes: waits === undefined ? 0 : 5,
+    },
     { text: formatDuration(activeMsAt(state, now)), goes: 3 },
     { text: `${cost}${cost.startsWith('$') ? budget : ''}`, goes: 4 },
     ...(forecast === undefined ? [] : [{ text: `forecast ${formatUsd(forecast.totalUsdMicros)}`, goes: 1 }]),
     { text: health, goes: health === 'healthy' ? 2 : 0 },
-    ...(waits === undefined ? [] : [{ text: state.paused ? waits.what : `waits for ${waits.what}${left}`, goes: 0 }]),
+    ...(waits === undefined ? [] : [{ text: waits, goes: 0 }]),
   ];
 }
 
@@ -56,7 +75,7 @@ export function liveLine(state: State, now: number, dot: string, columns = Numbe
       .filter(part => part.goes === 0 || part.goes > gone)
       .map(part => part.text)
       .join(` ${dot} `);
-  return [0, 1, 2, 3].map(without).find(line => line.length <= columns) ?? without(4);
+  return [0, 1, 2, 3, 4].map(without).find(line => line.length <= columns) ?? without(5);
 }
 
 const clockColumns = '[00:00:00] '.length + 1;

@@ -3,14 +3,14 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { iterationFolderOf, stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
+import { LogLines } from '../../views/log-lines.ts';
 import { type Context, loopOf } from './context.ts';
-import { plain } from './style.ts';
 
-async function print(path: string, from: number): Promise<number> {
+async function print(path: string, from: number, lines: LogLines): Promise<number> {
   let at = from;
   const stream = createReadStream(path, { start: from, encoding: 'utf8' });
   for await (const chunk of stream) {
-    process.stdout.write(plain(chunk as string));
+    process.stdout.write(lines.push(chunk as string));
     at += Buffer.byteLength(chunk as string);
   }
   return at;
@@ -33,21 +33,24 @@ export async function execute(
   const folder = await iterationFolderOf(context.home(), row.loop, iteration);
   const files = flags['prompt'] === true ? ['prompt.md'] : ['output.log', 'errors.log'];
   const seen = new Map<string, number>();
+  const shown = new Map(files.map(file => [file, new LogLines()]));
   const printAll = async (): Promise<void> => {
     for (const file of files) {
       const path = join(folder, file);
       const from = seen.get(file) ?? 0;
       if (!existsSync(path) || statSync(path).size <= from) continue;
       if (from === 0 && file === 'errors.log') context.say('--- standard error ---');
-      seen.set(file, await print(path, from));
+      seen.set(file, await print(path, from, shown.get(file) ?? new LogLines()));
+      if (!isFollowing) process.stdout.write(shown.get(file)?.end() ?? '');
     }
   };
+  const isFollowing = flags['follow'] === true;
   await printAll();
   if (seen.size === 0)
     context.say(
       `Iteration ${iteration} has printed nothing${state.live.some(one => one.iteration === iteration) ? ' yet' : ''}.`,
     );
-  if (flags['follow'] !== true) return 0;
+  if (!isFollowing) return 0;
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());
@@ -58,5 +61,6 @@ export async function execute(
     if (!now.live.some(one => one.iteration === iteration)) break;
     await Promise.race([ended, new Promise(done => setTimeout(done, 200))]);
   }
+  for (const lines of shown.values()) process.stdout.write(lines.end());
   return 0;
 }

@@ -1,7 +1,7 @@
 // The entry of `ralph`: parses the command line and loads only the command that was asked for.
 import { UsageError } from '../../core/errors.ts';
 import { version } from '../../version.ts';
-import { guardOutput } from './output.ts';
+import { flushOutput, guardOutput } from './output.ts';
 
 async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
@@ -31,7 +31,6 @@ process.on('uncaughtException', error => process.exit(complain(error)));
 process.on('unhandledRejection', error => process.exit(complain(error)));
 guardOutput();
 
-main(process.argv.slice(2)).then(
-  code => process.exit(code),
-  error => process.exit(complain(error)),
-);
+const code = await main(process.argv.slice(2)).catch(complain);
+await flushOutput();
+process.exit(code);

@@ -1,6 +1,5 @@
 // An agent that is not there is said before anything is written or spent (exit 7), rather than after three failed turns.
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, resolve } from 'node:path';
+import { findProgram } from '../../app/programs.ts';
 import type { Environment } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 
@@ -12,25 +11,12 @@ const shellWords = new Set(
   ),
 );
 
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 export function refuseMissingProgram(commandLine: string, directory: string, env: Environment): void {
   const word = firstWord.exec(commandLine)?.[0];
   if (word === undefined || shellWords.has(word)) return;
-  const places = word.includes('/')
-    ? [resolve(directory, word)]
-    : (env['PATH'] ?? '').split(delimiter).map(folder => resolve(directory, folder, word));
-  if (places.some(isProgram)) return;
-  throw new UsageError(
-    `The agent's program ${word} is not ${word.includes('/') ? 'an executable file' : 'found on PATH'}.`,
-    'Install it, or correct --agent-command.',
-    7,
-  );
+  const found = findProgram(word, directory, env);
+  if (found.type === 'found') return;
+  const why =
+    found.type === 'not-executable' || word.includes('/') ? 'is not an executable file' : 'is not found on PATH';
+  throw new UsageError(`The agent's program ${word} ${why}.`, 'Install it, or correct --agent-command.', 7);
 }

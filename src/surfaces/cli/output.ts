@@ -15,3 +15,12 @@ export function guardOutput(): void {
     });
   }
 }
+
+/** What was written reaches a slow reader whole: a pipe takes only so much at once, and an exit loses the rest. */
+export async function flushOutput(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>(done => {
+      stream.write('', () => done());
+    });
+  }
+}

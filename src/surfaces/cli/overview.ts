@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 
 function nextStep(): string {
-  if (existsSync('PRD.json')) return "Next here: ralph run PRD.json --agent-command 'YOUR AGENT' --verify 'YOUR TESTS'";
+  if (existsSync('PRD.json'))
+    return "Next here: ralph run PRD.json --verify 'YOUR TESTS'      (see your agents: ralph agents list)";
   return 'Next here: ralph demo      (there is no PRD.json in this folder)';
 }
 
@@ -11,10 +12,10 @@ export async function overview(): Promise<string> {
 
   ralph demo                see a whole loop in a minute, no key needed
   ralph run PRD.json        work through it; the same command again resumes
-  ralph status | inbox      what it does; the questions that wait for you
-  ralph answer E1 --option 1    answer one
+  ralph status | inbox | answer E1 --option 1    what it does; the questions that wait for you
   ralph pause | resume | stop | tell "..."    steer it
   ralph explain | logs | events | report      why, what was said, every fact, the account
+  ralph doctor | agents list | agents test    what is installed, logged in, confined
   ralph loops list | loops show | audit verify
   ralph help COMMAND        flags and examples
 

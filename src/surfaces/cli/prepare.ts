@@ -1,29 +1,42 @@
 // Everything `ralph run` looks at before it writes a byte: the folder, the settings, the document, the agent.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import {
-  buildChecks,
-  buildPerformer,
-  type Environment,
-  type RunConfig,
-  readDocument,
-  resolveRunConfig,
-} from '../../app.ts';
+import { buildChecks, buildPerformers, type Staff } from '../../app/performers.ts';
+import { type Environment, type RunConfig, readDocument, resolveRunConfig } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
+import type { Settings } from '../../core/limits.ts';
 import type { Check } from '../../ports/check.ts';
-import type { Performer } from '../../ports/performer.ts';
 import type { ParsedDocument, Problem } from '../../ports/source.ts';
 import { refuseMissingProgram } from './missing-program.ts';
+import { strangeTasks, withAgents } from './who.ts';
 
 export interface Prepared {
   readonly directory: string;
+  readonly home: string;
   readonly path: string;
   readonly document: ParsedDocument;
   readonly run: RunConfig;
-  readonly performer: Performer;
+  readonly staff: Staff;
+  /** Nobody named the agent: it is the first that was found on PATH. */
+  readonly isFound: boolean;
   readonly checks: readonly Check[];
   readonly notices: readonly string[];
 }
+
+export interface Place {
+  readonly env: Environment;
+  readonly directory: string;
+  readonly home: string;
+}
+
+/** What an unfinished loop of the same document remembers. */
+export interface Remembered {
+  /** Where the last good version of a broken document lies, if a loop kept one. */
+  readonly lastGood: (path: string) => Promise<string | undefined>;
+  readonly settings: (path: string) => Promise<Settings | undefined>;
+}
+
+const nothing: Remembered = { lastGood: async () => undefined, settings: async () => undefined };
 
 /** `FILE:LINE:COLUMN: what. Fix.`; a message that names its file itself (another one, or its whole path) keeps that. */
 function problemText({ message, line, column, fix }: Problem, file?: string): string {
@@ -78,29 +91,31 @@ function documentPath(directory: string, given: string | undefined): string {
 }
 
 export async function prepare(
-  env: Environment,
-  directory: string,
+  place: Place,
   file: string | undefined,
   flags: Readonly<Record<string, unknown>>,
-  /** Where the last good version of a broken document lies, if a loop kept one. */
-  lastGood: (path: string) => Promise<string | undefined> = async () => undefined,
+  remembered: Remembered = nothing,
 ): Promise<Prepared> {
+  const { env, directory } = place;
   checkDirectory(directory, env, flags['force'] === true);
   const resolved = await resolveRunConfig(env, directory, flags);
   if (!resolved.ok) refuseProblems(resolved.problems);
-  const { run } = resolved;
   const path = documentPath(directory, file);
   const read = await readDocument(path, flags['criteria'] === false);
   if (!read.ok) {
-    const copy = await lastGood(path);
+    const copy = await remembered.lastGood(path);
     const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
     refuseProblems([...read.problems, ...hint], basename(path));
   }
-  const performer = await buildPerformer({ config: run.config, directory, env });
-  if (run.config.agent === 'command') refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
-  const checks = await buildChecks({ config: run.config, directory, env });
-  const notices = [...run.notices, ...read.document.notices, ...(await promiseNotice(path, run.settings.promise))];
-  return { directory, path, document: read.document, run, performer, checks, notices };
+  const { run, isFound } = await withAgents(resolved.run, place, () => remembered.settings(path));
+  const strange = strangeTasks(run, read.document, basename(path));
+  if (run.settings.performers.includes('command')) refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
+  const needs = { config: run.config, settings: run.settings, ...place };
+  const staff = await buildPerformers(needs);
+  const checks = await buildChecks(needs);
+  const promise = await promiseNotice(path, run.settings.promise);
+  const notices = [...run.notices, ...read.document.notices, ...promise, ...strange];
+  return { ...place, path, document: read.document, run, staff, isFound, checks, notices };
 }
 
 /** A promise that stands in the instructions may be echoed; only an exact last line counts, but say so (B09). */

@@ -12,6 +12,7 @@ import {
 import type { Input } from '../../core/input.ts';
 import type { Lease, Ledger } from '../../ports/store.ts';
 import { endingOf, outcomeOf } from '../../views/ending.ts';
+import { asideView } from './aside.ts';
 import { askAtTerminal } from './ask.ts';
 import { card } from './card.ts';
 import { carriedOver } from './carry-over.ts';
@@ -20,11 +21,12 @@ import { type Chosen, chooseLoop } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
-import { lastGoodCopy } from './last-good.ts';
 import { type LiveView, liveView } from './live.ts';
 import { workWithoutAudience } from './output.ts';
 import { type Prepared, prepare, refuseProblems } from './prepare.ts';
+import { rememberedBy } from './remembered.ts';
 import { makeStyle } from './style.ts';
+import { refuseWithoutTerminal } from './who.ts';
 
 const renewEveryMs = 15_000;
 
@@ -124,7 +126,8 @@ export async function launch(
     source,
     warn: context.say,
     by: context.by,
-    performer: prepared.performer,
+    performers: prepared.staff.performers,
+    interactive: prepared.run.config.interactive,
     checks: prepared.checks,
     notifiers: [view],
     onEscalation,
@@ -147,11 +150,14 @@ export async function execute(
   [file]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const given = await prepare(context.env, context.directory, file, flags, path => lastGoodCopy(context, path));
+  const place = { env: context.env, directory: context.directory, home: context.home() };
+  const given = await prepare(place, file, flags, rememberedBy(context, flags['new'] === true));
   const style = makeStyle(flags);
   const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
+  const isDry = flags['dryRun'] === true;
+  if (given.run.config.interactive) refuseWithoutTerminal(given.staff, interactive || isDry);
   for (const notice of given.notices) context.say(`note: ${notice}`);
-  if (flags['dryRun'] === true) {
+  if (isDry) {
     context.out(card(given, undefined, style));
     context.say('Dry run: nothing was started or written.');
     return 0;
@@ -187,7 +193,8 @@ async function work(
   const prepared = await carriedOver(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
-  const view = liveView(style, text => void process.stderr.write(text), quiet, interactive);
+  const makeView = prepared.run.config.interactive ? asideView : liveView;
+  const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
   const { result, interrupted } = await launch({
     context,
     ledger,

@@ -1,10 +1,49 @@
-// `ralph tell`: guidance that stands at the top of the next iteration's prompt.
+// `ralph tell`: guidance for the agent at work where it can be steered, else for the top of the next prompt.
 
 import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
+import type { Event } from '../../core/event.ts';
+import { evolve } from '../../core/evolve.ts';
+import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
+import type { Ledger } from '../../ports/store.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
 import { givenText } from './text-input.ts';
+
+const reachMsMax = 3_000;
+const lookEveryMs = 50;
+
+/** What became of our guidance by what happened since: undefined while nobody has tried to say it to a working agent. */
+export function becameOf(before: State, since: readonly Event[], by: string): string | undefined {
+  let state = before;
+  let mine: string | undefined;
+  for (const event of since) {
+    state = evolve(state, event);
+    if (event.type === 'guidance.given' && event.by === by) mine ??= state.guidance.at(-1)?.id;
+    if (event.type !== 'guidance.reached' || event.id !== mine) continue;
+    const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
+    return event.delivered
+      ? `Reached ${performer} in iteration ${event.iteration}.`
+      : `${performer} cannot be steered while it works: it stands at the top of the next prompt.`;
+  }
+  return undefined;
+}
+
+/** Looks for a moment whether a running loop could say it to its agent. */
+async function followed(ledger: Ledger, loop: string, before: State, seq: number, by: string) {
+  const until = Date.now() + reachMsMax;
+  while (Date.now() < until) {
+    const since = await ledger.store.read(loop, seq);
+    const became = becameOf(
+      before,
+      since.map(one => one.event),
+      by,
+    );
+    if (became !== undefined) return became;
+    await new Promise(done => setTimeout(done, lookEveryMs));
+  }
+  return undefined;
+}
 
 export async function execute(
   context: Context,
@@ -22,17 +61,18 @@ export async function execute(
       'Guidance needs a loop that goes on: ralph loops list',
     );
   const task = flags['task'];
-  if (typeof task === 'string') {
-    const { state } = await stateOf(ledger, row.loop);
-    if (findTask(state.tasks, task) === undefined)
-      throw new UsageError(
-        `Loop ${row.name} has no task ${JSON.stringify(task)}.`,
-        `See them: ralph loops show ${row.name}`,
-      );
-  }
+  const { state: before, seq } = await stateOf(ledger, row.loop);
+  if (typeof task === 'string' && findTask(before.tasks, task) === undefined)
+    throw new UsageError(
+      `Loop ${row.name} has no task ${JSON.stringify(task)}.`,
+      `See them: ralph loops show ${row.name}`,
+    );
   const outcome = await sendCommand(context, row, [
     { type: 'tell', text, ...(typeof task === 'string' ? { task } : {}) },
   ]);
-  context.say(`Guidance for ${row.name}: ${outcomeWords[outcome]}. It stands in the prompt of the next iteration.`);
+  const became = outcome === 'taken' ? await followed(ledger, row.loop, before, seq, context.by) : undefined;
+  context.say(
+    `Guidance for ${row.name}: ${outcomeWords[outcome]}. ${became ?? 'It stands in the prompt of the next iteration.'}`,
+  );
   return 0;
 }

@@ -146,7 +146,6 @@ describe('PROMPT.md, the instructions', () => {
 
 describe('the agent and its script', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp, number])[] = [
-    ['no agent', [], /No agent is set\.\n {2}Give one: --agent-command/, 7],
     ['a command agent without a command', ['--agent', 'command'], /needs a program\.\n {2}Give one/, 7],
     [
       'an agent that is not installed',
@@ -155,7 +154,7 @@ describe('the agent and its script', () => {
       7,
     ],
     ['an agent that is no program', ['--agent-command', './PRD.json'], /\.\/PRD\.json is not an executable file/, 7],
-    ['an unknown agent', ['--agent', 'hal'], /No agent is called "hal"\.\n {2}Known agents/, 7],
+    ['an unknown agent', ['--agent', 'hal'], /--agent: "hal" is not an agent; use one of claude/, 2],
     ['a script that is not there', ['--script', 'none.json'], /none\.json cannot be read: .*\n {2}Check the path/, 2],
     ['a script that is none', ['--script', 'PRD.json'], /PRD\.json: A script is an object with a list of turns/, 2],
   ];

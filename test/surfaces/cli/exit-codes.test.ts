@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
     turns: [{ steps: [{ fail: 'auth', detail: 'please log in' }] }],
     flags: [],
     code: 7,
-    last: /^Waiting for a human: scripted cannot work: auth/,
+    last: /^Waiting for a human: scripted: login needed\./,
     next: /ralph answer shop\/E1/,
   },
 ];

@@ -1,0 +1,179 @@
+// The page about agents: what each can do and how it is started comes from the adapters, what to beware of from experience.
+import { claude } from '../src/agents/claude.ts';
+import { codex } from '../src/agents/codex.ts';
+import { copilot } from '../src/agents/copilot.ts';
+import { gemini } from '../src/agents/gemini.ts';
+import { goose } from '../src/agents/goose.ts';
+import { kiro } from '../src/agents/kiro.ts';
+import { opencode } from '../src/agents/opencode.ts';
+import { pi } from '../src/agents/pi.ts';
+import { q } from '../src/agents/q.ts';
+import { qwen } from '../src/agents/qwen.ts';
+import { type CliName, rowOf } from '../src/app/agents.ts';
+import type { AgentCli } from '../src/ports/agent.ts';
+import { networkVariables, providerKeys } from '../src/process/provider-variables.ts';
+
+const clis: Readonly<Record<CliName, AgentCli>> = {
+  claude,
+  codex,
+  gemini,
+  opencode,
+  pi,
+  kiro,
+  q,
+  copilot,
+  goose,
+  qwen,
+};
+
+const beware: Readonly<Record<CliName, string>> = {
+  claude:
+    'An `ANTHROPIC_API_KEY` in your environment is billed instead of your subscription: the card says which login is used. Its tools run in sessions of their own, so a plain kill leaves them; Ralph ends them too. It may give several results in one run; the last one counts.',
+  codex:
+    'It names neither its model nor a cost: give `--model`, else its tokens are charged at an upper bound. Errors come as words only. Without a network it reconnects for ever; Ralph ends it after two minutes of that.',
+  gemini:
+    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise.',
+  opencode:
+    'It has no last word: its end is a step that stops. When the context stays too long it would compact for ever; Ralph ends it after the third time. Its retries cannot be set, so an overloaded provider costs it half a minute of silence.',
+  pi: 'Its exit code is 0 whatever happened; Ralph reads its messages instead. It retries three times by itself, for 14 seconds.',
+  kiro: 'It was never run by us: it cannot be installed where this was built. It prints plain text, and exit code 0 may mean that nobody is logged in.',
+  q: 'It was never run by us. The name `q` is also that of other programs: see with `ralph agents list` what is found. It prints plain text.',
+  copilot: 'It counts no tokens, so money limits cannot bind it. Through `acp` it does.',
+  goose:
+    'Its errors look like words of the model and it ends with code 0; Ralph knows how they begin. It needs `GOOSE_PROVIDER` or its own configuration.',
+  qwen: 'It gives tokens but no cost. Of its two layers of retries only one can be set.',
+};
+
+const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`);
+
+function commandOf(cli: AgentCli): string {
+  const order = { prompt: '', model: 'MODEL', args: [], folder: 'FOLDER', isRoot: false, interactive: false };
+  return [cli.program, ...cli.launch(order).args.map(word)].join(' ');
+}
+
+const moneyWords = { agent: 'says its cost', tokens: 'estimated from its tokens', none: 'not reported' } as const;
+const yes = (can: boolean): string => (can ? 'yes' : 'no');
+const codes = (names: readonly string[]): string => names.map(name => `\`${name}\``).join(', ');
+
+/** Two long lists are told once, at the top of the sections. */
+const groups: readonly (readonly [string, readonly string[]])[] = [
+  ['the network variables', networkVariables],
+  ['the keys of providers', providerKeys],
+];
+
+function grouped(names: readonly string[]): string {
+  const whole = groups.filter(([, group]) => group.every(name => names.includes(name)));
+  const rest = names.filter(name => !whole.some(([, group]) => group.includes(name)));
+  return [...whole.map(([title]) => title), ...rest.map(name => `\`${name}\``)].join(', ');
+}
+
+function section(name: CliName): string {
+  const cli = clis[name];
+  const set = Object.entries(cli.fixed).map(([key, value]) => `${key}=${value}`);
+  const files = codes(cli.login.files.map(file => `~/${file}`));
+  const seen = [grouped(cli.login.variables), files].filter(text => text !== '').join(', ');
+  return [
+    `### ${name}`,
+    beware[name],
+    [
+      `* Started as \`${commandOf(cli)}\`, with the prompt on standard input.`,
+      `* Sees, besides the harmless variables: ${grouped(cli.environment)}.`,
+      ...(set.length === 0 ? [] : [`* Always set: ${codes(set)}.`]),
+      `* A login is known by ${seen === '' ? 'nothing that can be seen from outside' : seen}. To log in: \`${cli.login.command}\`.`,
+      `* To install: ${rowOf(name).install.startsWith('npm') ? `\`${rowOf(name).install}\`` : rowOf(name).install}.`,
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+const names = Object.keys(clis) as readonly CliName[];
+
+export function agentsPage(table: (head: readonly string[], rows: readonly (readonly string[])[]) => string): string {
+  return [
+    '# Agents',
+    [
+      'An agent is named `AGENT` or `AGENT/MODEL`: `claude`, `claude/opus`, `opencode/anthropic/claude-x`. What stands after the',
+      'first slash is the model, by the name that the agent knows.',
+    ].join('\n'),
+    [
+      '```',
+      "ralph run PRD.json --agent claude --verify 'npm test'",
+      "ralph run PRD.json --agent claude/opus --fallback codex/gpt-5,gemini --verify 'npm test'",
+      'ralph run PRD.json --agent codex --task-agent US-003=claude/opus --phase-agent reviewing=gemini',
+      'ralph agents list',
+      'ralph agents test claude',
+      'ralph doctor',
+      '```',
+    ].join('\n'),
+    [
+      'Without `--agent` the first installed of claude, codex, gemini, opencode, pi, kiro, q does the work, and acp when',
+      '`--acp-command` is set. The card says which one was found. A loop that goes on keeps its agents unless you name others.',
+      'An agent that is named but not installed is refused with exit code 7 before anything is written.',
+    ].join('\n'),
+    table(
+      ['agent', 'proof', 'told while it works', 'money', 'names its model'],
+      [
+        ...names.map(name => [
+          name,
+          clis[name].proof,
+          yes(clis[name].can.steer),
+          moneyWords[rowOf(name).cost],
+          yes(rowOf(name).namesModel),
+        ]),
+        ['acp', 'live', 'yes', 'says its cost, or estimated from its tokens', 'no'],
+        ['command', 'live', 'no', 'not reported', 'no'],
+        ['scripted', 'live', 'no', 'made up by its script', 'no'],
+      ],
+    ),
+    [
+      'Proof says how we know that an adapter is right. *live*: the real program was run, against our own mock of the model',
+      'on 127.0.0.1. *recorded*: its real output was kept and is read in tests. *documented*: only its manual was read; the',
+      'card and `ralph agents list` say so.',
+    ].join('\n'),
+    '## What every agent gets',
+    [
+      '* The prompt by standard input, never as an argument: it may be long.',
+      '* A short environment: `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LC_*`, `TZ`, `TERM`, `TMPDIR`, the names listed',
+      '  below, `RALPH_LOOP`, `RALPH_TASK`, `RALPH_ITERATION`, and what `--agent-env` allows.',
+      '* All permissions of its own kind, as nobody is there to ask. So keep it confined: where bubblewrap works, the folder of',
+      '  Ralph is hidden from agents and checks, and git hooks and git config are read-only. Other files and the network are',
+      '  open. `--sandbox bwrap` exits with 10 where that does not work; `--sandbox none` does without.',
+      '* Time: two minutes to its first output (`--first-byte-timeout`), ten minutes of silence (`--silence-timeout`), thirty',
+      '  while a tool works, `--iteration-timeout` in all. The command agent has only the last one, unless you set the others.',
+      '* Memory and processes: 75 % of the machine and 4000, `--max-memory` and `--max-processes`. Over that, the iteration ends.',
+      '* Few retries of its own where they can be set: waiting and falling back are up to Ralph.',
+    ].join('\n'),
+    '## Limits, failures and the chain',
+    [
+      'A provider that says when it serves again is waited for until then; that is no error and costs nothing, and it survives',
+      'a restart. With `--fallback` the next agent of the chain works meanwhile. An overloaded provider is tried again later,',
+      'with growing pauses. A refused login or a lack of credit stops the loop with a question (exit code 7 without a',
+      'terminal). `ralph tell` reaches an agent that can be told while it works; for the others it stands at the top of the',
+      'next prompt, and the command says which happened.',
+    ].join('\n'),
+    [
+      'Costs that an agent does not state are estimated from its tokens by the bundled price list. A model without a known',
+      'price counts $30 for a million tokens read and $180 for a million written: more than any of them, so that a money limit',
+      'ends a loop too early rather than too late. Tokens of many requests are added up before they are priced, so a higher',
+      'price for long contexts may be counted where no single request was that long.',
+    ].join('\n'),
+    '## Each agent',
+    [`The network variables are ${codes(networkVariables)}.`, `The keys of providers are ${codes(providerKeys)}.`].join(
+      '\n',
+    ),
+    ...names.map(section),
+    '### acp',
+    [
+      "Any program that speaks the Agent Client Protocol: `--agent acp --acp-command 'gemini --acp'`, `opencode acp`,",
+      '`claude-agent-acp`, `codex-acp`, `goose acp`, `qwen --acp`. A project cannot set that command. What the agent behind it',
+      'may see of the environment is the same as above, when its program is one of these; allow more with `--agent-env`.',
+      'Requests for permission are answered with yes. It can be told things while it works, and is cancelled by its protocol.',
+    ].join('\n'),
+    '### command',
+    [
+      "Any program: `--agent-command 'my-agent --headless'`. It gets the prompt on standard input, what it prints is its",
+      'message, its exit code is the outcome. It reports no cost.',
+    ].join('\n'),
+    '### scripted',
+    'Plays a JSON file and calls no model: for `ralph demo` and for trying out limits, checks and questions.',
+  ].join('\n\n');
+}

@@ -1,0 +1,131 @@
+// Gemini CLI: one headless turn with the prompt on stdin; its text comes in pieces and its exit code says nothing.
+import { join } from 'node:path';
+import type { AgentCli, Heard, Launch, LaunchOrder, Reader } from '../ports/agent.ts';
+import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../process/fields.ts';
+import { unknownEvent } from '../process/json-lines.ts';
+import { networkVariables } from '../process/provider-variables.ts';
+import { tailOf } from '../process/tail.ts';
+import { geminiProblem } from './gemini/problem.ts';
+
+const settingsFile = 'gemini-settings.json';
+
+/** Shapes and traps: AGENT-CLIS, gemini 0.61.0. */
+export const gemini: AgentCli = {
+  name: 'gemini',
+  program: 'gemini',
+  proof: 'live',
+  can: { steer: false, resume: false, interactive: true, usage: true },
+  environment: [
+    ...networkVariables,
+    'GEMINI_API_KEY',
+    'GOOGLE_API_KEY',
+    'GOOGLE_GEMINI_BASE_URL',
+    'GOOGLE_GENAI_USE_GCA',
+    'GOOGLE_GENAI_USE_VERTEXAI',
+    'GOOGLE_CLOUD_PROJECT',
+    'GOOGLE_CLOUD_LOCATION',
+    'GEMINI_CLI_HOME',
+    'GEMINI_MODEL',
+  ],
+  fixed: {
+    GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    GEMINI_CLI_NO_RELAUNCH: 'true', // its wrapper does not pass on a TERM
+  },
+  login: {
+    variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    files: ['.gemini/oauth_creds.json', '.gemini/google_accounts.json'],
+    command: 'gemini',
+  },
+  launch,
+  reader: () => geminiReader(),
+};
+
+/** The weakest of its settings files: what the user, the project or an administrator says counts more. */
+const settings = {
+  general: { maxAttempts: 1, retryFetchErrors: false, enableAutoUpdate: false },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+};
+
+function launch(order: LaunchOrder): Launch {
+  const model = order.model === undefined ? [] : ['--model', order.model];
+  const files = { [settingsFile]: JSON.stringify(settings) };
+  const environment = { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: join(order.folder, settingsFile) };
+  if (order.interactive) {
+    const first = `Read ${join(order.folder, 'prompt.md')} and do what it says.`;
+    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', first];
+    return { args, input: '', files: { ...files, 'prompt.md': order.prompt }, environment };
+  }
+  return {
+    args: ['--output-format', 'stream-json', '--yolo', ...model, ...order.args],
+    input: order.prompt,
+    files,
+    environment,
+  };
+}
+
+const nothing: readonly Heard[] = Object.freeze([]);
+const messageCharsMax = 1_000_000;
+
+export function geminiReader(now: () => number = Date.now): Reader {
+  let message = tailOf(messageCharsMax);
+  let isMessageOver = false;
+  let result: Fields | undefined;
+
+  function readMessage(event: Fields): readonly Heard[] {
+    const text = textOf(event['content']);
+    if (event['role'] !== 'assistant') isMessageOver = true;
+    if (event['role'] !== 'assistant' || text === '') return nothing;
+    if (isMessageOver || event['delta'] !== true) message = tailOf(messageCharsMax);
+    isMessageOver = event['delta'] !== true;
+    message.add(text);
+    return [{ type: 'text', text: isMessageOver ? `${text}\n` : text }];
+  }
+
+  function readTool(event: Fields, phase: 'began' | 'ended'): readonly Heard[] {
+    isMessageOver = true;
+    return [{ type: 'tool', name: textOf(event['tool_name']), detail: detailOf(event['parameters']), phase }];
+  }
+
+  function read(event: Fields): readonly Heard[] {
+    const type = event['type'];
+    if (type === 'message') return readMessage(event);
+    if (type === 'tool_use') return readTool(event, 'began');
+    if (type === 'tool_result') return readTool(event, 'ended');
+    if (type === 'init') return [{ type: 'session', id: textOf(event['session_id']) }];
+    if (type === 'result') {
+      result = event;
+      return readStats(fieldsOf(event['stats']));
+    }
+    return type === 'error' ? nothing : unknownEvent;
+  }
+
+  return {
+    read,
+    verdict() {
+      const isGood = result?.['status'] === 'success';
+      const problem = result === undefined || isGood ? undefined : geminiProblem(fieldsOf(result['error']), now());
+      return {
+        finished: result !== undefined,
+        get message() {
+          return message.text();
+        },
+        ...(problem === undefined ? {} : { problem }),
+      };
+    },
+  };
+}
+
+function readStats(stats: Fields): readonly Heard[] {
+  const byModel = Object.entries(fieldsOf(stats['models']));
+  if (byModel.length === 0) return [{ type: 'usage', tokens: tokensOf(stats) }];
+  return byModel.map(([model, counts]) => ({ type: 'usage', tokens: tokensOf(fieldsOf(counts)), model }));
+}
+
+/** `input_tokens` includes what came from a cache; the total includes thoughts, which the output does not. */
+function tokensOf(counts: Fields): { input: number; output: number; cacheRead: number; cacheWrite: number } {
+  const cacheRead = countOf(counts['cached']);
+  const all = countOf(counts['input_tokens']);
+  const output = Math.max(countOf(counts['output_tokens']), countOf(counts['total_tokens']) - all);
+  return { input: Math.max(0, all - cacheRead), output, cacheRead, cacheWrite: 0 };
+}

@@ -1,0 +1,46 @@
+// Kiro's CLI, by its manual and by what its users report: plain text out, and an exit code 0 that may mean no login.
+import type { AgentCli, Launch, LaunchOrder } from '../ports/agent.ts';
+import { plainAnswer, type Transcript } from '../process/plain-answer.ts';
+import { networkVariables } from '../process/provider-variables.ts';
+
+/**
+ * Manual: kiro.dev/docs/cli/headless and /reference/exit-codes. It reads stdin only when there is no prompt among the
+ * arguments (kirodotdev/Kiro#10069) and colours its output in a pipe too (#8352).
+ */
+export const kiro: AgentCli = {
+  name: 'kiro',
+  program: 'kiro-cli',
+  proof: 'documented',
+  can: { steer: false, resume: false, interactive: true, usage: false },
+  environment: [...networkVariables, 'KIRO_API_KEY'],
+  fixed: { KIRO_DISABLE_TELEMETRY: '1', Q_DISABLE_TELEMETRY: '1', KIRO_NO_AUTO_UPDATE: '1' },
+  login: {
+    variables: ['KIRO_API_KEY'],
+    files: [], // its login is a row of a database that is there without one too
+    command: 'kiro-cli login',
+    missing: ['Authentication failed', 'error: You are not logged in', 'You are not logged in'],
+  },
+  launch,
+  reader: () => plainAnswer(transcript),
+};
+
+const transcript: Transcript = {
+  complaints: [
+    { start: 'authentication failed', kind: 'auth' },
+    { start: 'you are not logged in', kind: 'auth' },
+    { start: 'error: you are not logged in', kind: 'auth' },
+    { start: 'monthly request limit reached', kind: 'billing' },
+    { start: "the model you've selected is temporarily unavailable", kind: 'overloaded' },
+    { start: 'kiro is having trouble responding' },
+  ],
+};
+
+function launch(order: LaunchOrder): Launch {
+  const model = order.model === undefined ? [] : ['--model', order.model];
+  if (order.interactive) {
+    const first = `Read ${order.folder}/prompt.md and do what it says.`;
+    const args = ['chat', '--trust-all-tools', ...model, ...order.args, first];
+    return { args, input: '', files: { 'prompt.md': order.prompt } };
+  }
+  return { args: ['chat', '--no-interactive', '--trust-all-tools', ...model, ...order.args], input: order.prompt };
+}

@@ -1,0 +1,125 @@
+// Drives opencode: steps that are added up, no last word but a step that stops, and an overflow that it would repeat for ever.
+import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../ports/agent.ts';
+import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../process/fields.ts';
+import { unknownEvent } from '../process/json-lines.ts';
+import { networkVariables, providerKeys } from '../process/provider-variables.ts';
+import { tailOf } from '../process/tail.ts';
+import { openTally } from '../process/tally.ts';
+import { opencodeProblem } from './opencode/problem.ts';
+
+const own = ['OPENCODE_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_MODELS_FETCH'];
+
+/** Tried with opencode 1.18.33. It takes its prompt from stdin when that is no terminal; its retries cannot be set. */
+export const opencode: AgentCli = {
+  name: 'opencode',
+  program: 'opencode',
+  proof: 'live',
+  can: { steer: false, resume: false, interactive: true, usage: true },
+  environment: [...networkVariables, ...providerKeys, ...own],
+  fixed: {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_SHARE: '1',
+    OPENCODE_DISABLE_TERMINAL_TITLE: '1',
+    OPENCODE_PERMISSION: JSON.stringify({ '*': 'allow' }),
+  },
+  login: {
+    variables: [...providerKeys, 'OPENCODE_API_KEY'],
+    files: ['.local/share/opencode/auth.json'],
+    command: 'opencode auth login',
+  },
+  launch,
+  reader: opencodeReader,
+};
+
+const messageCharsMax = 1_000_000;
+/** It compacts and tries again after each: by then it is a loop (110 in 30 s were seen). */
+const overflowsMax = 3;
+/** All others mean that it goes on. */
+const lastReasons: ReadonlySet<unknown> = new Set(['stop', 'length']);
+const nothing: readonly Heard[] = Object.freeze([]);
+
+function launch(order: LaunchOrder): Launch {
+  const model = order.model === undefined ? [] : ['--model', order.model];
+  if (order.interactive) {
+    const first = `Read ${order.folder}/prompt.md and do what it says.`;
+    return { args: [...model, ...order.args, '--prompt', first], input: '', files: { 'prompt.md': order.prompt } };
+  }
+  return { args: ['run', '--format', 'json', ...model, ...order.args], input: order.prompt };
+}
+
+function opencodeReader(): Reader {
+  const tally = openTally();
+  let message = tailOf(messageCharsMax);
+  let stopped = false;
+  let overflows = 0;
+  /** After an overflow the next step that stops is its own summary, no answer. */
+  let isSummarising = false;
+  let problem: StreamProblem | undefined;
+
+  function finishStep(part: Fields): readonly Heard[] {
+    const counted = tokensOf(fieldsOf(part['tokens']));
+    if (lastReasons.has(part['reason'])) {
+      stopped = !isSummarising;
+      if (stopped) problem = undefined;
+      isSummarising = false;
+    }
+    const usedTokens = counted.input + counted.output + counted.cacheRead + counted.cacheWrite;
+    return [tally.add(counted, undefined, part['cost']), { type: 'context', usedTokens }];
+  }
+
+  function fail(event: Fields): readonly Heard[] {
+    problem = opencodeProblem(event);
+    if (problem.kind === 'context-too-long') {
+      overflows += 1;
+      isSummarising = true;
+    }
+    return nothing;
+  }
+
+  function read(event: Fields): readonly Heard[] {
+    const part = fieldsOf(event['part']);
+    if (event['type'] === 'text') {
+      const isItsOwn = part['synthetic'] === true; // its words to the model, after a summary: its work goes on
+      if (isItsOwn) stopped = false;
+      const text = isItsOwn ? '' : `${textOf(part['text'])}\n`;
+      if (!isSummarising) message.add(text);
+      return text === '' ? nothing : [{ type: 'text', text }];
+    }
+    if (event['type'] === 'tool_use') {
+      const tool = { name: textOf(part['tool']), detail: detailOf(fieldsOf(part['state'])['input']) };
+      return [
+        { type: 'tool', ...tool, phase: 'began' },
+        { type: 'tool', ...tool, phase: 'ended' },
+      ];
+    }
+    if (event['type'] === 'step_finish') return finishStep(part);
+    if (event['type'] === 'error') return fail(event);
+    if (event['type'] !== 'step_start') return event['type'] === 'reasoning' ? nothing : unknownEvent;
+    message = tailOf(messageCharsMax);
+    stopped = false;
+    return [{ type: 'session', id: textOf(event['sessionID']) }];
+  }
+
+  return {
+    read,
+    verdict: () => ({
+      get message() {
+        return message.text().trimEnd();
+      },
+      finished: stopped || overflows >= overflowsMax || (problem !== undefined && problem.kind !== 'context-too-long'),
+      ...(problem === undefined ? {} : { problem }),
+    }),
+  };
+}
+
+/** Its input is without what came from a cache. */
+function tokensOf(tokens: Fields): Tokens {
+  const cache = fieldsOf(tokens['cache']);
+  return {
+    input: countOf(tokens['input']),
+    output: countOf(tokens['output']) + countOf(tokens['reasoning']),
+    cacheRead: countOf(cache['read']),
+    cacheWrite: countOf(cache['write']),
+  };
+}

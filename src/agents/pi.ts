@@ -1,0 +1,118 @@
+// Drives pi: its exit code is 0 whatever happens, so only what its messages say about themselves counts.
+import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../ports/agent.ts';
+import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../process/fields.ts';
+import { unknownEvent } from '../process/json-lines.ts';
+import { networkVariables, providerKeys } from '../process/provider-variables.ts';
+import { statusAtStart, statusProblem } from '../process/status-problem.ts';
+import { openTally } from '../process/tally.ts';
+
+/** Tried with pi 0.87.1; 0.74.2 by its recorded stream. It retries three times, in 14 s, and has no flag for that. */
+export const pi: AgentCli = {
+  name: 'pi',
+  program: 'pi',
+  proof: 'live',
+  can: { steer: false, resume: false, interactive: true, usage: true },
+  environment: [
+    ...networkVariables,
+    ...providerKeys,
+    'ANTHROPIC_AUTH_TOKEN',
+    'ANTHROPIC_OAUTH_TOKEN',
+    'PI_CODING_AGENT_DIR',
+    'PI_OFFLINE',
+  ],
+  fixed: { PI_SKIP_VERSION_CHECK: '1', PI_TELEMETRY: '0' },
+  login: {
+    variables: [...providerKeys, 'ANTHROPIC_OAUTH_TOKEN'],
+    files: [], // its auth.json is there, empty, without a login too
+    command: 'pi, then /login',
+    missing: ['No API key found', 'No models available'],
+  },
+  launch,
+  reader: piReader,
+};
+
+const nothing: readonly Heard[] = Object.freeze([]);
+const quiet = new Set([
+  'turn_start',
+  'turn_end',
+  'message_start',
+  'message_update',
+  'tool_execution_update',
+  'auto_retry_end',
+  'compaction_end',
+  'entry_appended',
+  'queue_update',
+  'session_info_changed',
+  'thinking_level_changed',
+]);
+/** Whole messages come too; before 0.80 each of these held everything that was said so far. */
+const skippedStarts = ['{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"'];
+
+function launch(order: LaunchOrder): Launch {
+  const model = order.model === undefined ? [] : ['--model', order.model];
+  if (order.interactive) {
+    const first = `Read ${order.folder}/prompt.md and do what it says.`;
+    return { args: [...model, ...order.args, first], input: '', files: { 'prompt.md': order.prompt } };
+  }
+  return { args: ['-p', '--mode', 'json', '--no-session', ...model, ...order.args], input: order.prompt };
+}
+
+function piReader(): Reader {
+  const tally = openTally();
+  let message = '';
+  let settled = false;
+  let problem: StreamProblem | undefined;
+
+  function endMessage(said: Fields): readonly Heard[] {
+    if (said['role'] !== 'assistant') return nothing;
+    const usage = fieldsOf(said['usage']);
+    const counted = {
+      input: countOf(usage['input']),
+      output: countOf(usage['output']),
+      cacheRead: countOf(usage['cacheRead']),
+      cacheWrite: countOf(usage['cacheWrite']),
+    };
+    const model = textOf(said['model']);
+    const usedTokens = counted.input + counted.output + counted.cacheRead + counted.cacheWrite;
+    message = listOf(said['content'])
+      .map(fieldsOf)
+      .filter(block => block['type'] === 'text')
+      .map(block => textOf(block['text']))
+      .join('\n');
+    problem = problemOf(said);
+    const heard: Heard[] = message === '' ? [] : [{ type: 'text', text: `${message}\n` }];
+    if (usedTokens === 0) return heard;
+    heard.push(tally.add(counted, model, fieldsOf(usage['cost'])['total']));
+    heard.push({ type: 'context', usedTokens, ...(model === '' ? {} : { model }) });
+    return heard;
+  }
+
+  function read(event: Fields): readonly Heard[] {
+    const type = textOf(event['type']);
+    if (type === 'message_end') return endMessage(fieldsOf(event['message']));
+    if (type === 'tool_execution_start' || type === 'tool_execution_end') {
+      const phase = type === 'tool_execution_start' ? 'began' : 'ended';
+      return [{ type: 'tool', name: textOf(event['toolName']), detail: detailOf(event['args']), phase }];
+    }
+    if (type === 'session') return [{ type: 'session', id: textOf(event['id']) }];
+    if (type === 'agent_settled') settled = true;
+    else if (type === 'agent_end') settled = event['willRetry'] !== true;
+    else if (type === 'agent_start' || type === 'auto_retry_start' || type === 'compaction_start') settled = false;
+    else return quiet.has(type) ? nothing : unknownEvent;
+    return nothing;
+  }
+
+  return {
+    skips: line => skippedStarts.some(start => line.startsWith(start)),
+    read,
+    verdict: () => ({ message, finished: settled, ...(problem === undefined ? {} : { problem }) }),
+  };
+}
+
+function problemOf(said: Fields): StreamProblem | undefined {
+  const text = textOf(said['errorMessage']);
+  if (said['stopReason'] === 'aborted') return { kind: 'process', text: text || 'aborted' };
+  if (said['stopReason'] !== 'error') return undefined;
+  if (text === 'Connection error.') return { kind: 'connection', text };
+  return statusProblem(statusAtStart(text), text || 'an error without a message');
+}

@@ -1,0 +1,48 @@
+// Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.
+import { breakerPosition } from './breaker.ts';
+import type { State } from './state.ts';
+
+export interface Choice {
+  readonly performer?: string;
+  /** When the first of those that cannot work now can again, and why it cannot. */
+  readonly usableAt?: number;
+  readonly waitsFor?: 'limit-reset' | 'rest';
+  readonly waits?: string;
+}
+
+/** Every third error in a row moves on to the next one. */
+function chainFor(state: State, task: string): readonly string[] {
+  const { performers, performersByTask, performersByPhase, errorsToHandOff } = state.settings;
+  const phase = state.report?.phase ?? '';
+  const named = [performersByTask, performersByPhase].map((table, at) => {
+    const key = at === 0 ? task : phase;
+    return Object.hasOwn(table, key) ? table[key] : undefined;
+  });
+  const first = named.find(one => one !== undefined);
+  const chain = first === undefined ? performers : [first, ...performers.filter(one => one !== first)];
+  const shift = chain.length === 0 ? 0 : Math.floor(state.errorsInRow / errorsToHandOff) % chain.length;
+  return [...chain.slice(shift), ...chain.slice(0, shift)];
+}
+
+/** `besides` leaves one out: whether anybody else could do the work. */
+export function choosePerformer(state: State, task: string, now: number, besides?: string): Choice {
+  let soonest: Choice = {};
+  const later = (until: number, waitsFor: 'limit-reset' | 'rest', waits: string): void => {
+    if (soonest.usableAt === undefined || until < soonest.usableAt) soonest = { usableAt: until, waitsFor, waits };
+  };
+  for (const name of chainFor(state, task)) {
+    if (name === besides) continue;
+    const limitedUntil = state.limited[name] ?? 0;
+    if (limitedUntil > now) {
+      later(limitedUntil, 'limit-reset', name);
+      continue;
+    }
+    const breaker = state.breakers[name];
+    const position = breaker === undefined ? 'closed' : breakerPosition(breaker, now);
+    const probing = position === 'half-open' && state.live.some(one => one.performer === name);
+    if (position === 'closed' || (position === 'half-open' && !probing)) return { performer: name };
+    const until = breaker?.openUntil;
+    if (until !== undefined && until > now) later(until, 'rest', name);
+  }
+  return soonest;
+}

@@ -1,0 +1,128 @@
+// What an adapter says about one agent CLI: how it is found, started, understood and steered. Data and pure functions only.
+import type { FailureKind } from '../core/failure.ts';
+import type { PerformerAbilities } from './performer.ts';
+
+/** How we know that the adapter is right: the real program was run, its real output was kept, or only its manual was read. */
+export type Proof = 'live' | 'recorded' | 'documented';
+
+export interface AgentCli {
+  readonly name: string;
+  /** Looked for on PATH. */
+  readonly program: string;
+  readonly proof: Proof;
+  readonly can: PerformerAbilities;
+  /** Names of variables that it may see besides the harmless ones: keys, addresses, folders of its own. */
+  readonly environment: readonly string[];
+  /** Set in every run: no telemetry, no updates, few retries (the retry policy is ours). */
+  readonly fixed: Readonly<Record<string, string>>;
+  /** Any of these present: a login is there. None: unknown. */
+  readonly login: {
+    readonly variables: readonly string[];
+    /** Relative to HOME. */
+    readonly files: readonly string[];
+    /** What a person types to log in. */
+    readonly command: string;
+    /** How a line begins that it writes, on stderr or instead of its stream, when it has no login. */
+    readonly missing?: readonly string[];
+  };
+  launch(order: LaunchOrder): Launch;
+  /** A fresh one for each iteration: it has memory. */
+  reader(order: LaunchOrder): Reader;
+  /** What is written to its stdin while it lives; present exactly when `can.steer`. */
+  readonly steering?: Steering;
+}
+
+export interface LaunchOrder {
+  readonly prompt: string;
+  readonly model?: string;
+  /** The user's own arguments (--agent-args), already split; they come last. */
+  readonly args: readonly string[];
+  /** A private folder, gone after the iteration, for files that the agent is pointed to. */
+  readonly folder: string;
+  readonly isRoot: boolean;
+  /** True: the agent gets the terminal, without its headless flags. */
+  readonly interactive: boolean;
+}
+
+export interface Launch {
+  readonly args: readonly string[];
+  /** For stdin. Never put a prompt into an argument: the system's limit is 128 kB for one. */
+  readonly input: string;
+  /** Written into `folder` before the start: name and content. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface Steering {
+  /** A message to the working agent, as a line for its stdin. */
+  say(text: string): string;
+  /** Its own way to stop what it does, as a line for its stdin. */
+  interrupt(): string;
+}
+
+/** Counts as the agent states them; `input` without what came from or went into a cache. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+/** What one event of a stream means. */
+export type Heard =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool'; readonly name: string; readonly detail: string; readonly phase: 'began' | 'ended' }
+  /** Running totals of this iteration by model. A cost in US dollars only when the agent gave one; it may be nonsense. */
+  | {
+      readonly type: 'usage';
+      readonly tokens: Tokens;
+      readonly model?: string;
+      readonly costUsd?: unknown;
+    }
+  | {
+      readonly type: 'context';
+      readonly usedTokens: number;
+      readonly windowTokens?: number;
+      readonly model?: string;
+    }
+  | { readonly type: 'session'; readonly id: string }
+  | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string };
+
+/** Understands one run's stream. Never throws, whatever the events hold: unknown ones are nothing. */
+export interface Reader {
+  /** True for a line that cannot matter, told by its first characters: it is not even parsed. */
+  skips?(line: string): boolean;
+  read(event: Readonly<Record<string, unknown>>): readonly Heard[];
+  /**
+   * For agents whose output is plain text and whose end is their exit: it gets every line, and `finished` stays false.
+   * Absent: lines that are not JSON are only counted.
+   */
+  plain?(line: string): readonly Heard[];
+  verdict(): Verdict;
+}
+
+export interface Verdict {
+  /** The final message: the only text in which signals are read. */
+  readonly message: string;
+  /** A terminal event was seen: the agent has said its last word. */
+  readonly finished: boolean;
+  /** What the stream says went wrong. Structured fields where it has them; the text is for people and the last resort. */
+  readonly problem?: StreamProblem;
+}
+
+export interface StreamProblem {
+  /** When the stream itself names the class. */
+  readonly kind?: FailureKind;
+  /** HTTP status from a structured field. */
+  readonly status?: number;
+  readonly resetAtMs?: number;
+  readonly text: string;
+}
+
+/** Prices and context windows of models. */
+export interface PriceBook {
+  /** Micro-dollars; an upper bound for a model that it does not know. Never 0 for tokens. */
+  costUsdMicros(tokens: Tokens, model: string | undefined): number;
+  windowTokens(model: string | undefined): number | undefined;
+  knows(model: string): boolean;
+}

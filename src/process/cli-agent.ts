@@ -1,0 +1,158 @@
+// Makes a performer of any agent CLI: starts it, understands its stream, steers it, ends it, and says how it went.
+//
+// An adapter is an AgentCli record (ports/agent.ts) and knows nothing of processes. Two things it should know of this file:
+// a reader that has `plain` belongs to an agent without a last word: it leaves `finished` false, and exit code 0 is its good
+// end; and `verdict()` is asked after every chunk, so a long `message` is best made by a getter.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentCli, Launch, LaunchOrder, PriceBook } from '../ports/agent.ts';
+import type { Activity, Assignment, Performer } from '../ports/performer.ts';
+import { converse } from './converse.ts';
+import { performAtTerminal, type RoundOrder } from './interactive.ts';
+import type { ProcessOrder } from './spawn.ts';
+import type { Timers } from './timers.ts';
+
+export interface CliAgentOptions {
+  /** The performer's name, such as `claude/opus`. */
+  readonly name: string;
+  /** Its path, or a name on the PATH of `environment`. */
+  readonly program: string;
+  /** All that it may see: nothing of our own environment is added but what its adapter sets. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly model?: string;
+  /** The user's own arguments, already split. */
+  readonly args: readonly string[];
+  readonly prices: PriceBook;
+  /** Instead of some of `usualTimers`. */
+  readonly timers?: Partial<Timers>;
+  readonly limits?: ProcessOrder['limits'];
+  readonly confinement?: ProcessOrder['confinement'];
+  /** How long it may take from TERM to its end. */
+  readonly graceMs?: number;
+  /** How long its own interrupt may take before signals are sent. */
+  readonly interruptMs?: number;
+  /** Where the private folder of an iteration is made; the system's folder for such things by default. */
+  readonly folderIn?: string;
+  readonly now?: () => number;
+}
+
+export const usualTimers = {
+  firstByteMs: 120_000,
+  silenceMs: 600_000, // more than a stall of 405 s that is known to pass (F27)
+  busySilenceMs: 1_800_000,
+  afterResultMs: 30_000,
+} as const satisfies Timers;
+
+export function cliAgent(cli: AgentCli, options: CliAgentOptions): Performer {
+  return {
+    name: options.name,
+    can: cli.can,
+    perform: (assignment, stop) => perform(cli, options, assignment, stop),
+  };
+}
+
+async function* perform(
+  cli: AgentCli,
+  options: CliAgentOptions,
+  assignment: Assignment,
+  stop: AbortSignal,
+): AsyncGenerator<Activity, void, void> {
+  if (stop.aborted) return yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'never started' } };
+  const order = launchOrder(options, assignment);
+  const prepared = prepare(cli, order);
+  if (typeof prepared === 'string') {
+    return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: prepared } };
+  }
+  if (order.interactive) {
+    try {
+      return yield* performAtTerminal(roundOf(cli, options, assignment, prepared), stop);
+    } finally {
+      rmSync(order.folder, { recursive: true, force: true });
+    }
+  }
+  const timers = { ...usualTimers, ...options.timers };
+  const talk = converse({
+    cli,
+    launchOrder: order,
+    stop,
+    timers,
+    prices: options.prices,
+    interruptMs: options.interruptMs ?? 5_000,
+    now: options.now ?? Date.now,
+    ...(assignment.notes === undefined ? {} : { notes: assignment.notes }),
+    process: {
+      command: options.program,
+      args: prepared.args,
+      directory: assignment.directory,
+      environment: environmentFor(cli, options, assignment, prepared),
+      input: prepared.input,
+      timeMsMax: assignment.timeMsMax,
+      timers,
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
+      ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    },
+  });
+  try {
+    for (let next = await talk.take(); next !== undefined; next = await talk.take()) yield next;
+  } finally {
+    await talk.leave();
+    rmSync(order.folder, { recursive: true, force: true });
+  }
+}
+
+function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment, launch: Launch): RoundOrder {
+  return {
+    command: options.program,
+    args: launch.args,
+    directory: assignment.directory,
+    environment: environmentFor(cli, options, assignment, launch),
+    timeMsMax: assignment.timeMsMax,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
+  };
+}
+
+function launchOrder(options: CliAgentOptions, assignment: Assignment): LaunchOrder {
+  return {
+    prompt: assignment.prompt,
+    ...(options.model === undefined ? {} : { model: options.model }),
+    args: options.args,
+    folder: join(options.folderIn ?? tmpdir(), `ralph-${randomUUID()}`),
+    isRoot: process.getuid?.() === 0,
+    interactive: assignment.interactive === true,
+  };
+}
+
+/** The folder is made only when something is to lie in it. A text says why it could not be. */
+function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
+  try {
+    const launch = cli.launch(order);
+    const files = Object.entries(launch.files ?? {});
+    if (files.length > 0) mkdirSync(order.folder, { mode: 0o700 });
+    for (const [name, content] of files) writeFileSync(join(order.folder, name), content, { mode: 0o600, flag: 'wx' });
+    return launch;
+  } catch (error) {
+    rmSync(order.folder, { recursive: true, force: true });
+    return `its files could not be written: ${(error as Error).message}`;
+  }
+}
+
+function environmentFor(
+  cli: AgentCli,
+  options: CliAgentOptions,
+  assignment: Assignment,
+  launch: Launch,
+): Readonly<Record<string, string>> {
+  return {
+    ...options.environment,
+    ...cli.fixed,
+    ...launch.environment,
+    ...assignment.environment,
+    RALPH_LOOP: assignment.loop,
+    RALPH_TASK: assignment.task,
+    RALPH_ITERATION: String(assignment.iteration),
+  };
+}

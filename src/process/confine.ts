@@ -1,0 +1,186 @@
+// Puts a command where it can see and write only what it may: bubblewrap, where this host lets it work.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { type Contained, findProgram, namespaceInit, shell } from './contain.ts';
+
+/** Of two paths, one in the other, the inner one's word counts. What does not exist is left out. */
+export interface Confinement {
+  /** Look like empty folders that cannot be written to. */
+  readonly hidden: readonly string[];
+  readonly readOnly: readonly string[];
+  /** Such as a work folder inside a hidden one. */
+  readonly writable: readonly string[];
+}
+
+export type ConfinementKind = 'bubblewrap' | 'none';
+
+/**
+ * Everything else is as outside. Root keeps its capabilities, so that package managers work, except those with which it
+ * could take away these mounts; for others bubblewrap makes a user namespace. Some containers forbid an own /proc.
+ */
+const whole = ['--bind', '/', '/', '--dev-bind', '/dev', '/dev'];
+const kept = [
+  '--unshare-pid',
+  '--as-pid-1',
+  '--die-with-parent',
+  '--cap-drop',
+  'CAP_SYS_ADMIN',
+  '--cap-drop',
+  'CAP_SYS_PTRACE',
+];
+const recipes: readonly (readonly string[])[] = [
+  [...whole, '--proc', '/proc', ...kept],
+  [...whole, ...kept],
+];
+
+/** The working recipe as the start of a command line. Tried out on files of our own: an exit code alone proves nothing. */
+function probe(): readonly string[] | undefined {
+  const bubblewrap = process.platform === 'linux' ? findProgram('bwrap') : undefined;
+  if (!bubblewrap) return undefined;
+  const folder = scratchFolder();
+  if (folder === undefined) return undefined;
+  try {
+    const [hidden, fixed] = [join(folder, 'hidden'), join(folder, 'fixed')];
+    for (const each of [hidden, fixed]) {
+      mkdirSync(each);
+      writeFileSync(join(each, 'file'), '');
+    }
+    const mounts = mountsFor({ hidden: [hidden], readOnly: [fixed], writable: [] }, folder);
+    const script =
+      '[ $$ = 1 ] && ! [ -e "$1/file" ] && ! (: >"$1/new") && ! (: >"$2/file") && (: >"$2/../new") && exit 42';
+    return recipes
+      .map(flags => [bubblewrap, ...flags])
+      .find(flags => exitsWith42([...flags, ...mounts, '--', shell, '-c', script, 'init', hidden, fixed]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** TMPDIR may name a folder that is not there: that alone must not leave an agent unconfined. */
+function scratchFolder(): string | undefined {
+  for (const place of [tmpdir(), '/tmp', '/var/tmp']) {
+    try {
+      return realpathSync(mkdtempSync(join(place, 'ralph-confine-')));
+    } catch {
+      // The next one may do.
+    }
+  }
+  return undefined;
+}
+
+/** Where it fails halfway, bubblewrap leaves a child that waits for ever: hence a session of its own, ended as a whole. */
+function exitsWith42(command: readonly string[]): boolean {
+  const guard = [shell, '-c', '"$@" >/dev/null 2>&1; echo $?; kill -KILL 0', 'probe', ...command];
+  const session = findProgram('setsid');
+  if (session === undefined) return false;
+  const ran = spawnSync(session, guard, { stdio: ['ignore', 'pipe', 'ignore'], env: {}, timeout: 5_000 });
+  return String(ran.stdout) === '42\n';
+}
+
+let probed: { readonly recipe: readonly string[] | undefined } | undefined;
+
+function workingRecipe(): readonly string[] | undefined {
+  probed ??= { recipe: probe() };
+  return probed.recipe;
+}
+
+/** Probed once per process, at the first question. */
+export function confinementKind(): ConfinementKind {
+  return workingRecipe() ? 'bubblewrap' : 'none';
+}
+
+/** Undefined where that cannot be had. Also contains, as a namespace does; see contain.ts for how to start it. */
+export function confined(
+  command: string,
+  args: readonly string[],
+  confinement: Confinement,
+  directory: string,
+): Contained | undefined {
+  const [first, ...rest] = workingRecipe() ?? [];
+  if (first === undefined) return undefined;
+  const mounts = mountsFor(confinement, directory);
+  const place = ['--chdir', resolve(directory), '--', shell, '-c', namespaceInit, 'init'];
+  return { containment: 'namespace', command: first, args: [...rest, ...mounts, ...place, command, ...args] };
+}
+
+interface Mount {
+  readonly path: string;
+  readonly flags: readonly string[];
+}
+
+function mountsFor({ hidden, readOnly, writable }: Confinement, directory: string): readonly string[] {
+  for (const path of readOnly) if (basename(path) === 'hooks') makeFolder(path);
+  const fixed = real(readOnly);
+  const covered = real(hidden);
+  const folders = covered.filter(isFolder);
+  const mounts: readonly Mount[] = [
+    ...covered.map(path => ({ path, flags: isFolder(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path] })),
+    ...[...real(writable), ...pinned(fixed, directory)].map(path => ({ path, flags: ['--bind', path, path] })),
+    ...fixed.map(path => ({ path, flags: ['--ro-bind', path, path] })),
+  ];
+  const depth = ({ path }: Mount): number => path.split(sep).length;
+  return [
+    ...[...mounts].sort((one, other) => depth(one) - depth(other)).flatMap(each => each.flags),
+    ...folders.flatMap(path => ['--remount-ro', path]),
+  ];
+}
+
+/** A folder that is a mount cannot be moved aside together with what is fixed in it. The work folder stays as it is. */
+function pinned(fixed: readonly string[], directory: string): readonly string[] {
+  const here = `${real([directory])[0] ?? resolve(directory)}${sep}`;
+  return [...new Set(fixed.map(path => dirname(path)))].filter(folder => !here.startsWith(`${folder}${sep}`));
+}
+
+/** What is not there cannot be made read-only: an empty folder for hooks changes nothing for git. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch {
+    // It is there already, or there is nothing that it could be in.
+  }
+}
+
+function real(paths: readonly string[]): readonly string[] {
+  return paths.flatMap(path => {
+    try {
+      return [realpathSync(path)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** What would run on the next git command of a person, if an agent could write it. Empty outside of a repository. */
+export function gitPathsToProtect(directory: string): readonly string[] {
+  for (let folder = resolve(directory); ; folder = dirname(folder)) {
+    const entry = join(folder, '.git');
+    if (isFolder(entry)) return gitFolderPaths(entry);
+    const target = /^gitdir: (.+)$/m.exec(textOf(entry))?.[1];
+    if (target !== undefined) return [entry, ...gitFolderPaths(resolve(folder, target))];
+    if (dirname(folder) === folder) return [];
+  }
+}
+
+/** A worktree's own folder names another one, which it shares with the others. */
+function gitFolderPaths(gitFolder: string): readonly string[] {
+  const pointer = join(gitFolder, 'commondir');
+  const named = textOf(pointer).trim();
+  const common = named === '' ? gitFolder : resolve(gitFolder, named);
+  const own = [join(gitFolder, 'config.worktree'), ...(named === '' ? [] : [pointer])];
+  const present = own.filter(path => statSync(path, { throwIfNoEntry: false }) !== undefined);
+  return [join(common, 'hooks'), join(common, 'config'), ...present];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

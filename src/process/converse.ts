@@ -1,0 +1,217 @@
+// One run of an agent CLI as activities: what it says is understood as it comes, what we say reaches it at any time.
+import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader } from '../ports/agent.ts';
+import type { Activity, Notes } from '../ports/performer.ts';
+import { failureOf, plausibleReset } from './cli-failure.ts';
+import { openFeed } from './feed.ts';
+import { type Oddities, readJsonLines } from './json-lines.ts';
+import { type Meter, meterOf } from './metering.ts';
+import { openQueue } from './queue.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from './spawn.ts';
+import { steer } from './steer.ts';
+import { tailOf } from './tail.ts';
+import type { Timers } from './timers.ts';
+
+export interface Conversation {
+  readonly cli: AgentCli;
+  readonly launchOrder: LaunchOrder;
+  readonly process: Omit<ProcessOrder, 'feed' | 'stop' | 'onSilence' | 'lineBytesMax'>;
+  readonly timers: Required<Omit<Timers, 'nudgedMs'>>;
+  readonly stop: AbortSignal;
+  readonly notes?: Notes;
+  readonly prices: PriceBook;
+  readonly interruptMs: number;
+  readonly now: () => number;
+}
+
+export interface Talk {
+  /** Undefined after `ended`. */
+  take(): Promise<Activity | undefined>;
+  /** Ends it when it still runs; resolves when nothing of it is alive. */
+  leave(): Promise<void>;
+}
+
+const lineBytesMax = 1_000_000;
+const messageCharsMax = 1_000_000;
+const errorCharsMax = 4_000;
+const queuedCharsMax = 262_144;
+const activityWeight = 256;
+
+export function converse(order: Conversation): Talk {
+  const queue = openQueue<Activity>(queuedCharsMax);
+  const halting = new AbortController();
+  const feed = openFeed();
+  const reader = order.cli.reader(order.launchOrder);
+  const push = (activity: Activity): void =>
+    queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
+  const ear = listen(order, reader, push, isBusy => feed.busy(isBusy));
+  const strayWords = tailOf(errorCharsMax);
+  const lines = readJsonLines(reader, lineBytesMax, ear.hear, line => strayWords.add(`${line}\n`));
+  const errors = tailOf(errorCharsMax);
+  const helm = steer({
+    feed,
+    steering: order.cli.steering,
+    notes: order.notes,
+    stop: order.stop,
+    halt: () => halting.abort(),
+    told: note => push({ type: 'told', note }),
+    interruptMs: order.interruptMs,
+    failedMs: order.timers.afterResultMs,
+  });
+  let hasLeft = false;
+
+  async function run(): Promise<void> {
+    const onSilence = (): boolean => helm.nudge();
+    const events = runProcess({ ...order.process, feed, stop: halting.signal, onSilence, lineBytesMax });
+    for await (const event of events) {
+      if (event.type === 'started') {
+        push({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
+        helm.started();
+      } else if (event.type === 'exited') {
+        lines.end();
+        ear.lineEnd();
+        const odd = inWords(lines.oddities);
+        if (odd !== '') push({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
+        push(ended(order, reader, event, { errors: errors.text(), odd: strayWords.text() }, ear.isBusy()));
+      } else if (event.channel === 'errors') {
+        errors.add(event.text);
+        push({ type: 'text', text: event.text, channel: 'errors' });
+      } else {
+        lines.push(event.text);
+        ear.pause();
+        const { finished, problem } = reader.verdict();
+        if (finished) helm.finished(problem !== undefined);
+      }
+      if (queue.isFull) await queue.room();
+      if (hasLeft) return;
+    }
+  }
+
+  const over = run()
+    .catch((error: Error) => {
+      const detail = `the adapter of ${order.cli.name} failed: ${error.message}`;
+      push({ type: 'ended', message: '', failure: { kind: 'unknown', detail } });
+    })
+    .finally(() => {
+      helm.release();
+      queue.close();
+    });
+
+  return {
+    take: () => queue.take(),
+    async leave() {
+      hasLeft = true;
+      queue.close();
+      halting.abort();
+      await over;
+    },
+  };
+}
+
+interface Ear {
+  hear(heard: Heard): void;
+  /** All that was said so far is told, without waiting for more. */
+  pause(): void;
+  /** Like `pause`, and the last line is ended. */
+  lineEnd(): void;
+  isBusy(): boolean;
+}
+
+export function listen(
+  order: Pick<Conversation, 'prices' | 'launchOrder' | 'now'>,
+  reader: Reader,
+  push: (activity: Activity) => void,
+  busy: (isBusy: boolean) => void,
+): Ear {
+  const meter: Meter = meterOf(order.prices, order.launchOrder.model);
+  let words = '';
+  let isLineOpen = false;
+  let toolsOpen = 0;
+  let session = '';
+  let usedFraction = -1;
+
+  function pause(): void {
+    if (words === '') return;
+    isLineOpen = !words.endsWith('\n');
+    push({ type: 'text', text: words, channel: 'output' });
+    words = '';
+  }
+
+  function tools(change: 1 | -1): void {
+    const before = toolsOpen;
+    toolsOpen = Math.max(0, before + change);
+    if (before === 0 || toolsOpen === 0) busy(toolsOpen > 0 && !reader.verdict().finished);
+  }
+
+  function lineEnd(): void {
+    pause();
+    if (isLineOpen) push({ type: 'text', text: '\n', channel: 'output' });
+    isLineOpen = false;
+  }
+
+  function hear(heard: Heard): void {
+    if (heard.type === 'text') {
+      words += heard.text;
+      return;
+    }
+    pause();
+    if (heard.type === 'tool') {
+      tools(heard.phase === 'began' ? 1 : -1);
+      if (heard.phase === 'ended') return;
+      lineEnd();
+      push({ type: 'tool', name: heard.name, detail: heard.detail });
+    } else if (heard.type === 'usage') {
+      const usage = meter.usage(heard);
+      if (usage) push({ type: 'usage', usage });
+    } else if (heard.type === 'context') {
+      const used = meter.usedFraction(heard);
+      if (used !== usedFraction) push({ type: 'context', usedFraction: used });
+      usedFraction = used;
+    } else if (heard.type === 'session') {
+      if (heard.id !== session && heard.id !== '') push({ type: 'session', id: heard.id });
+      session = heard.id;
+    } else {
+      const resetAtMs = plausibleReset(heard.resetAtMs, order.now());
+      if (resetAtMs !== undefined) push({ type: 'limit', resetAtMs, detail: heard.detail });
+    }
+  }
+
+  return { hear, pause, lineEnd, isBusy: () => toolsOpen > 0 };
+}
+
+function ended(
+  order: Conversation,
+  reader: Reader,
+  exit: ProcessExit,
+  words: { readonly errors: string; readonly odd: string },
+  isBusy: boolean,
+): Extract<Activity, { type: 'ended' }> {
+  const { timers, process } = order;
+  const verdict = reader.verdict();
+  const message = tailOf(messageCharsMax);
+  message.add(verdict.message);
+  const failure = failureOf({
+    exit,
+    verdict,
+    isPlain: reader.plain !== undefined,
+    stopped: order.stop.aborted,
+    ...words,
+    loginMissing: order.cli.login.missing ?? [],
+    silenceMs: isBusy ? timers.busySilenceMs : timers.silenceMs,
+    firstByteMs: timers.firstByteMs,
+    timeMsMax: process.timeMsMax,
+    nowMs: order.now(),
+  });
+  return { type: 'ended', message: message.text(), ...(failure === undefined ? {} : { failure }), reaped: exit.reaped };
+}
+
+/** One line for all of it: an agent that babbles must not make us babble. */
+export function inWords({ notUnderstood, tooLong, unknownEvents }: Readonly<Oddities>): string {
+  const said: string[] = [];
+  const some = (count: number, one: string, many: string): void => {
+    if (count > 0) said.push(count === 1 ? `1 ${one}` : `${count} ${many}`);
+  };
+  some(notUnderstood, 'line of the agent was not understood', 'lines of the agent were not understood');
+  some(tooLong, 'line was too long', 'lines were too long');
+  some(unknownEvents, 'event is of a kind that is new to us', 'events are of kinds that are new to us');
+  return said.join(', ');
+}

@@ -1,0 +1,102 @@
+// Finds the answer in the transcript that a chat program prints for people: no events, no counts, no last word.
+import type { FailureKind } from '../core/failure.ts';
+import { stripControls } from '../core/text.ts';
+import type { Heard, Reader, StreamProblem } from '../ports/agent.ts';
+import { tailOf } from './tail.ts';
+
+interface Complaint {
+  /** How a line of its own begins, in small letters. */
+  readonly start: string;
+  readonly kind?: FailureKind;
+}
+
+export interface Transcript {
+  /** Ordered. Read only while no answer has begun: what an answer quotes is no complaint (B57, B67). */
+  readonly complaints: readonly Complaint[];
+}
+
+const messageCharsMax = 1_000_000;
+const complaintLinesMax = 12;
+const colourStart = String.fromCharCode(0x1b);
+/** A coloured `> ` begins each answer; one without colour is a quotation. */
+const answerStart = new RegExp(`(?:^|\\r)(?:${colourStart}\\[[\\d;?]*[A-Za-z])*${colourStart}\\[[\\d;]*m> `);
+const toolLine = /\(using tool: ([\w.-]+)\)\s*$|^\W{0,4}Using tool: ([\w.-]+)/;
+const toolEnd = /^\s*[-●]\s*Completed in \d/;
+const billLine = /^\s*▸ Credits: /;
+const serviceCode = /code: "(\w+)"/;
+
+/** Codes of the service behind it, as it prints them after its own words. */
+const serviceKinds: ReadonlyMap<string | undefined, FailureKind> = new Map([
+  ['AccessDeniedException', 'auth'],
+  ['ExpiredTokenException', 'auth'],
+  ['UnauthorizedException', 'auth'],
+  ['ThrottlingException', 'rate-limit'],
+  ['ServiceQuotaExceededException', 'billing'],
+]);
+
+export function plainAnswer({ complaints }: Transcript): Reader {
+  let message = tailOf(messageCharsMax);
+  let hasAnswer = false;
+  let isInTool = false;
+  let complaint: { readonly kind?: FailureKind; readonly lines: string[] } | undefined;
+
+  function add(text: string): readonly Heard[] {
+    if (!isInTool) message.add(`${text}\n`);
+    return [{ type: 'text', text: `${text}\n` }];
+  }
+
+  /** What it prints of a tool's work is not its answer; without answers to be told apart, all of it is. */
+  function readTool(text: string): readonly Heard[] | undefined {
+    const named = toolLine.exec(text);
+    if (named !== null) {
+      isInTool = true;
+      return [{ type: 'tool', name: named[1] ?? named[2] ?? '', detail: text.trim().slice(0, 500), phase: 'began' }];
+    }
+    return toolEnd.test(text) && isInTool ? [{ type: 'tool', name: '', detail: '', phase: 'ended' }] : undefined;
+  }
+
+  function complain(text: string): void {
+    if (complaint !== undefined && complaint.lines.length < complaintLinesMax) complaint.lines.push(text.trim());
+    if (complaint !== undefined || hasAnswer) return;
+    const lower = text.trim().toLowerCase();
+    const found = complaints.find(({ start }) => lower.startsWith(start));
+    if (found) complaint = { ...(found.kind === undefined ? {} : { kind: found.kind }), lines: [text.trim()] };
+  }
+
+  function plain(line: string): readonly Heard[] {
+    const answer = answerStart.exec(line);
+    if (answer !== null) {
+      message = tailOf(messageCharsMax);
+      hasAnswer = true;
+      isInTool = false;
+      complaint = undefined;
+      return add(stripControls(line.slice(answer.index + answer[0].length)));
+    }
+    const text = stripControls(line);
+    if (billLine.test(text)) return [];
+    complain(text);
+    return (hasAnswer ? readTool(text) : undefined) ?? add(text);
+  }
+
+  function problem(): StreamProblem | undefined {
+    if (complaint === undefined) return undefined;
+    const text = complaint.lines.filter(line => line !== '').join(' ');
+    const kind = complaint.kind ?? serviceKinds.get(serviceCode.exec(text)?.[1]);
+    return { ...(kind === undefined ? {} : { kind }), text };
+  }
+
+  return {
+    read: () => [],
+    plain,
+    verdict() {
+      const found = problem();
+      return {
+        get message() {
+          return message.text().trim();
+        },
+        finished: false,
+        ...(found === undefined ? {} : { problem: found }),
+      };
+    },
+  };
+}

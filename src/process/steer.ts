@@ -1,0 +1,86 @@
+// What we say to a working agent besides its prompt: notes, a nudge, that no more will come, and, before signals, an interrupt.
+import type { Steering } from '../ports/agent.ts';
+import type { Notes } from '../ports/performer.ts';
+import type { Feed } from './feed.ts';
+
+export interface SteerOrder {
+  readonly feed: Feed;
+  /** Absent: it hears nothing but its prompt. */
+  readonly steering: Steering | undefined;
+  readonly notes: Notes | undefined;
+  readonly stop: AbortSignal;
+  /** Ends the process by signals. */
+  readonly halt: () => void;
+  readonly told: (note: string) => void;
+  /** What its own interrupt gets before signals do. */
+  readonly interruptMs: number;
+  /** How long it may go on talking after it has ended in failure. */
+  readonly failedMs: number;
+}
+
+export interface Helm {
+  /** The process is there: what we say from now on reaches it. */
+  started(): void;
+  /** It has said its last word. May be called again: a later word counts. */
+  finished(inFailure: boolean): void;
+  /** True when it was nudged. */
+  nudge(): boolean;
+  release(): void;
+}
+
+const nudge =
+  'You have been silent for a long time. Go on; if the work is finished, write your final message now; ' +
+  'if something keeps you from going on, say what it is.';
+
+export function steer(order: SteerOrder): Helm {
+  const { feed, steering, stop } = order;
+  let phase: 'starting' | 'working' | 'finished' | 'over' = 'starting';
+  let timer: NodeJS.Timeout | undefined;
+  const haltAfter = (waitMs: number): void => {
+    timer ??= setTimeout(order.halt, waitMs);
+  };
+  const onStop = (): void => {
+    if (steering === undefined || phase !== 'working') order.halt();
+    else {
+      feed.write(steering.interrupt());
+      haltAfter(order.interruptMs);
+    }
+  };
+  stop.addEventListener('abort', onStop, { once: true });
+  if (steering === undefined) feed.end();
+
+  return {
+    started() {
+      phase = 'working';
+      order.notes?.listen(note => {
+        if (steering === undefined || phase !== 'working' || stop.aborted) return;
+        feed.write(steering.say(note.text));
+        order.told(note.id);
+      });
+    },
+    finished(inFailure) {
+      if (phase === 'over') return;
+      if (phase !== 'finished') {
+        phase = 'finished';
+        feed.busy(false);
+        feed.end();
+        feed.finished();
+      }
+      if (inFailure) haltAfter(order.failedMs);
+      else if (!stop.aborted) {
+        clearTimeout(timer);
+        timer = undefined;
+      }
+    },
+    nudge() {
+      if (steering === undefined || phase !== 'working' || stop.aborted) return false;
+      feed.write(steering.say(nudge));
+      return true;
+    },
+    release() {
+      phase = 'over';
+      clearTimeout(timer);
+      stop.removeEventListener('abort', onStop);
+    },
+  };
+}

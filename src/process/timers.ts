@@ -1,0 +1,133 @@
+// Tells a process that hangs from one that works: no first byte, silence, or no exit after its last word.
+
+const timerMsMax = 2_147_483_647; // longer ones fire at once
+const nudgedMs = 60_000;
+
+/** Absent: that timer is off. */
+export interface Timers {
+  /** From its start to the first byte of output or errors. */
+  readonly firstByteMs?: number;
+  readonly silenceMs?: number;
+  /** Instead of `silenceMs` while it is busy. */
+  readonly busySilenceMs?: number;
+  /** From its last word to its exit. */
+  readonly afterResultMs?: number;
+  /** What a nudge buys it. */
+  readonly nudgedMs?: number;
+}
+
+export type TimerCause = 'time' | 'first-byte' | 'silence' | 'result';
+
+export interface TimerOrder {
+  readonly timeMsMax: number;
+  readonly timers?: Timers;
+  /** Silence is over its limit: true when the process was nudged and is to get some more time. */
+  readonly onSilence?: () => boolean;
+}
+
+export interface RunningTimers {
+  /** A byte came, or the one who holds them up let go. Cheap: called for every chunk. */
+  heard(): void;
+  finished(): void;
+  busy(isBusy: boolean): void;
+  disarm(): void;
+}
+
+interface Due {
+  readonly cause: TimerCause;
+  readonly atMs: number;
+}
+
+/** Times of `performance.now()`. */
+interface Life {
+  readonly startedMs: number;
+  heardMs?: number;
+  finishedMs?: number;
+  nudgedAtMs?: number;
+  isBusy: boolean;
+}
+
+function dueOfSilence(life: Life, timers: Timers): Due | undefined {
+  if (life.heardMs === undefined && timers.firstByteMs !== undefined)
+    return { cause: 'first-byte', atMs: life.startedMs + timers.firstByteMs };
+  const lastMs = life.heardMs ?? life.startedMs;
+  if (life.finishedMs !== undefined && timers.afterResultMs !== undefined)
+    return { cause: 'result', atMs: Math.max(life.finishedMs, lastMs) + timers.afterResultMs };
+  const allowedMs = life.isBusy ? timers.busySilenceMs : timers.silenceMs;
+  if (allowedMs === undefined) return undefined;
+  const nudgedEndMs = isNudged(life) ? life.nudgedAtMs! + (timers.nudgedMs ?? nudgedMs) : undefined;
+  return { cause: 'silence', atMs: nudgedEndMs ?? lastMs + allowedMs };
+}
+
+/** And silent since. */
+function isNudged({ nudgedAtMs, heardMs, startedMs }: Life): boolean {
+  return nudgedAtMs !== undefined && nudgedAtMs > (heardMs ?? startedMs);
+}
+
+function nextDue(life: Life, { timeMsMax, timers = {} }: TimerOrder): Due {
+  const whole: Due = { cause: 'time', atMs: life.startedMs + timeMsMax };
+  const silence = dueOfSilence(life, timers);
+  return silence && silence.atMs < whole.atMs ? silence : whole;
+}
+
+/** `isHeldUp`: nobody takes what it says, so that its silence is ours. `end` is called once. */
+export function startTimers(
+  order: TimerOrder,
+  isHeldUp: () => boolean,
+  end: (cause: TimerCause) => void,
+): RunningTimers {
+  const life: Life = { startedMs: performance.now(), isBusy: false };
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function arm(): void {
+    clearTimeout(timer);
+    if (isOver) return;
+    const waitMs = Math.max(0, Math.ceil(nextDue(life, order).atMs - performance.now()));
+    timer = setTimeout(look, Math.min(waitMs, timerMsMax));
+  }
+
+  /** When we were held up ourselves, its bytes may lie there unread: two immediates let a whole poll for input pass. */
+  function look(): void {
+    if (nextDue(life, order).atMs > performance.now()) arm();
+    else setImmediate(() => setImmediate(decide));
+  }
+
+  function decide(): void {
+    if (isOver) return;
+    const due = nextDue(life, order);
+    if (due.cause !== 'time' && isHeldUp()) life.heardMs = performance.now();
+    else if (due.atMs <= performance.now() && !nudges(due)) {
+      isOver = true;
+      end(due.cause);
+    }
+    arm();
+  }
+
+  function nudges({ cause }: Due): boolean {
+    if (cause !== 'silence' || isNudged(life) || order.onSilence?.() !== true) return false;
+    life.nudgedAtMs = performance.now();
+    return true;
+  }
+
+  arm();
+  return {
+    heard() {
+      const isFirst = life.heardMs === undefined;
+      life.heardMs = performance.now();
+      if (isFirst) arm();
+    },
+    finished() {
+      life.finishedMs = performance.now();
+      arm();
+    },
+    busy(isBusy) {
+      life.isBusy = isBusy;
+      arm();
+    },
+    disarm() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// `ralph agents list`: which agents there are, which of them are here, and how well we know each.
+import { proofWords } from '../../app/agents.ts';
+import { type Surveyed, surveyAgents } from '../../app/survey.ts';
+import { resolveRunConfig } from '../../app.ts';
+import type { Context } from './context.ts';
+import { refuseProblems } from './prepare.ts';
+
+/** What an agent can do, in the words of the port. */
+const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;
+
+function line(one: Surveyed): string {
+  const unknown = one.name === 'scripted' ? 'built in' : 'version unknown';
+  const place = one.installed === null ? 'not installed' : (one.version ?? unknown);
+  const login = one.installed === null ? '' : `login ${one.login.known ? one.login.words : 'unknown'}`;
+  const can = abilities.filter(ability => one.can[ability]).join(' ') || 'nothing more';
+  return `${one.name.padEnd(9)} ${place.padEnd(17)} ${one.proof.padEnd(10)} can: ${can.padEnd(25)} ${login}`.trimEnd();
+}
+
+export async function execute(
+  context: Context,
+  _words: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { env, directory } = context;
+  const resolved = await resolveRunConfig(env, directory, {});
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  const agents = await surveyAgents({ env, directory, config: resolved.run.config });
+  if (flags['json'] === true) {
+    context.out(JSON.stringify({ version: 1, agents }, null, 2));
+    return 0;
+  }
+  for (const one of agents) {
+    context.out(line(one));
+    if (one.installed === null) context.out(`          ${one.install}`);
+    else if (one.name !== 'scripted') context.out(`          ${one.installed}`);
+  }
+  for (const one of agents) {
+    const words = proofWords(one.name, one.proof);
+    if (words !== undefined) context.say(words);
+  }
+  return 0;
+}

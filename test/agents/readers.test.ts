@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { streamsOf } from '../contracts/cli-agent.ts';
+import { cliRows } from '../contracts/cli-rows.ts';
+
+const order = { prompt: '', args: [], folder: '/private', isRoot: false, interactive: false };
+const nasty = [null, undefined, 0, -1, Number.NaN, '', 'x', [], [null], [[]], {}, { type: 7 }, true];
+
+type Fields = Record<string, unknown>;
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** The event once for each of its values, at every depth, with something else in its place. */
+function* spoiled(event: Fields, whole: Fields = event): Generator<Fields> {
+  for (const [name, value] of Object.entries(event)) {
+    for (const other of nasty) {
+      event[name] = other;
+      yield whole;
+    }
+    event[name] = value;
+    if (isFields(value)) yield* spoiled(value, whole);
+  }
+}
+
+function eventsOf(agent: string): readonly Fields[] {
+  const folder = streamsOf(agent);
+  const lines = readdirSync(folder).flatMap(name => readFileSync(join(folder, name), 'utf8').split('\n'));
+  const kinds = new Map<string, Fields>();
+  for (const line of lines) {
+    if (!line.startsWith('{')) continue;
+    const event: Fields = JSON.parse(line);
+    const shape = JSON.stringify([event['type'], event['subtype'], Object.keys(event), line.length % 7]);
+    kinds.set(shape, event);
+  }
+  return [...kinds.values()];
+}
+
+describe('the reader of every agent', () => {
+  it.each(Object.entries(cliRows))('of %s bears whatever its events hold (B55)', (name, { cli }) => {
+    const reader = cli.reader(order);
+    const events = reader.plain ? [] : eventsOf(name);
+    for (const event of events) {
+      for (const bad of spoiled(event)) {
+        try {
+          reader.read(bad);
+          const { message, problem } = reader.verdict();
+          if (typeof message !== 'string') throw new Error(`a message that is no text: ${String(message)}`);
+          if (problem !== undefined && typeof problem.text !== 'string') throw new Error('a problem without words');
+        } catch (error) {
+          expect.fail(`${JSON.stringify(bad).slice(0, 300)}: ${(error as Error).message}`);
+        }
+      }
+    }
+    expect(events.length > 5 || reader.plain !== undefined).toBe(true);
+  });
+});

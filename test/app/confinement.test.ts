@@ -1,0 +1,70 @@
+// What a run asks of bubblewrap, by --sandbox and by what this machine can do.
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+const machine = vi.hoisted(() => ({ kind: 'bubblewrap', asked: 0 }));
+vi.mock('../../src/process/confine.ts', () => ({
+  confinementKind: () => {
+    machine.asked += 1;
+    return machine.kind;
+  },
+  gitPathsToProtect: (directory: string) => [`${directory}/.git/hooks`, `${directory}/.git/config`],
+}));
+
+const { confinementFor, containmentWords } = await import('../../src/app/confinement.ts');
+
+const place = { directory: '/work/shop', home: '/home/ada/ralph', env: { HOME: '/home/ada' } };
+beforeEach(() => {
+  machine.kind = 'bubblewrap';
+  machine.asked = 0;
+});
+
+describe('what is asked for', () => {
+  it('hides our home and protects what git would run', () => {
+    expect(confinementFor({ config: { sandbox: 'auto' }, ...place })).toEqual({
+      hidden: ['/home/ada/ralph'],
+      readOnly: ['/work/shop/.git/hooks', '/work/shop/.git/config'],
+      writable: [],
+    });
+  });
+
+  it('leaves the work folder open when it lies in our home, but not one beside it with a similar name', () => {
+    const inside = { ...place, directory: '/home/ada/ralph/work' };
+    expect(confinementFor({ config: { sandbox: 'auto' }, ...inside })?.writable).toEqual(['/home/ada/ralph/work']);
+    const beside = { ...place, directory: '/home/ada/ralph-work' };
+    expect(confinementFor({ config: { sandbox: 'auto' }, ...beside })?.writable).toEqual([]);
+  });
+
+  it('leaves the home of the user open when it lies in ours: the login of the agent is there', () => {
+    const odd = { ...place, home: '/data', env: { HOME: '/data/ada' } };
+    expect(confinementFor({ config: { sandbox: 'auto' }, ...odd })?.writable).toEqual(['/data/ada']);
+    expect(confinementFor({ config: { sandbox: 'auto' }, ...place, env: {} })?.writable).toEqual([]);
+  });
+
+  it('is nothing with --sandbox none', () => {
+    expect(confinementFor({ config: { sandbox: 'none' }, ...place })).toBeUndefined();
+  });
+
+  it('tries nothing out with auto: a run that is refused leaves no trace', () => {
+    confinementFor({ config: { sandbox: 'auto' }, ...place });
+    expect(machine.asked).toBe(0);
+  });
+});
+
+describe('where bubblewrap does not work', () => {
+  beforeEach(() => {
+    machine.kind = 'none';
+  });
+
+  it('--sandbox bwrap is refused with exit 10', () => {
+    expect(() => confinementFor({ config: { sandbox: 'bwrap' }, ...place })).toThrow(
+      expect.objectContaining({ exitCode: 10, message: 'Bubblewrap is asked for and does not work here.' }),
+    );
+  });
+
+  it('the card says "not confined"', () => {
+    expect(containmentWords('auto')).toContain('not confined (bubblewrap does not work here)');
+    machine.kind = 'bubblewrap';
+    expect(containmentWords('none')).toContain('not confined (--sandbox none)');
+    for (const sandbox of ['auto', 'bwrap'] as const) expect(containmentWords(sandbox)).not.toContain('not confined');
+  });
+});

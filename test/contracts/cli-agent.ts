@@ -1,0 +1,105 @@
+// Runs an agent CLI's adapter through both contracts, with a program that plays its recorded streams.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CliName } from '../../src/app/agents.ts';
+import type { AgentCli, PriceBook } from '../../src/ports/agent.ts';
+import type { Performer } from '../../src/ports/performer.ts';
+import { type CliAgentOptions, cliAgent } from '../../src/process/cli-agent.ts';
+import type { Timers } from '../../src/process/timers.ts';
+import { agentPath, plainEnvironment, scratchDirectory } from '../process/fixture.ts';
+import { cliRows, playedAtMs } from './cli-rows.ts';
+import { type Fault, faultContract } from './faults.ts';
+import { type Behaviour, performerContract } from './performer.ts';
+
+export const streamsOf = (name: string): string => join(import.meta.dirname, '../fixtures/streams', name);
+
+/** One micro-dollar per token, so that estimates can be told by looking. */
+export const plainPrices: PriceBook = {
+  costUsdMicros: ({ input, output, cacheRead, cacheWrite }) => input + output + cacheRead + cacheWrite,
+  windowTokens: () => undefined,
+  knows: () => true,
+};
+
+const momentMs = 300;
+/** Only what is meant to fire is short: a busy machine must not make a good agent look bad. */
+const shortTimers: Readonly<Partial<Record<string, Timers>>> = {
+  hangs: { silenceMs: momentMs, busySilenceMs: momentMs, nudgedMs: momentMs },
+  'never-first-byte': { firstByteMs: momentMs },
+  'result-then-hangs': { afterResultMs: momentMs },
+  'result-then-babbles': { afterResultMs: momentMs },
+};
+const streamFaults: ReadonlySet<string> = new Set(['lies-done', 'rate-limited', 'cost-goes-down', 'two-results']);
+
+/** A performer whose program plays: a fault of `plays-stream`, or a stream by its name. */
+export function playing(cli: AgentCli, fault: string, more: Partial<CliAgentOptions> = {}): Performer {
+  const isStream = existsSync(join(streamsOf(cli.name), `${fault}.jsonl`));
+  return cliAgent(cli, {
+    name: cli.name,
+    program: agentPath('plays-stream'),
+    environment: {
+      ...plainEnvironment,
+      PLAYS_FOLDER: streamsOf(cli.name),
+      PLAYS_FAULT: isStream ? 'plays' : fault,
+      PLAYS_STREAM: isStream ? fault : 'greets',
+    },
+    args: [],
+    prices: plainPrices,
+    timers: shortTimers[fault] ?? {},
+    graceMs: 200,
+    interruptMs: 100,
+    now: () => playedAtMs,
+    ...more,
+  });
+}
+
+const behaviours: Readonly<Record<Behaviour, string>> = {
+  greets: 'greets',
+  hangs: 'works-on',
+  fails: 'fails-at-once',
+  'measures-prompt': 'measures-prompt',
+};
+
+export function cliAgentContract(name: CliName): void {
+  const { cli, ...expected } = cliRows[name];
+
+  performerContract({
+    name,
+    make: behaviour => playing(cli, behaviours[behaviour]),
+    directory: scratchDirectory,
+    spawns: true,
+    readsPrompt: true,
+  });
+
+  const clock = expected.reset === 'soon' ? { now: Date.now } : {};
+  const make = (fault: Fault): Performer => playing(cli, fault, clock);
+  faultContract({ name, make, directory: scratchDirectory, ...expected });
+
+  describe(`the adapter ${name}`, () => {
+    it('is called as its file and its row', () => {
+      expect(cli.name).toBe(name);
+    });
+
+    it('can be steered exactly when it says how', () => {
+      expect(cli.steering !== undefined).toBe(cli.can.steer);
+    });
+
+    it('skips no fault that its streams could play', () => {
+      const stale = Object.keys(expected.notHere).filter(
+        fault => streamFaults.has(fault) && existsSync(join(streamsOf(name), `${fault}.jsonl`)),
+      );
+      expect(stale).toEqual([]);
+    });
+
+    it('never has the prompt among its arguments (F78)', () => {
+      const prompt = 'a prompt that must not be seen in a list of processes';
+      const order = { prompt, args: ['--more'], folder: '/private', isRoot: false, interactive: false };
+      for (const interactive of [false, true]) {
+        const { args, files = {}, input } = cli.launch({ ...order, interactive });
+        expect(args.join(' ')).not.toContain(prompt);
+        expect([input, ...Object.values(files)].join(' ')).toContain(prompt);
+        expect(args).toContain('--more');
+      }
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { agentNames } from '../../src/config/agent-spec.ts';
+import { streamsOf } from './cli-agent.ts';
+import { cliRows } from './cli-rows.ts';
+
+/** Performers that are no agent CLI have a test of their own. */
+const testOf = (name: string): string => join(import.meta.dirname, '../agents', `${name}.test.ts`);
+
+it.each(Object.keys(cliRows))('the contract of %s is run, with streams of its own', name => {
+  expect(readFileSync(testOf(name), 'utf8')).toContain(`cliAgentContract('${name}')`);
+  expect(existsSync(join(streamsOf(name), 'greets.jsonl'))).toBe(true);
+});
+
+it.each(agentNames.filter(name => !Object.hasOwn(cliRows, name)))(
+  '%s, which has no row, keeps the contract too',
+  name => {
+    expect(readFileSync(testOf(name), 'utf8')).toContain('performerContract({');
+  },
+);

@@ -1,0 +1,48 @@
+// Reads a recorded stream as the driver would, without a process: what was said, done and used, and how it ended.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Usage } from '../../src/core/event.ts';
+import type { Failure } from '../../src/core/failure.ts';
+import type { Heard, Reader } from '../../src/ports/agent.ts';
+import { failureOf } from '../../src/process/cli-failure.ts';
+import { type Oddities, readJsonLines } from '../../src/process/json-lines.ts';
+import { meterOf } from '../../src/process/metering.ts';
+import { plainPrices, streamsOf } from './cli-agent.ts';
+import { playedAtMs } from './cli-rows.ts';
+
+export interface ReadStream {
+  readonly message: string;
+  readonly text: string;
+  readonly tools: readonly string[];
+  readonly heard: readonly Heard[];
+  readonly usage: Usage | undefined;
+  readonly failure: Failure | undefined;
+  readonly oddities: Readonly<Oddities>;
+}
+
+/** The exit code is one that must not count; only for plain text it must, and is a good one. */
+export function readStream(reader: Reader, agent: string, stream: string): ReadStream {
+  const heard: Heard[] = [];
+  const lines = readJsonLines(reader, 1_000_000, each => heard.push(each));
+  lines.push(readFileSync(join(streamsOf(agent), `${stream}.jsonl`), 'utf8'));
+  lines.end();
+  const meter = meterOf(plainPrices, undefined);
+  let usage: Usage | undefined;
+  for (const each of heard) if (each.type === 'usage') usage = meter.usage(each) ?? usage;
+  const verdict = reader.verdict();
+  const isPlain = reader.plain !== undefined;
+  const code = isPlain ? 0 : 1;
+  const exit = { type: 'exited', code, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 } as const;
+  const times = { silenceMs: 1, firstByteMs: 1, timeMsMax: 1, nowMs: playedAtMs };
+  return {
+    message: verdict.message,
+    text: heard.map(each => (each.type === 'text' ? each.text : '')).join(''),
+    tools: heard.flatMap(each =>
+      each.type === 'tool' && each.phase === 'began' ? [`${each.name}: ${each.detail}`] : [],
+    ),
+    heard,
+    usage,
+    failure: failureOf({ exit, verdict, isPlain, stopped: false, errors: '', ...times }),
+    oddities: lines.oddities,
+  };
+}

@@ -1,0 +1,110 @@
+// Proves who does a task next: named for it, first of the chain, not limited by its provider, not resting.
+import { describe, expect, it } from 'vitest';
+import { waitingFor } from '../../src/core/next.ts';
+import type { SettingsPart } from './given.ts';
+import { failed, hour, minute, only, Story, says, second, spec } from './given.ts';
+
+const next = (story: Story): readonly string[] =>
+  story.effects().flatMap(effect => (effect.type === 'begin' ? [`${effect.task} by ${effect.performer}`] : []));
+
+const limitedUntil = (resetAtMs: number) => ({
+  message: '',
+  failure: { kind: 'rate-limit' as const, detail: '5-hour limit', resetAtMs },
+});
+
+const two: SettingsPart = { performers: ['claude', 'codex'] };
+
+describe('a provider that says when it serves again (F54)', () => {
+  it('given one performer, then nothing begins before that time, it is no error, and it goes on by itself', () => {
+    const story = new Story({ performers: ['claude'] });
+    const resetAt = story.now + 3 * hour;
+    const events = story.iteration('A', limitedUntil(resetAt), 'claude');
+    expect(only(events, 'iteration.ended')).toMatchObject({ waitUntil: resetAt, waitFor: 'limit-reset' });
+    expect(next(story)).toEqual([]);
+    expect(story.wakeAt()).toBe(resetAt);
+    expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of claude to be reset', until: resetAt });
+    expect(story.state).toMatchObject({ errorsInRow: 0, sinceProgress: 0 });
+    expect(story.task('A').attempts).toBe(0);
+    story.after(3 * hour);
+    expect(next(story)).toEqual(['A by claude']);
+  });
+
+  it('given a fallback, then that one works meanwhile, and the first again after its reset', () => {
+    const story = new Story(two);
+    story.iteration('A', limitedUntil(story.now + hour), 'claude');
+    expect(next(story)).toEqual(['A by codex']);
+    story.iteration('A', says('not yet'), 'codex');
+    expect(next(story)).toEqual(['A by codex']);
+    story.after(hour);
+    expect(next(story)).toEqual(['A by claude']);
+  });
+
+  it('given that all are limited, then it waits for the first that is not', () => {
+    const story = new Story(two);
+    const start = story.now;
+    story.iteration('A', limitedUntil(start + 2 * hour), 'claude');
+    story.iteration('A', limitedUntil(start + hour), 'codex');
+    expect(next(story)).toEqual([]);
+    expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of codex to be reset', until: start + hour });
+    expect(story.wakeAt()).toBe(start + hour);
+  });
+});
+
+describe('a performer named for a task or a phase', () => {
+  it('given one for a task, then it does that task, and the chain stands behind it', () => {
+    const story = new Story({ ...two, parallel: 2, performersByTask: { B: 'gemini' } });
+    expect(next(story)).toEqual(['A by claude', 'B by gemini']);
+    story.iteration('B', limitedUntil(story.now + hour), 'gemini');
+    expect(next(story)).toEqual(['A by claude', 'B by claude']);
+  });
+
+  it('given one for the phase that the last report named, then it goes on', () => {
+    const story = new Story({ ...two, performersByPhase: { testing: 'pi' } });
+    expect(next(story)).toEqual(['A by claude']);
+    story.iteration('A', says('<report>{"phase": "testing"}</report>'), 'claude');
+    expect(next(story)).toEqual(['A by pi']);
+  });
+
+  it('given a task called like a property of every object, then nothing is named for it', () => {
+    const story = new Story(two, [spec('constructor')]);
+    expect(next(story)).toEqual(['constructor by claude']);
+  });
+});
+
+describe('an agent that does not start (F25)', () => {
+  const silent = failed('no-start', 'no sign of life within 2 min');
+
+  it('given three starts without a first byte, then a human is asked, and no task is blamed', () => {
+    const story = new Story({ performers: ['claude'] });
+    for (let n = 0; n < 3; n += 1) {
+      story.iteration('A', silent, 'claude');
+      story.after(minute);
+    }
+    const { escalation } = only(story.events, 'escalation.raised');
+    expect(escalation).toMatchObject({ kind: 'agent', summary: 'claude: the agent does not start' });
+    expect(escalation.task).toBeUndefined();
+    expect(story.task('A').attempts).toBe(0);
+    expect(story.state.errorsInRow).toBe(0);
+  });
+
+  it('given a fallback that can work, then it takes over instead', () => {
+    const story = new Story(two);
+    for (let n = 0; n < 3; n += 1) {
+      story.iteration('A', silent, 'claude');
+      story.after(second);
+    }
+    expect(story.events.some(event => event.type === 'escalation.raised')).toBe(false);
+    story.after(minute / 2);
+    expect(next(story)).toEqual(['A by codex']);
+  });
+
+  it('given a start that works in between, then the count begins anew', () => {
+    const story = new Story({ performers: ['claude'] });
+    story.iteration('A', silent, 'claude');
+    story.iteration('A', silent, 'claude');
+    story.iteration('A', says('worked'), 'claude');
+    story.iteration('A', silent, 'claude');
+    expect(story.state.startsFailedInRow).toBe(1);
+    expect(story.state.escalations).toEqual([]);
+  });
+});

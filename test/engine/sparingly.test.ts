@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { sparingly } from '../../src/engine/sparingly.ts';
+import { VirtualClock } from '../simulate/clock.ts';
+import { random } from '../simulate/random.ts';
+
+function speaker() {
+  const clock = new VirtualClock(random(1));
+  const said: string[] = [];
+  return { clock, said, sparing: sparingly<string>(clock, 250, word => said.push(word)) };
+}
+
+it('the first word is said at once', () => {
+  const { said, sparing } = speaker();
+  sparing.say('one');
+  expect(said).toEqual(['one']);
+});
+
+it('of many words only the newest is said, when its time has come', () => {
+  const { clock, said, sparing } = speaker();
+  for (const word of ['one', 'two', 'three', 'four']) sparing.say(word);
+  expect(said).toEqual(['one']);
+  const before = clock.now();
+  clock.advance();
+  expect([said, clock.now() - before]).toEqual([['one', 'four'], 250]);
+  sparing.say('five');
+  clock.advance();
+  expect(said).toEqual(['one', 'four', 'five']);
+});
+
+it('what waits at the end is not said', () => {
+  const { clock, said, sparing } = speaker();
+  sparing.say('one');
+  sparing.say('two');
+  sparing.stop();
+  clock.advance();
+  expect(said).toEqual(['one']);
+});

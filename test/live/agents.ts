@@ -1,0 +1,183 @@
+// The real programs of the live suite: pinned versions, where they lie in their package, and how each is pointed at the mock.
+import type { Step } from './mock.ts';
+
+interface Place {
+  /** A throw-away HOME. */
+  readonly home: string;
+  readonly url: string;
+}
+
+/** What makes an agent work without network or account. */
+interface Stage {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Relative to HOME. */
+  readonly files: Readonly<Record<string, string>>;
+  /** For `ralph run`. */
+  readonly words: readonly string[];
+}
+
+export interface LiveAgent {
+  readonly name: string;
+  readonly packageName: string;
+  readonly version: string;
+  /** Inside node_modules, best first: native programs are taken directly, as no install script is run. */
+  readonly programs: readonly string[];
+  stage(place: Place): Stage;
+  /** Words reach it while it works. */
+  readonly canSteer: boolean;
+  readonly limit: Limit;
+  readonly overloadStatus: number;
+  /** For an agent that does not give up by itself when nobody answers. */
+  readonly refusedWords?: readonly string[];
+}
+
+/** How its provider says that a limit is reached, and what the agent passes on of that. */
+interface Limit {
+  step(resetAtMs: number): Step;
+  /** How exactly the agent tells the reset, if it does. */
+  readonly tells: 'second' | 'minute' | 'nothing';
+  /** How far the reset is ahead. */
+  readonly aheadMs: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly without?: readonly string[];
+}
+
+const plainStep = (resetAtMs: number): Step => ({ error: 429, message: 'Rate limit reached', resetAtMs });
+
+const machine = `${process.platform}-${process.arch}`;
+
+const claude: LiveAgent = {
+  name: 'claude',
+  packageName: '@anthropic-ai/claude-code',
+  version: '2.1.325',
+  programs: [`@anthropic-ai/claude-code-${machine}/claude`],
+  stage: ({ url }) => ({
+    environment: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'sk-ant-dummy' },
+    files: {},
+    words: ['--model', 'claude-sonnet-4-5'],
+  }),
+  canSteer: true,
+  limit: {
+    step: resetAtMs => ({ windowUsedUpUntilMs: resetAtMs }),
+    tells: 'second',
+    aheadMs: 6_000,
+    environment: { CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-dummy' },
+    without: ['ANTHROPIC_API_KEY'],
+  },
+  overloadStatus: 529,
+};
+
+const codex: LiveAgent = {
+  name: 'codex',
+  packageName: '@openai/codex',
+  version: '0.166.0',
+  programs: ['@openai/codex/bin/codex.js'],
+  stage: ({ url, home }) => ({
+    environment: { OPENAI_API_KEY: 'sk-dummy', CODEX_HOME: `${home}/.codex` },
+    files: {
+      '.codex/config.toml': [
+        'model_provider = "mock"',
+        'features.plugins = false', // without a network it waits five seconds for them
+        '[model_providers.mock]',
+        'name = "mock"',
+        `base_url = "${url}/v1"`,
+        'env_key = "OPENAI_API_KEY"',
+        'wire_api = "responses"',
+        'request_max_retries = 1', // ours is the policy; only the user's own file can say so to codex
+        'stream_max_retries = 1',
+        '',
+      ].join('\n'),
+    },
+    words: ['--model', 'gpt-5.4'],
+  }),
+  canSteer: false,
+  limit: {
+    step: resetAtMs => ({
+      error: 429,
+      message: 'The usage limit has been reached',
+      code: 'usage_limit_reached',
+      resetAtMs,
+    }),
+    tells: 'minute',
+    aheadMs: 180_000,
+  },
+  overloadStatus: 503,
+  refusedWords: ['--silence-timeout', '3s'],
+};
+
+const model = { id: 'm1', name: 'm1', contextWindow: 200_000, maxTokens: 8_000 };
+
+const pi: LiveAgent = {
+  name: 'pi',
+  packageName: '@earendil-works/pi-coding-agent',
+  version: '0.87.1',
+  programs: ['@earendil-works/pi-coding-agent/dist/bundle/cli.js'],
+  stage: ({ url }) => ({
+    environment: { PI_OFFLINE: '1' },
+    files: {
+      '.pi/agent/models.json': JSON.stringify({
+        providers: {
+          mock: {
+            baseUrl: `${url}/v1`,
+            apiKey: 'dummy',
+            api: 'openai-completions',
+            models: [{ ...model, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }],
+          },
+        },
+      }),
+    },
+    words: ['--model', 'mock/m1'],
+  }),
+  canSteer: false,
+  limit: { step: plainStep, tells: 'nothing', aheadMs: 180_000 },
+  overloadStatus: 503,
+};
+
+const gemini: LiveAgent = {
+  name: 'gemini',
+  packageName: '@google/gemini-cli',
+  version: '0.61.0',
+  programs: ['@google/gemini-cli/bundle/gemini.js'],
+  stage: ({ url }) => ({
+    environment: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'dummy' },
+    // Its retries can only be set in a file of the user's or of root's: see the note in its adapter.
+    files: {
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        general: { maxAttempts: 1, retryFetchErrors: false },
+      }),
+    },
+    words: ['--model', 'gemini-2.5-pro'],
+  }),
+  canSteer: false,
+  limit: { step: plainStep, tells: 'second', aheadMs: 6_000 },
+  overloadStatus: 503,
+};
+
+const opencode: LiveAgent = {
+  name: 'opencode',
+  packageName: 'opencode-ai',
+  version: '1.18.33',
+  programs: [`opencode-${machine}/bin/opencode`, `opencode-${machine}-baseline/bin/opencode`],
+  stage: ({ url }) => ({
+    environment: {},
+    files: {
+      '.config/opencode/opencode.json': JSON.stringify({
+        provider: {
+          mock: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${url}/v1`, apiKey: 'dummy' },
+            models: { m1: { name: 'm1', limit: { context: 200_000, output: 8_000 }, cost: { input: 3, output: 15 } } },
+          },
+        },
+      }),
+    },
+    words: ['--model', 'mock/m1'],
+  }),
+  // It waits for a reset by itself, in silence, and tells of it only when it gives up: by then this one is over.
+  canSteer: false,
+  limit: { step: plainStep, tells: 'nothing', aheadMs: 3_000 },
+  overloadStatus: 503,
+};
+
+export const liveAgents: readonly LiveAgent[] = [claude, codex, pi, gemini, opencode];

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { StreamProblem } from '../../src/ports/agent.ts';
+import { failureOf, plausibleReset, type RunSeen } from '../../src/process/cli-failure.ts';
+import type { ProcessExit } from '../../src/process/spawn.ts';
+
+const now = Date.parse('2026-11-15T12:00:00Z');
+const exited = (more: Partial<ProcessExit> = {}): ProcessExit => ({
+  type: 'exited',
+  code: 0,
+  signal: null,
+  timedOut: false,
+  stoppedByUs: false,
+  reaped: 0,
+  ...more,
+});
+const seen = (exit: Partial<ProcessExit>, more: Partial<RunSeen> = {}): RunSeen => ({
+  exit: exited(exit),
+  verdict: { message: '', finished: false },
+  isPlain: false,
+  stopped: false,
+  errors: '',
+  silenceMs: 600_000,
+  firstByteMs: 120_000,
+  timeMsMax: 7_200_000,
+  nowMs: now,
+  ...more,
+});
+const finished = (problem?: StreamProblem): Partial<RunSeen> => ({
+  verdict: { message: '', finished: true, ...(problem === undefined ? {} : { problem }) },
+});
+
+describe('a run', () => {
+  it.each([
+    ['exit code 1', { code: 1 }],
+    ['a signal', { code: 137, signal: 'SIGKILL' }],
+    ['our timer after its last word', { code: 143, signal: 'SIGTERM', cause: 'result' }],
+    ['the end of its time', { timedOut: true, cause: 'time' }],
+    ['the memory limit', { code: 137, signal: 'SIGKILL', cause: 'memory' }],
+  ] as const)('with a good last word has succeeded in spite of %s', (_what, exit) => {
+    expect(failureOf(seen(exit, finished()))).toBeUndefined();
+  });
+
+  it.each([
+    ['first-byte', { cause: 'first-byte' }, 'no-start', 'no sign of life within 2 min of its start'],
+    ['silence', { cause: 'silence', timedOut: true }, 'timeout', 'stuck: no output for 10 min'],
+    ['time', { cause: 'time', timedOut: true }, 'timeout', 'not finished within 120 min'],
+    ['memory', { cause: 'memory' }, 'resource-limit', 'ended because it used more memory than it may'],
+    ['processes', { cause: 'processes' }, 'resource-limit', 'ended because it used more processes than it may'],
+    ['nothing, exit 0', {}, 'process', 'ended without a result; exit code 0'],
+    ['nothing, exit 127', { code: 127 }, 'spawn', 'ended without a result; exit code 127'],
+    ['a spawn error', { code: null, spawnError: 'no such directory: x' }, 'spawn', 'no such directory: x'],
+  ] as const)('ended by %s says so', (_what, exit, kind, detail) => {
+    expect(failureOf(seen(exit))).toMatchObject({ kind, detail });
+  });
+
+  it('without a result is classified by the last line of its errors', () => {
+    const failure = failureOf(seen({ code: 1 }, { errors: 'warming up\nRate limit reached\n' }));
+    expect(failure).toMatchObject({ kind: 'rate-limit', exitCode: 1 });
+  });
+
+  it('with a problem is not classified by its exit code, even one that looks like a signal', () => {
+    const exit = { code: 173, signal: 'SIGSTKFLT' } as unknown as Partial<ProcessExit>;
+    expect(failureOf(seen(exit, finished({ status: 401, text: 'no key' })))).toMatchObject({ kind: 'auth' });
+    expect(failureOf(seen({ code: 127 }, finished({ text: 'so so' })))).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('with a problem that has a name and a status goes by its name', () => {
+    const problem: StreamProblem = { kind: 'billing', status: 429, text: 'a\n  long   story', resetAtMs: now + 5 };
+    expect(failureOf(seen({ code: 1 }, finished(problem)))).toEqual({
+      kind: 'billing',
+      detail: 'a long story',
+      exitCode: 1,
+      resetAtMs: now + 5,
+    });
+  });
+
+  it('that we stopped is stopped, whatever it said', () => {
+    const problem: StreamProblem = { kind: 'rate-limit', text: 'limit' };
+    expect(failureOf(seen({}, { ...finished(problem), stopped: true }))?.kind).toBe('stopped');
+    expect(failureOf(seen({}, { ...finished(), stopped: true }))?.kind).toBe('stopped');
+  });
+});
+
+it.each([
+  ['in an hour', now + 3_600_000, now + 3_600_000],
+  ['with a fraction', now + 1_000.4, now + 1_000],
+  ['in 1970', 0, undefined],
+  ['just now', now, undefined],
+  ['in the year 275760', 8.64e15, undefined],
+  ['nonsense', Number.NaN, undefined],
+  ['missing', undefined, undefined],
+])('a reset that is %s is %s (B69)', (_when, at, kept) => {
+  expect(plausibleReset(at, now)).toBe(kept);
+});
+
+describe('a run of an agent whose output is plain text', () => {
+  const plain = (message: string, exit: Partial<ProcessExit> = {}, more: Partial<RunSeen> = {}) =>
+    failureOf(seen(exit, { isPlain: true, verdict: { message, finished: false }, ...more }));
+
+  it('is good when it said something and exited with 0', () => {
+    expect(plain('All done.')).toBeUndefined();
+  });
+
+  it.each([
+    ['said nothing', plain(' '), 'process'],
+    ['exited with 1', plain('All done.', { code: 1 }), 'process'],
+    ['was ended by us for its silence', plain('All done.', { cause: 'silence', timedOut: true }), 'timeout'],
+  ])('is not when it %s', (_how, failure, kind) => {
+    expect(failure?.kind).toBe(kind);
+  });
+});
+
+describe('a run without a login', () => {
+  const loginMissing = ['Error: No authentication'];
+
+  it.each([
+    ['among its errors', { errors: 'Error: No authentication information found.\n\nYou can use:\n  - a token\n' }],
+    ['instead of its stream', { errors: 'a warning\n', odd: '  Error: No authentication information found.\n' }],
+  ])('is told by the words of the agent, %s (F56)', (_where, words) => {
+    expect(failureOf(seen({ code: 1 }, { ...words, loginMissing }))).toEqual({
+      kind: 'auth',
+      detail: 'exit code 1: Error: No authentication information found.',
+      exitCode: 1,
+    });
+  });
+
+  it('is not told by a line that only holds such words', () => {
+    const errors = 'it printed "Error: No authentication" and went on\n';
+    expect(failureOf(seen({ code: 1 }, { errors, loginMissing }))?.kind).toBe('process');
+  });
+
+  it('is not told by anything when it came to a good end', () => {
+    const errors = 'Error: No authentication for that server\n';
+    expect(failureOf(seen({}, { ...finished(), errors, loginMissing }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { PriceBook, Tokens } from '../../src/ports/agent.ts';
+import { meterOf } from '../../src/process/metering.ts';
+
+const prices: PriceBook = {
+  costUsdMicros: ({ input, output }, model) => (input + output) * (model === 'dear' ? 100 : 1),
+  windowTokens: model => (model === 'wide' ? 1_000_000 : undefined),
+  knows: () => true,
+};
+const tokens = (input: number, output = 0, more: Partial<Tokens> = {}): Tokens => ({
+  input,
+  output,
+  cacheRead: 0,
+  cacheWrite: 0,
+  ...more,
+});
+const meter = () => meterOf(prices, undefined);
+
+describe('what an agent has used', () => {
+  it('costs what the agent says', () => {
+    expect(meter().usage({ type: 'usage', tokens: tokens(10, 5), costUsd: 0.007695 })).toEqual({
+      inputTokens: 10,
+      outputTokens: 5,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      costUsdMicros: 7_695,
+      estimated: false,
+    });
+  });
+
+  it.each([undefined, null, Number.NaN, -1, 0, '0.5', Number.POSITIVE_INFINITY, 1e300, {}])(
+    'is estimated from its tokens when the cost is %s (F57)',
+    costUsd => {
+      const usage = meter().usage({ type: 'usage', tokens: tokens(10, 5), costUsd });
+      expect(usage).toMatchObject({ costUsdMicros: 15, estimated: true });
+    },
+  );
+
+  it('is never nothing when it is less than a micro-dollar', () => {
+    expect(meter().usage({ type: 'usage', tokens: tokens(1), costUsd: 1e-9 })?.costUsdMicros).toBe(1);
+  });
+
+  it('has no tokens where their number is nonsense', () => {
+    const odd = { input: Number.NaN, output: -5, cacheRead: 1.5, cacheWrite: Number.POSITIVE_INFINITY };
+    expect(meter().usage({ type: 'usage', tokens: odd })).toMatchObject({
+      inputTokens: 0,
+      outputTokens: 0,
+      cacheReadTokens: 1,
+      cacheWriteTokens: 0,
+    });
+  });
+
+  it('is the sum over its models, each at its own price', () => {
+    const both = meter();
+    both.usage({ type: 'usage', tokens: tokens(10), model: 'cheap' });
+    expect(both.usage({ type: 'usage', tokens: tokens(10), model: 'dear' })).toMatchObject({
+      inputTokens: 20,
+      costUsdMicros: 1_010,
+    });
+  });
+
+  it('has the price of the model that was asked for when none is named', () => {
+    const usage = meterOf(prices, 'dear').usage({ type: 'usage', tokens: tokens(1) });
+    expect(usage?.costUsdMicros).toBe(100);
+  });
+
+  it('never shrinks, in no field (F57, B56)', () => {
+    const one = meter();
+    one.usage({ type: 'usage', tokens: tokens(100, 10, { cacheRead: 7 }), costUsd: 0.5 });
+    expect(one.usage({ type: 'usage', tokens: tokens(50, 20), costUsd: 0.2 })).toEqual({
+      inputTokens: 100,
+      outputTokens: 20,
+      cacheReadTokens: 7,
+      cacheWriteTokens: 0,
+      costUsdMicros: 500_000,
+      estimated: false,
+    });
+  });
+
+  it('stays an estimate when that was higher than what the agent says in the end', () => {
+    const one = meterOf(prices, 'dear');
+    one.usage({ type: 'usage', tokens: tokens(100) });
+    one.usage({ type: 'usage', tokens: tokens(101), costUsd: 0.000_001 });
+    expect(one.usage({ type: 'usage', tokens: tokens(102), costUsd: 0.000_002 })).toMatchObject({
+      costUsdMicros: 10_000,
+      estimated: true,
+    });
+  });
+
+  it('is not said again when nothing changed', () => {
+    const one = meter();
+    one.usage({ type: 'usage', tokens: tokens(5) });
+    expect(one.usage({ type: 'usage', tokens: tokens(5) })).toBeUndefined();
+  });
+});
+
+describe('a context', () => {
+  it.each([
+    ['by the window that the agent names', { usedTokens: 50_000, windowTokens: 100_000 }, 0.5],
+    ['by the window of its model', { usedTokens: 100_000, model: 'wide' }, 0.1],
+    ['by the usual window', { usedTokens: 100_000 }, 0.5],
+    ['by the usual window when the one named is nonsense', { usedTokens: 100_000, windowTokens: Number.NaN }, 0.5],
+    ['to the brim and no more', { usedTokens: 900_000 }, 1],
+    ['by nothing that is nonsense', { usedTokens: Number.NaN }, 0],
+  ])('is filled %s', (_how, heard, fraction) => {
+    expect(meter().usedFraction({ type: 'context', ...heard })).toBe(fraction);
+  });
+});

@@ -1,0 +1,20 @@
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { expect, it, vi } from 'vitest';
+import { openQueue } from '../../src/process/queue.ts';
+import { type OutputEvent, readText } from '../../src/process/streams.ts';
+
+it('a stream that we held up counts as heard when we let it go, so that its silence begins only then', async () => {
+  const stream = new PassThrough();
+  const queue = openQueue<OutputEvent>(1_000);
+  let heard = 0;
+  readText(stream as unknown as Socket, 'output', 1_000_000, queue, () => {
+    heard += 1;
+  });
+  stream.write('x'.repeat(2_000));
+  await vi.waitFor(() => expect(stream.isPaused()).toBe(true));
+  expect(heard).toBe(1);
+  await queue.take();
+  await vi.waitFor(() => expect(stream.isPaused()).toBe(false));
+  expect(heard).toBe(2);
+});
