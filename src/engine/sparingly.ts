@@ -7,19 +7,32 @@ export interface Sparing<Value> {
   stop(): void;
 }
 
-export function sparingly<Value>(clock: Clock, everyMs: number, say: (value: Value) => void): Sparing<Value> {
+export function sparingly<Value>(
+  clock: Clock,
+  everyMs: number,
+  say: (value: Value) => void,
+  /** Cannot wait, compared with what was said last. */
+  isUrgent: (value: Value, said: Value | undefined) => boolean = () => false,
+): Sparing<Value> {
+  let said: Value | undefined;
   let saidAt = Number.NEGATIVE_INFINITY;
   let waiting: { value: Value } | undefined;
   let cancel: () => void = () => {};
 
   function tell(value: Value): void {
     saidAt = clock.now();
+    said = value;
     say(value);
   }
 
   return {
     say(value) {
       const isDue = Math.abs(clock.now() - saidAt) >= everyMs; // also when the clock was put back
+      if (isUrgent(value, said)) {
+        cancel();
+        waiting = undefined;
+        return tell(value);
+      }
       if (waiting === undefined && isDue) return tell(value);
       const isArmed = waiting !== undefined;
       waiting = { value };

@@ -2,7 +2,8 @@
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Input } from '../core/input.ts';
-import { type LiveIteration, noUsage } from '../core/state.ts';
+import type { Limits } from '../core/limits.ts';
+import { type LiveIteration, noUsage, totalTokens } from '../core/state.ts';
 import { takeCharacters } from '../core/text.ts';
 import type { Activity } from '../ports/performer.ts';
 import type { SpoolWriter } from '../ports/spool.ts';
@@ -25,11 +26,21 @@ interface Pulse {
   stop(): void;
 }
 
+/** A limit is to be overrun by one message, not by a second's worth of them (F59). */
+const isLargeFor =
+  ({ costUsdMicrosMax, tokensMax }: Limits) =>
+  (usage: Usage, said = noUsage): boolean => {
+    const money = usage.costUsdMicros - said.costUsdMicros;
+    const tokens = totalTokens(usage) - totalTokens(said);
+    const isPart = (part: number, whole: number | null): boolean => whole !== null && part >= whole / 200;
+    return isPart(money, costUsdMicrosMax) || isPart(tokens, tokensMax);
+  };
+
 /**
  * Reports that the iteration is alive and since when it is quiet, so that a crash loses half of its time at most. A context
  * that fills up is reported at once: the loop may want to hand off.
  */
-function startPulse({ clock, interactive }: Engine, iteration: number, post: Post): Pulse {
+function startPulse({ clock, interactive }: Engine, iteration: number, limits: Limits, post: Post): Pulse {
   let heardAt = clock.now();
   let everyMs = heartbeatMsMin;
   let contextUsed: number | undefined;
@@ -50,7 +61,8 @@ function startPulse({ clock, interactive }: Engine, iteration: number, post: Pos
   };
   arm();
   const filled = sparingly<void>(clock, reportEveryMs, say);
-  const spent = sparingly<Usage>(clock, reportEveryMs, usage => post({ type: 'usage', iteration, usage }));
+  const report = (usage: Usage): void => post({ type: 'usage', iteration, usage });
+  const spent = sparingly<Usage>(clock, reportEveryMs, report, isLargeFor(limits));
   return {
     heard: () => {
       heardAt = clock.now();
@@ -172,7 +184,7 @@ export async function supervise(
     return;
   }
   const prompt = engine.redact(engine.prompt(state, live, await engine.source.instructions()).text);
-  const pulse = startPulse(engine, iteration, post);
+  const pulse = startPulse(engine, iteration, state.settings.limits, post);
   const channel = board.open(iteration, performer.can.steer);
   const { loop, settings } = state;
   const assignment = {

@@ -43,10 +43,7 @@ export function endingOf(territory: Territory, graceMs: number, killRoot: () => 
   function kill(): void {
     if (stage === 'kill' || stage === 'over') return;
     stage = 'kill';
-    const { workers, helpers } = territory.seize();
-    count(workers);
-    killRoot();
-    signalTree([...helpers, ...workers], 'SIGKILL');
+    count(territory.kill(killRoot));
   }
 
   function killStorm(seen: number): void {

@@ -4,11 +4,12 @@ import { spawnSync } from 'node:child_process';
 /**
  * File 3 is a socket to us. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At
  * the end of file we are dead: it stops all that it finds below the first process, below a recorded one or in one of
- * their sessions, looks again until nobody is new, then kills. A recorded session counts while its number is not reused.
- * The first process outlives the command, because it is the parent of orphans where `adopting` works.
+ * their sessions, looks again until nobody is new, kills, and looks once more: the kernel lets a stopped one go on when
+ * the last one above it dies. A recorded session counts while its number is not reused. The first process outlives
+ * everyone, because it is the parent of orphans where `adopting` works.
  */
 export const groupInit = `
-trap : TERM HUP INT
+trap : TERM HUP INT PIPE
 table() {
   if [ -r /proc/self/stat ]; then
     for file in /proc/[0-9]*/stat; do
@@ -55,13 +56,19 @@ END
   ours=" $$ "
   any=yes
   while [ $any = yes ]; do
-    any=no
-    here="
+    before=$ours
+    any=yes
+    while [ $any = yes ]; do
+      any=no
+      here="
 $(table)"
-    adopt
-    while [ $grew = yes ]; do adopt; done
+      adopt
+      while [ $grew = yes ]; do adopt; done
+    done
+    for pid in \${ours#" $$ "}; do kill -KILL "$pid"; done
+    if [ "$ours" != "$before" ]; then any=yes; fi
   done
-  for pid in $ours; do kill -KILL "$pid"; done
+  kill -KILL $$
   kill -KILL 0
 } </dev/null >/dev/null 2>&1 &
 echo "started $!" >&3 || exit 1

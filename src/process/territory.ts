@@ -4,7 +4,7 @@ import { isAlive } from './identity.ts';
 import { descendants, keyOf, kindred, type RecordedProcess, signalTree } from './tree.ts';
 
 const recordMs = process.platform === 'linux' ? 100 : 1_000; // elsewhere a look starts `ps`
-const seizingRoundsMax = 10;
+const roundsMax = 10;
 const goneMsMax = 1_000;
 
 export interface Territory {
@@ -12,19 +12,14 @@ export interface Territory {
   workers(countMax?: number): readonly RecordedProcess[];
   /** Those of them that have lost their parent. */
   orphans(): readonly RecordedProcess[];
-  /** Everyone, before a kill: held still where they could get away. They are awaited in `clear`. */
-  seize(): Seized;
+  /** Ends everyone, and the root by `killRoot` when it is its turn; says which workers that were. */
+  kill(killRoot: () => void): readonly RecordedProcess[];
   /** Ends most or all of them by one call that no fork can outrun; false when there was nobody to hit. */
   strike(): boolean;
   /** Names a helper of ours. */
   exempt(pid: number): void;
   /** After the end of the root: ends the rest, waits until it is gone, says which workers that were. */
   clear(): Promise<readonly RecordedProcess[]>;
-}
-
-interface Seized {
-  readonly workers: readonly RecordedProcess[];
-  readonly helpers: readonly RecordedProcess[];
 }
 
 type Ungoverned = Exclude<Contained['containment'], 'namespace'>;
@@ -49,9 +44,11 @@ function namespaceBelow(root: RecordedProcess): Territory {
       const adopted = new Set(first ? descendants(first.pid, { depthMax: 1 }).map(each => each.pid) : []);
       return all.filter(each => adopted.has(each.pid));
     },
-    seize() {
+    kill(killRoot) {
       doomed = descendants(root.pid);
-      return { workers: doomed.slice(1), helpers: doomed.slice(0, 1) };
+      killRoot();
+      signalTree(doomed, 'SIGKILL');
+      return doomed.slice(1);
     },
     strike: () => signalTree(descendants(root.pid, { depthMax: 1 }), 'SIGKILL') > 0,
     exempt() {},
@@ -79,22 +76,19 @@ function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: st
   const everyone = (): readonly RecordedProcess[] => record(kindred(recorded));
   const recording = adopts ? undefined : setInterval(() => record(descendants(root.pid)), recordMs);
 
-  /** Whoever is stopped starts nobody: when nobody is new, these are all. */
-  function seize(): Seized {
-    const stopped = new Set<string>();
-    for (let round = 0; round < seizingRoundsMax; round += 1) {
-      const fresh = everyone().filter(each => !isOurs(each) && !stopped.has(keyOf(each)));
-      if (fresh.length === 0) break;
-      signalTree(fresh, 'SIGSTOP');
-      for (const each of fresh) stopped.add(keyOf(each));
-    }
-    const all = everyone();
-    return { workers: all.filter(each => !isOurs(each)), helpers: all.filter(isOurs) };
-  }
+  const workers = (): readonly RecordedProcess[] => everyone().filter(each => !isOurs(each));
+
+  /** Whoever is stopped starts nobody; but the kernel lets a stopped one go on when the last one above it dies. */
+  const stopWorkers = (): readonly RecordedProcess[] => toAll(workers, fresh => signalTree(fresh, 'SIGSTOP'));
+  const killWorkers = (): readonly RecordedProcess[] => toAll(stopWorkers, fresh => signalTree(fresh, 'SIGKILL'));
 
   return {
-    seize,
-    workers: () => everyone().filter(each => !isOurs(each)),
+    kill(killRoot) {
+      const killed = killWorkers();
+      killRoot(); // the parent of orphans, so it goes last
+      return killed;
+    },
+    workers,
     orphans: () => (adopts ? descendants(root.pid, { depthMax: 1 }).filter(each => !isOurs(each)) : []),
     strike() {
       if (!isAlive(root.pid, root.startTime)) return false;
@@ -109,12 +103,28 @@ function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: st
     },
     async clear() {
       clearInterval(recording);
-      const { workers, helpers } = seize();
-      signalTree([...workers, ...helpers], 'SIGKILL');
-      await gone([...workers, ...helpers]);
-      return workers;
+      const killed = killWorkers();
+      const helpers = everyone().filter(isOurs);
+      signalTree(helpers, 'SIGKILL');
+      await gone([...killed, ...helpers]);
+      return killed;
     },
   };
+}
+
+/** Looks again and again, until nobody is new; says who they were. */
+function toAll(
+  find: () => readonly RecordedProcess[],
+  act: (fresh: readonly RecordedProcess[]) => void,
+): readonly RecordedProcess[] {
+  const done = new Map<string, RecordedProcess>();
+  for (let round = 0; round < roundsMax; round += 1) {
+    const fresh = find().filter(each => !done.has(keyOf(each)));
+    if (fresh.length === 0) break;
+    act(fresh);
+    for (const each of fresh) done.set(keyOf(each), each);
+  }
+  return [...done.values()];
 }
 
 /** A kill is carried out at once, but not before the call returns. */

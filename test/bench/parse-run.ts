@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openPriceBook } from '../../src/prices/genai.ts';
 import { cliAgent } from '../../src/process/cli-agent.ts';
+import { containment } from '../../src/process/contain.ts';
 import { bareLoop, clis, type Pass } from './parse-pass.ts';
 
 export type RunRole = 'floor' | 'driver' | 'memory';
@@ -47,6 +48,7 @@ async function throughDriver(): Promise<Heard> {
 }
 
 await openPriceBook();
+containment(); // found out once in a process
 globalThis.gc?.();
 before = process.memoryUsage.rss();
 const begin = performance.now();

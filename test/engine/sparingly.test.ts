@@ -35,3 +35,19 @@ it('what waits at the end is not said', () => {
   clock.advance();
   expect(said).toEqual(['one']);
 });
+
+it('what cannot wait is said at once, and the older one that waited is not said after it', () => {
+  const clock = new VirtualClock(random(1));
+  const said: number[] = [];
+  const sparing = sparingly<number>(
+    clock,
+    250,
+    value => said.push(value),
+    (value, before = 0) => value - before >= 10,
+  );
+  for (const value of [1, 2, 12, 13]) sparing.say(value);
+  expect(said).toEqual([1, 12]);
+  clock.advance();
+  expect(said).toEqual([1, 12, 13]);
+  expect(clock.waiting).toBe(0);
+});

@@ -93,6 +93,25 @@ describe('a login that is revoked (F56)', () => {
 });
 
 describe('money that runs out in the middle of an iteration (F59)', () => {
+  it('given many messages in one second, then none of them waits: the limit is overrun by one at most', async () => {
+    const world = makeWorld(1);
+    let sent = 0;
+    const hasty: Play = async function* (_assignment, stop) {
+      yield spawned;
+      for (let message = 1; message <= 50 && !stop.aborted; message += 1) {
+        sent = message;
+        yield { type: 'usage', usage: { ...noUsage, costUsdMicros: message * 100_000 } };
+        await new Promise(done => setImmediate(done));
+      }
+      yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'SIGTERM' } };
+    };
+    const limits = { ...defaultSettings('prd').limits, costUsdMicrosMax: 1_000_000 };
+    const noTimePasses = (): boolean => sent < 50;
+    const result = await runWorld(world, makeEngine(world, hasty), { settings: { limits }, meddle: noTimePasses });
+    expect(result).toMatchObject({ state: { ended: { reason: 'budget_exhausted' } } });
+    expect(sent).toBeLessThan(20);
+  });
+
   it('stops the performer at once: the overshoot is that of one message, and it is recorded', async () => {
     const world = makeWorld(1);
     const spends: Play = async function* (_assignment, stop, { clock }) {

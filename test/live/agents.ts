@@ -23,6 +23,8 @@ export interface LiveAgent {
   /** Inside node_modules, best first: native programs are taken directly, as no install script is run. */
   readonly programs: readonly string[];
   stage(place: Place): Stage;
+  /** It gives a price itself; otherwise ours is an estimate. */
+  readonly statesCost: boolean;
   /** Words reach it while it works. */
   readonly canSteer: boolean;
   readonly limit: Limit;
@@ -56,6 +58,7 @@ const claude: LiveAgent = {
     files: {},
     words: ['--model', 'claude-sonnet-4-5'],
   }),
+  statesCost: true,
   canSteer: true,
   limit: {
     step: resetAtMs => ({ windowUsedUpUntilMs: resetAtMs }),
@@ -90,6 +93,7 @@ const codex: LiveAgent = {
     },
     words: ['--model', 'gpt-5.4'],
   }),
+  statesCost: false,
   canSteer: false,
   limit: {
     step: resetAtMs => ({
@@ -128,6 +132,7 @@ const pi: LiveAgent = {
     },
     words: ['--model', 'mock/m1'],
   }),
+  statesCost: true,
   canSteer: false,
   limit: { step: plainStep, tells: 'nothing', aheadMs: 180_000 },
   overloadStatus: 503,
@@ -149,6 +154,7 @@ const gemini: LiveAgent = {
     },
     words: ['--model', 'gemini-2.5-pro'],
   }),
+  statesCost: false,
   canSteer: false,
   limit: { step: plainStep, tells: 'second', aheadMs: 6_000 },
   overloadStatus: 503,
@@ -160,7 +166,7 @@ const opencode: LiveAgent = {
   version: '1.18.33',
   programs: [`opencode-${machine}/bin/opencode`, `opencode-${machine}-baseline/bin/opencode`],
   stage: ({ url }) => ({
-    environment: {},
+    environment: { OPENCODE_DISABLE_MODELS_FETCH: '1' }, // it would ask its own server for a list of models
     files: {
       '.config/opencode/opencode.json': JSON.stringify({
         provider: {
@@ -172,9 +178,10 @@ const opencode: LiveAgent = {
         },
       }),
     },
-    words: ['--model', 'mock/m1'],
+    words: ['--model', 'mock/m1', '--agent-env', 'OPENCODE_DISABLE_MODELS_FETCH'],
   }),
   // It waits for a reset by itself, in silence, and tells of it only when it gives up: by then this one is over.
+  statesCost: true,
   canSteer: false,
   limit: { step: plainStep, tells: 'nothing', aheadMs: 3_000 },
   overloadStatus: 503,

@@ -6,7 +6,7 @@ import { type Installed, install } from './install.ts';
 import { type LivePlace, makePlace } from './place.ts';
 import { type Scenario, type Stand, scenarios } from './scenarios.ts';
 
-const scenarioMsMax = 120_000;
+const scenarioMsMax = 240_000; // opencode tries again by itself for more than a minute
 
 interface Row {
   readonly agent: string;

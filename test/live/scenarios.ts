@@ -87,6 +87,7 @@ const stories: Scenario = {
       'the tokens in the ledger are those that the mock billed',
     );
     assert.ok(sum(one => one.costUsdMicros) > 0, 'the work has a price');
+    assert.equal(usage.at(-1)?.estimated, !stand.agent.statesCost, 'and says whose figure it is');
     const prompt = place.mock.work().find(({ asked }) => asked.prompt.includes('**US-002**'))?.asked.prompt ?? '';
     assert.ok(prompt.includes(bigDescription), `a prompt of ${bigDescription.length} characters arrives whole (F78)`);
   },
