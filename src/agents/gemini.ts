@@ -1,13 +1,11 @@
 // Gemini CLI: one headless turn with the prompt on stdin; its text comes in pieces and its exit code says nothing.
 import { join } from 'node:path';
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader } from '../ports/agent.ts';
+import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../ports/agent.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../process/fields.ts';
 import { unknownEvent } from '../process/json-lines.ts';
 import { networkVariables } from '../process/provider-variables.ts';
 import { tailOf } from '../process/tail.ts';
-import { geminiProblem } from './gemini/problem.ts';
-
-const settingsFile = 'gemini-settings.json';
+import { geminiProblem, vainAttempt } from './gemini/problem.ts';
 
 /** Shapes and traps: AGENT-CLIS, gemini 0.61.0. */
 export const gemini: AgentCli = {
@@ -40,27 +38,20 @@ export const gemini: AgentCli = {
   reader: () => geminiReader(),
 };
 
-/** The weakest of its settings files: what the user, the project or an administrator says counts more. */
-const settings = {
-  general: { maxAttempts: 1, retryFetchErrors: false, enableAutoUpdate: false },
-  privacy: { usageStatisticsEnabled: false },
-  telemetry: { enabled: false },
-};
-
+/**
+ * Its retries cannot be set from here: it reads settings only from HOME, the project, and files of root's below folders of
+ * root's. It tells of them on stderr alone, so they are counted there (`complains`).
+ */
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  const files = { [settingsFile]: JSON.stringify(settings) };
-  const environment = { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: join(order.folder, settingsFile) };
   if (order.interactive) {
     const first = `Read ${join(order.folder, 'prompt.md')} and do what it says.`;
     const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', first];
-    return { args, input: '', files: { ...files, 'prompt.md': order.prompt }, environment };
+    return { args, input: '', files: { 'prompt.md': order.prompt } };
   }
   return {
     args: ['--output-format', 'stream-json', '--yolo', ...model, ...order.args],
     input: order.prompt,
-    files,
-    environment,
   };
 }
 
@@ -71,6 +62,7 @@ export function geminiReader(now: () => number = Date.now): Reader {
   let message = tailOf(messageCharsMax);
   let isMessageOver = false;
   let result: Fields | undefined;
+  let vain: StreamProblem | undefined;
 
   function readMessage(event: Fields): readonly Heard[] {
     const text = textOf(event['content']);
@@ -102,11 +94,15 @@ export function geminiReader(now: () => number = Date.now): Reader {
 
   return {
     read,
+    complains(line) {
+      vain ??= vainAttempt(line, now());
+    },
     verdict() {
       const isGood = result?.['status'] === 'success';
-      const problem = result === undefined || isGood ? undefined : geminiProblem(fieldsOf(result['error']), now());
+      const said = result === undefined || isGood ? undefined : geminiProblem(fieldsOf(result['error']), now());
+      const problem = result === undefined ? vain : said;
       return {
-        finished: result !== undefined,
+        finished: result !== undefined || vain !== undefined,
         get message() {
           return message.text();
         },

@@ -45,7 +45,10 @@ function launch(order: LaunchOrder): Launch {
     const first = `Read ${order.folder}/prompt.md and do what it says.`;
     return { args: [...model, ...order.args, '--prompt', first], input: '', files: { 'prompt.md': order.prompt } };
   }
-  return { args: ['run', '--format', 'json', ...model, ...order.args], input: order.prompt };
+  return {
+    args: ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN', ...model, ...order.args],
+    input: order.prompt,
+  };
 }
 
 function opencodeReader(): Reader {

@@ -98,6 +98,8 @@ export interface Reader {
    * Absent: lines that are not JSON are only counted.
    */
   plain?(line: string): readonly Heard[];
+  /** A line of its stderr: for agents that say only there that they try in vain. Absent: stderr is kept for people. */
+  complains?(line: string): void;
   verdict(): Verdict;
 }
 

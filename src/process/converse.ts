@@ -57,7 +57,13 @@ export function converse(order: Conversation): Talk {
     interruptMs: order.interruptMs,
     failedMs: order.timers.afterResultMs,
   });
+  const complaints = reader.complains && wholeLines(line => reader.complains?.(line));
   let hasLeft = false;
+
+  function finishWhenDone(): void {
+    const { finished, problem } = reader.verdict();
+    if (finished) helm.finished(problem !== undefined);
+  }
 
   async function run(): Promise<void> {
     const onSilence = (): boolean => helm.nudge();
@@ -75,11 +81,12 @@ export function converse(order: Conversation): Talk {
       } else if (event.channel === 'errors') {
         errors.add(event.text);
         push({ type: 'text', text: event.text, channel: 'errors' });
+        complaints?.(event.text);
+        finishWhenDone();
       } else {
         lines.push(event.text);
         ear.pause();
-        const { finished, problem } = reader.verdict();
-        if (finished) helm.finished(problem !== undefined);
+        finishWhenDone();
       }
       if (queue.isFull) await queue.room();
       if (hasLeft) return;
@@ -104,6 +111,20 @@ export function converse(order: Conversation): Talk {
       halting.abort();
       await over;
     },
+  };
+}
+
+/** Gives whole lines of what comes in pieces; one that never ends is given in parts. */
+function wholeLines(take: (line: string) => void): (text: string) => void {
+  let held = '';
+  return text => {
+    const lines = (held + text).split('\n');
+    held = lines.pop() ?? '';
+    if (held.length > errorCharsMax) {
+      lines.push(held);
+      held = '';
+    }
+    for (const line of lines) take(line);
   };
 }
 

@@ -72,13 +72,4 @@ describe('gemini is started', () => {
     expect(args.join(' ')).toBe('--output-format stream-json --yolo --model gemini-2.5-pro --more');
     expect(input).toBe('Do it.');
   });
-
-  it('with few retries and no telemetry by a file that it is pointed to', () => {
-    const { files = {}, environment } = gemini.launch(order);
-    expect(environment).toEqual({ GEMINI_CLI_SYSTEM_DEFAULTS_PATH: '/private/gemini-settings.json' });
-    expect(JSON.parse(files['gemini-settings.json'] ?? '')).toMatchObject({
-      general: { maxAttempts: 1 },
-      telemetry: { enabled: false },
-    });
-  });
 });

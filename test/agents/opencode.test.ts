@@ -109,7 +109,8 @@ it('is told its model, and is allowed to work without questions', () => {
     model: 'anthropic/claude-sonnet-4-5',
     args: ['--variant', 'high'],
   });
-  expect(args).toEqual(['run', '--format', 'json', '--model', 'anthropic/claude-sonnet-4-5', '--variant', 'high']);
+  const always = ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN'];
+  expect(args).toEqual([...always, '--model', 'anthropic/claude-sonnet-4-5', '--variant', 'high']);
   expect(input).toBe('Do it.');
   expect(JSON.parse(opencode.fixed['OPENCODE_PERMISSION'] ?? '')).toEqual({ '*': 'allow' });
 });

@@ -145,18 +145,13 @@ const gemini: LiveAgent = {
   programs: ['@google/gemini-cli/bundle/gemini.js'],
   stage: ({ url }) => ({
     environment: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'dummy' },
-    // Its retries can only be set in a file of the user's or of root's: see the note in its adapter.
-    files: {
-      '.gemini/settings.json': JSON.stringify({
-        security: { auth: { selectedType: 'gemini-api-key' } },
-        general: { maxAttempts: 1, retryFetchErrors: false },
-      }),
-    },
+    // Its retries stay as they are: that they end is ours to see to.
+    files: { '.gemini/settings.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }) },
     words: ['--model', 'gemini-2.5-pro'],
   }),
   statesCost: false,
   canSteer: false,
-  limit: { step: plainStep, tells: 'second', aheadMs: 6_000 },
+  limit: { step: plainStep, tells: 'minute', aheadMs: 600_000 },
   overloadStatus: 503,
 };
 

@@ -132,7 +132,7 @@ async function recoversFrom(
 }
 
 const limited: Scenario = {
-  name: '429: waits for the reset without spending, then goes on',
+  name: '429: waits for the reset and spends nothing',
   async run(stand) {
     const { limit } = stand.agent;
     if (limit.tells !== 'second') return limitedForLong(stand);

@@ -20,6 +20,12 @@ const noted = (...texts: readonly string[]): Notes => ({
 const typesOf = (activities: readonly Activity[]): readonly string[] => activities.map(each => each.type);
 const fileIn = (directory: string, name: string): string => readFileSync(join(directory, name), 'utf8');
 
+/** Points its agent to a file. */
+const withFile: AgentCli = {
+  ...gemini,
+  launch: order => ({ ...gemini.launch(order), files: { 'settings.json': '{}' } }),
+};
+
 describe('what an agent is given', () => {
   it('is the environment that was named, what its adapter sets, and where it is in the loop', async () => {
     const directory = scratchDirectory();
@@ -50,12 +56,12 @@ describe('what an agent is given', () => {
 
   it('is a folder of its own for the files that it is pointed to, and nobody finds it afterwards', async () => {
     const [directory, folderIn] = [scratchDirectory(), scratchDirectory()];
-    const agent = playing(gemini, 'shows-environment', { folderIn });
+    const agent = playing(withFile, 'shows-environment', { folderIn });
     const environment = { PLAYS_LOOK: folderIn };
     expect(endOf(await activitiesOf(agent, assignmentIn(directory, { environment }))).failure).toBeUndefined();
     const listed = fileIn(directory, 'folder');
     expect(listed).toMatch(/drwx------.* ralph-/);
-    expect(listed).toMatch(/-rw-------.* gemini-settings\.json/);
+    expect(listed).toMatch(/-rw-------.* settings\.json/);
     expect(readdirSync(folderIn)).toEqual([]);
   });
 
@@ -68,12 +74,37 @@ describe('what an agent is given', () => {
 
   it('is a failure as a value when that folder cannot be made', async () => {
     const folderIn = join(scratchDirectory(), 'not', 'there');
-    const activities = await activitiesOf(playing(gemini, 'greets', { folderIn }), assignmentIn(scratchDirectory()));
+    const activities = await activitiesOf(playing(withFile, 'greets', { folderIn }), assignmentIn(scratchDirectory()));
     expect(endOf(activities)).toMatchObject({ failure: { kind: 'spawn' } });
     mkdirSync(folderIn, { recursive: true });
-    expect(endOf(await activitiesOf(playing(gemini, 'greets', { folderIn }), assignmentIn(folderIn))).message).toBe(
+    expect(endOf(await activitiesOf(playing(withFile, 'greets', { folderIn }), assignmentIn(folderIn))).message).toBe(
       'hello',
     );
+  });
+});
+
+describe('an agent that tells only its stderr that it tries in vain', () => {
+  const tries = (last: string): AgentCli => ({
+    ...gemini,
+    launch: () => ({
+      args: ['-c', `printf 'Attempt 1 failed.\\nAttempt ' >&2; printf '${last}\\n' >&2; sleep 60`],
+      input: '',
+    }),
+  });
+  const options = { program: 'sh', timers: { afterResultMs: 100 } };
+
+  it.each([
+    ['3 failed with status 503. Retrying', 'overloaded'],
+    ['4 failed with status 429. Retrying', 'rate-limit'],
+    ['3 failed. Retrying with backoff... fetch failed', 'connection'],
+  ])('is ended, and the failure is the one it told (%s)', async (line, kind) => {
+    const agent = playing(tries(line), 'none', options);
+    expect(endOf(await activitiesOf(agent, assignmentIn(scratchDirectory()))).failure?.kind).toBe(kind);
+  });
+
+  it('is not ended for a second attempt', async () => {
+    const agent = playing(tries('2 failed with status 503'), 'none', { ...options, timers: { silenceMs: 300 } });
+    expect(endOf(await activitiesOf(agent, assignmentIn(scratchDirectory()))).failure?.kind).toBe('timeout');
   });
 });
 

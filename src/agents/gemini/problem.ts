@@ -33,6 +33,21 @@ export function geminiProblem(error: Fields, nowMs: number): StreamProblem {
   };
 }
 
+const attemptsMax = 3; // with its own waits in between that is about a quarter of a minute
+const waitMsMax = 60_000; // a longer wait is ours, not a silent agent's
+
+/** `Attempt 3 failed with status 503. Retrying with backoff…`, `Attempt 3 failed. Retrying … fetch failed` */
+export function vainAttempt(line: string, nowMs: number): StreamProblem | undefined {
+  const found = /^Attempt (\d{1,3}) failed(?: with status (\d{3}))?/.exec(line);
+  if (found === null) return undefined;
+  const status = found[2] === undefined ? {} : { status: Number(found[2]) };
+  const said = geminiProblem({ message: line.slice(0, wordsMax), type: '', ...status }, nowMs);
+  const isLong = said.resetAtMs !== undefined && said.resetAtMs > nowMs + waitMsMax;
+  if (Number(found[1]) < attemptsMax && !isLong) return undefined;
+  const kind = found[2] === undefined ? { kind: said.kind ?? ('connection' as const) } : {};
+  return { ...said, ...kind, ...status, text: `gave up after attempt ${found[1]}: ${said.text.slice(0, 300)}` };
+}
+
 /** `[API Error: {"error":{"code":401,…}}]` */
 function answerIn(text: string): Fields {
   const from = text.indexOf('{');
