@@ -124,6 +124,11 @@ function programFor(name: string, program: string, { directory, env }: AgentNeed
   );
 }
 
+/** The user's own arguments are meant for the agent that was chosen: another one would not understand them. */
+function argsFor(agent: string, { config, settings }: AgentNeeds): readonly string[] {
+  return specOf(settings.performers[0] ?? '')?.agent === agent ? config.agentArgs : [];
+}
+
 async function prices(): Promise<PriceBook> {
   const { openPriceBook } = await import('../prices/genai.ts');
   return openPriceBook();
@@ -145,7 +150,7 @@ async function checkedCli(
     name: spec,
     program,
     environment: environmentOf(needs, cli.environment),
-    args: needs.config.agentArgs,
+    args: argsFor(agent, needs),
     prices: book,
     timers: timersOf(needs.config),
     ...(model === undefined ? {} : { model }),
@@ -188,7 +193,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
   const cli = await behindAcp(word);
   const order = {
     name: spec,
-    command: [program, ...args, ...needs.config.agentArgs] as const,
+    command: [program, ...args, ...argsFor('acp', needs)] as const,
     environment: { ...environmentOf(needs, cli?.environment), ...cli?.fixed },
     prices: await prices(),
     permission: 'allow' as const, // as every other agent is started: nobody is there to ask

@@ -1,6 +1,6 @@
 // Finds a program as a shell would, before anything is started: what is missing is said early, not after three failed turns.
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -20,15 +20,18 @@ function lookAt(path: string): Found {
   }
 }
 
-/** A word with a slash is a path from `directory`; another is looked for on PATH. */
+/**
+ * A word with a slash is a path from `directory`; another is looked for on PATH. Entries of PATH that depend on the folder
+ * do not count: a file named like an agent in a cloned project must not become one.
+ */
 export function findProgram(word: string, directory: string, env: Variables): Found {
   if (word === '') return { type: 'missing' };
   const places = word.includes('/')
     ? [resolve(directory, word)]
     : (env['PATH'] ?? '')
         .split(delimiter)
-        .filter(folder => folder !== '')
-        .map(folder => resolve(directory, folder, word));
+        .filter(folder => isAbsolute(folder))
+        .map(folder => join(folder, word));
   const looks = places.map(lookAt);
   return (
     looks.find(look => look.type === 'found') ??

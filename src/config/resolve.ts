@@ -82,9 +82,17 @@ const precedence: readonly Source[] = ['flag', 'environment', '.env', 'project f
 
 /** A command or a script says which agent is meant; of both, the one set closer to the command line. */
 function impliedAgent(config: Config, sources: Readonly<Record<Key, Source>>): string | undefined {
-  if (config.agentCommand === undefined) return config.script === undefined ? undefined : 'scripted';
-  if (config.script === undefined) return 'command';
-  return precedence.indexOf(sources.script) < precedence.indexOf(sources.agentCommand) ? 'scripted' : 'command';
+  const implies = [
+    ['agentCommand', 'command'],
+    ['script', 'scripted'],
+    ['acpCommand', 'acp'],
+  ] as const;
+  const set = implies.filter(([key]) => config[key] !== undefined);
+  // The one set closest to the command line; a user's file that only knows an ACP program chooses nothing by that.
+  const closest = set.sort(([a], [b]) => precedence.indexOf(sources[a]) - precedence.indexOf(sources[b]))[0];
+  if (closest === undefined) return undefined;
+  const isTyped = ['flag', 'environment'].includes(sources[closest[0]]);
+  return closest[0] !== 'acpCommand' || isTyped ? closest[1] : undefined;
 }
 
 /** Of two models the one set closer to the command line; a model beside an agent that has none is a mistake. */

@@ -24,6 +24,13 @@ function chainFor(state: State, task: string): readonly string[] {
   return [...chain.slice(shift), ...chain.slice(0, shift)];
 }
 
+/** Providers' windows are a week at most: a reset beyond that is a clock that was set. */
+export const resetMsMax = 8 * 24 * 3_600_000;
+
+/** An open question that concerns everybody; one about a single performer only keeps that one away. */
+export const isBlocked = ({ escalations }: State): boolean =>
+  escalations.some(one => one.task === undefined && one.performer === undefined);
+
 /** `besides` leaves one out: whether anybody else could do the work. */
 export function choosePerformer(state: State, task: string, now: number, besides?: string): Choice {
   let soonest: Choice = {};
@@ -31,9 +38,9 @@ export function choosePerformer(state: State, task: string, now: number, besides
     if (soonest.usableAt === undefined || until < soonest.usableAt) soonest = { usableAt: until, waitsFor, waits };
   };
   for (const name of chainFor(state, task)) {
-    if (name === besides) continue;
+    if (name === besides || state.escalations.some(one => one.performer === name)) continue;
     const limitedUntil = state.limited[name] ?? 0;
-    if (limitedUntil > now) {
+    if (limitedUntil > now && limitedUntil <= now + resetMsMax) {
       later(limitedUntil, 'limit-reset', name);
       continue;
     }

@@ -2,6 +2,7 @@
 import type { Event, IterationOutcome } from './event.ts';
 import type { Failure } from './failure.ts';
 import { plural } from './format.ts';
+import { isAdvance } from './handoff.ts';
 import type { Performed } from './input.ts';
 import type { Signals } from './signal.ts';
 import type { LiveIteration, State } from './state.ts';
@@ -88,7 +89,8 @@ export function readClaims(ending: Ending): readonly Event[] {
     events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
   }
   events.push(...readPromise(ending, claimed));
-  if (!claimed) return [...events, ...parkIfSpent(state, live.task, now)];
+  if (!claimed)
+    return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task, now)];
   const because = signals.done
     ? `a line of its own says that ${live.task} is complete`
     : `the document was edited to call ${live.task} done`;

@@ -1,20 +1,19 @@
 // What the end of an iteration means: outcome, claims, waits, questions. The heart of "done is never just said".
 import { backoffMs } from './backoff.ts';
 import { closedBreaker, tripsAt } from './breaker.ts';
-import { choosePerformer } from './choose.ts';
+import { choosePerformer, resetMsMax } from './choose.ts';
 import { type Ending, parkIfSpent, readClaims, refuse } from './decide-claim.ts';
 import { raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
 import type { Event, EventOf, IterationOutcome } from './event.ts';
 import { type Failure, failsToStart, failureRules } from './failure.ts';
 import { formatDuration, plural } from './format.ts';
-import { shouldHandOff } from './handoff.ts';
+import { isAdvance, shouldHandOff } from './handoff.ts';
 import type { InputOf, Performed } from './input.ts';
 import { findRepetition, fingerprint, normalise } from './repetition.ts';
 import { readSignals, type Signals } from './signal.ts';
 import { type LiveIteration, liveIteration, type State, usedFractionBefore } from './state.ts';
 import { findTask } from './task.ts';
-import { hardStop } from './termination.ts';
 import { stripControls, takeLastCharacters } from './text.ts';
 
 function outcomeOf(failure: Failure | undefined, signals: Signals, live: LiveIteration): IterationOutcome {
@@ -24,27 +23,26 @@ function outcomeOf(failure: Failure | undefined, signals: Signals, live: LiveIte
   return signals.handoff === undefined && !live.handoff?.delivered ? 'succeeded' : 'handed-off';
 }
 
-/** Providers' windows are a week at most; anything beyond is a mistake in units. */
-const resetMsMax = 8 * 24 * 3_600_000;
-
 /** The ladder's own stop is a failure of the iteration; the end of a handoff is none; any other stop interrupts it. */
-function failureOf(performed: Performed, state: State, live: LiveIteration, now: number): Failure | undefined {
+function failureOf(performed: Performed, live: LiveIteration): Failure | undefined {
   if (performed.failure?.kind !== 'stopped') return performed.failure;
   if (live.terminated !== undefined) return { kind: 'timeout', detail: live.terminated };
-  const { handoff } = live;
-  const overdue = handoff?.delivered && handoff.at + state.settings.handoffWithinMs <= now;
-  const alsoStopped = hardStop(state, now) !== undefined || state.paused?.now === true;
-  return overdue && !alsoStopped ? undefined : performed.failure;
+  return performed.stoppedFor === 'handoff' && live.handoff?.delivered ? undefined : performed.failure;
 }
 
+/** A limit that names no reset is asked about ever more rarely: each question costs an iteration. */
+const blindMsMax = 30 * 60_000;
+
 function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ended'>, 'waitUntil' | 'waitFor'> {
-  const { failure, state, now } = ending;
+  const { failure, state, now, live } = ending;
   if (failure === undefined || failure.kind === 'stopped' || !failureRules[failure.kind].retryable) return {};
   const { backoffBaseMs, backoffMsMax } = state.settings;
   if (failure.kind === 'rate-limit') {
     // A reset that is already past is no reason to ask again at once.
     const known = failure.resetAtMs !== undefined && failure.resetAtMs > now && failure.resetAtMs < now + resetMsMax;
-    return { waitUntil: known ? failure.resetAtMs : now + backoffMsMax, waitFor: 'limit-reset' };
+    const inRow = state.limitsInRow[live.performer] ?? 0;
+    const blind = Math.min(backoffMsMax * 2 ** Math.min(inRow, 10), blindMsMax);
+    return { waitUntil: known ? failure.resetAtMs : now + blind, waitFor: 'limit-reset' };
   }
   return {
     waitUntil: now + backoffMs(state.failuresInRow + 1, chance, backoffBaseMs, backoffMsMax),
@@ -132,6 +130,7 @@ function afterFailure(ending: Ending): readonly Event[] {
   const unable = (because: string): readonly Event[] => {
     const question = {
       kind: 'agent' as const,
+      performer: live.performer,
       summary: unableWords(live.performer, failure.kind),
       context: failure.detail,
       options: ['It is mended: go on'],
@@ -166,9 +165,11 @@ const unableWords = (performer: string, kind: Failure['kind']): string =>
     'no-start': `${performer}: the agent does not start`,
   })[kind as string] ?? `${performer} cannot work: ${kind}`;
 
-/** Nobody else of the chain could do the task now. */
-const alone = (state: State, live: LiveIteration, now: number): boolean =>
-  choosePerformer(state, live.task, now, live.performer).performer === undefined;
+/** Nobody else of the chain can do the task, now or after a provider's reset. */
+function alone(state: State, live: LiveIteration, now: number): boolean {
+  const { performer, waitsFor } = choosePerformer(state, live.task, now, live.performer);
+  return performer === undefined && waitsFor !== 'limit-reset';
+}
 
 /** Escalations are bounded per task (ADR 11): then the task is parked. */
 function tooManyQuestions(ending: Ending): readonly Event[] | undefined {
@@ -238,7 +239,7 @@ export function endIteration(
   now: number,
   workedUntil = now,
 ): readonly Event[] {
-  const failure = failureOf(performed, state, live, now);
+  const failure = failureOf(performed, live);
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
   const outcome = outcomeOf(failure, signals, live);
   const durationMs = Math.max(0, workedUntil - live.startedAt);
@@ -261,18 +262,20 @@ export function endIteration(
     ...mootQuestions(state, live.iteration, now),
     ...recovery(ending),
   ];
-  const claims = outcome === 'succeeded' || outcome === 'handed-off';
+  // Whom we had to interrupt has not finished, whatever it wrote before.
+  const isCut = outcome === 'interrupted' || performed.stoppedFor !== undefined;
+  const claims = !isCut && (outcome === 'succeeded' || outcome === 'handed-off');
   if (!claims && performed.statusEdits?.includes(live.task)) {
-    events.push(
-      refuse(
-        ending,
-        'status-edit',
-        live.task,
-        `the document was edited to call ${live.task} done, but the iteration ${outcome}`,
-      ),
-    );
+    const how = isCut ? 'was interrupted' : outcome;
+    const because = `the document was edited to call ${live.task} done, but the iteration ${how}`;
+    events.push(refuse(ending, 'status-edit', live.task, because));
   }
   if (outcome === 'interrupted') return events;
+  if (isCut && outcome === 'handed-off') {
+    const because = 'it was interrupted before it had finished, so what it said does not count';
+    if (signals.done) events.push(refuse(ending, 'done', live.task, because));
+    return [...events, ...(isAdvance(state, live, signals.report) ? [] : parkIfSpent(state, live.task, now))];
+  }
   if (outcome === 'failed') {
     if (signals.done)
       events.push(refuse(ending, 'done', live.task, 'the agent failed, so what it said does not count'));

@@ -1,6 +1,7 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 import type { Answer, Escalation, Event } from './event.ts';
 import type { Question } from './input.ts';
+import type { ChangedSettings } from './limits.ts';
 import type { LiveIteration, State } from './state.ts';
 import { openTasks } from './task.ts';
 import { takeCharacters } from './text.ts';
@@ -16,6 +17,7 @@ export function raise(
     id: `E${state.escalationsRaised + 1}`,
     kind: question.kind,
     ...(about === undefined ? {} : { task: about.task, iteration: about.iteration }),
+    ...(question.performer === undefined ? {} : { performer: question.performer }),
     summary: takeCharacters(question.summary, 200),
     context: takeCharacters(question.context, 4_000),
     options: question.options.slice(0, 9).map(option => takeCharacters(option, 300)),
@@ -95,9 +97,31 @@ const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
   unknown: aboutTask,
   blocked: aboutStall,
   health: aboutHealth,
-  agent: () => [],
+  agent: (_state, escalation, answer, by, now) =>
+    answer.kind === 'text' ? [guidance(escalation, answer.text, by, now)] : [],
   storage: () => [],
 };
+
+/** A person who takes an agent out of the chain has answered the question about it. */
+export function answeredByChange(
+  { escalations, settings }: State,
+  changed: ChangedSettings | undefined,
+  by: string,
+  now: number,
+): readonly Event[] {
+  const { performers, performersByTask, performersByPhase } = { ...settings, ...changed };
+  const chosen = new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]);
+  return escalations
+    .filter(one => one.performer !== undefined && !chosen.has(one.performer))
+    .map(({ id, performer }) => ({
+      type: 'escalation.answered',
+      at: now,
+      id,
+      answer: { kind: 'retry' },
+      by,
+      because: `${performer} works no more in this loop`,
+    }));
+}
 
 export function answerQuestion(state: State, id: string, answer: Answer, by: string, now: number): readonly Event[] {
   const escalation = state.escalations.find(one => one.id === id);

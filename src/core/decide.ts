@@ -1,9 +1,10 @@
 // What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
+import { resetMsMax } from './choose.ts';
 import { parkIfSpent } from './decide-claim.ts';
 import { documentRead } from './decide-document.ts';
 import { endIteration, performedInput } from './decide-iteration.ts';
 import { nudged, reached } from './decide-live.ts';
-import { answerQuestion, raise } from './decide-question.ts';
+import { answeredByChange, answerQuestion, raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
 import type { Event } from './event.ts';
 import { plural } from './format.ts';
@@ -16,12 +17,19 @@ import { takeLastCharacters } from './text.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
 
+/** Neither its provider's limit nor an open question keeps it away. */
+const isFree = (state: State, performer: string, now: number): boolean => {
+  const limitedUntil = state.limited[performer] ?? 0;
+  const asked = state.escalations.some(one => one.performer === performer);
+  return !asked && (limitedUntil <= now || limitedUntil > now + resetMsMax);
+};
+
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
   const full = state.live.length + state.claims.length >= state.settings.parallel;
   // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
   if (full || state.ended || state.paused || evaluateTermination(state, now) !== undefined) return [];
-  if (task === undefined || !isReady(state.tasks, task) || (state.limited[performer] ?? 0) > now) return [];
+  if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
   const attempt = task.attempts + 1;
   const why =
     task.dependsOn.length > 0
@@ -207,6 +215,7 @@ const commands: {
     const because = `set: ${keys.join(', ')}`;
     return [
       { type: 'limits.changed', at: now, limits: taken, by, because, ...(settings === undefined ? {} : { settings }) },
+      ...answeredByChange(state, settings, by, now),
     ];
   },
 };

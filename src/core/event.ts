@@ -41,6 +41,8 @@ export interface Escalation {
   readonly kind: EscalationKind;
   readonly task?: string;
   readonly iteration?: number;
+  /** With kind `agent`: the one that cannot work; others of the chain go on meanwhile. */
+  readonly performer?: string;
   readonly summary: string;
   readonly context: string;
   readonly options: readonly string[];

@@ -4,6 +4,7 @@ import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { failsToStart, failureRules } from './failure.ts';
 import { clocked, withLive, withTask } from './fold.ts';
+import { isAdvance } from './handoff.ts';
 import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
 
 /** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */
@@ -55,6 +56,7 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
 function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminated: boolean): State {
   const { outcome, failure, excerpt } = event;
   if (outcome === 'interrupted' || outcome === 'lost') return state;
+  const { [event.performer]: _served, ...limitsInRow } = state.limitsInRow;
   const layer = outcome === 'failed' ? 'errors' : 'recent';
   const memory = remember(state.memory, layer, outcome === 'failed' ? (failure?.detail ?? excerpt) : excerpt);
   const echoes = event.echo === '' ? state.echoes : [...state.echoes, event.echo].slice(-5);
@@ -63,6 +65,7 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
       ...state,
       memory,
       echoes,
+      limitsInRow,
       errorsInRow: 0,
       failuresInRow: 0,
       sameErrorsInRow: 0,
@@ -88,32 +91,48 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
   };
 }
 
+/** Without what is undefined: an optional field is there or it is not. */
+function present<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
 /** A provider's limit concerns only its performer: another one of the chain may go on meanwhile. */
 function afterwards(state: State, event: EventOf<'iteration.ended'>): Partial<State> {
   const { waitUntil, waitFor = 'backoff', performer, because } = event;
   if (waitUntil === undefined) return {};
-  if (waitFor === 'limit-reset') return { limited: { ...state.limited, [performer]: waitUntil } };
+  if (waitFor === 'limit-reset') {
+    const inRow = (state.limitsInRow[performer] ?? 0) + 1;
+    return {
+      limited: { ...state.limited, [performer]: waitUntil },
+      limitsInRow: { ...state.limitsInRow, [performer]: inRow },
+    };
+  }
   return { wait: { until: waitUntil, for: waitFor, because } };
 }
 
 export function iterationEnded(state: State, event: EventOf<'iteration.ended'>): State {
   const ticking = clocked(state, event.at);
   const live = ticking.live.find(one => one.iteration === event.iteration);
-  const { handoff: _h, repetition: _r, report: _old, refusal, ...rest } = ticking;
+  const { handoff, repetition, report, refusal, lastIteration, ...rest } = ticking;
   // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
   const blameless = event.failure !== undefined && !failureRules[event.failure.kind].counts;
   const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;
+  const advanced = tried && live !== undefined && isAdvance(ticking, live, event.report);
+  const isHeard = tried && event.outcome !== 'handed-off' && !(event.failure && failsToStart(event.failure.kind));
+  // What the last one left stays for the next that works, when this one did not.
+  const left = tried
+    ? { lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer } }
+    : { lastIteration, handoff, repetition, report, refusal };
   const ended: State = {
     ...rest,
     live: ticking.live.filter(one => one.iteration !== event.iteration),
     iterationsEnded: ticking.iterationsEnded + 1,
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
     dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
-    sinceProgress: ticking.sinceProgress + (tried && event.outcome !== 'escalated' ? 1 : 0),
-    lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer },
-    guidance: forgotten((tried ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
+    sinceProgress: ticking.sinceProgress + (tried && !advanced && event.outcome !== 'escalated' ? 1 : 0),
+    guidance: forgotten((isHeard ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
     checkpointDue: ticking.settings.checkpoints,
-    ...(tried || refusal === undefined ? {} : { refusal }),
+    ...present(left),
     ...(event.handoff ? { handoff: event.handoff } : {}),
     ...(event.repetition ? { repetition: event.repetition } : {}),
     ...(event.report ? { report: event.report } : {}),
@@ -123,13 +142,13 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const freed = withTask(ended, event.task, task => ({
     ...task,
     status: task.status === 'active' ? 'pending' : task.status,
-    attempts: tried ? task.attempts : Math.max(0, task.attempts - 1),
+    attempts: tried && !advanced ? task.attempts : Math.max(0, task.attempts - 1),
   }));
   return afterOutcome(freed, event, live?.terminated !== undefined);
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {
-  const told = event.trigger === 'token_budget' ? { ...state, budgetHandedOff: true } : state;
+  const told = event.trigger === 'token_budget' && event.delivered ? { ...state, budgetHandedOff: true } : state;
   return withLive(told, event.iteration, live => {
     if (event.level === 'nudge') return { ...live, nudges: live.nudges + 1, nudgedAt: event.at };
     if (event.level === 'escalate') return { ...live, escalatedAt: event.at };

@@ -150,6 +150,7 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
     sinceProgress: 0,
     breakers: {},
     limited: {},
+    limitsInRow: {},
     startsFailedInRow: 0,
   };
 }

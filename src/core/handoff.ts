@@ -1,6 +1,7 @@
 // When a fresh context should take over: the seed's six triggers as one ordered table, and how a live agent is asked to.
 import type { HandoffTrigger } from './event.ts';
 import { formatDuration } from './format.ts';
+import type { Report } from './signal.ts';
 import { type LiveIteration, type State, usedFractionBefore } from './state.ts';
 
 export interface HandoffFacts {
@@ -31,6 +32,16 @@ export const handoffTriggers: readonly {
 
 export function shouldHandOff(facts: HandoffFacts): HandoffTrigger | undefined {
   return handoffTriggers.find(row => row.holds(facts))?.trigger;
+}
+
+/**
+ * A handoff that we asked for, with something new completed by its report, is a step of a large task: it counts neither as
+ * an attempt nor against progress. Iterations, money and time still bound it.
+ */
+export function isAdvance(state: State, live: LiveIteration, report: Report | undefined): boolean {
+  if (!live.handoff?.delivered || report === undefined) return false;
+  const known = new Set(state.report?.completed ?? []);
+  return report.completed.some(item => !known.has(item));
 }
 
 export interface HandoffDue {

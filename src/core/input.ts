@@ -9,6 +9,8 @@ export interface Performed {
   readonly message: string;
   readonly failure?: Failure;
   readonly usage?: Usage;
+  /** Why we stopped it, when that matters: it was told to hand off and did not end. */
+  readonly stoppedFor?: 'handoff';
   /** Tasks that the document calls done although the ledger does not. */
   readonly statusEdits?: readonly string[];
 }
@@ -30,6 +32,7 @@ interface Mark {
 /** A question before it has an id and a time. */
 export interface Question {
   readonly kind: EscalationKind;
+  readonly performer?: string;
   readonly summary: string;
   readonly context: string;
   readonly options: readonly string[];

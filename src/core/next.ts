@@ -1,6 +1,6 @@
 // What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
 import { affordable, checkBudget } from './budget.ts';
-import { choosePerformer } from './choose.ts';
+import { choosePerformer, isBlocked } from './choose.ts';
 import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
@@ -147,7 +147,7 @@ function roomFor(state: State): number {
 }
 
 function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] {
-  if (state.paused || state.escalations.some(one => one.task === undefined)) return [];
+  if (state.paused || isBlocked(state)) return [];
   if (state.wait && state.wait.until > now) {
     wake.by(state.wait.until);
     return [];
@@ -204,13 +204,14 @@ export function waitingFor(state: State, now: number): { readonly what: string; 
   if (state.ended || isBusy(state)) return undefined;
   if (state.paused) return { what: `paused by ${state.paused.by}` };
   // First: without a ready task neither a back-off nor a rested performer lets anything begin.
-  const ready = readyTasks(state.tasks, 1).length > 0 && !state.escalations.some(one => one.task === undefined);
+  const ready = readyTasks(state.tasks, 1).length > 0 && !isBlocked(state);
   if (!ready && state.escalations.length > 0) return { what: 'a human' };
   if (state.wait && state.wait.until > now) return { what: state.wait.for, until: state.wait.until };
   const next = readyTasks(state.tasks, 1)[0];
   if (next === undefined) return undefined;
   const { performer, usableAt, waitsFor, waits } = choosePerformer(state, next.id, now);
-  if (performer !== undefined || usableAt === undefined) return undefined;
+  if (performer !== undefined) return undefined;
+  if (usableAt === undefined) return state.escalations.length > 0 ? { what: 'a human' } : undefined;
   const what =
     waitsFor === 'limit-reset' ? `the limit of ${waits} to be reset` : `${waits}, which rests after failures`;
   return { what, until: usableAt };

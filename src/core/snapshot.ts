@@ -1,4 +1,5 @@
 // The state as plain data and back: a snapshot is discardable, so a shape that does not fit is simply not used.
+import { defaultSettings } from './limits.ts';
 import { initialState, type State } from './state.ts';
 import { addTasks, allTasks, emptyTable, setTask, type Task } from './task.ts';
 
@@ -15,5 +16,6 @@ export function unpackState(packed: unknown): State {
   const { tasks, ...rest } = packed as Packed;
   let table = addTasks(emptyTable, tasks);
   for (const task of tasks) table = setTask(table, task);
-  return { ...initialState, ...rest, tasks: table };
+  const settings = { ...defaultSettings(rest.settings.mode), ...rest.settings };
+  return { ...initialState, ...rest, settings, tasks: table };
 }

@@ -106,6 +106,8 @@ export interface State {
   readonly breakers: Readonly<Record<string, Breaker>>;
   /** Performers whose provider said when it serves again (epoch ms). */
   readonly limited: Readonly<Record<string, number>>;
+  /** How often in a row each was refused for such a limit. */
+  readonly limitsInRow: Readonly<Record<string, number>>;
   /** Iterations in a row whose performer did not even start. */
   readonly startsFailedInRow: number;
   readonly escalations: readonly Escalation[];
@@ -168,6 +170,7 @@ export const initialState: State = {
   echoes: [],
   breakers: {},
   limited: {},
+  limitsInRow: {},
   startsFailedInRow: 0,
   escalations: [],
   escalationsRaised: 0,

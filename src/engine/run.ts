@@ -18,6 +18,7 @@ import { performEffect } from './perform.ts';
 import { redacted } from './redacted.ts';
 import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
 import { storageFailure } from './storage-failure.ts';
+import { handoffStop } from './supervise.ts';
 
 export interface RunOptions {
   /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
@@ -122,7 +123,7 @@ class LoopRun {
     if (hard) return `${hard.reason}: ${hard.because}`;
     if (this.state.paused?.now) return `paused by ${this.state.paused.by}`;
     const handoff = this.state.live.find(live => key === `perform:${live.iteration}`)?.handoff;
-    return handoff === undefined ? 'no longer wanted' : `handed off (${handoff.trigger}), but it did not stop`;
+    return handoff === undefined ? 'no longer wanted' : `${handoffStop} (${handoff.trigger}), but it did not stop`;
   }
 
   private start(effect: Effect): void {

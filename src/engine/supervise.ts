@@ -19,6 +19,9 @@ const contextStep = 0.05;
 /** Tokens and context are totals: of a flood of them a few are enough, and the end tells the last (F29). */
 const reportEveryMs = 1_000;
 
+/** How the reason begins with which an iteration is stopped that was told to hand off. */
+export const handoffStop = 'handed off';
+
 interface Pulse {
   heard(): void;
   context(usedFraction: number): void;
@@ -185,7 +188,7 @@ export async function supervise(
   }
   const prompt = engine.redact(engine.prompt(state, live, await engine.source.instructions()).text);
   const pulse = startPulse(engine, iteration, state.settings.limits, post);
-  const channel = board.open(iteration, performer.can.steer);
+  const channel = board.open(iteration, performer.can.steer && engine.interactive !== true);
   const { loop, settings } = state;
   const assignment = {
     loop,
@@ -213,7 +216,8 @@ export async function supervise(
   const { end, usage } = heard;
   const stopped = end.failure?.kind === 'stopped' && typeof stop.reason === 'string';
   const failure = stopped ? { kind: 'stopped' as const, detail: String(stop.reason) } : end.failure;
-  const performed = { message: end.message, usage, ...(failure === undefined ? {} : { failure }) };
+  const stoppedFor = stopped && String(stop.reason).startsWith(handoffStop) ? { stoppedFor: 'handoff' as const } : {};
+  const performed = { message: end.message, usage, ...stoppedFor, ...(failure === undefined ? {} : { failure }) };
   spool.end(performed);
   const statusEdits = await readDocument(engine, live, post);
   post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });

@@ -7,6 +7,7 @@ export interface SpoolEnd {
   readonly message: string;
   readonly failure?: Failure;
   readonly usage?: Usage;
+  readonly stoppedFor?: 'handoff';
 }
 
 export interface SpoolWriter {

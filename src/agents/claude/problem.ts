@@ -82,10 +82,10 @@ function resetOf(info: Fields | undefined): number | undefined {
   return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1_000 : undefined;
 }
 
+/** Only a limit that is reached: the reset of a window that still allows work says nothing about a later refusal. */
 export function claudeLimit(info: Fields): readonly Heard[] {
   const resetAtMs = resetOf(info);
-  if (resetAtMs === undefined) return [];
-  const { utilization, rateLimitType, status } = info;
-  const used = typeof utilization === 'number' ? `${Math.round(utilization * 100)} % used` : textOf(status);
-  return [{ type: 'limit', resetAtMs, detail: `${textOf(rateLimitType) || 'limit'}: ${used}` }];
+  const { rateLimitType, status } = info;
+  if (resetAtMs === undefined || status !== 'rejected') return [];
+  return [{ type: 'limit', resetAtMs, detail: `${textOf(rateLimitType) || 'limit'}: used up` }];
 }

@@ -8,6 +8,9 @@ export interface Schema {
 }
 
 export const currentSchema: Schema = {
-  version: 1,
-  migrations: async () => ({ '001-ledger': await import('../migrations/001-ledger.ts') }),
+  version: 2,
+  migrations: async () => ({
+    '001-ledger': await import('../migrations/001-ledger.ts'),
+    '002-agents': await import('../migrations/002-agents.ts'),
+  }),
 };

@@ -1,8 +1,10 @@
 // `ralph agents test`: one tiny real question to an agent, so that a missing login is found before the night, not in it.
+import { resolve } from 'node:path';
 import { foundAgent } from '../../app/performers.ts';
 import { type Trial, tryAgent } from '../../app/trial.ts';
 import { resolveRunConfig } from '../../app.ts';
 import { parseFlag } from '../../config/fields.ts';
+import type { Config } from '../../config/settings.ts';
 import { UsageError } from '../../core/errors.ts';
 import { formatDuration, formatUsd } from '../../core/format.ts';
 import { confirm } from './confirm.ts';
@@ -37,6 +39,19 @@ async function meant(context: Context, name: string | undefined) {
   return { config, spec: read.value };
 }
 
+/** The test runs elsewhere: what is written as a path from here must still be found. */
+function anchored(config: Config, directory: string): Config {
+  const here = (word: string): string =>
+    word.startsWith('./') || word.startsWith('../') ? resolve(directory, word) : word;
+  const { agentCommand, acpCommand, script } = config;
+  return {
+    ...config,
+    ...(agentCommand === undefined ? {} : { agentCommand: agentCommand.replace(/^\.{1,2}\/\S+/, here) }),
+    ...(acpCommand === undefined ? {} : { acpCommand: acpCommand.map((word, at) => (at === 0 ? here(word) : word)) }),
+    ...(script === undefined ? {} : { script: resolve(directory, script) }),
+  };
+}
+
 async function mayBegin(context: Context, spec: string, isSure: boolean): Promise<boolean> {
   if (isSure) return true;
   if (process.stdin.isTTY !== true)
@@ -53,7 +68,8 @@ export async function execute(
   [name]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const { config, spec } = await meant(context, name);
+  const { config: typed, spec } = await meant(context, name);
+  const config = anchored(typed, context.directory);
   if (!(await mayBegin(context, spec, flags['yes'] === true))) return 130;
   const stop = new AbortController();
   const end = (): void => stop.abort();

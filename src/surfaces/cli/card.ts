@@ -2,6 +2,8 @@
 import { containmentWords } from '../../app/confinement.ts';
 import { formatDuration, formatUsd, plural } from '../../core/format.ts';
 import type { Limits } from '../../core/limits.ts';
+import { makeRedactor } from '../../core/redact.ts';
+import { secretValues } from '../../core/redact-environment.ts';
 import { progress } from '../../core/task.ts';
 import { agentRows } from './agent-words.ts';
 import type { Chosen } from './choose.ts';
@@ -47,9 +49,10 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
     ['limits', limitWords(limits)],
     cost,
   ];
+  const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the card may be logged
   const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));
   const row = ([name, text]: readonly [string, string]): string =>
-    `${style.paint('strong', name.padEnd(10))}  ${wrapped(text, style.columns() - 13).join(`\n${' '.repeat(12)}`)}`;
+    `${style.paint('strong', name.padEnd(10))}  ${wrapped(redact(text), style.columns() - 13).join(`\n${' '.repeat(12)}`)}`;
   return [rule, ...rows.map(row), rule].join('\n');
 }
 

@@ -10,9 +10,7 @@ import type { ParsedDocument, Problem } from '../../ports/source.ts';
 import { refuseMissingProgram } from './missing-program.ts';
 import { strangeTasks, withAgents } from './who.ts';
 
-export interface Prepared {
-  readonly directory: string;
-  readonly home: string;
+export interface Prepared extends Place {
   readonly path: string;
   readonly document: ParsedDocument;
   readonly run: RunConfig;

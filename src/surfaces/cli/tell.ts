@@ -62,10 +62,16 @@ export async function execute(
     );
   const task = flags['task'];
   const { state: before, seq } = await stateOf(ledger, row.loop);
-  if (typeof task === 'string' && findTask(before.tasks, task) === undefined)
+  const meant = typeof task === 'string' ? findTask(before.tasks, task) : undefined;
+  if (typeof task === 'string' && meant === undefined)
     throw new UsageError(
       `Loop ${row.name} has no task ${JSON.stringify(task)}.`,
       `See them: ralph loops show ${row.name}`,
+    );
+  if (meant?.status === 'done' || meant?.status === 'skipped')
+    throw new UsageError(
+      `${meant.id} is ${meant.status}: nobody will work on it any more.`,
+      'Leave out --task to speak to whichever iteration is at work or comes next.',
     );
   const outcome = await sendCommand(context, row, [
     { type: 'tell', text, ...(typeof task === 'string' ? { task } : {}) },
