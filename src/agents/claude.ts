@@ -9,6 +9,7 @@ export const claude: AgentCli = {
   program: 'claude',
   proof: 'live',
   can: { steer: true, resume: false, interactive: true, usage: true },
+  statesCost: true,
   environment: [
     ...networkVariables,
     'ANTHROPIC_API_KEY',

@@ -33,6 +33,7 @@ export const gemini: AgentCli = {
     variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     files: ['.gemini/oauth_creds.json', '.gemini/google_accounts.json'],
     command: 'gemini',
+    missing: ['Please set an Auth method', 'Invalid auth method selected'],
   },
   launch,
   reader: () => geminiReader(),

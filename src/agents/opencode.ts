@@ -15,6 +15,7 @@ export const opencode: AgentCli = {
   program: 'opencode',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
+  statesCost: true,
   environment: [...networkVariables, ...providerKeys, ...own],
   fixed: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',

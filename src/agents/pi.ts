@@ -12,6 +12,7 @@ export const pi: AgentCli = {
   program: 'pi',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
+  statesCost: true,
   environment: [
     ...networkVariables,
     ...providerKeys,
@@ -47,6 +48,7 @@ const quiet = new Set([
 ]);
 /** Whole messages come too; before 0.80 each of these held everything that was said so far. */
 const skippedStarts = ['{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"'];
+const endStart = '{"type":"agent_end"';
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
@@ -61,6 +63,7 @@ function piReader(): Reader {
   const tally = openTally();
   let message = '';
   let settled = false;
+  let hasAnswered = false;
   let problem: StreamProblem | undefined;
 
   function endMessage(said: Fields): readonly Heard[] {
@@ -80,6 +83,7 @@ function piReader(): Reader {
       .map(block => textOf(block['text']))
       .join('\n');
     problem = problemOf(said);
+    hasAnswered = problem === undefined && said['stopReason'] !== 'toolUse';
     const heard: Heard[] = message === '' ? [] : [{ type: 'text', text: `${message}\n` }];
     if (usedTokens === 0) return heard;
     heard.push(tally.add(counted, model, fieldsOf(usage['cost'])['total']));
@@ -105,6 +109,11 @@ function piReader(): Reader {
   return {
     skips: line => skippedStarts.some(start => line.startsWith(start)),
     read,
+    /** Before 0.80 its end holds the whole session; whether it will retry stands behind that, but a good answer is final. */
+    cut(head) {
+      if (head.startsWith(endStart)) settled = hasAnswered;
+      return nothing;
+    },
     verdict: () => ({ message, finished: settled, ...(problem === undefined ? {} : { problem }) }),
   };
 }

@@ -107,10 +107,18 @@ interface FailurePattern {
   readonly when: (seen: Observed, lowerText: string) => boolean;
 }
 
+/** Talk of tests, compilers and files: an agent's work may be about limits and logins too. */
+const ofTheWork =
+  /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cc?|cpp|h|cs|swift|md|json|ya?ml|toml|sh|sql|html|css)\b|\b(?:fail|pass|expect(?:ed)?|assert\w*|error ts\d+|tests?|spec)\b|[✓✗×❯]/;
+const providerCharsMax = 300;
+
+/** Only the words of a provider or of the agent itself: whoever is blamed wrongly waits, or stops the night. */
 const says =
   (...needles: string[]) =>
   (_seen: Observed, lowerText: string): boolean =>
-    needles.some(needle => lowerText.includes(needle));
+    lowerText.length <= providerCharsMax &&
+    needles.some(needle => lowerText.includes(needle)) &&
+    !ofTheWork.test(lowerText);
 
 /** Ordered: the first row that holds names the failure. Text rows read only the last line of the output. */
 export const failurePatterns: readonly FailurePattern[] = [
@@ -134,11 +142,25 @@ export const failurePatterns: readonly FailurePattern[] = [
     when: says('invalid api key', 'authentication failed', 'not logged in', 'please log in', '401 unauthorized'),
   },
   { kind: 'billing', when: says('credit balance', 'insufficient_quota', 'payment required') },
-  { kind: 'rate-limit', when: says('rate limit', 'rate_limit', 'too many requests', 'usage limit') },
-  { kind: 'overloaded', when: says('overloaded', 'service unavailable') },
+  {
+    kind: 'rate-limit',
+    when: says(
+      'rate limit reached',
+      'rate limit exceeded',
+      'rate_limit',
+      'too many requests',
+      'usage limit',
+      'hit your limit',
+    ),
+  },
+  {
+    kind: 'overloaded',
+    when: (seen, line) =>
+      line === 'overloaded' ||
+      says('overloaded_error', 'model is overloaded', 'currently overloaded', 'service unavailable')(seen, line),
+  },
   { kind: 'context-too-long', when: says('prompt is too long', 'context length', 'context_length_exceeded') },
-  { kind: 'model', when: says('model_not_found', 'model not found', 'unknown model', 'no such model') },
-  { kind: 'permission', when: says('permission denied', 'eacces', 'operation not permitted') },
+  { kind: 'model', when: says('model_not_found') },
   { kind: 'connection', when: says('econnrefused', 'econnreset', 'etimedout', 'enotfound', 'connection refused') },
   { kind: 'process', when: seen => typeof seen.exitCode === 'number' && seen.exitCode !== 0 },
 ];

@@ -11,6 +11,11 @@ export interface AgentCli {
   readonly program: string;
   readonly proof: Proof;
   readonly can: PerformerAbilities;
+  /**
+   * Sooner or later it says itself what it cost. So a model without a known price is not charged at an upper bound while it
+   * works, only at the end when it never said.
+   */
+  readonly statesCost?: true;
   /** Names of variables that it may see besides the harmless ones: keys, addresses, folders of its own. */
   readonly environment: readonly string[];
   /** Set in every run: no telemetry, no updates, few retries (the retry policy is ours). */
@@ -98,6 +103,8 @@ export interface Reader {
    * Absent: lines that are not JSON are only counted.
    */
   plain?(line: string): readonly Heard[];
+  /** How a line begins that was too long to be kept: for an event that matters although it cannot be read. */
+  cut?(head: string): readonly Heard[];
   /** A line of its stderr: for agents that say only there that they try in vain. Absent: stderr is kept for people. */
   complains?(line: string): void;
   verdict(): Verdict;

@@ -64,7 +64,8 @@ export interface PerformerAbilities {
 
 /**
  * Contract: `perform` never throws. It yields exactly one `ended`, as its last activity. When `stop` fires it ends
- * itself and all its descendants (TERM, ten seconds, KILL) and yields `ended` with failure kind `stopped`.
+ * itself and all its descendants (TERM, ten seconds, KILL) and yields `ended` with failure kind `stopped`, unless its good
+ * last word had come before: that stays a success.
  * No descendant is alive after `ended`. `spawned` comes first when a process was started.
  */
 export interface Performer {

@@ -5,66 +5,111 @@ import type { PriceBook, Tokens } from '../ports/agent.ts';
  * US dollars per million tokens for a model whose price nobody knows: above every list price of a model that a coding
  * agent used when this was written (F58), so that a budget binds too early rather than too late.
  */
-const unknownInputUsdPerMillion = 30;
-const unknownOutputUsdPerMillion = 180;
+const unknownRates = { input: 30, output: 180, cacheRead: 3, cacheWrite: 30 } as const;
 
 /** Claude's own spelling for a model with a window of a million tokens. */
 const millionWindow = /\[1m\]$/i;
+/** How clouds spell where a model runs and who made it, and which build of it: `us.anthropic.claude-x-20250929-v1:0`. */
+const cloudParts: readonly RegExp[] = [
+  /^(us|us-gov|eu|apac|jp|au|ca|global)\./i,
+  /^[a-z]+\.(?=[a-z])/i,
+  /-v\d+(:\d+)*$/i,
+  /[-@]20\d\d-?\d\d-?\d\d$/,
+];
 
 type Library = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
+type Found = NonNullable<ReturnType<Library['calcPrice']>>;
+type Rate = Found['model_price'][string];
 
 /** Loads the tables, once per process. */
 export async function openPriceBook(): Promise<PriceBook> {
   return priceBook(await import('@pydantic/genai-prices'));
 }
 
-/** The name as given, then without what stands before each slash: `openrouter/anthropic/claude-x` is found at last. */
+/**
+ * The name as given, then without what stands before each slash: `openrouter/anthropic/claude-x` is found at last. Then the
+ * same without what a cloud puts around a name.
+ */
 export function spellings(model: string): readonly string[] {
   const plain = model.trim().replace(millionWindow, '');
   const parts = plain.split('/');
-  return parts.map((_part, at) => parts.slice(at).join('/')).filter(name => name !== '');
+  const names = parts.map((_part, at) => parts.slice(at).join('/')).filter(name => name !== '');
+  const last = names.at(-1) ?? '';
+  const barer = cloudParts.map((_part, at) => cloudParts.slice(0, at + 1).reduce((name, part) => name.replace(part, ''), last));
+  return [...new Set([...names, ...barer])].filter(name => name !== '');
 }
 
 export function priceBook(library: Library): PriceBook {
-  const ask = (tokens: Tokens, model: string | undefined) => {
-    for (const name of model === undefined ? [] : spellings(model)) {
-      const found = calculated(library, tokens, name);
+  const find = remembering(model => {
+    for (const name of spellings(model)) {
+      const found = lookedUp(library, name);
       if (found !== undefined) return found;
     }
     return undefined;
-  };
+  });
   return {
     costUsdMicros(given, model) {
       const tokens = counted(given);
       if (tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite === 0) return 0;
-      const usd = ask(tokens, model)?.total_price;
+      const rates = find(model)?.model_price;
+      const usd = rates === undefined ? 0 : listPriceUsd(tokens, rates);
       // A price of nothing is no price: a table without this kind of token says 0 too.
-      const known = usd !== undefined && Number.isFinite(usd) && usd > 0;
-      return micros(known ? usd : upperBoundUsd(tokens));
+      return micros(Number.isFinite(usd) && usd > 0 ? usd : upperBoundUsd(tokens));
     },
     windowTokens(model) {
       if (model !== undefined && millionWindow.test(model.trim())) return 1_000_000;
-      const window = ask(oneToken, model)?.model.context_window;
+      const window = find(model)?.model.context_window;
       return window !== undefined && Number.isFinite(window) && window > 0 ? window : undefined;
     },
-    knows: model => ask(oneToken, model) !== undefined,
+    knows: model => find(model) !== undefined,
   };
 }
 
-const oneToken: Tokens = { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 };
+const namesMax = 1_000; // an agent that makes up names must not fill the memory
 
-function calculated({ calcPrice }: Library, tokens: Tokens, name: string) {
-  const usage = {
-    input_tokens: tokens.input + tokens.cacheRead + tokens.cacheWrite, // the library wants the total
-    cache_read_tokens: tokens.cacheRead,
-    cache_write_tokens: tokens.cacheWrite,
-    output_tokens: tokens.output,
+/** The tables are long and asked with every message. Prices that depend on the time of day are looked up each time. */
+function remembering(find: (model: string) => Found | undefined): (model: string | undefined) => Found | undefined {
+  const known = new Map<string, Found | undefined>();
+  return model => {
+    if (model === undefined) return undefined;
+    if (known.has(model)) return known.get(model);
+    const found = find(model);
+    if (!Array.isArray(found?.model.prices) && known.size < namesMax) known.set(model, found);
+    return found;
   };
+}
+
+function lookedUp({ calcPrice }: Library, name: string): Found | undefined {
   try {
-    return calcPrice(usage, name) ?? undefined;
+    return calcPrice({ input_tokens: 1 }, name) ?? undefined;
   } catch {
-    return undefined; // a model without a price for one of these kinds
+    return undefined; // a model that is not paid by tokens
   }
+}
+
+/** As the library calculates, but without its checks of every table, which take longer than reading a message. */
+function listPriceUsd(tokens: Tokens, rates: Found['model_price']): number {
+  const read = tokens.input + tokens.cacheRead + tokens.cacheWrite; // what decides over a price for long contexts
+  const { input_mtok: input, cache_read_mtok: cacheRead = input, cache_write_mtok: cacheWrite = input } = rates;
+  return dollars(tokens, {
+    input: rateAt(input, read),
+    output: rateAt(rates['output_mtok'], read),
+    cacheRead: rateAt(cacheRead, read),
+    cacheWrite: rateAt(cacheWrite, read),
+  });
+}
+
+function rateAt(rate: Rate, read: number): number {
+  if (typeof rate !== 'object') return rate ?? 0;
+  return rate.tiers.reduce((price, tier) => (read > tier.start ? tier.price : price), rate.base);
+}
+
+const upperBoundUsd = (tokens: Tokens): number => dollars(tokens, unknownRates);
+
+function dollars(tokens: Tokens, perMillion: Tokens): number {
+  const { input, output, cacheRead, cacheWrite } = perMillion;
+  const read = tokens.input * input + tokens.cacheRead * cacheRead + tokens.cacheWrite * cacheWrite;
+  return (read + tokens.output * output) / 1_000_000;
 }
 
 const countMax = Number.MAX_SAFE_INTEGER / 1_000; // far beyond any use, and sums of it stay exact enough
@@ -74,11 +119,6 @@ const count = (value: number): number => (Number.isFinite(value) && value > 0 ? 
 
 function counted({ input, output, cacheRead, cacheWrite }: Tokens): Tokens {
   return { input: count(input), output: count(output), cacheRead: count(cacheRead), cacheWrite: count(cacheWrite) };
-}
-
-function upperBoundUsd({ input, output, cacheRead, cacheWrite }: Tokens): number {
-  const read = (input + cacheRead + cacheWrite) * unknownInputUsdPerMillion;
-  return (read + output * unknownOutputUsdPerMillion) / 1_000_000;
 }
 
 const micros = (usd: number): number => Math.min(Math.max(1, Math.round(usd * 1_000_000)), Number.MAX_SAFE_INTEGER);

@@ -9,6 +9,8 @@ export interface RunSeen {
   /** Its output is plain text: it has no last word, and a good exit is its good end. */
   readonly isPlain: boolean;
   readonly stopped: boolean;
+  /** Its good last word was there before we stopped it: what we stopped was only its way out. */
+  readonly hadSucceeded?: boolean;
   /** The end of its stderr. */
   readonly errors: string;
   /** The end of what it printed that is no event. */
@@ -28,9 +30,10 @@ const resetMsMax = 400 * 86_400_000;
 /** Undefined for a success: a good last word, whatever the exit code (AGENT-CLIS, rule 1). */
 export function failureOf(seen: RunSeen): Failure | undefined {
   const { exit, verdict } = seen;
-  if (seen.stopped) return { kind: 'stopped', detail: 'stopped by Ralph' };
+  const isGood = verdict.finished && verdict.problem === undefined;
+  if (seen.stopped && !(isGood && seen.hadSucceeded === true)) return { kind: 'stopped', detail: 'stopped by Ralph' };
   if (exit.spawnError !== undefined) return classifyFailure({ spawnError: exit.spawnError, text: '' });
-  if (verdict.finished && verdict.problem === undefined) return undefined;
+  if (isGood) return undefined;
   if (exit.cause === 'memory' || exit.cause === 'processes') return overLimit(exit.cause);
   if (verdict.problem) return streamFailure(verdict.problem, exit, seen.nowMs);
   if (isGoodPlainEnd(seen)) return undefined;

@@ -1,7 +1,7 @@
 // One run of an agent CLI as activities: what it says is understood as it comes, what we say reaches it at any time.
 import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader } from '../ports/agent.ts';
 import type { Activity, Notes } from '../ports/performer.ts';
-import { failureOf, plausibleReset } from './cli-failure.ts';
+import { failureOf, plausibleReset, type RunSeen } from './cli-failure.ts';
 import { openFeed } from './feed.ts';
 import { type Oddities, readJsonLines } from './json-lines.ts';
 import { type Meter, meterOf } from './metering.ts';
@@ -63,6 +63,7 @@ export function converse(order: Conversation): Talk {
   function finishWhenDone(): void {
     const { finished, problem } = reader.verdict();
     if (finished) helm.finished(problem !== undefined);
+    else helm.resumed(ear.isBusy());
   }
 
   async function run(): Promise<void> {
@@ -77,7 +78,8 @@ export function converse(order: Conversation): Talk {
         ear.lineEnd();
         const odd = inWords(lines.oddities);
         if (odd !== '') push({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
-        push(ended(order, reader, event, { errors: errors.text(), odd: strayWords.text() }, ear.isBusy()));
+        const seen = { errors: errors.text(), odd: strayWords.text(), hadSucceeded: helm.hadSucceeded() };
+        push(ended(order, reader, event, seen, ear.isBusy()));
       } else if (event.channel === 'errors') {
         errors.add(event.text);
         push({ type: 'text', text: event.text, channel: 'errors' });
@@ -203,7 +205,7 @@ function ended(
   order: Conversation,
   reader: Reader,
   exit: ProcessExit,
-  words: { readonly errors: string; readonly odd: string },
+  seen: Pick<RunSeen, 'errors' | 'odd' | 'hadSucceeded'>,
   isBusy: boolean,
 ): Extract<Activity, { type: 'ended' }> {
   const { timers, process } = order;
@@ -215,7 +217,7 @@ function ended(
     verdict,
     isPlain: reader.plain !== undefined,
     stopped: order.stop.aborted,
-    ...words,
+    ...seen,
     loginMissing: order.cli.login.missing ?? [],
     silenceMs: isBusy ? timers.busySilenceMs : timers.silenceMs,
     firstByteMs: timers.firstByteMs,

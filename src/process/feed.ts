@@ -7,8 +7,12 @@ export interface Feed {
   end(): void;
   /** It has said its last word: from now on it has a short time to exit; further output starts that time anew. */
   finished(): void;
+  /** It goes on after all: the times of one that works hold again. */
+  resumed(): void;
   /** It works on something that may be silent for long (a tool): silence is allowed to last longer. */
   busy(isBusy: boolean): void;
+  /** How many bytes of what was written lie there because it does not read them. */
+  unreadBytes(): number;
 }
 
 /** For one process: the adapter holds the feed, `runProcess` the other end. */
@@ -29,7 +33,9 @@ export function openFeed(): OpenFeed {
     write: text => pass(to => to.write(text)),
     end: () => pass(to => to.end()),
     finished: () => pass(to => to.finished()),
+    resumed: () => pass(to => to.resumed()),
     busy: isBusy => pass(to => to.busy(isBusy)),
+    unreadBytes: () => listener?.unreadBytes() ?? 0,
     attach(next) {
       listener = next;
       wasAttached = true;

@@ -20,6 +20,7 @@ export interface JsonLines {
   readonly oddities: Readonly<Oddities>;
 }
 
+const cutHeadChars = 200;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const quote = 0x22;
@@ -58,9 +59,14 @@ export function readJsonLines(
 
   function readOddLine(line: string): void {
     const text = line.trim(); // takes a byte order mark away too
-    if (line.length > lineBytesMax / 4 && line.endsWith(marker)) oddities.tooLong += 1;
+    if (line.length > lineBytesMax / 4 && line.endsWith(marker)) readCut(line);
     else if (isPlain || text.charCodeAt(0) !== openBrace) readPlain(line);
     else if (text.length === line.length || !readObject(text)) readObjects(text, line);
+  }
+
+  function readCut(line: string): void {
+    oddities.tooLong += 1;
+    if (reader.cut) tell(reader.cut(line.slice(0, cutHeadChars)));
   }
 
   function readObjects(text: string, line: string): void {

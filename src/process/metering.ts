@@ -9,6 +9,10 @@ type HeardContext = Extract<Heard, { type: 'context' }>;
 export interface Meter {
   /** The new totals; undefined when nothing changed. */
   usage(heard: HeardUsage): Usage | undefined;
+  /** Like `usage`, when no more will come: what the agent owes a price for is charged at an upper bound. */
+  end(): Usage | undefined;
+  /** So far there was nothing to count. */
+  isEmpty(): boolean;
   usedFraction(heard: HeardContext): number;
 }
 
@@ -16,12 +20,17 @@ interface Share {
   readonly tokens: Tokens;
   readonly costUsdMicros: number;
   readonly estimated: boolean;
+  /** What is not in the cost yet: the agent will say what it is. */
+  readonly owed: Tokens;
 }
 
 const windowTokensUsual = 200_000;
 const microsPerDollar = 1_000_000;
+const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, owed: noTokens };
 
-export function meterOf(prices: PriceBook, modelAsked: string | undefined): Meter {
+/** `statesCost` is that of the adapter. */
+export function meterOf(prices: PriceBook, modelAsked: string | undefined, statesCost = false): Meter {
   const shares = new Map<string, Share>();
   let said: Usage | undefined;
   let asked: { readonly model: string | undefined; readonly windowTokens: number } | undefined;
@@ -33,22 +42,43 @@ export function meterOf(prices: PriceBook, modelAsked: string | undefined): Mete
     return asked.windowTokens;
   }
 
-  function share(tokens: Tokens, model: string | undefined, costUsd: unknown): Share {
+  const priceOf = (tokens: Tokens, model: string | undefined): number =>
+    sumOf(tokens) === 0 ? 0 : countOf(Math.ceil(prices.costUsdMicros(tokens, model)));
+
+  /** Only what is new gets a price: one for long contexts is for a long request, not for many short ones. */
+  function share(before: Share, tokens: Tokens, model: string | undefined, costUsd: unknown): Share {
     const stated = microsOf(costUsd);
-    if (stated !== undefined) return { tokens, costUsdMicros: stated, estimated: false };
-    if (sumOf(tokens) === 0) return { tokens, costUsdMicros: 0, estimated: false };
-    return { tokens, costUsdMicros: countOf(Math.ceil(prices.costUsdMicros(tokens, model))), estimated: true };
+    if (stated !== undefined) return { tokens, costUsdMicros: stated, estimated: false, owed: noTokens };
+    if (sumOf(tokens) === 0) return noShare;
+    const more = each(tokens, before.tokens, (now, then) => Math.max(0, now - then));
+    const estimated = before.estimated || sumOf(more) > 0;
+    if (statesCost && (model === undefined || !prices.knows(model)))
+      return { ...before, tokens, estimated, owed: each(before.owed, more, (owed, now) => owed + now) };
+    return { ...before, tokens, estimated, costUsdMicros: before.costUsdMicros + priceOf(more, model) };
+  }
+
+  function told(): Usage | undefined {
+    const total = withoutLoss(said, totalOf([...shares.values()]));
+    if (said !== undefined && isSame(said, total)) return undefined;
+    said = total;
+    return total;
   }
 
   return {
     usage(heard) {
       const model = heard.model ?? modelAsked;
-      shares.set(model ?? '', share(countable(heard.tokens), model, heard.costUsd));
-      const total = withoutLoss(said, totalOf([...shares.values()]));
-      if (said !== undefined && isSame(said, total)) return undefined;
-      said = total;
-      return total;
+      const before = shares.get(model ?? '') ?? noShare;
+      shares.set(model ?? '', share(before, countable(heard.tokens), model, heard.costUsd));
+      return told();
     },
+    end() {
+      for (const [model, { owed, ...rest }] of shares) {
+        const costUsdMicros = rest.costUsdMicros + priceOf(owed, model || undefined);
+        shares.set(model, { ...rest, costUsdMicros, owed: noTokens });
+      }
+      return shares.size === 0 ? undefined : told();
+    },
+    isEmpty: () => said === undefined || Object.values(said).every(each => Number(each) === 0),
     usedFraction(heard) {
       const window = countOf(heard.windowTokens) || windowOf(heard.model ?? modelAsked);
       return Math.min(1, countOf(heard.usedTokens) / window);
@@ -63,13 +93,14 @@ function microsOf(costUsd: unknown): number | undefined {
   return Number.isSafeInteger(micros) ? micros : undefined;
 }
 
-function countable(tokens: Tokens): Tokens {
-  const { input, output, cacheRead, cacheWrite } = tokens;
+const countable = (tokens: Tokens): Tokens => each(tokens, noTokens, countOf);
+
+function each(a: Tokens, b: Tokens, of: (a: number, b: number) => number): Tokens {
   return {
-    input: countOf(input),
-    output: countOf(output),
-    cacheRead: countOf(cacheRead),
-    cacheWrite: countOf(cacheWrite),
+    input: of(a.input, b.input),
+    output: of(a.output, b.output),
+    cacheRead: of(a.cacheRead, b.cacheRead),
+    cacheWrite: of(a.cacheWrite, b.cacheWrite),
   };
 }
 

@@ -200,7 +200,9 @@ function give(order: ProcessOrder, input: Socket, timers: RunningTimers): void {
     write: text => void (input.writable && input.write(text)),
     end: () => void input.end(),
     finished: timers.finished,
+    resumed: timers.resumed,
     busy: timers.busy,
+    unreadBytes: () => input.writableLength,
   });
 }
 

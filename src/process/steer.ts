@@ -23,6 +23,10 @@ export interface Helm {
   started(): void;
   /** It has said its last word. May be called again: a later word counts. */
   finished(inFailure: boolean): void;
+  /** That was not its last word: it works on, deaf, since its input has ended. Nothing happens to one that never finished. */
+  resumed(isBusy: boolean): void;
+  /** Its good last word was there before the stop came. */
+  hadSucceeded(): boolean;
   /** True when it was nudged. */
   nudge(): boolean;
   release(): void;
@@ -34,12 +38,20 @@ const nudge =
 
 export function steer(order: SteerOrder): Helm {
   const { feed, steering, stop } = order;
-  let phase: 'starting' | 'working' | 'finished' | 'over' = 'starting';
+  let phase: 'starting' | 'working' | 'finished' | 'deaf' | 'over' = 'starting';
+  let isGood = false;
+  let hadSucceeded = false;
   let timer: NodeJS.Timeout | undefined;
   const haltAfter = (waitMs: number): void => {
     timer ??= setTimeout(order.halt, waitMs);
   };
+  const forgive = (): void => {
+    if (stop.aborted) return;
+    clearTimeout(timer);
+    timer = undefined;
+  };
   const onStop = (): void => {
+    hadSucceeded = phase === 'finished' && isGood;
     if (steering === undefined || phase !== 'working') order.halt();
     else {
       feed.write(steering.interrupt());
@@ -66,12 +78,18 @@ export function steer(order: SteerOrder): Helm {
         feed.end();
         feed.finished();
       }
+      isGood = !inFailure;
       if (inFailure) haltAfter(order.failedMs);
-      else if (!stop.aborted) {
-        clearTimeout(timer);
-        timer = undefined;
-      }
+      else forgive();
     },
+    resumed(isBusy) {
+      if (phase !== 'finished') return;
+      phase = 'deaf';
+      feed.resumed();
+      feed.busy(isBusy);
+      forgive();
+    },
+    hadSucceeded: () => hadSucceeded,
     nudge() {
       if (steering === undefined || phase !== 'working' || stop.aborted) return false;
       feed.write(steering.say(nudge));

@@ -29,6 +29,8 @@ export interface RunningTimers {
   /** A byte came, or the one who holds them up let go. Cheap: called for every chunk. */
   heard(): void;
   finished(): void;
+  /** `finished` was said too early. */
+  resumed(): void;
   busy(isBusy: boolean): void;
   disarm(): void;
 }
@@ -42,7 +44,7 @@ interface Due {
 interface Life {
   readonly startedMs: number;
   heardMs?: number;
-  finishedMs?: number;
+  finishedMs?: number | undefined;
   nudgedAtMs?: number;
   isBusy: boolean;
 }
@@ -119,6 +121,10 @@ export function startTimers(
     },
     finished() {
       life.finishedMs = performance.now();
+      arm();
+    },
+    resumed() {
+      life.finishedMs = undefined;
       arm();
     },
     busy(isBusy) {

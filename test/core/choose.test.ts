@@ -48,6 +48,72 @@ describe('a provider that says when it serves again (F54)', () => {
     expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of codex to be reset', until: start + hour });
     expect(story.wakeAt()).toBe(start + hour);
   });
+
+  it('given no reset, then it is asked ever more rarely, and as before once it was served', () => {
+    const story = new Story({ performers: ['claude'], limits: { iterationsMax: 100 } });
+    const waits: number[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const { waitUntil, at } = only(story.iteration('A', failed('rate-limit'), 'claude'), 'iteration.ended');
+      waits.push((waitUntil! - at) / minute);
+      story.after(waitUntil! - at);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+    story.iteration('A', says('served'), 'claude');
+    expect(story.state.limitsInRow).toEqual({});
+  });
+
+  it('given a clock that was set back for weeks, then the limit is not believed for ever', () => {
+    const story = new Story({ performers: ['claude'] });
+    story.iteration('A', limitedUntil(story.now + hour), 'claude');
+    story.after(-60 * 24 * hour);
+    expect(next(story)).toEqual(['A by claude']);
+    expect(story.begin('A', 'claude')).toHaveLength(1);
+  });
+});
+
+describe('a performer that needs a person (F56)', () => {
+  it('given a fallback, then that one goes on, and the question stays open', () => {
+    const story = new Story(two);
+    story.iteration('A', failed('auth'), 'claude');
+    expect(story.state.escalations).toMatchObject([{ kind: 'agent', performer: 'claude' }]);
+    expect(next(story)).toEqual(['A by codex']);
+    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
+    expect(next(story)).toEqual(['A by claude']);
+  });
+
+  it('given a fallback that cannot log in while the first waits for its reset, then that is waited for', () => {
+    const story = new Story(two);
+    const resetAt = story.now + hour;
+    story.iteration('A', limitedUntil(resetAt), 'claude');
+    story.iteration('A', failed('auth'), 'codex');
+    expect(next(story)).toEqual([]);
+    expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of claude to be reset', until: resetAt });
+    story.after(hour);
+    expect(next(story)).toEqual(['A by claude']);
+  });
+
+  it('given nobody else, then a person is waited for', () => {
+    const story = new Story(two);
+    story.iteration('A', failed('auth'), 'claude');
+    story.iteration('A', failed('billing'), 'codex');
+    expect(next(story)).toEqual([]);
+    expect(waitingFor(story.state, story.now)).toEqual({ what: 'a human' });
+  });
+
+  it('given that a person takes another agent instead, then the question is answered by that', () => {
+    const story = new Story({ performers: ['claude'] });
+    story.iteration('A', failed('auth'), 'claude');
+    story.command({ type: 'limits', limits: {}, settings: { performers: ['codex'] } });
+    expect(only(story.events, 'escalation.answered')).toMatchObject({ id: 'E1', by: 'ada' });
+    expect(next(story)).toEqual(['A by codex']);
+  });
+
+  it('given words as an answer, then they reach the next prompt', () => {
+    const story = new Story({ performers: ['claude'] });
+    story.iteration('A', failed('auth'), 'claude');
+    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'text', text: 'use the staging key' } });
+    expect(story.state.guidance).toMatchObject([{ text: 'use the staging key' }]);
+  });
 });
 
 describe('a performer named for a task or a phase', () => {

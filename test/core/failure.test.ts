@@ -114,9 +114,14 @@ describe('the last line', () => {
     ['prompt is too long', 'context-too-long'],
     ['maximum context length is 200000', 'context-too-long'],
     ['context_length_exceeded', 'context-too-long'],
-    ['Permission denied (publickey)', 'permission'],
-    ['EACCES: open', 'permission'],
-    ['Operation not permitted', 'permission'],
+    ['Permission denied (publickey)', 'process'],
+    ['find: /root: Permission denied', 'process'],
+    ['FAIL src/middleware/rate limit.test.ts', 'process'],
+    ['expected 200, got 429 Too Many Requests', 'process'],
+    ['error TS2394: this function is overloaded', 'process'],
+    ['api.spec.js: 401 Unauthorized', 'process'],
+    ['AssertionError: not logged in', 'process'],
+    ['The model is overloaded. See https://status.example.com', 'overloaded'],
     ['connect ECONNREFUSED', 'connection'],
     ['read ECONNRESET', 'connection'],
     ['connect ETIMEDOUT', 'connection'],
@@ -136,8 +141,8 @@ describe('the last line', () => {
     expect(classifyFailure({ text: '' })).toEqual({ kind: 'unknown', detail: 'ended' });
   });
 
-  it('every class but unknown has a row that can name it', () => {
+  it('every class has a row that can name it, but unknown, and permission, which only an agent itself can name', () => {
     const named = new Set(failurePatterns.map(row => row.kind));
-    expect([...named, 'unknown'].sort()).toEqual(Object.keys(failureRules).sort());
+    expect([...named, 'permission', 'unknown'].sort()).toEqual(Object.keys(failureRules).sort());
   });
 });

@@ -1,6 +1,7 @@
 // Proves that a snapshot is the state: packed, written as JSON, read and unpacked it behaves the same.
 import { expect, it } from 'vitest';
 import { evolve } from '../../src/core/evolve.ts';
+import { next } from '../../src/core/next.ts';
 import { packState, unpackState } from '../../src/core/snapshot.ts';
 import type { State } from '../../src/core/state.ts';
 import { everyEvent } from './every-event.ts';
@@ -40,4 +41,13 @@ it('given a task that the document called done, opened again and closed on a wor
   story.iteration('A', claims('A'));
   expect(story.state.tasks.unverified).toBe(1);
   expect(throughJson(story.state).tasks.unverified).toBe(1);
+});
+
+it('given a state of an older version, then what it does not know has its usual value', () => {
+  const story = new Story();
+  const packed = packState(story.state) as Record<string, unknown>;
+  const { limited: _l, limitsInRow: _r, guidanceGiven: _g, ...older } = packed;
+  const { performersByTask: _t, performersByPhase: _p, handoffWithinMs: _h, ...settings } = story.state.settings;
+  const state = unpackState({ ...older, settings });
+  expect(next(state, t0, 'me').effects).toMatchObject([{ type: 'begin', task: 'A' }]);
 });

@@ -1,6 +1,7 @@
 // Proves what a working performer is told and what follows: handoffs that reach it, a person's words, nudges.
 import { describe, expect, it } from 'vitest';
 import { continuationPrompt } from '../../src/core/continuation.ts';
+import type { Performed } from '../../src/core/input.ts';
 import { claims, failed, hour, minute, only, type SettingsPart, Story, says, second, self, usd } from './given.ts';
 
 function working(part: SettingsPart = {}): Story {
@@ -12,6 +13,9 @@ function working(part: SettingsPart = {}): Story {
 
 const handoffs = (story: Story) =>
   story.effects().flatMap(effect => (effect.type === 'nudge' && effect.level === 'handoff' ? [effect] : []));
+
+/** Stopped by us because it did not hand off in time. */
+const cut = (message: string): Performed => ({ ...failed('stopped', 'handed off'), message, stoppedFor: 'handoff' });
 
 function handsOff(story: Story, delivered: boolean) {
   const effect = handoffs(story)[0]!;
@@ -56,10 +60,51 @@ describe('a handoff that reaches a live agent', () => {
     expect(story.wakeAt()).toBe(story.now + 1);
     story.after(1);
     expect(story.effectKeys()).not.toContain('perform:1');
-    const ended = only(story.performed(failed('stopped', 'handed off')), 'iteration.ended');
+    const ended = only(story.performed(cut('')), 'iteration.ended');
     expect(ended).toMatchObject({ outcome: 'handed-off', handoff: 'context_threshold' });
     expect(ended.failure).toBeUndefined();
     expect(ended.because).toContain('it was interrupted');
+  });
+
+  it('given what it claimed or wrote into the document before we had to interrupt it, then that does not count', () => {
+    const story = working();
+    fullContext(story);
+    handsOff(story, true);
+    story.after(minute);
+    const events = story.performed({ ...cut('Task A complete'), statusEdits: ['A'] });
+    expect(events.flatMap(event => (event.type === 'signal.read' ? [event.accepted] : []))).toEqual([false, false]);
+    expect(story.task('A').status).toBe('pending');
+  });
+
+  it('given that Ralph died or was interrupted after the word, then that is no handoff, however late it is known', () => {
+    const story = working();
+    fullContext(story);
+    handsOff(story, true);
+    story.after(5 * hour);
+    story.when({ type: 'recovered', iteration: 1, holder: 'another', chance: 0.5 });
+    expect(only(story.events, 'iteration.ended').outcome).toBe('interrupted');
+    expect(story.task('A').attempts).toBe(0);
+  });
+
+  it('given a large task that is handed off again and again with something new each time, then it is neither parked nor no progress', () => {
+    const story = new Story({ limits: { attemptsPerTaskMax: 2, noProgressIterations: 3 } });
+    for (let part = 1; part <= 6; part += 1) {
+      story.begin('A');
+      const iteration = story.state.iterations;
+      story.when({ type: 'spawned', iteration, pid: 7, startTime: '1', host: 'here' });
+      story.when({ type: 'heard', iteration, quietMs: 0, contextUsed: 0.9 });
+      handsOff(story, true);
+      story.performed(says(`<report>{"completed": ["part ${part}"]}</report>`));
+    }
+    expect(story.task('A')).toMatchObject({ attempts: 0, status: 'pending' });
+    expect(story.state.sinceProgress).toBe(0);
+    story.begin('A');
+    story.when({ type: 'spawned', iteration: 7, pid: 7, startTime: '1', host: 'here' });
+    story.when({ type: 'heard', iteration: 7, quietMs: 0, contextUsed: 0.9 });
+    handsOff(story, true);
+    story.performed(says('<report>{"completed": ["part 6"]}</report>'));
+    expect(story.task('A').attempts).toBe(1);
+    expect(story.state.sinceProgress).toBe(1);
   });
 
   it('given that it claims the task in its last message, then the claim is read', () => {
@@ -116,6 +161,27 @@ describe('a handoff that reaches a live agent', () => {
     expect(only(story.performed(says('more')), 'iteration.ended').handoff).toBeUndefined();
   });
 
+  it('given an agent that cannot be told of the money, then the trigger is recorded at its end, once', () => {
+    const story = working({ limits: { costUsdMicrosMax: 1_000_000 } });
+    story.when({ type: 'usage', iteration: 1, usage: usd(0.81) });
+    handsOff(story, false);
+    expect(only(story.performed(says('done with my part')), 'iteration.ended').handoff).toBe('token_budget');
+    expect(only(story.iteration('A', says('more')), 'iteration.ended').handoff).toBeUndefined();
+  });
+
+  it('given an iteration after it that never worked, then the handoff still stands for the next one', () => {
+    const story = working({ performersByPhase: { reviewing: 'other' } });
+    fullContext(story);
+    handsOff(story, true);
+    story.performed(says('<report>{"phase": "reviewing", "pending": ["the page"]}</report>'));
+    const before = continuationPrompt(story.state);
+    expect(before).toContain('the page');
+    story.iteration('A', failed('overloaded'));
+    expect(continuationPrompt(story.state)).toBe(before);
+    story.after(minute);
+    expect(story.effects()).toMatchObject([{ type: 'begin', performer: 'other' }]);
+  });
+
   it('given a prompt that was too long, then a fresh context takes over', () => {
     const story = working();
     const ended = only(story.performed(failed('context-too-long')), 'iteration.ended');
@@ -154,6 +220,19 @@ describe('the words of a person', () => {
     story.command({ type: 'tell', text: 'keep the API' });
     story.when({ type: 'reached', guidance: 'G1', iteration: 1, delivered: true });
     story.performed(failed('stopped', 'Ctrl-C'));
+    story.begin('A');
+    expect(story.state.guidance).toMatchObject([{ iteration: 2 }]);
+  });
+
+  it.each([
+    ['a handoff', says('<handoff>full</handoff>')],
+    ['an agent that did not start', failed('spawn', 'no such file')],
+  ])('given %s after it, then the next one hears it too', (_name, performed) => {
+    const story = working();
+    story.command({ type: 'tell', text: 'keep the API' });
+    story.when({ type: 'reached', guidance: 'G1', iteration: 1, delivered: true });
+    story.performed(performed);
+    story.after(minute);
     story.begin('A');
     expect(story.state.guidance).toMatchObject([{ iteration: 2 }]);
   });

@@ -1,5 +1,6 @@
 // What must hold in every simulated loop, whatever happens: checked event by event and at the end.
 import { deepStrictEqual } from 'node:assert/strict';
+import { resetMsMax } from '../../src/core/choose.ts';
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve.ts';
 import { packState } from '../../src/core/snapshot.ts';
@@ -65,7 +66,9 @@ function checkStart(before: State, event: Extract<Event, { type: 'iteration.star
   const { iterationsMax } = before.settings.limits;
   if (event.again) return;
   law(iterationsMax === null || event.iteration <= iterationsMax, `iteration ${event.iteration} of ${iterationsMax}`);
-  law((before.limited[event.performer] ?? 0) <= event.at, `${event.performer} began before its limit was reset`);
+  const limitedUntil = before.limited[event.performer] ?? 0;
+  law(limitedUntil <= event.at || limitedUntil > event.at + resetMsMax, `${event.performer} began before its reset`);
+  law(!before.escalations.some(one => one.performer === event.performer), `${event.performer} began unanswered`);
   law(event.iteration === before.iterations + 1, 'an iteration number was skipped or used twice');
   law(before.live.length + before.claims.length < before.settings.parallel, 'more live iterations than allowed');
   law(!before.paused && !before.stop, 'an iteration began although the loop was paused or stopped');

@@ -4,9 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { currentSchema } from '../../src/stores/sqlite/schema.ts';
 import { guidance, holderOf, leaseOf, loopStarted } from '../contracts/store.ts';
+import { nextSchema } from './next-schema.ts';
 import { runProgram, tampering, whyNoTracing } from './run-program.ts';
-import { schemaTwo } from './schema-two.ts';
 import { inScratch, open, opened } from './scratch.ts';
+
+const oldCopy = `ralph.db.backup-v${currentSchema.version}`;
 
 function versionOf(path: string): number {
   const raw = new DatabaseSync(path);
@@ -34,11 +36,11 @@ describe('migrations', () => {
 
   it('bring an older database forward, keep its events, and leave a copy of the old one', async () => {
     await older();
-    const { store } = await opened(scratch.path, { schema: schemaTwo });
+    const { store } = await opened(scratch.path, { schema: nextSchema });
     expect(await store.verify('a')).toMatchObject({ ok: true, events: 3 });
     expect(await store.append('a', 3, [guidance('three')])).toMatchObject({ ok: true });
     await store.close();
-    expect(versionOf(scratch.path)).toBe(schemaTwo.version);
+    expect(versionOf(scratch.path)).toBe(nextSchema.version);
     const backup = `${scratch.path}.backup-v${currentSchema.version}`;
     const old = await opened(backup);
     expect(await old.store.verify('a')).toMatchObject({ ok: true, events: 3 });
@@ -47,28 +49,29 @@ describe('migrations', () => {
 
   it('do not overwrite a copy that is there already', async () => {
     await older();
-    scratch.write('ralph.db.backup-v1', Buffer.from('precious'));
-    await (await opened(scratch.path, { schema: schemaTwo })).store.close();
-    expect(readFileSync(`${scratch.path}.backup-v1`, 'utf8')).toBe('precious');
-    expect(existsSync(`${scratch.path}.backup-v1-2`)).toBe(true);
+    scratch.write(oldCopy, Buffer.from('precious'));
+    await (await opened(scratch.path, { schema: nextSchema })).store.close();
+    expect(readFileSync(`${scratch.path}${oldCopy.slice('ralph.db'.length)}`, 'utf8')).toBe('precious');
+    expect(existsSync(`${scratch.path}${oldCopy.slice('ralph.db'.length)}-2`)).toBe(true);
   });
 
   it('make no copy of a new database', async () => {
-    await (await opened(scratch.path, { schema: schemaTwo })).store.close();
+    await (await opened(scratch.path, { schema: nextSchema })).store.close();
     expect(scratch.files()).toEqual(['ralph.db']);
   });
 
   it('leave the old schema as it was when one of them fails', async () => {
     await older();
     const failing = {
-      version: 3,
+      version: nextSchema.version + 1,
+      readableFrom: nextSchema.version + 1,
       migrations: async () => ({
-        ...(await schemaTwo.migrations()),
+        ...(await nextSchema.migrations()),
         '9999-fails': { up: () => Promise.reject(new Error('this migration fails')) },
       }),
     };
     await expect(open(scratch.path, { schema: failing })).rejects.toThrow('this migration fails');
-    expect(versionOf(scratch.path)).toBe(1);
+    expect(versionOf(scratch.path)).toBe(currentSchema.version);
     const { store } = await opened(scratch.path);
     expect(await store.verify('a')).toMatchObject({ ok: true, events: 3 });
     await store.close();
@@ -81,7 +84,7 @@ describe('migrations', () => {
     await older();
     const running = await opened(scratch.path);
     const lease = await leaseOf(running.store, 'a', holderOf('ann', { version: '0.9.1' }));
-    expect(await open(scratch.path, { schema: schemaTwo })).toMatchObject({
+    expect(await open(scratch.path, { schema: nextSchema })).toMatchObject({
       ok: false,
       failure: { kind: 'busy', detail: expect.stringMatching(/^loop name of a is running on version 0\.9\.1/) },
     });
@@ -90,9 +93,9 @@ describe('migrations', () => {
     });
     await running.store.release(lease);
     await running.store.close();
-    expect(versionOf(scratch.path)).toBe(1);
-    await (await opened(scratch.path, { schema: schemaTwo })).store.close();
-    expect(versionOf(scratch.path)).toBe(2);
+    expect(versionOf(scratch.path)).toBe(currentSchema.version);
+    await (await opened(scratch.path, { schema: nextSchema })).store.close();
+    expect(versionOf(scratch.path)).toBe(nextSchema.version);
   });
 
   it('are not waiting for a holder that is dead', async () => {
@@ -100,14 +103,23 @@ describe('migrations', () => {
     const running = await opened(scratch.path);
     await leaseOf(running.store, 'a', holderOf('ann'));
     await running.store.close();
-    await (await opened(scratch.path, { schema: schemaTwo, isAlive: () => false })).store.close();
-    expect(versionOf(scratch.path)).toBe(2);
+    await (await opened(scratch.path, { schema: nextSchema, isAlive: () => false })).store.close();
+    expect(versionOf(scratch.path)).toBe(nextSchema.version);
+  });
+
+  it('are not needed by one who only reads tables that are the same', async () => {
+    await older();
+    const schema = { ...nextSchema, readableFrom: currentSchema.version };
+    const { store } = await opened(scratch.path, { schema, readOnly: true });
+    expect(await store.verify('a')).toMatchObject({ ok: true, events: 3 });
+    await store.close();
+    expect(versionOf(scratch.path)).toBe(currentSchema.version);
   });
 
   it('are not for one who only wants to read', async () => {
     await older();
     const before = readFileSync(scratch.path);
-    expect(await open(scratch.path, { schema: schemaTwo, readOnly: true })).toMatchObject({
+    expect(await open(scratch.path, { schema: nextSchema, readOnly: true })).toMatchObject({
       ok: false,
       failure: { kind: 'readonly' },
     });
@@ -118,15 +130,15 @@ describe('migrations', () => {
     await older();
     const ran = await Promise.all(Array.from({ length: 4 }, () => runProgram('migrate', [scratch.path])));
     expect(ran.map(({ lines, errors }) => [...lines, errors])).toEqual(Array.from({ length: 4 }, () => ['ok', '']));
-    expect(scratch.files().filter(name => name.includes('backup'))).toEqual(['ralph.db.backup-v1']);
+    expect(scratch.files().filter(name => name.includes('backup'))).toEqual([oldCopy]);
   });
 
   it('refuse a newer database and leave its bytes alone', async () => {
-    await (await opened(scratch.path, { schema: schemaTwo })).store.close();
+    await (await opened(scratch.path, { schema: nextSchema })).store.close();
     const before = readFileSync(scratch.path);
     expect(await open(scratch.path)).toMatchObject({
       ok: false,
-      failure: { kind: 'newer', detail: expect.stringContaining('version 2') },
+      failure: { kind: 'newer', detail: expect.stringContaining(`version ${nextSchema.version}`) },
     });
     expect(readFileSync(scratch.path).equals(before)).toBe(true);
     expect(scratch.files()).toEqual(['ralph.db']);
@@ -173,8 +185,8 @@ describe('a ledger whose making is killed (F08)', () => {
     const scratch = inScratch();
     const ran = await runProgram('migrate', [scratch.path], tampering(`${call}:signal=SIGKILL:when=${nth}`));
     expect(ran.lines).toEqual([]);
-    if (existsSync(scratch.path)) expect(versionOf(scratch.path)).toBe(schemaTwo.version);
-    const { store } = await opened(scratch.path, { schema: schemaTwo, quickCheck: true });
+    if (existsSync(scratch.path)) expect(versionOf(scratch.path)).toBe(nextSchema.version);
+    const { store } = await opened(scratch.path, { schema: nextSchema, quickCheck: true });
     expect(await store.append('a', 0, [guidance('one')])).toMatchObject({ ok: true });
     await store.close();
     scratch.remove();
@@ -204,12 +216,12 @@ describe('a migration that is killed (F08)', () => {
         kills += Number(wasKilled);
         const where = `killed at ${call} ${nth}`;
         const version = versionOf(scratch.path);
-        expect([1, 2], where).toContain(version);
-        if (version === 2) expect(scratch.files(), where).toContain('ralph.db.backup-v1');
-        const { store } = await opened(scratch.path, { schema: schemaTwo, quickCheck: true });
+        expect([currentSchema.version, nextSchema.version], where).toContain(version);
+        if (version === nextSchema.version) expect(scratch.files(), where).toContain(oldCopy);
+        const { store } = await opened(scratch.path, { schema: nextSchema, quickCheck: true });
         expect(await store.verify('a'), where).toMatchObject({ ok: true, events: 61 });
         await store.close();
-        expect(scratch.files(), where).toContain('ralph.db.backup-v1');
+        expect(scratch.files(), where).toContain(oldCopy);
         scratch.remove();
       }
       expect(kills).toBeGreaterThanOrEqual(8);

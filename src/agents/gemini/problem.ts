@@ -23,14 +23,23 @@ export function geminiProblem(error: Fields, nowMs: number): StreamProblem {
   const lower = `${textOf(error['type'])} ${text}`.toLowerCase();
   const worded = kinds.find(([, needles]) => needles.some(needle => lower.includes(needle)))?.[0];
   const kind = status === 404 ? 'model' : worded;
-  const waitS = /retry (?:in|after) ([\d.]+) ?s/i.exec(text)?.[1];
-  const resetAtMs = kind === 'rate-limit' && waitS !== undefined ? nowMs + Number(waitS) * 1_000 : undefined;
+  const isLimit = kind === 'rate-limit' || status === 429;
+  const waitMs = isLimit ? waitIn(text) : undefined;
+  const resetAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
   return {
     ...(kind === undefined ? {} : { kind }),
     ...(status === undefined ? {} : { status }),
     ...(resetAtMs === undefined ? {} : { resetAtMs }),
     text: textOf(answer['message']) || text || 'ended with an error',
   };
+}
+
+/** `Please retry in 41.5s`, `Your quota will reset after 8h44m7s` */
+function waitIn(text: string): number | undefined {
+  const found = /(?:retry|reset) (?:in|after) (?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+) ?s)?/i.exec(text);
+  if (found === null || found.slice(1).every(part => part === undefined)) return undefined;
+  const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map(part => Number(part ?? 0));
+  return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
 }
 
 const attemptsMax = 3; // with its own waits in between that is about a quarter of a minute

@@ -106,7 +106,7 @@ async function connect(opening: Opening): Promise<Connection> {
       if (said !== 'ok') throw new StoreFailed(failure('corrupt', path, String(said)));
     }
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (found < schema.version) {
+    if (found < schema.version && !(readOnly && found >= schema.readableFrom)) {
       if (readOnly)
         throw new StoreFailed(
           failure('readonly', path, `${path} must be migrated from version ${found} to ${schema.version} first`),

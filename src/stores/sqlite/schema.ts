@@ -3,12 +3,15 @@ import type { Migration } from 'kysely/migration';
 
 export interface Schema {
   readonly version: number;
+  /** The oldest version whose tables can be read as they are. */
+  readonly readableFrom: number;
   /** By name, in order; as many as `version` says. */
   migrations(): Promise<Readonly<Record<string, Migration>>>;
 }
 
 export const currentSchema: Schema = {
   version: 2,
+  readableFrom: 1,
   migrations: async () => ({
     '001-ledger': await import('../migrations/001-ledger.ts'),
     '002-agents': await import('../migrations/002-agents.ts'),

@@ -1,6 +1,6 @@
 // Opens a ledger with the schema that has one more migration and prints the outcome: migrate.ts PATH
 import { openSqliteLedger } from '../../../src/stores/sqlite.ts';
-import { schemaTwo } from '../schema-two.ts';
+import { nextSchema } from '../next-schema.ts';
 
 const path = process.argv[2]!;
 const warn = (): void => {};
@@ -11,7 +11,7 @@ const opened = await openSqliteLedger({
   isAlive: () => false,
   now: Date.now,
   warn,
-  schema: schemaTwo,
+  schema: nextSchema,
 });
 process.stdout.write(opened.ok ? 'ok\n' : `${opened.failure.kind}: ${opened.failure.detail}\n`);
 if (opened.ok) await opened.ledger.store.close();

@@ -1,8 +1,9 @@
 // The schema of a version that does not exist yet, to try migrations on.
 import { currentSchema, type Schema } from '../../src/stores/sqlite/schema.ts';
 
-export const schemaTwo: Schema = {
+export const nextSchema: Schema = {
   version: currentSchema.version + 1,
+  readableFrom: currentSchema.version + 1,
   migrations: async () => {
     const { sql } = await import('kysely');
     return {
