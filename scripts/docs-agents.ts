@@ -152,9 +152,15 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
     ].join('\n'),
     [
       'Costs that an agent does not state are estimated from its tokens by the bundled price list. A model without a known',
-      'price counts $30 for a million tokens read and $180 for a million written: more than any of them, so that a money limit',
-      'ends a loop too early rather than too late. Tokens of many requests are added up before they are priced, so a higher',
-      'price for long contexts may be counted where no single request was that long.',
+      'price counts $30 for a million tokens read, $3 from a cache, and $180 for a million written: more than any of them, so',
+      'that a money limit ends a loop too early rather than too late. With claude, opencode and pi that is counted only at the',
+      'end of an iteration in which they did not say the cost themselves. An agent that gives only a sum of its tokens may be',
+      'counted at a higher price for long contexts, though no single request was that long.',
+    ].join('\n'),
+    [
+      'Some agents say what they used only at a good end: codex, gemini, goose. When they end in another way after some work,',
+      'the tokens are guessed from the length of the prompt and of what they wrote, and from the number of their tool calls; so',
+      'the money of such an iteration counts afterwards, as an estimate, and not while it works.',
     ].join('\n'),
     '## Each agent',
     [`The network variables are ${codes(networkVariables)}.`, `The keys of providers are ${codes(providerKeys)}.`].join(

@@ -1,5 +1,5 @@
 // Any agent that speaks the Agent Client Protocol (ACP) on its stdin and stdout as a performer.
-import type { PriceBook, Verdict } from '../ports/agent.ts';
+import type { PriceBook, StreamProblem, Verdict } from '../ports/agent.ts';
 import type { Activity, Assignment, Performer } from '../ports/performer.ts';
 import { usualTimers } from '../process/cli-agent.ts';
 import { failureOf } from '../process/cli-failure.ts';
@@ -47,6 +47,8 @@ const lineBytesMax = 8_000_000; // a request for a permission may hold a whole f
 const queuedCharsMax = 262_144;
 const activityWeight = 256;
 const errorsCharsMax = 4_000;
+const unreadBytesMax = 8_000_000; // an answer has some hundred bytes, and takes five times its size while it waits
+const deaf: StreamProblem = { kind: 'process', text: 'it asks without end and reads no answer' };
 
 async function* perform(
   options: AcpAgentOptions,
@@ -133,6 +135,11 @@ function begin(
     tell(endedBy(options, assignment, exit, ending.over(), verdictOf(talked, ear.message()), errors.text()));
   }
 
+  function listen(text: string): void {
+    wire.push(text);
+    if (feed.unreadBytes() > unreadBytesMax) ending.giveUp(wire.close);
+  }
+
   return {
     order: {
       ...orderOf(options, assignment),
@@ -146,7 +153,7 @@ function begin(
       else if (event.type === 'started') {
         tell({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
         start();
-      } else if (event.channel === 'output') wire.push(event.text);
+      } else if (event.channel === 'output') listen(event.text);
       else complain(event.text);
     },
   };
@@ -197,7 +204,8 @@ function endedBy(
   const { silenceMs, firstByteMs } = timersOf(options);
   const failure = failureOf({
     exit: wound === 'time' ? { ...exit, timedOut: true, cause: 'time' } : exit,
-    verdict: wound === undefined ? verdict : { message, finished: false },
+    verdict:
+      wound === undefined ? verdict : { message, finished: false, ...(wound === 'deaf' ? { problem: deaf } : {}) },
     isPlain: false,
     stopped: wound === 'stop',
     errors,

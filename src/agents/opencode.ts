@@ -36,8 +36,14 @@ export const opencode: AgentCli = {
 const messageCharsMax = 1_000_000;
 /** It compacts and tries again after each: by then it is a loop (110 in 30 s were seen). */
 const overflowsMax = 3;
-/** All others mean that it goes on. */
-const lastReasons: ReadonlySet<unknown> = new Set(['stop', 'length']);
+/** By these its own loop goes on; after every other reason it exits. */
+const goesOn: ReadonlySet<string> = new Set(['', 'tool-calls', 'unknown']);
+/** An answer that is cut off is none; what it wanted to say fits into a fresh context. */
+const badReasons: ReadonlyMap<string, StreamProblem> = new Map([
+  ['length', { kind: 'context-too-long', text: 'it ran out of tokens in its answer' }],
+  ['content-filter', { kind: 'unknown', text: 'the provider filtered its answer' }],
+  ['error', { kind: 'unknown', text: 'its last step ended in an error without words' }],
+]);
 const nothing: readonly Heard[] = Object.freeze([]);
 
 function launch(order: LaunchOrder): Launch {
@@ -61,13 +67,18 @@ function opencodeReader(): Reader {
   let isSummarising = false;
   let problem: StreamProblem | undefined;
 
+  function stopStep(reason: string): void {
+    if (goesOn.has(reason)) return;
+    stopped = !isSummarising;
+    isSummarising = false;
+    // An overflow is overcome once a step stops; other errors only by a step that stops well.
+    const isOvercome = problem === undefined || problem.kind === 'context-too-long' || reason === 'stop';
+    if (stopped && isOvercome) problem = badReasons.get(reason);
+  }
+
   function finishStep(part: Fields): readonly Heard[] {
     const counted = tokensOf(fieldsOf(part['tokens']));
-    if (lastReasons.has(part['reason'])) {
-      stopped = !isSummarising;
-      if (stopped) problem = undefined;
-      isSummarising = false;
-    }
+    stopStep(textOf(part['reason']));
     const usedTokens = counted.input + counted.output + counted.cacheRead + counted.cacheWrite;
     return [tally.add(counted, undefined, part['cost']), { type: 'context', usedTokens }];
   }

@@ -40,7 +40,6 @@ const quiet = new Set([
   'message_update',
   'tool_execution_update',
   'auto_retry_end',
-  'compaction_end',
   'entry_appended',
   'queue_update',
   'session_info_changed',
@@ -64,6 +63,7 @@ function piReader(): Reader {
   let message = '';
   let settled = false;
   let hasAnswered = false;
+  let settledBefore = false;
   let problem: StreamProblem | undefined;
 
   function endMessage(said: Fields): readonly Heard[] {
@@ -101,8 +101,11 @@ function piReader(): Reader {
     if (type === 'session') return [{ type: 'session', id: textOf(event['id']) }];
     if (type === 'agent_settled') settled = true;
     else if (type === 'agent_end') settled = event['willRetry'] !== true;
-    else if (type === 'agent_start' || type === 'auto_retry_start' || type === 'compaction_start') settled = false;
-    else return quiet.has(type) ? nothing : unknownEvent;
+    else if (type === 'compaction_end') settled = settledBefore && event['willRetry'] !== true;
+    else if (type === 'agent_start' || type === 'auto_retry_start' || type === 'compaction_start') {
+      settledBefore = type === 'compaction_start' && settled;
+      settled = false;
+    } else return quiet.has(type) ? nothing : unknownEvent;
     return nothing;
   }
 

@@ -1,9 +1,12 @@
 // What agents and checks may not touch, as far as this machine can keep them from it, and how a person is told.
-import { sep } from 'node:path';
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { userConfigDirectory } from '../config/home.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../core/errors.ts';
-import { type Confinement, confinementKind, gitPathsToProtect } from '../process/confine.ts';
+import { type Confinement, confinementKind } from '../process/confine.ts';
 import { containment } from '../process/contain.ts';
+import { gitPathsToProtect } from '../process/git-paths.ts';
 
 export interface ConfinementNeeds {
   readonly config: Pick<Config, 'sandbox'>;
@@ -12,7 +15,33 @@ export interface ConfinementNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const liesBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}${sep}`);
+const liesBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
+
+/** Links are followed as far as there is something: our home may not be made yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(resolve(path));
+    return parent === resolve(path) ? parent : join(realPath(parent), basename(path));
+  }
+}
+
+/** Where our home is also the work folder or the home of the user it has to stay open, all but what we keep in it. */
+function ownFiles(home: string): readonly string[] {
+  const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops'];
+  return [...new Set([...always, ...namesIn(home).filter(name => name.startsWith('ralph.db'))])].map(name =>
+    join(home, name),
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 /**
  * Undefined: not confined. With `auto` it is kept where it can be, which is tried out only when the first process starts:
@@ -26,12 +55,21 @@ export function confinementFor({ config, directory, home, env }: ConfinementNeed
       'Install it (Debian: apt install bubblewrap) where the system allows user namespaces, or say --sandbox auto; ralph doctor tries it out.',
       10,
     );
+  const place = realPath(home);
+  // An agent without its work or its own login could do nothing.
+  const needed = [directory, env['HOME'] ?? ''].filter(path => path !== '').map(realPath);
+  const hidden = needed.includes(place) ? ownFiles(place) : [place];
   return {
-    hidden: [home],
-    readOnly: gitPathsToProtect(directory),
-    // An agent without its work or its own login could do nothing.
-    writable: [directory, env['HOME'] ?? ''].filter(path => liesBelow(path, home)),
+    hidden,
+    readOnly: [...gitPathsToProtect(directory), ...ownSettings(env)],
+    writable: needed.filter(path => hidden.some(folder => liesBelow(path, folder))),
   };
+}
+
+/** What decides how the next run is confined must not be an agent's work. */
+function ownSettings(env: ConfinementNeeds['env']): readonly string[] {
+  const found = userConfigDirectory(env);
+  return 'path' in found ? [found.path] : [];
 }
 
 /** For the card: what holds during an iteration. */
@@ -47,5 +85,5 @@ function confinementWords(sandbox: Config['sandbox']): string {
   if (sandbox === 'none') return 'not confined (--sandbox none): it can read and write what you can';
   if (confinementKind() === 'none')
     return 'not confined (bubblewrap does not work here): it can read and write what you can';
-  return "confined by bubblewrap: Ralph's own folder is hidden, git hooks and config are read-only; other files and the network are open";
+  return "confined by bubblewrap: Ralph's own files are hidden, git hooks and config are read-only; other files and the network are open";
 }

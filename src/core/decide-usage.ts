@@ -15,10 +15,12 @@ export function recordUsage(state: State, live: LiveIteration, total: Usage, now
     cacheReadTokens: more(total.cacheReadTokens, before.cacheReadTokens),
     cacheWriteTokens: more(total.cacheWriteTokens, before.cacheWriteTokens),
     costUsdMicros: more(total.costUsdMicros, before.costUsdMicros),
-    estimated: total.estimated,
+    // A running total: what the agent states for all of it makes exact what was estimated on the way, unless that was more.
+    estimated: total.estimated || total.costUsdMicros < before.costUsdMicros,
   };
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsdMicros } = usage;
-  if (inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens + costUsdMicros === 0) return [];
+  const isNothing = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens + costUsdMicros === 0;
+  if (isNothing && (before.estimated === usage.estimated || !before.estimated)) return [];
   const recorded: Event = {
     type: 'usage.recorded',
     at: now,

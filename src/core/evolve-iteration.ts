@@ -128,6 +128,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     live: ticking.live.filter(one => one.iteration !== event.iteration),
     iterationsEnded: ticking.iterationsEnded + 1,
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
+    estimatedSoFar: ticking.estimatedSoFar || live?.usage.estimated === true,
     dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
     sinceProgress: ticking.sinceProgress + (tried && !advanced && event.outcome !== 'escalated' ? 1 : 0),
     guidance: forgotten((isHeard ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),

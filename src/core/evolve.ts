@@ -171,6 +171,17 @@ function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'gu
   };
 }
 
+/** The newest word about an iteration's running total says whether all of it is estimated. */
+function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
+  const { estimated } = event.usage;
+  const spent = withLive(clocked(state, event.at), event.iteration, live => ({
+    ...alive(live, event.at),
+    usage: { ...addUsage(live.usage, event.usage), estimated },
+  }));
+  const isEstimated = state.estimatedSoFar || spent.live.some(live => live.usage.estimated);
+  return { ...spent, usage: { ...addUsage(state.usage, event.usage), estimated: isEstimated } };
+}
+
 const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({
     ...state,
@@ -209,13 +220,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'iteration.heard': heard,
   'iteration.nudged': nudged,
   'iteration.ended': iterationEnded,
-  'usage.recorded': (state, event) => ({
-    ...withLive(clocked(state, event.at), event.iteration, live => ({
-      ...alive(live, event.at),
-      usage: addUsage(live.usage, event.usage),
-    })),
-    usage: addUsage(state.usage, event.usage),
-  }),
+  'usage.recorded': usageRecorded,
   'signal.read': signalRead,
   'check.ended': checkEnded,
   'merge.ended': (state, event) =>

@@ -83,6 +83,8 @@ export interface State {
   readonly iterationsEnded: number;
   readonly iterationMsSum: number;
   readonly usage: Usage;
+  /** Some iteration ended with a cost that nobody stated. */
+  readonly estimatedSoFar: boolean;
   /** What the dearest iteration has cost. */
   readonly dearestUsdMicros: number;
   readonly activeMs: number;
@@ -156,6 +158,7 @@ export const initialState: State = {
   iterationsEnded: 0,
   iterationMsSum: 0,
   usage: noUsage,
+  estimatedSoFar: false,
   dearestUsdMicros: 0,
   activeMs: 0,
   clockedAt: 0,

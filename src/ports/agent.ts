@@ -113,7 +113,7 @@ export interface Reader {
 export interface Verdict {
   /** The final message: the only text in which signals are read. */
   readonly message: string;
-  /** A terminal event was seen: the agent has said its last word. */
+  /** A terminal event was seen: the agent has said its last word. False again when it goes on after all. */
   readonly finished: boolean;
   /** What the stream says went wrong. Structured fields where it has them; the text is for people and the last resort. */
   readonly problem?: StreamProblem;

@@ -35,7 +35,9 @@ export function spellings(model: string): readonly string[] {
   const parts = plain.split('/');
   const names = parts.map((_part, at) => parts.slice(at).join('/')).filter(name => name !== '');
   const last = names.at(-1) ?? '';
-  const barer = cloudParts.map((_part, at) => cloudParts.slice(0, at + 1).reduce((name, part) => name.replace(part, ''), last));
+  const barer = cloudParts.map((_part, at) =>
+    cloudParts.slice(0, at + 1).reduce((name, part) => name.replace(part, ''), last),
+  );
   return [...new Set([...names, ...barer])].filter(name => name !== '');
 }
 

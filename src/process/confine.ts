@@ -1,6 +1,6 @@
 // Puts a command where it can see and write only what it may: bubblewrap, where this host lets it work.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { type Contained, findProgram, namespaceInit, shell } from './contain.ts';
@@ -101,7 +101,7 @@ export function confined(
   const [first, ...rest] = workingRecipe() ?? [];
   if (first === undefined) return undefined;
   const mounts = mountsFor(confinement, directory);
-  const place = ['--chdir', resolve(directory), '--', shell, '-c', namespaceInit, 'init'];
+  const place = ['--chdir', realFolder(directory), '--', shell, '-c', namespaceInit, 'init'];
   return { containment: 'namespace', command: first, args: [...rest, ...mounts, ...place, command, ...args] };
 }
 
@@ -111,7 +111,7 @@ interface Mount {
 }
 
 function mountsFor({ hidden, readOnly, writable }: Confinement, directory: string): readonly string[] {
-  for (const path of readOnly) if (basename(path) === 'hooks') makeFolder(path);
+  for (const path of readOnly) makeEmpty(path);
   const fixed = real(readOnly);
   const covered = real(hidden);
   const folders = covered.filter(isFolder);
@@ -127,20 +127,41 @@ function mountsFor({ hidden, readOnly, writable }: Confinement, directory: strin
   ];
 }
 
-/** A folder that is a mount cannot be moved aside together with what is fixed in it. The work folder stays as it is. */
+/**
+ * A folder that is a mount cannot be moved aside together with what is fixed in it: those that hold something fixed, and
+ * those between two such. The work folder stays as it is.
+ */
 function pinned(fixed: readonly string[], directory: string): readonly string[] {
-  const here = `${real([directory])[0] ?? resolve(directory)}${sep}`;
-  return [...new Set(fixed.map(path => dirname(path)))].filter(folder => !here.startsWith(`${folder}${sep}`));
+  const here = `${realFolder(directory)}${sep}`;
+  const holders = new Set(fixed.map(path => dirname(path)).filter(folder => !here.startsWith(`${folder}${sep}`)));
+  const between = [...holders].flatMap(holder => {
+    const above = foldersAbove(holder);
+    return above.slice(0, above.findLastIndex(folder => holders.has(folder)) + 1);
+  });
+  return [...new Set([...holders, ...between])];
 }
 
-/** What is not there cannot be made read-only: an empty folder for hooks changes nothing for git. */
-function makeFolder(path: string): void {
+/** From the inside to the root. */
+function foldersAbove(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...foldersAbove(parent)];
+}
+
+/** What is not there cannot be made read-only, and git takes these for the same when they are empty. */
+const makers: Readonly<Record<string, (path: string) => void>> = {
+  hooks: path => mkdirSync(path),
+  'config.worktree': path => writeFileSync(path, '', { flag: 'wx' }),
+};
+
+function makeEmpty(path: string): void {
   try {
-    mkdirSync(path);
+    makers[basename(path)]?.(path);
   } catch {
     // It is there already, or there is nothing that it could be in.
   }
 }
+
+const realFolder = (path: string): string => real([path])[0] ?? resolve(path);
 
 function real(paths: readonly string[]): readonly string[] {
   return paths.flatMap(path => {
@@ -154,33 +175,4 @@ function real(paths: readonly string[]): readonly string[] {
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** What would run on the next git command of a person, if an agent could write it. Empty outside of a repository. */
-export function gitPathsToProtect(directory: string): readonly string[] {
-  for (let folder = resolve(directory); ; folder = dirname(folder)) {
-    const entry = join(folder, '.git');
-    if (isFolder(entry)) return gitFolderPaths(entry);
-    const target = /^gitdir: (.+)$/m.exec(textOf(entry))?.[1];
-    if (target !== undefined) return [entry, ...gitFolderPaths(resolve(folder, target))];
-    if (dirname(folder) === folder) return [];
-  }
-}
-
-/** A worktree's own folder names another one, which it shares with the others. */
-function gitFolderPaths(gitFolder: string): readonly string[] {
-  const pointer = join(gitFolder, 'commondir');
-  const named = textOf(pointer).trim();
-  const common = named === '' ? gitFolder : resolve(gitFolder, named);
-  const own = [join(gitFolder, 'config.worktree'), ...(named === '' ? [] : [pointer])];
-  const present = own.filter(path => statSync(path, { throwIfNoEntry: false }) !== undefined);
-  return [join(common, 'hooks'), join(common, 'config'), ...present];
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

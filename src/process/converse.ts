@@ -1,13 +1,14 @@
 // One run of an agent CLI as activities: what it says is understood as it comes, what we say reaches it at any time.
-import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader } from '../ports/agent.ts';
+import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader, Verdict } from '../ports/agent.ts';
 import type { Activity, Notes } from '../ports/performer.ts';
 import { failureOf, plausibleReset, type RunSeen } from './cli-failure.ts';
 import { openFeed } from './feed.ts';
 import { type Oddities, readJsonLines } from './json-lines.ts';
-import { type Meter, meterOf } from './metering.ts';
 import { openQueue } from './queue.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from './spawn.ts';
+import { openSpending } from './spending.ts';
 import { steer } from './steer.ts';
+import type { OutputEvent } from './streams.ts';
 import { tailOf } from './tail.ts';
 import type { Timers } from './timers.ts';
 
@@ -40,13 +41,9 @@ export function converse(order: Conversation): Talk {
   const queue = openQueue<Activity>(queuedCharsMax);
   const halting = new AbortController();
   const feed = openFeed();
-  const reader = order.cli.reader(order.launchOrder);
   const push = (activity: Activity): void =>
     queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
-  const ear = listen(order, reader, push, isBusy => feed.busy(isBusy));
-  const strayWords = tailOf(errorCharsMax);
-  const lines = readJsonLines(reader, lineBytesMax, ear.hear, line => strayWords.add(`${line}\n`));
-  const errors = tailOf(errorCharsMax);
+  const hearing = hearingOf(order, push, feed.busy);
   const helm = steer({
     feed,
     steering: order.cli.steering,
@@ -57,14 +54,7 @@ export function converse(order: Conversation): Talk {
     interruptMs: order.interruptMs,
     failedMs: order.timers.afterResultMs,
   });
-  const complaints = reader.complains && wholeLines(line => reader.complains?.(line));
   let hasLeft = false;
-
-  function finishWhenDone(): void {
-    const { finished, problem } = reader.verdict();
-    if (finished) helm.finished(problem !== undefined);
-    else helm.resumed(ear.isBusy());
-  }
 
   async function run(): Promise<void> {
     const onSilence = (): boolean => helm.nudge();
@@ -73,22 +63,11 @@ export function converse(order: Conversation): Talk {
       if (event.type === 'started') {
         push({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
         helm.started();
-      } else if (event.type === 'exited') {
-        lines.end();
-        ear.lineEnd();
-        const odd = inWords(lines.oddities);
-        if (odd !== '') push({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
-        const seen = { errors: errors.text(), odd: strayWords.text(), hadSucceeded: helm.hadSucceeded() };
-        push(ended(order, reader, event, seen, ear.isBusy()));
-      } else if (event.channel === 'errors') {
-        errors.add(event.text);
-        push({ type: 'text', text: event.text, channel: 'errors' });
-        complaints?.(event.text);
-        finishWhenDone();
-      } else {
-        lines.push(event.text);
-        ear.pause();
-        finishWhenDone();
+      } else if (event.type === 'exited') hearing.exited(event, helm.hadSucceeded());
+      else {
+        const { finished, problem } = hearing.said(event);
+        if (finished) helm.finished(problem !== undefined);
+        else helm.resumed(hearing.isBusy());
       }
       if (queue.isFull) await queue.room();
       if (hasLeft) return;
@@ -116,6 +95,46 @@ export function converse(order: Conversation): Talk {
   };
 }
 
+interface Hearing {
+  /** Says what is known of how it goes after that. */
+  said(event: OutputEvent): Verdict;
+  exited(exit: ProcessExit, hadSucceeded: boolean): void;
+  isBusy(): boolean;
+}
+
+/** Makes activities of what a process says. */
+function hearingOf(order: Conversation, push: (activity: Activity) => void, busy: (isBusy: boolean) => void): Hearing {
+  const reader = order.cli.reader(order.launchOrder);
+  const ear = listen(order, reader, push, busy);
+  const strayWords = tailOf(errorCharsMax);
+  const lines = readJsonLines(reader, lineBytesMax, ear.hear, line => strayWords.add(`${line}\n`));
+  const errors = tailOf(errorCharsMax);
+  const complaints = reader.complains && wholeLines(line => reader.complains?.(line));
+
+  return {
+    isBusy: ear.isBusy,
+    said({ text, channel }) {
+      if (channel === 'errors') {
+        errors.add(text);
+        push({ type: 'text', text, channel });
+        complaints?.(text);
+      } else {
+        lines.push(text);
+        ear.pause();
+      }
+      return reader.verdict();
+    },
+    exited(exit, hadSucceeded) {
+      lines.end();
+      ear.end();
+      const odd = inWords(lines.oddities);
+      if (odd !== '') push({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
+      const seen = { errors: errors.text(), odd: strayWords.text(), hadSucceeded };
+      push(ended(order, reader, exit, seen, ear.isBusy()));
+    },
+  };
+}
+
 /** Gives whole lines of what comes in pieces; one that never ends is given in parts. */
 function wholeLines(take: (line: string) => void): (text: string) => void {
   let held = '';
@@ -134,23 +153,22 @@ interface Ear {
   hear(heard: Heard): void;
   /** All that was said so far is told, without waiting for more. */
   pause(): void;
-  /** Like `pause`, and the last line is ended. */
-  lineEnd(): void;
+  /** Nothing more will be heard: the last line is ended, and what it used is told whatever the agent said about it. */
+  end(): void;
   isBusy(): boolean;
 }
 
 export function listen(
-  order: Pick<Conversation, 'prices' | 'launchOrder' | 'now'>,
+  order: Pick<Conversation, 'cli' | 'prices' | 'launchOrder' | 'now'>,
   reader: Reader,
   push: (activity: Activity) => void,
   busy: (isBusy: boolean) => void,
 ): Ear {
-  const meter: Meter = meterOf(order.prices, order.launchOrder.model);
+  const spending = openSpending(order, push);
   let words = '';
   let isLineOpen = false;
   let toolsOpen = 0;
   let session = '';
-  let usedFraction = -1;
 
   function pause(): void {
     if (words === '') return;
@@ -171,25 +189,26 @@ export function listen(
     isLineOpen = false;
   }
 
+  function end(): void {
+    lineEnd();
+    spending.end(reader.verdict().message);
+  }
+
   function hear(heard: Heard): void {
     if (heard.type === 'text') {
       words += heard.text;
+      spending.hear(heard);
       return;
     }
     pause();
     if (heard.type === 'tool') {
       tools(heard.phase === 'began' ? 1 : -1);
       if (heard.phase === 'ended') return;
+      spending.hear(heard);
       lineEnd();
       push({ type: 'tool', name: heard.name, detail: heard.detail });
-    } else if (heard.type === 'usage') {
-      const usage = meter.usage(heard);
-      if (usage) push({ type: 'usage', usage });
-    } else if (heard.type === 'context') {
-      const used = meter.usedFraction(heard);
-      if (used !== usedFraction) push({ type: 'context', usedFraction: used });
-      usedFraction = used;
-    } else if (heard.type === 'session') {
+    } else if (heard.type === 'usage' || heard.type === 'context') spending.hear(heard);
+    else if (heard.type === 'session') {
       if (heard.id !== session && heard.id !== '') push({ type: 'session', id: heard.id });
       session = heard.id;
     } else {
@@ -198,7 +217,7 @@ export function listen(
     }
   }
 
-  return { hear, pause, lineEnd, isBusy: () => toolsOpen > 0 };
+  return { hear, pause, end, isBusy: () => toolsOpen > 0 };
 }
 
 function ended(

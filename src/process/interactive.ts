@@ -10,6 +10,7 @@ import { rememberTerminal } from './terminal.ts';
 const lookEveryMs = 100;
 const graceMs = 600; // with the look it stays below the second within which the person has the terminal back
 const messageCharsMax = 1_000_000;
+const briefMs = 10_000; // nobody has talked with an agent that is over that soon
 
 export type RoundOrder = Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'>;
 
@@ -28,19 +29,24 @@ export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): 
     graceMs,
     stop: AbortSignal.any([stop, done.written]),
   });
+  const startedMs = performance.now();
   let exit: ProcessExit | undefined;
+  let lastedMs = 0;
   try {
     for await (const event of run) {
       if (event.type === 'started') {
         yield { type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host };
-      } else if (event.type === 'exited') exit = event;
+      } else if (event.type === 'exited') {
+        exit = event;
+        lastedMs = performance.now() - startedMs;
+      }
     }
   } finally {
     done.close();
     restore();
   }
   const message = done.take();
-  const failure = exit === undefined ? undefined : failureOf(exit, message !== undefined, stop.aborted);
+  const failure = exit === undefined ? undefined : failureOf(exit, message !== undefined, stop.aborted, lastedMs);
   yield {
     type: 'ended',
     message: message ?? '',
@@ -49,15 +55,20 @@ export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): 
   };
 }
 
-/** A person's own exit is no failure, whatever its code; done.md and our stop are told apart by who was first. */
-function failureOf(exit: ProcessExit, isDone: boolean, isStopped: boolean): Failure | undefined {
+/**
+ * A person's own exit is no failure, whatever its code, unless it comes so soon that the agent failed by itself: without a
+ * login, say. Done.md and our stop are told apart by who was first.
+ */
+function failureOf(exit: ProcessExit, isDone: boolean, isStopped: boolean, lastedMs: number): Failure | undefined {
   const { code: exitCode, signal, spawnError, timedOut, cause } = exit;
   if (spawnError !== undefined) return classifyFailure({ spawnError, text: '' });
   if (cause === 'memory' || cause === 'processes') return classifyFailure({ overLimit: true, text: '' });
   if (isDone) return undefined;
   if (isStopped) return { kind: 'stopped', detail: 'stopped by Ralph' };
   if (timedOut) return classifyFailure({ timedOut: true, text: '' });
-  return exitCode === 126 || exitCode === 127 ? classifyFailure({ exitCode, signal, text: '' }) : undefined;
+  if (exitCode === 126 || exitCode === 127) return classifyFailure({ exitCode, signal, text: '' });
+  if (exitCode === 0 || lastedMs >= briefMs) return undefined;
+  return classifyFailure({ exitCode, signal, kind: 'process', text: 'it was over within ten seconds' });
 }
 
 interface DoneFile {

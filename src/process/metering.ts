@@ -50,11 +50,12 @@ export function meterOf(prices: PriceBook, modelAsked: string | undefined, state
     const stated = microsOf(costUsd);
     if (stated !== undefined) return { tokens, costUsdMicros: stated, estimated: false, owed: noTokens };
     if (sumOf(tokens) === 0) return noShare;
-    const more = each(tokens, before.tokens, (now, then) => Math.max(0, now - then));
-    const estimated = before.estimated || sumOf(more) > 0;
+    const total = each(tokens, before.tokens, Math.max);
+    const more = each(total, before.tokens, (now, then) => now - then);
     if (statesCost && (model === undefined || !prices.knows(model)))
-      return { ...before, tokens, estimated, owed: each(before.owed, more, (owed, now) => owed + now) };
-    return { ...before, tokens, estimated, costUsdMicros: before.costUsdMicros + priceOf(more, model) };
+      return { ...before, tokens: total, owed: each(before.owed, more, (owed, now) => owed + now) };
+    const estimated = before.estimated || sumOf(more) > 0;
+    return { ...before, tokens: total, estimated, costUsdMicros: before.costUsdMicros + priceOf(more, model) };
   }
 
   function told(): Usage | undefined {
@@ -74,11 +75,12 @@ export function meterOf(prices: PriceBook, modelAsked: string | undefined, state
     end() {
       for (const [model, { owed, ...rest }] of shares) {
         const costUsdMicros = rest.costUsdMicros + priceOf(owed, model || undefined);
-        shares.set(model, { ...rest, costUsdMicros, owed: noTokens });
+        const estimated = rest.estimated || sumOf(owed) > 0;
+        shares.set(model, { ...rest, costUsdMicros, estimated, owed: noTokens });
       }
       return shares.size === 0 ? undefined : told();
     },
-    isEmpty: () => said === undefined || Object.values(said).every(each => Number(each) === 0),
+    isEmpty: () => said === undefined || Object.values(said).every(count => Number(count) === 0),
     usedFraction(heard) {
       const window = countOf(heard.windowTokens) || windowOf(heard.model ?? modelAsked);
       return Math.min(1, countOf(heard.usedTokens) / window);

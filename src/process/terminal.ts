@@ -1,6 +1,6 @@
 // Gives the terminal back as it was: an agent that is ended in the middle of its screen leaves modes behind.
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /** Ends the other screen, mouse and paste reports, hidden cursor, colours and keyboard modes; harmless where none is on. */
 const plainScreen = [
@@ -13,12 +13,21 @@ const plainScreen = [
   '\x1b[0m',
 ].join('');
 
+/**
+ * An agent with job control (a shell does that) leaves the terminal to a group of its own that is gone by then; whoever is
+ * not in front and changes the terminal is stopped, unless it ignores TTOU. So a child that does takes it back for our
+ * group, as far as there is a perl, and then sets the modes.
+ */
+const takeBack = `trap '' TTOU; perl -MPOSIX -e 'POSIX::tcsetpgrp(0, getpgrp())'; exec stty "$1"`;
+const setModes = `trap '' TTOU; exec stty "$1"`;
+
 /** Call it before the agent starts; what it returns puts everything back. Undefined when there is no terminal. */
 export function rememberTerminal(): (() => void) | undefined {
-  const modes = stty('-g');
+  const modes = ask('stty', '-g');
   if (modes === undefined) return undefined;
+  const script = isInFront() ? takeBack : setModes;
   return () => {
-    stty(modes);
+    ask('sh', '-c', script, 'restore', modes);
     try {
       const terminal = openSync('/dev/tty', 'w');
       writeSync(terminal, `${plainScreen}\r`);
@@ -29,8 +38,20 @@ export function rememberTerminal(): (() => void) | undefined {
   };
 }
 
+/** Whose terminal it was before: a job in the background must not take it from the person's shell. */
+function isInFront(): boolean {
+  try {
+    const [, , group, , , inFront] = readFileSync('/proc/self/stat', 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return group === inFront;
+  } catch {
+    return true;
+  }
+}
+
 /** Speaks about our own stdin, whatever stdout is. */
-function stty(word: string): string | undefined {
-  const asked = spawnSync('stty', [word], { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8', timeout: 2_000 });
+function ask(command: string, ...args: readonly string[]): string | undefined {
+  const asked = spawnSync(command, args, { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8', timeout: 2_000 });
   return asked.status === 0 ? asked.stdout.trim() : undefined;
 }

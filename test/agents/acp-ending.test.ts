@@ -49,12 +49,16 @@ describe('a note to an ACP agent', () => {
     expect(ran.all('session')).toHaveLength(1);
   });
 
-  it('that is urgent works with an agent that answers a cancelled turn with an error', async () => {
+  it.each([
+    ['the error that is meant for it', '-32800'],
+    ['any other error', '-32603'],
+  ])('that is urgent works with an agent that answers a cancelled turn with %s', async (_what, code) => {
     const box = noteBox();
-    const ran = await run(agent('errs-when-cancelled'), { notes: box.notes }, activity => {
+    const ran = await run(agent('errs-when-cancelled', code), { notes: box.notes }, activity => {
       if (isText(activity, 'working')) box.give({ id: 'n1', text: 'write your report', urgent: true });
     });
     expect(ran.end).toMatchObject({ message: 'heard: write your report' });
+    expect(ran.end.failure).toBeUndefined();
   });
 
   it('that comes before the first turn stands beside its prompt', async () => {

@@ -83,6 +83,8 @@ describe('a permission that an ACP agent asks for', () => {
   it.each([
     ['allow', 'allow_always,allow_once,reject_once', 'id-of-allow_once'],
     ['allow', 'reject_once,allow_always', 'id-of-allow_always'],
+    ['allow', 'reject_once,allow_session,other', 'id-of-allow_session'],
+    ['allow', 'allow_session,allow_always', 'id-of-allow_always'],
     ['deny', 'allow_once,reject_always,reject_once', 'id-of-reject_once'],
   ] as const)('under %s, of %s, is answered with %s', async (permission, kinds, optionId) => {
     expect(await outcome(permission, kinds)).toEqual({ outcome: 'selected', optionId });
@@ -90,6 +92,7 @@ describe('a permission that an ACP agent asks for', () => {
 
   it.each([
     ['allow', 'reject_once'],
+    ['allow', 'reject_always,reject_session'],
     ['deny', 'allow_once,reject_always'],
   ] as const)('under %s, of %s, is cancelled', async (permission, kinds) => {
     expect(await outcome(permission, kinds)).toEqual({ outcome: 'cancelled' });
@@ -264,6 +267,11 @@ describe('an ACP agent that fails', () => {
   it('dies before it says anything, and is classified by its last error', async () => {
     const { failure } = (await run(agent('fails-at-once', 'please log in'))).end;
     expect(failure).toMatchObject({ kind: 'auth', exitCode: 1 });
+  });
+
+  it('asks without end and reads no answer: it is ended before the answers fill the memory', async () => {
+    const { end } = await run(agent('asks-deaf'));
+    expect(end.failure).toEqual({ kind: 'process', detail: 'it asks without end and reads no answer' });
   });
 
   it('is not installed', async () => {

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { claudeReader } from '../../src/agents/claude/reader.ts';
 import { claude } from '../../src/agents/claude.ts';
+import type { Usage } from '../../src/core/event.ts';
+import { openPriceBook } from '../../src/prices/genai.ts';
+import { meterOf } from '../../src/process/metering.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { readStream } from '../contracts/read-stream.ts';
 
 cliAgentContract('claude');
 
+const prices = await openPriceBook();
 const read = (stream: string) => readStream(claudeReader(), 'claude', stream);
 const work = 'I will do the work.';
 
@@ -47,11 +51,7 @@ describe('a stream of claude', () => {
   it('says when the limit is reset, in seconds since 1970', () => {
     expect(read('rate-limited').failure?.resetAtMs).toBe(1_794_790_800_000);
     expect(read('rate-limited-key').failure?.resetAtMs).toBeUndefined();
-    expect(read('near-limit').heard).toContainEqual({
-      type: 'limit',
-      resetAtMs: 1_794_790_800_000,
-      detail: 'five_hour: 92 % used',
-    });
+    expect(read('near-limit').heard.filter(each => each.type === 'limit')).toEqual([]);
   });
 
   it('has its tokens from the last modelUsage, with its cost', () => {
@@ -83,6 +83,43 @@ describe('a stream of claude', () => {
     expect(usage).toMatchObject({ inputTokens: 2_100, outputTokens: 46, cacheReadTokens: 900 });
   });
 
+  it.each([
+    ['the same name', 'claude-sonnet-4-6', 1],
+    ['another name for the model', 'claude-sonnet-4-6[1m]', 1],
+    ['a name that no price is known for', 'a-new-one', 30],
+  ])('is counted once over two results under %s, and costs what it says', (_what, stated, sideCalls) => {
+    const reader = claudeReader();
+    const meter = meterOf(prices, undefined, true);
+    let last: Usage | undefined;
+    const feed = (event: Record<string, unknown>): void => {
+      for (const heard of reader.read(event)) if (heard.type === 'usage') last = meter.usage(heard) ?? last;
+    };
+    const live = stated === 'a-new-one' ? 'a-new-one-20260101' : 'claude-sonnet-4-6';
+    const call = (): void => {
+      const usage = { input_tokens: 500, output_tokens: 800, cache_read_input_tokens: 40_000 };
+      feed({ type: 'stream_event', event: { type: 'message_start', message: { id: 'm', model: live } } });
+      feed({ type: 'stream_event', event: { type: 'message_delta', usage } });
+    };
+    const result = (calls: number, costUSD: number): void => {
+      const more = { inputTokens: 500 * calls + sideCalls, outputTokens: 800 * calls };
+      const usage = { ...more, cacheReadInputTokens: 40_000 * calls, cacheCreationInputTokens: 0, costUSD };
+      feed({ type: 'result', subtype: 'success', modelUsage: { [stated]: usage } });
+    };
+    for (let count = 0; count < 10; count += 1) call();
+    result(10, 0.26);
+    call();
+    expect(last).toMatchObject({ inputTokens: 5_500 + sideCalls, outputTokens: 8_800, cacheReadTokens: 440_000 });
+    for (let count = 0; count < 9; count += 1) call();
+    result(20, 0.52);
+    expect(meter.end() ?? last).toMatchObject({
+      inputTokens: 10_000 + sideCalls,
+      outputTokens: 16_000,
+      cacheReadTokens: 800_000,
+    });
+    expect(last?.costUsdMicros).toBeGreaterThanOrEqual(520_000);
+    expect(last?.costUsdMicros).toBeLessThan(540_000);
+  });
+
   it('fills the context by the main thread alone', () => {
     const used = read('subagent-usage').heard.flatMap(each => (each.type === 'context' ? [each.usedTokens] : []));
     expect(used).toEqual([1_010, 1_020]);
@@ -110,6 +147,48 @@ describe('a stream of claude', () => {
     expect(reader.verdict().finished).toBe(false);
     tasks('local_bash');
     expect(reader.verdict().finished).toBe(true);
+  });
+
+  describe('that goes on after a result', () => {
+    const first = { type: 'result', subtype: 'success', is_error: false, result: 'the first one' };
+    const init = { type: 'system', subtype: 'init', session_id: 's' };
+    const starts = (parent_tool_use_id: string | null) => ({
+      type: 'stream_event',
+      event: { type: 'message_start', message: { id: 'm2' } },
+      parent_tool_use_id,
+    });
+    const says = (model: string) => ({ type: 'assistant', message: { id: 'm2', model, content: [] } });
+    const after = (...events: Record<string, unknown>[]) => {
+      const reader = claudeReader();
+      for (const event of events) reader.read(event);
+      return reader.verdict();
+    };
+
+    it.each([
+      ['a new turn', init],
+      ['a message that begins', starts(null)],
+      ['a message', says('claude-sonnet-4-5')],
+    ])('has not said its last word: %s', (_what, event) => {
+      expect(after(init, first, event).finished).toBe(false);
+      expect(after(init, first, event, { ...first, result: 'the last one' })).toMatchObject({
+        finished: true,
+        message: 'the last one',
+      });
+    });
+
+    it.each([
+      ['a subagent that still speaks', starts('toolu_1')],
+      ['what claude says itself', says('<synthetic>')],
+      ['the result of a tool', { type: 'user', message: { content: [{ type: 'tool_result' }] } }],
+    ])('is not told by %s', (_what, event) => {
+      expect(after(init, first, event).finished).toBe(true);
+    });
+
+    it('is no longer judged by an error of the turn before', () => {
+      const failed = { ...first, is_error: true, api_error_status: 529 };
+      expect(after(init, failed).problem?.status).toBe(529);
+      expect(after(init, failed, init)).toEqual({ finished: false, message: '' });
+    });
   });
 
   it('names its tools by what they do', () => {

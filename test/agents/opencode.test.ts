@@ -72,6 +72,46 @@ describe('an opencode that cannot make its context fit', () => {
   });
 });
 
+describe('a step of opencode', () => {
+  const finish = (reason?: string) => ({ type: 'step_finish', part: { reason, tokens: { input: 10, output: 5 } } });
+  const after = (...events: Record<string, unknown>[]) => {
+    const reader = opencode.reader(order);
+    for (const event of [{ type: 'step_start', part: {} }, ...events]) reader.read(event);
+    const { finished, problem } = reader.verdict();
+    return { finished, kind: problem?.kind };
+  };
+  const refused = { type: 'error', error: { name: 'ProviderAuthError', data: { message: 'no' } } };
+  const overflow = { type: 'error', error: { name: 'ContextOverflowError', data: { message: 'too long' } } };
+
+  it.each([
+    ['stop', { finished: true }],
+    ['other', { finished: true }],
+    ['of-the-future', { finished: true }],
+    ['length', { finished: true, kind: 'context-too-long' }],
+    ['content-filter', { finished: true, kind: 'unknown' }],
+    ['error', { finished: true, kind: 'unknown' }],
+    ['tool-calls', { finished: false }],
+    ['unknown', { finished: false }],
+    [undefined, { finished: false }],
+  ])('that ends for the reason %s is %j', (reason, end) => {
+    expect(after(finish(reason))).toEqual(end);
+  });
+
+  it('that just ends hides no error before it', () => {
+    expect(after(refused, finish('other'))).toEqual({ finished: true, kind: 'auth' });
+    expect(after(refused, finish('error'))).toEqual({ finished: true, kind: 'auth' });
+    expect(after(refused, finish('stop'))).toEqual({ finished: true });
+  });
+
+  it('that comes after a summary has overcome the overflow, whatever its reason is called', () => {
+    expect(after(overflow, finish('stop'), finish('other'))).toEqual({ finished: true });
+  });
+
+  it('that begins after the last one means that it goes on', () => {
+    expect(after(finish('other'), { type: 'step_start', part: {} }).finished).toBe(false);
+  });
+});
+
 it('is without a connection when the provider never answered', () => {
   const reader = opencode.reader(order);
   const data = { message: 'Cannot connect to API: Unable to connect.', isRetryable: true };

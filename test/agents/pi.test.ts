@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { pi } from '../../src/agents/pi.ts';
-import { cliAgentContract } from '../contracts/cli-agent.ts';
+import { cliAgentContract, playing } from '../contracts/cli-agent.ts';
+import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { readStream } from '../contracts/read-stream.ts';
+import { scratchDirectory } from '../process/fixture.ts';
 
 cliAgentContract('pi');
 
@@ -83,6 +85,55 @@ describe('a pi that tries again by itself', () => {
   it('is over when it will not, or has settled', () => {
     expect(after(failed, { type: 'agent_end', willRetry: false }).finished).toBe(true);
     expect(after(failed, { type: 'agent_settled' })).toMatchObject({ finished: true, problem: { status: 529 } });
+  });
+});
+
+describe('a pi whose end is too long to be read, as it holds the whole session', () => {
+  const answer = (stopReason: string) => ({
+    type: 'message_end',
+    message: { role: 'assistant', content: [], stopReason },
+  });
+  const cutAfter = (stopReason: string, head = '{"type":"agent_end","messages":[{"role":') => {
+    const reader = pi.reader(order);
+    reader.read(answer(stopReason));
+    reader.cut?.(head);
+    return reader.verdict();
+  };
+
+  it('has ended well when its last message was a good answer', () => {
+    expect(cutAfter('stop')).toEqual({ message: '', finished: true });
+  });
+
+  it.each([
+    ['its last message wants a tool', cutAfter('toolUse')],
+    ['its last message is an error, after which it may try again', cutAfter('error')],
+    ['it was another line that was cut', cutAfter('stop', '{"type":"message_end","message":')],
+  ])('is not over when %s', (_why, { finished }) => {
+    expect(finished).toBe(false);
+  });
+
+  it('is read as that by the driver', async () => {
+    const say = (event: object): string => `echo '${JSON.stringify(event)}'`;
+    const end = `printf '{"type":"agent_end","messages":["'; head -c 1200000 /dev/zero | tr '\\0' x; echo '"]}'`;
+    const script = [say({ type: 'agent_start' }), say(answer('stop')), end].join('\n');
+    const agent = playing({ ...pi, launch: () => ({ args: ['-c', script], input: '' }) }, 'none', { program: 'sh' });
+    expect(endOf(await activitiesOf(agent, assignmentIn(scratchDirectory()))).failure).toBeUndefined();
+  });
+});
+
+describe('a pi that makes its context smaller', () => {
+  const end = { type: 'agent_end' };
+  const start = { type: 'compaction_start' };
+  it.each([
+    ['is not over while it does', [end, start], false],
+    ['is over after that', [end, start, { type: 'compaction_end', willRetry: false }], true],
+    ['is not over when it then tries again', [end, start, { type: 'compaction_end', willRetry: true }], false],
+    ['in the middle of its work goes on', [start, { type: 'compaction_end' }], false],
+    ['is not over when it began again', [end, start, { type: 'compaction_end' }, { type: 'agent_start' }], false],
+  ])('%s', (_what, events, finished) => {
+    const reader = pi.reader(order);
+    for (const event of events) reader.read(event);
+    expect(reader.verdict().finished).toBe(finished);
   });
 });
 

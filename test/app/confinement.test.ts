@@ -1,5 +1,8 @@
 // What a run asks of bubblewrap, by --sandbox and by what this machine can do.
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const machine = vi.hoisted(() => ({ kind: 'bubblewrap', asked: 0 }));
 vi.mock('../../src/process/confine.ts', () => ({
@@ -7,6 +10,8 @@ vi.mock('../../src/process/confine.ts', () => ({
     machine.asked += 1;
     return machine.kind;
   },
+}));
+vi.mock('../../src/process/git-paths.ts', () => ({
   gitPathsToProtect: (directory: string) => [`${directory}/.git/hooks`, `${directory}/.git/config`],
 }));
 
@@ -18,11 +23,17 @@ beforeEach(() => {
   machine.asked = 0;
 });
 
+function scratch(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-confinement-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 describe('what is asked for', () => {
-  it('hides our home and protects what git would run', () => {
+  it('hides our home and protects what git would run and what our next run would read', () => {
     expect(confinementFor({ config: { sandbox: 'auto' }, ...place })).toEqual({
       hidden: ['/home/ada/ralph'],
-      readOnly: ['/work/shop/.git/hooks', '/work/shop/.git/config'],
+      readOnly: ['/work/shop/.git/hooks', '/work/shop/.git/config', '/home/ada/.config/ralph'],
       writable: [],
     });
   });
@@ -39,6 +50,33 @@ describe('what is asked for', () => {
     expect(confinementFor({ config: { sandbox: 'auto' }, ...odd })?.writable).toEqual(['/data/ada']);
     expect(confinementFor({ config: { sandbox: 'auto' }, ...place, env: {} })?.writable).toEqual([]);
   });
+
+  it('sees through links: a work folder in the real place of our home stays open', () => {
+    const root = scratch();
+    const [real, home] = [join(root, 'data'), join(root, 'link')];
+    mkdirSync(join(real, 'work'), { recursive: true });
+    symlinkSync(real, home);
+    const asked = { config: { sandbox: 'auto' }, env: {} } as const;
+    for (const directory of [join(real, 'work'), join(home, 'work')])
+      expect(confinementFor({ ...asked, home, directory })).toMatchObject({
+        hidden: [real],
+        writable: [join(real, 'work')],
+      });
+    const notYet = { ...asked, home: join(home, 'new', 'home'), directory: join(real, 'new', 'home', 'work') };
+    expect(confinementFor(notYet)?.writable).toEqual([notYet.directory]);
+  });
+
+  it.each(['work folder', 'home of the user'])(
+    'hides what we keep, one by one, when our home is also the %s',
+    which => {
+      const home = scratch();
+      for (const name of ['ralph.db', 'ralph.db.backup-v1', 'notes']) writeFileSync(join(home, name), '');
+      const [directory, user] = which === 'work folder' ? [home, '/home/ada'] : [join(home, 'shop'), home];
+      const asked = confinementFor({ config: { sandbox: 'auto' }, home, directory, env: { HOME: user } });
+      const kept = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops', 'ralph.db.backup-v1'];
+      expect(asked).toMatchObject({ hidden: kept.map(name => join(home, name)), writable: [] });
+    },
+  );
 
   it('is nothing with --sandbox none', () => {
     expect(confinementFor({ config: { sandbox: 'none' }, ...place })).toBeUndefined();

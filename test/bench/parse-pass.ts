@@ -86,7 +86,7 @@ function driver(cli: AgentCli, prices: PriceBook): Subject {
   const { counts, tell } = counting();
   const bounded = boundedText(lineBytesMax);
   const reader = cli.reader(order);
-  const ear = listen({ prices, launchOrder: order, now: Date.now }, reader, tell, () => {});
+  const ear = listen({ cli, prices, launchOrder: order, now: Date.now }, reader, tell, () => {});
   const lines = readJsonLines(reader, lineBytesMax, ear.hear);
   let finished = 0;
   return {
@@ -98,7 +98,7 @@ function driver(cli: AgentCli, prices: PriceBook): Subject {
     end() {
       lines.push(bounded.end());
       lines.end();
-      ear.lineEnd();
+      ear.end();
       const { notUnderstood, tooLong, unknownEvents } = lines.oddities;
       return { ...counts, lines: 0, odd: notUnderstood + tooLong + unknownEvents + finished };
     },

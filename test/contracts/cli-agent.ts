@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CliName } from '../../src/app/agents.ts';
+import { type CliName, rowOf } from '../../src/app/agents.ts';
 import type { AgentCli, PriceBook } from '../../src/ports/agent.ts';
 import type { Performer } from '../../src/ports/performer.ts';
 import { type CliAgentOptions, cliAgent } from '../../src/process/cli-agent.ts';
@@ -78,6 +78,10 @@ export function cliAgentContract(name: CliName): void {
   describe(`the adapter ${name}`, () => {
     it('is called as its file and its row', () => {
       expect(cli.name).toBe(name);
+    });
+
+    it('states its cost exactly when its row says so', () => {
+      expect(cli.statesCost === true).toBe(rowOf(name).cost === 'agent');
     });
 
     it('can be steered exactly when it says how', () => {

@@ -214,6 +214,24 @@ describe('usage', () => {
     expect(story.state.usage).toEqual(usd(2, { inputTokens: 150, outputTokens: 20, estimated: true }));
   });
 
+  it('given an estimate on the way and the same stated at the end, then the sum is exact; given less, it stays an estimate', () => {
+    const estimate = usd(1, { estimated: true });
+    for (const [stated, estimated] of [
+      [usd(1), false],
+      [usd(1.2), false],
+      [usd(0.9), true],
+    ] as const) {
+      const story = new Story({}, [spec('A')]);
+      story.begin('A');
+      story.when({ type: 'usage', iteration: 1, usage: estimate });
+      expect(story.state.usage.estimated).toBe(true);
+      story.performed(says('x', { usage: stated }));
+      expect(story.state.usage.estimated).toBe(estimated);
+      story.iteration('A', says('y', { usage: usd(1) }));
+      expect(story.state.usage.estimated).toBe(estimated);
+    }
+  });
+
   it.each([Number.NaN, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, -5, 0, 999])(
     'given a cost of %s, then the total never goes down (F57)',
     costUsdMicros => {

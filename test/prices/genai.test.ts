@@ -1,4 +1,5 @@
 // What tokens cost: exactly what the provider's list says where it is known, and never nothing where it is not.
+import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Tokens } from '../../src/ports/agent.ts';
@@ -55,9 +56,48 @@ describe('the cost of a known model', () => {
     ['openrouter/anthropic/claude-sonnet-4-5'],
     ['claude-sonnet-4-5[1m]'],
     [' claude-sonnet-4-5 '],
+    ['us.anthropic.claude-sonnet-4-6-v1:0'],
+    ['global.anthropic.claude-sonnet-4-5-20250929-v1:0'],
+    ['eu.anthropic.claude-sonnet-4-6'],
+    ['anthropic.claude-sonnet-4-6-v1:0[1m]'],
+    ['arn:aws:bedrock:us-east-1:1:inference-profile/apac.anthropic.claude-sonnet-4-5-20250929-v1:0'],
+    ['bedrock/us.anthropic.claude-sonnet-4-6-v1:0'],
+    ['vertex_ai/claude-sonnet-4-6@20260101'],
   ])('is found under the spelling %s', name => {
     expect(book.costUsdMicros(tokens({ input: 1_000 }), name)).toBe(3_000);
     expect(book.knows(name)).toBe(true);
+  });
+
+  it('is what the library itself calculates, tiers and all', () => {
+    const names = ['anthropic', 'openai', 'google', 'x-ai', 'mistral'].flatMap(providerId =>
+      (findProvider({ providerId })?.models ?? []).map(model => model.id),
+    );
+    const calculated = (name: string, { input, output, cacheRead, cacheWrite }: Tokens): number | undefined => {
+      const read = { cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite };
+      return calcPrice({ input_tokens: input + cacheRead + cacheWrite, output_tokens: output, ...read }, name)
+        ?.total_price;
+    };
+    fc.assert(
+      fc.property(fc.constantFrom(...names), wholeTokens, (name, some) => {
+        const usd = calculated(name, some) ?? 0;
+        fc.pre(usd > 0);
+        expect(Math.abs(book.costUsdMicros(some, name) - usd * 1_000_000)).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is looked up once for each name, known or not, unless it depends on the time of day', () => {
+    const asked: string[] = [];
+    const counting = priceBook({
+      calcPrice: (usage, name) => {
+        asked.push(name);
+        return calcPrice(usage, name);
+      },
+    });
+    for (const name of ['gpt-5', 'mock', 'deepseek-chat'])
+      for (let time = 0; time < 3; time += 1) counting.costUsdMicros(tokens({ input: 1 }), name);
+    expect(asked).toEqual(['gpt-5', 'mock', 'deepseek-chat', 'deepseek-chat', 'deepseek-chat']);
   });
 
   it('never falls when a count grows', () => {
@@ -87,7 +127,7 @@ describe('the cost of a model that nobody knows (F58)', () => {
   it.each([['mock/m1'], ['opus'], ['default'], [''], [undefined]])('is the upper bound for %s', model => {
     const million = { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0 };
     expect(book.costUsdMicros(million, model)).toBe(30_000_000);
-    expect(book.costUsdMicros({ ...million, input: 0, cacheRead: 1_000_000 }, model)).toBe(30_000_000);
+    expect(book.costUsdMicros({ ...million, input: 0, cacheRead: 1_000_000 }, model)).toBe(3_000_000);
     expect(book.costUsdMicros({ ...million, input: 0, cacheWrite: 1_000_000 }, model)).toBe(30_000_000);
     expect(book.costUsdMicros({ ...million, input: 0, output: 1_000_000 }, model)).toBe(180_000_000);
     expect(book.knows(model ?? '')).toBe(false);
@@ -96,9 +136,10 @@ describe('the cost of a model that nobody knows (F58)', () => {
 
   it.each([
     ['nothing', () => null],
-    ['a price of 0', () => ({ total_price: 0, model: {} })],
-    ['a price that is no number', () => ({ total_price: Number.NaN, model: {} })],
-    ['a negative price', () => ({ total_price: -1, model: {} })],
+    ['no price', () => ({ model_price: {}, model: {} })],
+    ['a price of 0', () => ({ model_price: { output_mtok: 0 }, model: {} })],
+    ['a price that is no number', () => ({ model_price: { output_mtok: Number.NaN }, model: {} })],
+    ['a negative price', () => ({ model_price: { output_mtok: -1 }, model: {} })],
     [
       'an error',
       () => {

@@ -203,6 +203,24 @@ describe('an agent that can be steered', () => {
     expect(endOf(activities)).toMatchObject({ failure: { kind: 'stopped' } });
   });
 
+  it('is not over when it begins another turn after its last word, for a note that reached it while it wrote that', async () => {
+    const directory = scratchDirectory();
+    const agent = playing(claude, 'goes-on', { timers: { afterResultMs: 1_000 } });
+    const activities = await activitiesOf(agent, assignmentIn(directory, { notes: noted('One more thing.') }));
+    expect(activities).toContainEqual({ type: 'told', note: 'note-1' });
+    expect(endOf(activities)).toMatchObject({ message: 'hello' });
+    expect(fileIn(directory, 'received')).toContain('One more thing.');
+    expect(fileIn(directory, 'went-on')).toBe('yes\n');
+  });
+
+  it('has not succeeded when it dies in that other turn', async () => {
+    const agent = playing(claude, 'goes-on-and-dies');
+    expect(endOf(await activitiesOf(agent, assignmentIn(scratchDirectory()))).failure).toMatchObject({
+      kind: 'process',
+      detail: expect.stringContaining('ended without a result'),
+    });
+  });
+
   it('hears no note after its last word', async () => {
     let say = (_text: string): void => {};
     const notes: Notes = { listen: listener => (say = text => listener({ id: 'late', text })) };
@@ -211,6 +229,22 @@ describe('an agent that can be steered', () => {
       if (activity.type === 'usage') setImmediate(() => say('One more thing.'));
     });
     expect(typesOf(activities)).not.toContain('told');
+  });
+});
+
+describe('an agent that is stopped on its way out', () => {
+  it.each([
+    ['claude', claude],
+    ['codex', codex],
+    ['gemini', gemini],
+  ] as const)('has succeeded: %s', async (_name, cli) => {
+    const stopping = new AbortController();
+    const agent = playing(cli, 'result-then-hangs', { timers: {} });
+    const activities = await activitiesOf(agent, assignmentIn(scratchDirectory()), stopping.signal, activity => {
+      if (activity.type === 'usage') stopping.abort();
+    });
+    expect(endOf(activities)).toMatchObject({ message: 'hello' });
+    expect(endOf(activities).failure).toBeUndefined();
   });
 });
 

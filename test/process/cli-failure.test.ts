@@ -74,10 +74,16 @@ describe('a run', () => {
     });
   });
 
-  it('that we stopped is stopped, whatever it said', () => {
+  it('that we stopped is stopped, whatever it said after that', () => {
     const problem: StreamProblem = { kind: 'rate-limit', text: 'limit' };
     expect(failureOf(seen({}, { ...finished(problem), stopped: true }))?.kind).toBe('stopped');
     expect(failureOf(seen({}, { ...finished(), stopped: true }))?.kind).toBe('stopped');
+  });
+
+  it('that we stopped on its way out has succeeded, unless it took its last word back', () => {
+    const stopped = { stopped: true, hadSucceeded: true };
+    expect(failureOf(seen({ code: 143, stoppedByUs: true }, { ...finished(), ...stopped }))).toBeUndefined();
+    expect(failureOf(seen({ stoppedByUs: true }, stopped))?.kind).toBe('stopped');
   });
 });
 

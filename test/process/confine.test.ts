@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { confinementKind, gitPathsToProtect } from '../../src/process/confine.ts';
+import { confinementKind } from '../../src/process/confine.ts';
 import { findProgram } from '../../src/process/contain.ts';
+import { gitPathsToProtect } from '../../src/process/git-paths.ts';
 import { isAlive } from '../../src/process/identity.ts';
 import type { ProcessOrder } from '../../src/process/spawn.ts';
 import { descendants } from '../../src/process/tree.ts';
@@ -52,6 +53,21 @@ function ground(folder = scratchDirectory()): Ground {
   return { home, project, config, hook };
 }
 
+/** `libs/one`, and in it `two`, whose git folder has no folder for hooks; the git folders, from the outside in. */
+function withSubmodules(project: string): readonly string[] {
+  const modules = [join(project, '.git')];
+  for (const path of ['libs/one', 'two']) {
+    const tree = join(project, modules.length === 1 ? '' : 'libs/one');
+    const gitFolder = join(modules.at(-1)!, 'modules', path);
+    mkdirSync(join(tree, path), { recursive: true });
+    mkdirSync(dirname(gitFolder), { recursive: true });
+    git(project, 'init', '--separate-git-dir', gitFolder, join(tree, path));
+    modules.push(gitFolder);
+  }
+  rmSync(join(modules.at(-1)!, 'hooks'), { recursive: true });
+  return modules;
+}
+
 function shell({ home, project }: Ground, script: string, more: Partial<ProcessOrder> = {}): ProcessOrder {
   const confinement = { hidden: [home], readOnly: gitPathsToProtect(project), writable: [project] };
   const order = orderFor('', { directory: project, confinement, environment: gitEnvironment, ...more });
@@ -93,6 +109,40 @@ describe.runIf(confinementKind() === 'bubblewrap')('a confined agent (skipped wh
     rmSync(join(here.project, '.git', 'hooks'), { recursive: true });
     await tell(shell(here, 'mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit'));
     expect(existsSync(here.hook)).toBe(false);
+  });
+
+  it.each(['my project', 'tree'])(
+    'plants no setting of a single worktree in "%s", where git would read one',
+    async name => {
+      git(here.project, 'commit', '--allow-empty', '-m', 'first');
+      git(here.project, 'config', 'extensions.worktreeConfig', 'true');
+      git(here.project, 'worktree', 'add', '../tree');
+      const project = join(here.project, '..', name);
+      const trap = 'touch "$PWD/../ran"; false';
+      const script = `for tree in . "../my project"; do git -C "$tree" config --worktree core.fsmonitor '${trap}'; done
+      echo hello >file; git add file && git commit -qm work && git log -1 --format=%s`;
+      expect((await tell(shell({ ...here, project }, script))).output).toBe('work\n');
+      for (const tree of [here.project, project]) git(tree, 'status');
+      expect(existsSync(join(here.project, '..', 'ran'))).toBe(false);
+    },
+  );
+
+  it.each(['.', 'libs/one', 'libs/one/two'])('plants nothing in a submodule or around it, from "%s"', async inside => {
+    const modules = withSubmodules(here.project);
+    const project = join(here.project, inside);
+    const before = modules.map(folder => readFileSync(join(folder, 'config'), 'utf8'));
+    const plant = (folder: string): string =>
+      `echo evil >>'${folder}/config'; mkdir -p '${folder}/hooks'; echo evil >'${folder}/hooks/pre-commit'`;
+    const script = [
+      ...modules.map(plant),
+      ...modules.map(folder => `mv '${folder}' '${folder}.old' && cp -r '${folder}.old' '${folder}'`),
+      `cd '${here.project}/.git'; for each in modules modules/libs modules/libs/one/modules; do mv $each $each.old && cp -r $each.old $each; done`,
+      ...modules.map(plant),
+      `cd '${project}'; echo hello >file; git add file && git commit -qm work && git log -1 --format=%s`,
+    ].join('\n');
+    expect((await tell(shell({ ...here, project }, script))).output).toBe('work\n');
+    expect(modules.map(folder => readFileSync(join(folder, 'config'), 'utf8'))).toEqual(before);
+    expect(modules.filter(folder => existsSync(join(folder, 'hooks', 'pre-commit')))).toEqual([]);
   });
 
   it('cannot take the mounts away', async () => {
@@ -183,7 +233,8 @@ describe.runIf(confinementKind() === 'bubblewrap' && process.getuid?.() === 0)(
         if (path !== '') chownSync(path, 65534, 65534);
       const script = `
       import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/spawn.ts'))};
-      import { confinementKind, gitPathsToProtect } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/confine.ts'))};
+      import { confinementKind } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/confine.ts'))};
+      import { gitPathsToProtect } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/git-paths.ts'))};
       const [home, directory] = process.argv.slice(1);
       const script = 'id -u; cat "$1/ledger"; echo x >"$1/new"; echo x >.git/hooks/x; echo hi >file; git add file && git commit -qm work && git log --format=%s; exit 3';
       const run = runProcess({ command: 'sh', args: ['-c', script, 'sh', home], directory, environment: process.env, input: '',
@@ -208,41 +259,4 @@ describe.runIf(confinementKind() === 'bubblewrap' && process.getuid?.() === 0)(
 it('is to be had wherever bubblewrap itself runs', () => {
   const { status } = spawnSync(findProgram('bwrap') ?? 'false', ['--bind', '/', '/', '--unshare-pid', '--', 'true']);
   expect(confinementKind()).toBe(status === 0 ? 'bubblewrap' : 'none');
-});
-
-describe('what of a repository is to be protected', () => {
-  it('is nothing where there is none', () => {
-    expect(gitPathsToProtect(scratchDirectory())).toEqual([]);
-    expect(gitPathsToProtect('/no/such/folder')).toEqual([]);
-  });
-
-  it('is found from a folder deep inside', () => {
-    const { project } = ground();
-    const deep = join(project, 'a', 'b');
-    mkdirSync(deep, { recursive: true });
-    expect(gitPathsToProtect(deep)).toEqual([join(project, '.git', 'hooks'), join(project, '.git', 'config')]);
-  });
-
-  it('is, for a worktree, what it shares with the others and what points there', () => {
-    const { project } = ground();
-    git(project, 'commit', '--allow-empty', '-m', 'first');
-    git(project, 'worktree', 'add', '../tree');
-    const tree = join(project, '..', 'tree');
-    const common = join(project, '.git');
-    expect(gitPathsToProtect(tree)).toEqual([
-      join(tree, '.git'),
-      join(common, 'hooks'),
-      join(common, 'config'),
-      join(common, 'worktrees', 'tree', 'commondir'),
-    ]);
-  });
-
-  it('is, for a submodule, its own folder inside of the other repository', () => {
-    const { project } = ground();
-    const inner = join(project, 'lib');
-    mkdirSync(inner);
-    writeFileSync(join(inner, '.git'), 'gitdir: ../.git/modules/lib\n');
-    const own = join(project, '.git', 'modules', 'lib');
-    expect(gitPathsToProtect(inner)).toEqual([join(inner, '.git'), join(own, 'hooks'), join(own, 'config')]);
-  });
 });

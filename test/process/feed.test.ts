@@ -38,6 +38,18 @@ describe('a process with a feed', () => {
     expect({ code: exit.code, output }).toEqual({ code: 0, output: 'shut\nover\n' });
   });
 
+  it('is known not to read what was written to it', async () => {
+    const feed = openFeed();
+    const unread: number[] = [];
+    await tell(shell('echo deaf; exec sleep 100000', { feed, timers: { silenceMs: 100 } }), event => {
+      if (event.type !== 'output') return;
+      feed.write('x'.repeat(1_000_000));
+      unread.push(feed.unreadBytes());
+    });
+    expect(unread[0]).toBeGreaterThan(500_000);
+    expect(feed.unreadBytes()).toBe(0);
+  });
+
   it('without one has its stdin closed after the prompt', async () => {
     expect((await tell(shell('cat; echo closed', { input: 'prompt\n' }))).output).toBe('prompt\nclosed\n');
   });
@@ -64,6 +76,17 @@ describe('a process that hangs', () => {
     });
     expect(output).toBe('result\n');
     expect(exit).toMatchObject({ cause: 'result', timedOut: false, stoppedByUs: false, signal: 'SIGTERM' });
+  });
+
+  it('after a last word that it took back is a silent one', async () => {
+    const feed = openFeed();
+    const order = shell('echo result; exec sleep 100000', { feed, timers: { afterResultMs: 100, silenceMs: 300 } });
+    const { exit } = await tell(order, event => {
+      if (event.type !== 'output') return;
+      feed.finished();
+      feed.resumed();
+    });
+    expect(exit).toMatchObject({ cause: 'silence', timedOut: true });
   });
 
   it('in the middle goes on when a nudge wakes it (F26)', async () => {

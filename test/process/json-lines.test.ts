@@ -64,6 +64,19 @@ describe('the lines of a stream', () => {
     expect(read([cut, '{"say":"a"}\n'])).toEqual({ said: ['a'], ...clean, tooLong: 1 });
   });
 
+  it('that were cut may still be told by how they begin (B54)', () => {
+    const heads: string[] = [];
+    const reader = sayer({
+      cut: head => {
+        heads.push(head);
+        return [{ type: 'text', text: 'cut' }];
+      },
+    });
+    const cut = `{"say":"${'x'.repeat(lineBytesMax)}${cutMarker(lineBytesMax)}\n`;
+    expect(read(['{"say":"a"}\n', cut], reader)).toEqual({ said: ['a', 'cut'], ...clean, tooLong: 1 });
+    expect(heads).toEqual([cut.slice(0, 200)]);
+  });
+
   it('are not parsed when the reader need not see them', () => {
     const reader = sayer({ skips: line => line.startsWith('{"say":"secret') });
     expect(read(['{"say":"secret\n{"say":"a"}\n'], reader)).toEqual({ said: ['a'], ...clean });

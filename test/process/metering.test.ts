@@ -87,10 +87,98 @@ describe('what an agent has used', () => {
     });
   });
 
+  it('has the price of each request, not of their sum', () => {
+    const tiered = { ...prices, costUsdMicros: ({ input }: Tokens) => input * (input > 200 ? 2 : 1) };
+    const one = meterOf(tiered, undefined);
+    for (const input of [100, 200, 300, 400]) one.usage({ type: 'usage', tokens: tokens(input) });
+    expect(one.usage({ type: 'usage', tokens: tokens(700) })?.costUsdMicros).toBe(400 + 600);
+  });
+
+  it('is not priced twice when its tokens go down and up again', () => {
+    const one = meter();
+    for (const input of [100, 50, 100]) one.usage({ type: 'usage', tokens: tokens(input) });
+    expect(one.usage({ type: 'usage', tokens: tokens(101) })?.costUsdMicros).toBe(101);
+  });
+
+  it('costs what the agent said, and what came since by the tables', () => {
+    const one = meter();
+    one.usage({ type: 'usage', tokens: tokens(100) });
+    one.usage({ type: 'usage', tokens: tokens(200), costUsd: 0.001 });
+    expect(one.usage({ type: 'usage', tokens: tokens(250) })).toMatchObject({ costUsdMicros: 1_050, estimated: true });
+    expect(one.usage({ type: 'usage', tokens: tokens(250), costUsd: 0.0015 })).toMatchObject({
+      costUsdMicros: 1_500,
+      estimated: false,
+    });
+  });
+
+  it('costs what the agent says as soon as that is more than what was told before', () => {
+    const one = meterOf(prices, 'dear');
+    one.usage({ type: 'usage', tokens: tokens(100) });
+    one.usage({ type: 'usage', tokens: tokens(100), costUsd: 0.001 });
+    expect(one.usage({ type: 'usage', tokens: tokens(300), costUsd: 0.02 })).toMatchObject({
+      costUsdMicros: 20_000,
+      estimated: false,
+    });
+  });
+
   it('is not said again when nothing changed', () => {
     const one = meter();
     one.usage({ type: 'usage', tokens: tokens(5) });
     expect(one.usage({ type: 'usage', tokens: tokens(5) })).toBeUndefined();
+  });
+});
+
+describe('what an agent has used that says its cost itself, with a model whose price nobody knows', () => {
+  const unlisted: PriceBook = {
+    ...prices,
+    costUsdMicros: ({ input }) => input * 1_000,
+    knows: name => name === 'listed',
+  };
+  const stating = () => meterOf(unlisted, undefined, true);
+
+  it('is told in tokens at once, and in money when it says so', () => {
+    const one = stating();
+    expect(one.usage({ type: 'usage', tokens: tokens(100), model: 'new' })).toMatchObject({
+      inputTokens: 100,
+      costUsdMicros: 0,
+      estimated: false,
+    });
+    one.usage({ type: 'usage', tokens: tokens(200), model: 'new' });
+    expect(one.usage({ type: 'usage', tokens: tokens(200), model: 'new', costUsd: 0.0005 })).toMatchObject({
+      inputTokens: 200,
+      costUsdMicros: 500,
+      estimated: false,
+    });
+    expect(one.end()).toBeUndefined();
+  });
+
+  it('costs the upper bound at the end, for all that it never gave a cost for', () => {
+    const one = stating();
+    one.usage({ type: 'usage', tokens: tokens(100), costUsd: 0.0005 });
+    one.usage({ type: 'usage', tokens: tokens(110) });
+    expect(one.usage({ type: 'usage', tokens: tokens(103) })).toBeUndefined();
+    one.usage({ type: 'usage', tokens: tokens(7), model: 'new' });
+    expect(one.end()).toMatchObject({ inputTokens: 117, costUsdMicros: 500 + 17_000, estimated: true });
+    expect(one.end()).toBeUndefined();
+  });
+
+  it('owes nothing for what turned out to be counted under another name', () => {
+    const one = stating();
+    one.usage({ type: 'usage', tokens: tokens(100), model: 'new' });
+    one.usage({ type: 'usage', tokens: tokens(0), model: 'new' });
+    one.usage({ type: 'usage', tokens: tokens(100), model: 'newer', costUsd: 0.0005 });
+    expect(one.end()).toBeUndefined();
+  });
+
+  it('is priced at once where the model is known, or the agent says no cost', () => {
+    const listed = { type: 'usage', tokens: tokens(1), model: 'listed' } as const;
+    expect(stating().usage(listed)?.costUsdMicros).toBe(1_000);
+    expect(meterOf(unlisted, undefined).usage({ type: 'usage', tokens: tokens(1) })?.costUsdMicros).toBe(1_000);
+  });
+
+  it('is nothing at the end when nothing was told', () => {
+    expect(stating().end()).toBeUndefined();
+    expect(stating().isEmpty()).toBe(true);
   });
 });
 

@@ -170,6 +170,33 @@ describe('a process that has said its last word', () => {
   });
 });
 
+describe('a process that goes on after its last word', () => {
+  it('has the time of a working one again, also while it is busy', async () => {
+    const { causes, heard, finished, resumed, busy } = watch();
+    heard();
+    finished();
+    resumed();
+    await pass(10 * minute - 1);
+    expect(causes).toEqual([]);
+    busy(true);
+    await pass(20 * minute);
+    expect(causes).toEqual([]);
+    await pass(10);
+    expect(causes).toEqual(['silence']);
+  });
+
+  it('has the short time to exit after it has finished again', async () => {
+    const { causes, heard, finished, resumed } = watch();
+    heard();
+    finished();
+    resumed();
+    await pass(minute);
+    finished();
+    await pass(30_010);
+    expect(causes).toEqual(['result']);
+  });
+});
+
 describe('the whole time', () => {
   it('ends even a process that talks without end', async () => {
     const { causes, heard } = watch({ timeMsMax: 60 * minute });

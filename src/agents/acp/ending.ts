@@ -3,14 +3,16 @@ import type { Talk } from './talk.ts';
 
 const timerMsMax = 2_147_483_647; // longer ones fire at once
 
-/** Why we broke it off: asked to stop, or out of time, before the agent had answered. */
-export type Wound = 'stop' | 'time' | undefined;
+/** Why we broke it off before the agent had answered: asked to stop, out of time, or it does not hear us. */
+export type Wound = 'stop' | 'time' | 'deaf' | undefined;
 
 export interface Ending {
   readonly halt: AbortSignal;
   /** `close` is called when the talk is over and the agent may go by itself. */
   watch(talk: Talk, close: () => void): void;
   abandon(): void;
+  /** It asks and asks, and reads no answer: it will not hear a cancel either. `close`: nothing of it is listened to. */
+  giveUp(close: () => void): void;
   over(): Wound;
 }
 
@@ -43,6 +45,11 @@ export function endingOf(stop: AbortSignal, timeMsMax: number, cancelMs: number)
       });
     },
     abandon: halt,
+    giveUp(close) {
+      if (!hasAnswered) wound ??= 'deaf';
+      close();
+      halt();
+    },
     over() {
       clearTimeout(clock);
       clearTimeout(patience);

@@ -45,9 +45,10 @@ const authRequired = -32_000;
 const requestCancelled = -32_800;
 const textCharsMax = 2_000;
 
-/** Some answer a cancelled prompt with an error instead of a stop reason. */
-export function isCancelled(error: unknown): boolean {
-  return fieldsOf(error)['code'] === requestCancelled;
+/** Some answer a cancelled prompt with an error instead of a stop reason, and not all with the one that is meant for it. */
+export function isCancelled(error: unknown, weCancelled: boolean): boolean {
+  const { code } = fieldsOf(error);
+  return code === requestCancelled || (weCancelled && typeof code === 'number');
 }
 
 /** `error` is what a request was rejected with. Without a code it did not come from the agent: undefined. */

@@ -121,12 +121,19 @@ async function chooseModel(order: SessionOrder, request: Request, session: Field
   return model;
 }
 
-/** Once rather than for ever, which outlives this iteration in some agents. A cancelled turn must get no other answer. */
-const wishes = { allow: ['allow_once', 'allow_always'], deny: ['reject_once'], cancel: [] } as const;
+/**
+ * Once rather than for ever, which outlives this iteration in some agents; a kind that we do not know is allowed when it is
+ * at least no refusal. A cancelled turn must get no other answer.
+ */
+const wishes: Readonly<Record<'allow' | 'deny' | 'cancel', readonly ((kind: string) => boolean)[]>> = {
+  allow: [kind => kind === 'allow_once', kind => kind === 'allow_always', kind => !kind.startsWith('reject')],
+  deny: [kind => kind === 'reject_once'],
+  cancel: [],
+};
 
 export function permissionOutcome(params: Fields, policy: keyof typeof wishes): unknown {
   const options = listOf(params['options']).map(fieldsOf);
-  const option = wishes[policy].flatMap(kind => options.filter(each => each['kind'] === kind))[0];
+  const option = wishes[policy].flatMap(suits => options.filter(each => suits(textOf(each['kind']))))[0];
   const optionId = textOf(option?.['optionId']);
   return { outcome: optionId === '' ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
 }

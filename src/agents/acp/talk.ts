@@ -69,7 +69,7 @@ export function beginTalk(order: TalkOrder): Talk {
     let answer: unknown;
     let problem: StreamProblem | undefined;
     try {
-      answer = await prompt(request, sessionId, texts);
+      answer = await prompt(request, sessionId, texts, () => isCancelling);
     } finally {
       cancelTurn = undefined;
       problem = order.onTurnEnded(answer);
@@ -120,11 +120,16 @@ export function beginTalk(order: TalkOrder): Talk {
 }
 
 /** A cancelled prompt that is answered with an error has been answered as well. */
-async function prompt(request: Agent['request'], sessionId: string, texts: readonly string[]): Promise<unknown> {
+async function prompt(
+  request: Agent['request'],
+  sessionId: string,
+  texts: readonly string[],
+  weCancelled: () => boolean,
+): Promise<unknown> {
   try {
     return await request('session/prompt', { sessionId, prompt: texts.map(text => ({ type: 'text', text })) });
   } catch (error) {
-    if (isCancelled(error)) return { stopReason: 'cancelled' };
+    if (isCancelled(error, weCancelled())) return { stopReason: 'cancelled' };
     throw error;
   }
 }

@@ -2,14 +2,8 @@
 import type { Usage } from '../../core/event.ts';
 import type { Heard, PriceBook, Tokens } from '../../ports/agent.ts';
 import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../process/fields.ts';
+import { guessOf, type Turn } from '../../process/guess.ts';
 import { meterOf } from '../../process/metering.ts';
-
-interface Turn {
-  readonly promptChars: number;
-  readonly spokenChars: number;
-  /** The context that the agent stated, 0 for none. */
-  readonly usedTokens: number;
-}
 
 /** Each gives the new totals of the session, undefined when they did not change. */
 export interface Account {
@@ -22,25 +16,26 @@ export interface Account {
   model(name: string | undefined): void;
 }
 
-const charsPerToken = 3; // English has four, code fewer: rather too many tokens than too few
-
 export function openAccount(prices: PriceBook): Account {
-  const byModel = new Map<string, Tokens>();
+  let turnByModel = new Map<string, Tokens>();
+  let tokens = zero;
   let current = '';
   let costUsd: unknown;
 
-  /** The cost that an agent states is of all its models together, so they are one thing to the meter. */
+  /**
+   * The cost that an agent states is of all its models together, so they are one thing to the meter. What is new to it are
+   * always the tokens of the last turn.
+   */
   const meter = meterOf(
     {
       ...prices,
       costUsdMicros: () =>
-        [...byModel].reduce((sum, [model, tokens]) => sum + prices.costUsdMicros(tokens, model || undefined), 0),
+        [...turnByModel].reduce((sum, [model, used]) => sum + prices.costUsdMicros(used, model || undefined), 0),
       windowTokens: () => prices.windowTokens(current || undefined),
     },
     undefined,
   );
-  const total = (): Usage | undefined =>
-    meter.usage({ type: 'usage', tokens: [...byModel.values()].reduce(plus, zero), costUsd });
+  const total = (): Usage | undefined => meter.usage({ type: 'usage', tokens, costUsd });
 
   return {
     cost(amountUsd) {
@@ -48,12 +43,13 @@ export function openAccount(prices: PriceBook): Account {
       return total();
     },
     turnEnded(answer, turn) {
-      const stated = statedIn(answer);
-      for (const [model, tokens] of stated.size > 0 ? stated : guessOf(turn)) {
+      turnByModel = new Map();
+      for (const [model, used] of usedIn(answer, turn)) {
         const name = model || current;
-        byModel.set(name, plus(byModel.get(name) ?? zero, tokens));
+        turnByModel.set(name, plus(turnByModel.get(name) ?? zero, used));
       }
-      return byModel.size === 0 ? undefined : total();
+      tokens = [...turnByModel.values()].reduce(plus, tokens);
+      return tokens === zero ? undefined : total();
     },
     usedFraction: heard => meter.usedFraction(heard),
     model(name) {
@@ -75,6 +71,13 @@ function plus(a: Tokens, b: Tokens): Tokens {
 
 /** By model; '' where no model is named. */
 type ByModel = ReadonlyMap<string, Tokens>;
+
+function usedIn(answer: unknown, turn: Turn): ByModel {
+  const stated = statedIn(answer);
+  if (stated.size > 0) return stated;
+  const guess = guessOf(turn);
+  return guess === undefined ? stated : new Map([['', guess]]);
+}
 
 /** The list by model knows of side calls that the sum does not; gemini has only the list. */
 function statedIn(answer: unknown): ByModel {
@@ -102,11 +105,4 @@ function tokensIn(counts: Fields): Tokens | undefined {
   const rest = countOf(counts['totalTokens']) - input - cacheRead - cacheWrite;
   const output = Math.max(count('outputTokens', 'output_tokens'), rest);
   return input + output + cacheRead + cacheWrite > 0 ? { input, output, cacheRead, cacheWrite } : undefined;
-}
-
-/** For a turn that nothing was stated about: less than the truth when it had many steps, but not nothing. */
-function guessOf({ promptChars, spokenChars, usedTokens }: Turn): ByModel {
-  if (spokenChars === 0 && usedTokens === 0) return new Map();
-  const input = Math.max(usedTokens, Math.ceil(promptChars / charsPerToken));
-  return new Map([['', { ...zero, input, output: Math.ceil(spokenChars / charsPerToken) }]]);
 }

@@ -1,5 +1,5 @@
 // Understands Claude Code's stream-json: what is said, done, used and why it ended.
-import type { Heard, Reader } from '../../ports/agent.ts';
+import type { Heard, Reader, StreamProblem } from '../../ports/agent.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../../process/fields.ts';
 import { unknownEvent } from '../../process/json-lines.ts';
 import { claudeLimit, claudeProblem, type Trouble } from './problem.ts';
@@ -29,47 +29,88 @@ function hasSubagents(event: Fields): boolean {
   return listOf(event['tasks']).some(task => fieldsOf(task)['task_type'] === 'local_agent');
 }
 
-/** It goes on: what was in its way is so no longer. */
+/** What was in its way is so no longer. */
 const afterTrouble = ({ rejected }: Trouble): Trouble => (rejected === undefined ? noTrouble : { rejected });
+
+interface Turns {
+  /** `init`: one comes before each turn. */
+  began(): void;
+  /** A message comes; `isMain`: not from a subagent. */
+  goesOn(isMain: boolean): void;
+  hadTrouble(more: Trouble): void;
+  ended(event: Fields): void;
+  /** That of the last turn, while no other has begun. */
+  result(): Fields | undefined;
+  problem(): StreamProblem | undefined;
+}
+
+/** After a result it may begin a turn by itself, for a note that came late or a task that ended: that was not its last. */
+function followTurns(): Turns {
+  let trouble = noTrouble;
+  let result: Fields | undefined;
+  let hasBegun = false;
+  function goesOn(isMain: boolean): void {
+    trouble = afterTrouble(trouble);
+    if (isMain) result = undefined;
+  }
+  return {
+    goesOn,
+    began() {
+      if (hasBegun) goesOn(true);
+      hasBegun = true;
+    },
+    hadTrouble(more) {
+      trouble = { ...trouble, ...more };
+    },
+    ended(event) {
+      result = event;
+    },
+    result: () => result,
+    problem: () => claudeProblem(result, trouble),
+  };
+}
 
 export function claudeReader(): Reader {
   const live = liveUsage();
   const words = hearWords();
-  let trouble = noTrouble;
-  let result: Fields | undefined;
+  const turns = followTurns();
   let isDelegating = false;
 
   function readPiece(event: Fields): readonly Heard[] {
     const piece = fieldsOf(event['event']);
-    if (piece['type'] === 'message_start') trouble = afterTrouble(trouble);
+    const isMain = event['parent_tool_use_id'] == null;
+    if (piece['type'] === 'message_start') turns.goesOn(isMain);
     const usage = live.read(event, piece);
     if (usage !== undefined) return usage;
-    return event['parent_tool_use_id'] == null ? words.piece(event['api_message_id'] ?? live.mainId(), piece) : nothing;
+    return isMain ? words.piece(event['api_message_id'] ?? live.mainId(), piece) : nothing;
   }
 
   /** Where the model could not answer, claude writes a message itself. */
   function readMessage(event: Fields): readonly Heard[] {
     const isOwn = fieldsOf(event['message'])['model'] === '<synthetic>' || event['is_api_error_message'] === true;
-    if (isOwn) trouble = { ...trouble, failed: event };
-    else trouble = afterTrouble(trouble);
+    if (isOwn) turns.hadTrouble({ failed: event });
+    else turns.goesOn(event['parent_tool_use_id'] == null);
     return words.whole(event, isOwn);
   }
 
   function readSystem(event: Fields): readonly Heard[] {
-    if (event['subtype'] === 'init') return [{ type: 'session', id: textOf(event['session_id']) }];
+    if (event['subtype'] === 'init') {
+      turns.began();
+      return [{ type: 'session', id: textOf(event['session_id']) }];
+    }
     if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
-    if (event['subtype'] === 'api_retry') trouble = { ...trouble, retried: event };
+    if (event['subtype'] === 'api_retry') turns.hadTrouble({ retried: event });
     return nothing;
   }
 
   function readResult(event: Fields): readonly Heard[] {
-    result = event;
-    return resultUsage(event, live.models());
+    turns.ended(event);
+    return resultUsage(event, live);
   }
 
   function readLimit(event: Fields): readonly Heard[] {
     const info = fieldsOf(event['rate_limit_info']);
-    if (info['status'] === 'rejected') trouble = { ...trouble, rejected: info };
+    if (info['status'] === 'rejected') turns.hadTrouble({ rejected: info });
     return claudeLimit(info);
   }
 
@@ -87,7 +128,7 @@ export function claudeReader(): Reader {
     skips,
     read: event => readers.get(event['type'])?.(event) ?? unknownEvent,
     verdict() {
-      const problem = claudeProblem(result, trouble);
+      const [result, problem] = [turns.result(), turns.problem()];
       const isGood = result !== undefined && problem === undefined;
       return {
         finished: result !== undefined && !isDelegating,

@@ -7,8 +7,11 @@ export interface LiveUsage {
   read(event: Fields, piece: Fields): readonly Heard[] | undefined;
   /** The id of the message that the main thread is writing. */
   mainId(): unknown;
-  /** Models that were counted so far. */
-  models(): readonly string[];
+  /**
+   * The totals that a result states; what is counted from now on is added to them. Gives the names under which something
+   * was counted that the result has under another: it is in there too, so they begin anew.
+   */
+  settle(stated: ReadonlyMap<string, Tokens>): readonly string[];
 }
 
 interface OpenMessage {
@@ -40,7 +43,12 @@ export function liveUsage(): LiveUsage {
   }
 
   return {
-    models: () => [...totals.keys()],
+    settle(stated) {
+      const renamed = [...totals.keys()].filter(model => !stated.has(model));
+      totals.clear();
+      for (const [model, tokens] of stated) totals.set(model, tokens);
+      return renamed;
+    },
     mainId: () => open.get(null)?.id,
     read(event, piece) {
       if (piece['type'] === 'message_delta') return count(event, piece);
@@ -55,28 +63,26 @@ export function liveUsage(): LiveUsage {
 
 /**
  * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not. What
- * was counted live under another name for the same model stands in there too, so that name counts for nothing from now on.
+ * was counted live under another name for the same model stands in there too, so that name counts for nothing until then.
  */
-export function resultUsage(result: Fields, counted: readonly string[]): readonly Heard[] {
-  const byModel = Object.entries(fieldsOf(result['modelUsage']));
-  if (byModel.length === 0) return [];
-  const renamed = counted.filter(model => !byModel.some(([name]) => name === model));
-  const cleared: Heard[] = renamed.map(model => ({
-    type: 'usage',
-    tokens: noTokens,
-    ...(model === '' ? {} : { model }),
-  }));
-  const stated = byModel.map(([model, usage]): Heard => {
+export function resultUsage(result: Fields, live: LiveUsage): readonly Heard[] {
+  const byModel = Object.entries(fieldsOf(result['modelUsage'])).map(([model, usage]) => {
     const fields = fieldsOf(usage);
-    const tokens: Tokens = {
-      input: countOf(fields['inputTokens']),
-      output: countOf(fields['outputTokens']),
-      cacheRead: countOf(fields['cacheReadInputTokens']),
-      cacheWrite: countOf(fields['cacheCreationInputTokens']),
-    };
-    return { type: 'usage', tokens, model, costUsd: fields['costUSD'] };
+    return { model, tokens: statedTokens(fields), costUsd: fields['costUSD'] };
   });
-  return [...cleared, ...stated];
+  if (byModel.length === 0) return [];
+  const renamed = live.settle(new Map(byModel.map(({ model, tokens }) => [model, tokens])));
+  const cleared = renamed.map((model): Heard => ({ type: 'usage', tokens: noTokens, ...(model && { model }) }));
+  return [...cleared, ...byModel.map((stated): Heard => ({ type: 'usage', ...stated }))];
+}
+
+function statedTokens(usage: Fields): Tokens {
+  return {
+    input: countOf(usage['inputTokens']),
+    output: countOf(usage['outputTokens']),
+    cacheRead: countOf(usage['cacheReadInputTokens']),
+    cacheWrite: countOf(usage['cacheCreationInputTokens']),
+  };
 }
 
 function tokensOf(usage: Fields): Tokens {

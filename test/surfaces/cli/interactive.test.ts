@@ -16,7 +16,7 @@ interface Terminal {
 }
 
 /** Ralph with a fake `claude` that takes the screen, in a terminal of its own; then the modes of that terminal. */
-function atTerminal(place: Scratch, words: readonly string[]): Terminal {
+function atTerminal(place: Scratch, words: readonly string[], shellWords = ''): Terminal {
   const bin = join(place.root, 'bin');
   mkdirSync(bin);
   symlinkSync(agent, join(bin, 'claude'));
@@ -35,7 +35,17 @@ function atTerminal(place: Scratch, words: readonly string[]): Terminal {
     });
   const line = [pinnedNode, binary, 'run', '--agent', 'claude', '--interactive', '--yes', ...words];
   const quoted = line.map(word => `'${word}'`).join(' ');
-  tmux('new-session', '-d', '-s', 'one', '-x', '100', '-y', '40', `${quoted}; echo "code $?"; stty -a; exec cat`);
+  tmux(
+    'new-session',
+    '-d',
+    '-s',
+    'one',
+    '-x',
+    '100',
+    '-y',
+    '40',
+    `${shellWords}${quoted}; echo "code $?"; stty -a; exec cat`,
+  );
   const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-200', '-t', 'one');
   return {
     env,
@@ -79,18 +89,41 @@ describe.runIf(isInstalled('tmux'))('an interactive iteration (needs tmux)', () 
       expect(prompt).toContain('done.md');
     }));
 
-  it('ends with the own exit of the agent too, whatever its code; nothing on its screen is a claim', () =>
+  it('ends with the own exit of the agent too; nothing on its screen is a claim', () =>
     inScratch(async place => {
       const terminal = atTerminal(place, ['--max-iterations', '1']);
       try {
         await terminal.shows('THE SCREEN OF THE AGENT');
-        terminal.keys('q');
+        terminal.keys('b');
         expect(await terminal.shows(/code 3[\s\S]*icanon/)).not.toContain('US-001 done');
       } finally {
         terminal.end();
       }
       expect(await endings(place)).toMatchObject([{ outcome: 'succeeded', excerpt: '' }]);
     }));
+
+  it('given an agent with job control, to whose job the terminal belonged, then Ralph goes on and the next round has it', ({
+    skip,
+  }) => {
+    skip(!isInstalled('perl'), 'only perl can take a terminal back');
+    return inScratch(async place => {
+      const terminal = atTerminal(place, [], 'set -m; ');
+      try {
+        await terminal.shows('THE SCREEN OF THE AGENT');
+        terminal.keys('j');
+        await eventually('the first round is over', async () => (await endings(place)).length === 1);
+        await terminal.shows('THE SCREEN OF THE AGENT');
+        terminal.keys('x');
+        const after = await terminal.shows(/code \d+[\s\S]*icanon/);
+        expect(after).toContain('code 0');
+        expect(after).toMatch(/\sicanon\s/);
+      } finally {
+        terminal.end();
+      }
+      const rounds = await endings(place);
+      expect(rounds.map(each => each['excerpt'])).toEqual(['Not yet.', 'I did it.\n\nTask US-001 complete']);
+    });
+  });
 
   it('given a done.md that lay there before, then it does not count and is not touched', () =>
     inScratch(async place => {

@@ -1,0 +1,56 @@
+// How a round at the terminal ended, from what its process did; the terminal itself is tried in surfaces/cli.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Activity } from '../../src/ports/performer.ts';
+import { performAtTerminal } from '../../src/process/interactive.ts';
+import type { ProcessExit } from '../../src/process/spawn.ts';
+import { orderFor, scratchDirectory } from './fixture.ts';
+
+const round = vi.hoisted(() => ({ lastsMs: 0, exit: {}, before: () => {} }));
+vi.mock('../../src/process/terminal.ts', () => ({ rememberTerminal: () => () => {} }));
+vi.mock('../../src/process/spawn.ts', () => ({
+  runProcess: async function* () {
+    yield { type: 'started', pid: 1, startTime: '1', host: 'here' };
+    vi.advanceTimersByTime(round.lastsMs);
+    round.before();
+    yield { type: 'exited', code: 0, signal: null, timedOut: false, stoppedByUs: false, reaped: 0, ...round.exit };
+  },
+}));
+
+async function ended(lastsMs: number, exit: Partial<ProcessExit>, writesDone = false): Promise<Activity | undefined> {
+  const directory = scratchDirectory();
+  const before = (): void => (writesDone ? writeFileSync(join(directory, 'done.md'), 'did it') : undefined);
+  Object.assign(round, { lastsMs, exit, before });
+  let last: Activity | undefined;
+  for await (const activity of performAtTerminal(orderFor('', { directory }), new AbortController().signal))
+    last = activity;
+  return last;
+}
+
+describe('a round at the terminal', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('has failed when the agent ended in its first ten seconds with a code of its own', async () => {
+    const failure = { kind: 'process', detail: 'exit code 1: it was over within ten seconds', exitCode: 1 };
+    expect(await ended(9_999, { code: 1 })).toMatchObject({ type: 'ended', failure });
+    expect(await ended(700, { code: 124 })).toMatchObject({ failure: { kind: 'process' } });
+    expect(await ended(700, { code: 139, signal: 'SIGSEGV' })).toMatchObject({ failure: { kind: 'process' } });
+  });
+
+  it('has not failed when a person had the time to leave it, whatever the code', async () => {
+    expect(await ended(10_000, { code: 1 })).not.toHaveProperty('failure');
+  });
+
+  it('has not failed when it ended early but well, or with done.md', async () => {
+    expect(await ended(700, { code: 0 })).not.toHaveProperty('failure');
+    const done = await ended(700, { code: 1 }, true);
+    expect(done).toMatchObject({ message: 'did it' });
+    expect(done).not.toHaveProperty('failure');
+  });
+
+  it('has failed to start when there was no such program, at any time', async () => {
+    expect(await ended(60_000, { code: 127 })).toMatchObject({ failure: { kind: 'spawn' } });
+  });
+});

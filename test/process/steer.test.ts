@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Note } from '../../src/ports/performer.ts';
+import type { Feed } from '../../src/process/feed.ts';
+import { type Helm, steer } from '../../src/process/steer.ts';
+
+const failedMs = 30_000;
+const interruptMs = 5_000;
+
+interface Steered {
+  readonly helm: Helm;
+  /** What reached the feed, in order; `halt` for signals. */
+  readonly done: string[];
+  note(text: string): void;
+  stop(): void;
+}
+
+function steered(): Steered {
+  const done: string[] = [];
+  const stopping = new AbortController();
+  const feed: Feed = {
+    write: text => done.push(text),
+    end: () => done.push('end'),
+    finished: () => done.push('finished'),
+    resumed: () => done.push('resumed'),
+    busy: isBusy => done.push(isBusy ? 'busy' : 'idle'),
+    unreadBytes: () => 0,
+  };
+  let give = (_note: Note): void => {};
+  const helm = steer({
+    feed,
+    steering: { say: text => `say ${text}`, interrupt: () => 'interrupt' },
+    notes: { listen: listener => (give = listener) },
+    stop: stopping.signal,
+    halt: () => done.push('halt'),
+    told: note => done.push(`told ${note}`),
+    interruptMs,
+    failedMs,
+  });
+  helm.started();
+  return { helm, done, note: text => give({ id: 'n1', text }), stop: () => stopping.abort() };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('an agent that goes on after its last word', () => {
+  it('works again, as busy as it is', () => {
+    const { helm, done } = steered();
+    helm.finished(false);
+    helm.resumed(true);
+    expect(done).toEqual(['idle', 'end', 'finished', 'resumed', 'busy']);
+  });
+
+  it('is told that once, and nothing when it had never finished', () => {
+    const { helm, done } = steered();
+    helm.resumed(false);
+    expect(done).toEqual([]);
+    helm.finished(false);
+    helm.resumed(false);
+    helm.resumed(true);
+    expect(done.filter(each => each === 'resumed')).toHaveLength(1);
+  });
+
+  it('is not ended for the failure that was its last word', () => {
+    const { helm, done } = steered();
+    helm.finished(true);
+    helm.resumed(false);
+    vi.advanceTimersByTime(2 * failedMs);
+    expect(done).not.toContain('halt');
+  });
+
+  it('has a time to exit anew when it has finished again', () => {
+    const { helm, done } = steered();
+    helm.finished(false);
+    helm.resumed(false);
+    helm.finished(true);
+    expect(done.filter(each => each === 'finished')).toHaveLength(2);
+    vi.advanceTimersByTime(failedMs);
+    expect(done.at(-1)).toBe('halt');
+  });
+
+  it('hears no note, no nudge and no interrupt, as its input has ended', () => {
+    const { helm, done, note, stop } = steered();
+    helm.finished(false);
+    helm.resumed(false);
+    const before = done.length;
+    note('One more thing.');
+    expect(helm.nudge()).toBe(false);
+    expect(done.slice(before)).toEqual([]);
+    stop();
+    expect(done.slice(before)).toEqual(['halt']);
+  });
+
+  it('is still ended when it was interrupted', () => {
+    const { helm, done, stop } = steered();
+    stop();
+    helm.finished(false);
+    helm.resumed(false);
+    vi.advanceTimersByTime(interruptMs);
+    expect(done.at(-1)).toBe('halt');
+  });
+});
+
+describe('an agent had succeeded before it was stopped', () => {
+  const succeeded = (...steps: readonly ((steered: Steered) => void)[]): boolean => {
+    const one = steered();
+    for (const step of steps) step(one);
+    return one.helm.hadSucceeded();
+  };
+  const good = ({ helm }: Steered): void => helm.finished(false);
+  const bad = ({ helm }: Steered): void => helm.finished(true);
+  const goesOn = ({ helm }: Steered): void => helm.resumed(false);
+  const stop = (one: Steered): void => one.stop();
+
+  it.each([
+    ['when its good last word came first', [good, stop], true],
+    ['when a later word was good', [bad, good, stop], true],
+    ['when it finished again', [good, goesOn, good, stop], true],
+    ['not when the stop came first', [stop, good], false],
+    ['not when its last word was bad', [bad, stop], false],
+    ['not when it goes on', [good, goesOn, stop], false],
+    ['not when nobody stopped it', [good], false],
+  ])('%s', (_when, steps, expected) => {
+    expect(succeeded(...steps)).toBe(expected);
+  });
+});
