@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * File 3 is a socket to us. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At
- * the end of file we are dead: it stops all that it finds below the first process, below a recorded one or in one of
- * their sessions, looks again until nobody is new, kills, and looks once more: the kernel lets a stopped one go on when
- * the last one above it dies. A recorded session counts while its number is not reused. The first process outlives
- * everyone, because it is the parent of orphans where `adopting` works.
+ * the end of file we are dead: it stops the first process, which might just be starting the command, and all that it finds
+ * below it, below a recorded one or in one of their sessions, looks again until nobody is new, kills, and looks once
+ * more: the kernel lets a stopped one go on when the last one above it dies. A recorded session counts while its number
+ * is not reused. The first process outlives everyone, because it is the parent of orphans where `adopting` works.
  */
 export const groupInit = `
 trap : TERM HUP INT PIPE
@@ -52,6 +52,7 @@ END
     if [ "$line" = close ]; then exit 0; fi
     recorded="$recorded $line"
   done
+  kill -STOP $$
   own=$(exec sh -c 'echo $PPID')
   ours=" $$ "
   any=yes

@@ -15,6 +15,10 @@ describe.runIf(adopts)('when we are killed with -9 on a host without namespaces,
   it.each(shapes)('of a tree of the shape %s', async shape => {
     await killAndLook({ shape, victim: 'group', moment: 'up', afterMs: 0 });
   });
+
+  it.each([6, 7, 8, 8, 9, 9, 10, 11])('of a tree that is only just growing, after %i ms', async afterMs => {
+    await killAndLook({ shape: 'double-fork', victim: 'group', moment: 'child', afterMs });
+  });
 });
 
 describe('when we are killed with -9 while the agent is only just being started, it never runs or dies', () => {
