@@ -22,7 +22,7 @@ export const codex: AgentCli = {
   ],
   fixed: {},
   login: {
-    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    variables: ['CODEX_API_KEY'], // OPENAI_API_KEY counts only where a provider of the user's own names it
     files: ['.codex/auth.json'],
     command: 'codex login',
   },

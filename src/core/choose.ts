@@ -10,17 +10,24 @@ export interface Choice {
   readonly waits?: string;
 }
 
-/** Every third error in a row moves on to the next one. */
-function chainFor(state: State, task: string): readonly string[] {
-  const { performers, performersByTask, performersByPhase, errorsToHandOff } = state.settings;
+function chainOf(state: State, task: string): readonly string[] {
+  const { performers, performersByTask, performersByPhase } = state.settings;
   const phase = state.report?.phase ?? '';
   const named = [performersByTask, performersByPhase].map((table, at) => {
     const key = at === 0 ? task : phase;
     return Object.hasOwn(table, key) ? table[key] : undefined;
   });
   const first = named.find(one => one !== undefined);
-  const chain = first === undefined ? performers : [first, ...performers.filter(one => one !== first)];
-  const shift = chain.length === 0 ? 0 : Math.floor(state.errorsInRow / errorsToHandOff) % chain.length;
+  return first === undefined ? performers : [first, ...performers.filter(one => one !== first)];
+}
+
+/** Who does a task when everybody can. */
+export const preferredFor = (state: State, task: string): string | undefined => chainOf(state, task)[0];
+
+/** Every third error in a row moves on to the next one. */
+function chainFor(state: State, task: string): readonly string[] {
+  const chain = chainOf(state, task);
+  const shift = chain.length === 0 ? 0 : Math.floor(state.errorsInRow / state.settings.errorsToHandOff) % chain.length;
   return [...chain.slice(shift), ...chain.slice(0, shift)];
 }
 

@@ -1,5 +1,5 @@
 // What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
-import { resetMsMax } from './choose.ts';
+import { preferredFor, resetMsMax } from './choose.ts';
 import { parkIfSpent } from './decide-claim.ts';
 import { documentRead } from './decide-document.ts';
 import { endIteration, performedInput } from './decide-iteration.ts';
@@ -35,7 +35,9 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
     task.dependsOn.length > 0
       ? `its dependencies (${task.dependsOn.slice(0, 5).join(', ')}) are met`
       : 'it depends on nothing open';
-  const because = `first ready task in document order: ${why}; attempt ${attempt} of ${state.settings.limits.attemptsPerTaskMax}`;
+  const first = preferredFor(state, id);
+  const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
+  const because = `first ready task in document order: ${why}; attempt ${attempt} of ${state.settings.limits.attemptsPerTaskMax}${instead}`;
   return [
     {
       type: 'iteration.started',
@@ -197,13 +199,17 @@ const commands: {
   pause: (state, command, by, now) =>
     state.ended ? [] : [{ type: 'loop.paused', at: now, by, now: command.now, because: 'ralph pause' }],
   resume: (state, _command, by, now) =>
-    state.paused || state.ended
+    state.paused || state.ended || isWaiting(state, now)
       ? [
           {
             type: 'loop.resumed',
             at: now,
             by,
-            because: state.ended ? `reopened after ${state.ended.reason}` : 'ralph resume',
+            because: state.ended
+              ? `reopened after ${state.ended.reason}`
+              : state.paused
+                ? 'ralph resume'
+                : 'ralph resume: no longer waits for a limit or a back-off',
           },
         ]
       : [],
@@ -219,6 +225,10 @@ const commands: {
     ];
   },
 };
+
+/** For a provider's reset or after a failure; a person may know better. */
+const isWaiting = (state: State, now: number): boolean =>
+  (state.wait?.until ?? 0) > now || Object.values(state.limited).some(until => until > now);
 
 const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   start: (state, { type: _type, ...facts }, now) =>

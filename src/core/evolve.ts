@@ -137,8 +137,12 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
 function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   // Between two processes nobody worked.
   if (event.takesOver) return { ...state, clockedAt: event.at };
-  const { paused: _p, ...going } = state;
-  if (going.ended === undefined) return clocked(going, event.at);
+  const { paused, ...going } = state;
+  if (going.ended === undefined && paused !== undefined) return clocked(going, event.at);
+  if (going.ended === undefined) {
+    const { wait: _waited, ...working } = going;
+    return clocked({ ...working, limited: {}, limitsInRow: {} }, event.at);
+  }
   const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
   return {
     ...reopened,

@@ -13,6 +13,7 @@ import { diskFull } from './disk-full.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { failureIn, keepLease } from './keep-lease.ts';
 import { NoteBoard } from './notes.ts';
+import { oneAtTheTerminal } from './one-terminal.ts';
 import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
 import { redacted } from './redacted.ts';
@@ -99,7 +100,7 @@ class LoopRun {
   private plan(): Plan {
     if (this.failure || this.refused || this.options.interrupt.aborted) return { effects: [] };
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
-    if (!this.options.settleOnly) return plan;
+    if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
     // A command while no process holds the loop: only an asked stop has something to bring to its end.
     return { effects: this.state.stop ? plan.effects.filter(effect => settling.includes(effect.type)) : [] };
   }

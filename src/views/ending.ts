@@ -6,6 +6,9 @@ import { progress } from '../core/task.ts';
 import type { TerminationReason } from '../core/termination.ts';
 import { costWords } from './cost.ts';
 
+/** One full stop, also after an abbreviation. */
+const ended = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
+
 export interface Ending {
   readonly exitCode: number;
   readonly sentence: string;
@@ -94,7 +97,7 @@ export function endingOf(state: State, requireChecks = false): Ending {
   const { reason, because } = state.ended;
   // A goal's reason counts the tasks itself.
   const account = reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${tally(state)}`;
-  const sentence = `${row.words}: ${because}${account}.`;
+  const sentence = ended(`${row.words}: ${because}${account}`);
   const next = row.next(state);
   if (state.unsaved.length > 0 && hasStorageTrouble(state)) {
     const behind = `${plural(state.unsaved.length, 'task')} could not be written into ${state.document}: it does not show what was done.`;
@@ -144,12 +147,12 @@ function standing(state: State): Ending {
   const open = state.escalations;
   const first = open[0];
   if (first === undefined) {
-    return { exitCode: 1, sentence: `Not finished. ${tally(state)}.`, next: [`ralph status ${state.name}`] };
+    return { exitCode: 1, sentence: ended(`Not finished. ${tally(state)}`), next: [`ralph status ${state.name}`] };
   }
   const exitCode = first.kind === 'agent' ? 7 : first.kind === 'blocked' && everyClaimFailed(state) ? 8 : 5;
   return {
     exitCode,
-    sentence: `Waiting for a human: ${first.summary}. ${tally(state)}.`,
+    sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
     next: [`ralph inbox`, `ralph answer ${state.name}/${first.id} --option 1   # or --text, --skip, --retry, --abort`],
   };
 }

@@ -21,8 +21,9 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'iteration.heard': event => `iteration ${event.iteration} is alive, quiet for ${formatDuration(event.quietMs)}`,
   'iteration.nudged': event => `iteration ${event.iteration}: ${event.level} (${event.because})`,
   'iteration.ended': event => {
-    const waits =
-      event.waitUntil === undefined ? '' : `; waits ${formatDuration(event.waitUntil - event.at)} (${event.waitFor})`;
+    const ms = event.waitUntil === undefined ? undefined : formatDuration(event.waitUntil - event.at);
+    const limited = event.waitFor === 'limit-reset';
+    const waits = ms === undefined ? '' : limited ? `; ${event.performer} is limited for ${ms}` : `; next try in ${ms}`;
     const circles = event.repetition === undefined ? '' : `; repetition: ${event.repetition.detail}`;
     return `iteration ${event.iteration} ${event.outcome}: ${event.because}${circles}${waits}`;
   },

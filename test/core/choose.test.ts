@@ -62,6 +62,22 @@ describe('a provider that says when it serves again (F54)', () => {
     expect(story.state.limitsInRow).toEqual({});
   });
 
+  it('given a person who knows better, then `ralph resume` ends the wait', () => {
+    const story = new Story({ performers: ['claude'] });
+    story.iteration('A', limitedUntil(story.now + 3 * hour), 'claude');
+    expect(only(story.command({ type: 'resume' }), 'loop.resumed').because).toContain('no longer waits');
+    expect(next(story)).toEqual(['A by claude']);
+    expect(story.command({ type: 'resume' })).toEqual([]);
+  });
+
+  it('given a pause meanwhile, then its end does not end the wait', () => {
+    const story = new Story({ performers: ['claude'] });
+    story.iteration('A', limitedUntil(story.now + 3 * hour), 'claude');
+    story.command({ type: 'pause', now: false });
+    story.command({ type: 'resume' });
+    expect(next(story)).toEqual([]);
+  });
+
   it('given a clock that was set back for weeks, then the limit is not believed for ever', () => {
     const story = new Story({ performers: ['claude'] });
     story.iteration('A', limitedUntil(story.now + hour), 'claude');

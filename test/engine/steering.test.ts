@@ -116,6 +116,38 @@ describe('a handoff', () => {
   });
 });
 
+describe('at a terminal', () => {
+  it('given an open question, then no round begins before it is answered: both would read the same keys', async () => {
+    const world = makeWorld(2);
+    const order: string[] = [];
+    const asksOnce: Play = async function* ({ task, iteration }) {
+      order.push(`${task} works`);
+      yield spawned;
+      const message = iteration === 1 ? '<escalate type="stuck">\n<summary>?</summary>\n</escalate>' : '';
+      yield { type: 'ended', message: message || `Task ${task} complete` };
+    };
+    const ask: Engine['ask'] = async () => {
+      order.push('asked');
+      return { kind: 'retry' };
+    };
+    await runWorld(world, makeEngine(world, asksOnce, { interactive: true, onEscalation: 'wait', ask }));
+    expect(order).toEqual(['T1 works', 'asked', 'T1 works', 'T2 works']);
+  });
+
+  it('given a person at it, then nobody claims to have told the agent anything, and silence is no bad sign', async () => {
+    const world = makeWorld(1);
+    const sits: Play = async function* ({ task }, _stop, { clock }) {
+      yield spawned;
+      await new Promise<void>(done => void clock.at(clock.now() + 100 * 60_000, done));
+      yield { type: 'ended', message: `Task ${task} complete` };
+    };
+    await runWorld(world, steerable(world, sits, { interactive: true }), { meddle: tells(world, 'keep the API') });
+    const events = await eventsIn(world.ledger);
+    expect(of(events, 'guidance.reached')).toMatchObject([{ delivered: false }]);
+    expect(of(events, 'iteration.nudged')).toEqual([]);
+  });
+});
+
 describe('tool calls and limits', () => {
   it('stand in the log as lines of their own', async () => {
     const world = makeWorld(1);

@@ -11,7 +11,10 @@ const kinds: readonly (readonly [FailureKind, readonly string[]])[] = [
   ['context-too-long', ['context_length_exceeded', 'context window', 'ran out of room']],
   ['billing', ['insufficient_quota', 'quota exceeded', 'billing_hard_limit', 'usage_not_included']],
   ['rate-limit', ['hit your usage limit', 'usage_limit_reached', 'rate_limit_exceeded', 'rate limit']],
-  ['model', ['model_not_found', 'model is not supported', 'model does not exist']],
+  [
+    'model',
+    ['model_not_found', 'model is not supported', 'model does not exist', 'does not exist or you do not have access'],
+  ],
   ['auth', ['invalid_api_key', 'incorrect api key', 'not logged in', 'token_expired', 'sign in again']],
   ['overloaded', ['high demand', 'at capacity', 'server_is_overloaded', 'overloaded']],
   ['connection', ['connection failed', 'error sending request', 'stream disconnected', 'waiting for network']],

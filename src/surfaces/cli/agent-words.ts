@@ -24,6 +24,8 @@ const costs: Readonly<Record<AgentFacts['cost'], string>> = {
   none: 'not reported by this agent: money limits cannot bind it',
 };
 
+const unseen = 'not known: nothing is read from the screen, so money limits cannot bind it';
+
 /** One sentence where all agree, else one for each. */
 function costWords(all: readonly AgentFacts[]): string {
   const kinds = new Set(all.map(one => one.cost));
@@ -49,6 +51,6 @@ export function agentRows(prepared: Prepared): { readonly who: readonly Row[]; r
       ...(named.length === 0 ? [] : [['instead', named.map(([name, spec]) => `${name}: ${spec}`).join(', ')] as const]),
       ...unproven.map(words => ['unproven', words] as const),
     ],
-    cost: ['cost', costWords(all)],
+    cost: ['cost', run.config.interactive ? unseen : costWords(all)],
   };
 }

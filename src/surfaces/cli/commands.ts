@@ -112,7 +112,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'resume [loop]',
-    summary: 'go on after a pause, or reopen a loop that ended at a limit (counters kept)',
+    summary: 'go on after a pause, end a wait for a reset, or reopen a loop that ended at a limit (counters kept)',
     options: limitFlags,
     examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
     load: () => import('./resume.ts'),

@@ -6,6 +6,7 @@ import { assessHealth } from '../../core/health.ts';
 import { waitingFor } from '../../core/next.ts';
 import { activeMsAt, initialState, type State } from '../../core/state.ts';
 import { findTask, progress } from '../../core/task.ts';
+import { takeCharacters } from '../../core/text.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { costWords } from '../../views/cost.ts';
 import { sentenceOf } from '../../views/timeline.ts';
@@ -37,7 +38,11 @@ export function waitWords(state: State, now: number): string | undefined {
 }
 
 /** What the live line says, and which parts go first when it is longer than the terminal is wide (0: none). */
-function liveParts(state: State, now: number): readonly { readonly text: string; readonly goes: number }[] {
+function liveParts(
+  state: State,
+  now: number,
+  workedUntil: number,
+): readonly { readonly text: string; readonly goes: number }[] {
   const { done, skipped, total } = progress(state.tasks);
   const { iterationsMax, costUsdMicrosMax } = state.settings.limits;
   const working =
@@ -59,7 +64,7 @@ function liveParts(state: State, now: number): readonly { readonly text: string;
       text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
       goes: waits === undefined ? 0 : 5,
     },
-    { text: formatDuration(activeMsAt(state, now)), goes: 3 },
+    { text: formatDuration(activeMsAt(state, workedUntil)), goes: 3 },
     { text: `${cost}${cost.startsWith('$') ? budget : ''}`, goes: 4 },
     ...(forecast === undefined ? [] : [{ text: `forecast ${formatUsd(forecast.totalUsdMicros)}`, goes: 1 }]),
     { text: health, goes: health === 'healthy' ? 2 : 0 },
@@ -68,8 +73,15 @@ function liveParts(state: State, now: number): readonly { readonly text: string;
 }
 
 /** Task i/n, iteration, elapsed, cost / budget / forecast, health, what it waits for and until when. */
-export function liveLine(state: State, now: number, dot: string, columns = Number.POSITIVE_INFINITY): string {
-  const parts = liveParts(state, now);
+export function liveLine(
+  state: State,
+  now: number,
+  dot: string,
+  columns = Number.POSITIVE_INFINITY,
+  /** Earlier than now when no process works on it any more. */
+  workedUntil = now,
+): string {
+  const parts = liveParts(state, now, workedUntil);
   const without = (gone: number): string =>
     parts
       .filter(part => part.goes === 0 || part.goes > gone)
@@ -98,6 +110,19 @@ export function escalationCard(escalation: Escalation, style: Style): string {
 
 const clockTime = (at: number): string => new Date(at).toTimeString().slice(0, 8);
 
+const isOneOfMany = ({ settings }: State): boolean =>
+  new Set([
+    ...settings.performers,
+    ...Object.values(settings.performersByTask),
+    ...Object.values(settings.performersByPhase),
+  ]).size > 1;
+
+/** So that five silent attempts do not look like a bug. */
+function lastWords(excerpt: string): string {
+  const line = excerpt.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  return line === '' ? ' (it said nothing)' : `; its last line: ${takeCharacters(line, 120)}`;
+}
+
 function wording(
   event: Event,
   state: State,
@@ -110,7 +135,7 @@ function wording(
       const guided = state.guidance.some(one => one.iteration === event.iteration);
       return {
         tone: 'strong',
-        text: `Iteration ${event.iteration}: ${event.task} ${title}${guided ? ' (with guidance)' : ''}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`,
+        text: `Iteration ${event.iteration}: ${event.task} ${title}${isOneOfMany(state) ? ` by ${event.performer}` : ''}${guided ? ' (with guidance)' : ''}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`,
       };
     }
     case 'task.closed':
@@ -124,6 +149,8 @@ function wording(
     case 'signal.read':
       return event.accepted ? undefined : { tone: 'attention', text: `${marks.failed} ${event.because}` };
     case 'iteration.ended':
+      if (event.outcome === 'succeeded' && event.because.endsWith('without claiming the task'))
+        return { tone: 'quiet', text: `iteration ${event.iteration}: ${event.because}${lastWords(event.excerpt)}` };
       // The card of an escalation follows at once.
       return event.outcome === 'succeeded' || event.outcome === 'escalated'
         ? undefined

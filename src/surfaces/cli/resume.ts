@@ -1,8 +1,9 @@
-// `ralph resume`: goes on after a pause, or reopens a loop that ended at a limit, with its counters kept.
+// `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
 import { resolveRunConfig, stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
 import { isBounded, type Limits } from '../../core/limits.ts';
+import { waitingFor } from '../../core/next.ts';
 import { evaluateTermination } from '../../core/termination.ts';
 import { nothingBounds } from './changed-settings.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
@@ -38,7 +39,8 @@ export async function execute(
   if (!isBounded({ ...state.settings.limits, ...limits })) throw nothingBounds();
   if (state.ended?.reason === 'goal_achieved')
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
-  if (state.ended === undefined && state.paused === undefined && !changes) {
+  const waits = waitingFor(state, Date.now())?.until !== undefined;
+  if (state.ended === undefined && state.paused === undefined && !changes && !waits) {
     const alive = (await ledger.store.holder(row.loop))?.alive === true;
     context.say(
       alive

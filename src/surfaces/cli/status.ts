@@ -53,7 +53,7 @@ export async function execute(
   );
   if (state.ended) context.out(`  ${endingOf(state).sentence}`);
   else {
-    context.out(`  ${liveLine(state, held?.alive ? now : state.clockedAt, style.marks.dot)}`);
+    context.out(`  ${liveLine(state, now, style.marks.dot, undefined, held?.alive ? now : state.clockedAt)}`);
     context.out(`  at work    ${held?.alive ? workWords(state, now) : 'nothing'}`);
   }
   context.out(`  process    ${process_}`);

@@ -23,7 +23,7 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
     if (event.type !== 'guidance.reached' || event.id !== mine) continue;
     const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
     return event.delivered
-      ? `Reached ${performer} in iteration ${event.iteration}.`
+      ? `Reached ${performer} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`
       : `${performer} cannot be steered while it works: it stands at the top of the next prompt.`;
   }
   return undefined;
@@ -78,7 +78,7 @@ export async function execute(
   ]);
   const became = outcome === 'taken' ? await followed(ledger, row.loop, before, seq, context.by) : undefined;
   context.say(
-    `Guidance for ${row.name}: ${outcomeWords[outcome]}. ${became ?? 'It stands in the prompt of the next iteration.'}`,
+    `Guidance for ${row.name}: ${outcomeWords[outcome]}. ${became ?? `It stands in the prompt of the next iteration${typeof task === 'string' ? ` of ${task}` : ''}.`}`,
   );
   return 0;
 }

@@ -339,7 +339,9 @@ describe('steering', () => {
       await live.says('Iteration 1: US-001');
       await eventually('the agent works', async () => (await place.ralph(['logs'])).stdout.includes('agent at work'));
       const told = await place.ralph(['tell', 'mind the gap']);
-      expect(told.stderr).toBe('Guidance for shop: taken up by the running loop. Reached claude in iteration 1.\n');
+      expect(told.stderr).toBe(
+        'Guidance for shop: taken up by the running loop. Reached claude in iteration 1; for later iterations too, write it into PROMPT.md.\n',
+      );
       expect((await live.ended).code).toBe(0);
       expect(readFileSync(join(place.project, 'PRD.json'), 'utf8')).toContain('"passes": true');
     }),

@@ -81,7 +81,9 @@ describe('what became of guidance', () => {
   });
 
   it('reached the agent that works', () => {
-    expect(becameOf(working('claude'), [given(), reached('G2', true)], 'ada')).toBe('Reached claude in iteration 3.');
+    expect(becameOf(working('claude'), [given(), reached('G2', true)], 'ada')).toMatch(
+      /^Reached claude in iteration 3;/,
+    );
   });
 
   it('could not reach it', () => {
