@@ -9,7 +9,7 @@ import { recordUsage } from './decide-usage.ts';
 import type { Event } from './event.ts';
 import { plural } from './format.ts';
 import type { Command, Input, InputOf, Question } from './input.ts';
-import { isBounded } from './limits.ts';
+import { isBounded, settingWords } from './limits.ts';
 import { isBusy, isWritten, liveIteration, type State } from './state.ts';
 import { findTask, isReady, openTasks, type Task } from './task.ts';
 import { evaluateTermination } from './termination.ts';
@@ -218,7 +218,7 @@ const commands: {
     const taken = isBounded({ ...state.settings.limits, ...limits }) ? limits : {};
     const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
     if (keys.length === 0) return [];
-    const because = `set: ${keys.join(', ')}`;
+    const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
     return [
       { type: 'limits.changed', at: now, limits: taken, by, because, ...(settings === undefined ? {} : { settings }) },
       ...answeredByChange(state, settings, by, now),

@@ -156,3 +156,20 @@ export function isBounded(limits: Limits): boolean {
     limits.deadlineAt !== null
   );
 }
+
+/** What a person calls them; the others are named as they are. */
+export const settingWords: Readonly<Record<string, string>> = {
+  iterationsMax: 'iterations',
+  costUsdMicrosMax: 'money',
+  tokensMax: 'tokens',
+  durationMsMax: 'time',
+  deadlineAt: 'the deadline',
+  iterationMsMax: 'time of an iteration',
+  consecutiveErrorsMax: 'errors in a row',
+  noProgressIterations: 'iterations without progress',
+  attemptsPerTaskMax: 'attempts at a task',
+  averageIterationMsMax: 'average time of an iteration',
+  performers: 'agents',
+  performersByTask: 'agents of tasks',
+  performersByPhase: 'agents of phases',
+};

@@ -10,7 +10,8 @@ const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;
 
 function line(one: Surveyed): string {
   const unknown = one.name === 'scripted' ? 'built in' : 'version unknown';
-  const place = one.installed === null ? 'not installed' : (one.version ?? unknown);
+  const missing = one.name === 'command' || one.name === 'acp' ? 'none named' : 'not installed';
+  const place = one.installed === null ? missing : (one.version ?? unknown);
   const login = one.installed === null ? '' : `login ${one.login.known ? one.login.words : 'unknown'}`;
   const can = abilities.filter(ability => one.can[ability]).join(' ') || 'nothing more';
   return `${one.name.padEnd(9)} ${place.padEnd(17)} ${one.proof.padEnd(10)} can: ${can.padEnd(25)} ${login}`.trimEnd();
@@ -29,6 +30,7 @@ export async function execute(
     context.out(JSON.stringify({ version: 1, agents }, null, 2));
     return 0;
   }
+  context.out('agent     version           proof      what it can, and its login');
   for (const one of agents) {
     context.out(line(one));
     if (one.installed === null) context.out(`          ${one.install}`);

@@ -15,7 +15,12 @@ function readReply(text: string, options: number): Reply {
       ? { kind: 'option', option }
       : {
           kind: 'invalid',
-          why: options === 0 ? 'There are no numbered options.' : `There are only ${options} options.`,
+          why:
+            options === 0
+              ? 'There are no numbered options.'
+              : options === 1
+                ? 'There is only option 1.'
+                : `There are only ${options} options.`,
         };
   }
   const words: Readonly<Record<string, Reply>> = {
@@ -40,7 +45,8 @@ export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void)
     const release = view.hold(() => lines.prompt(true));
     lines.on('SIGINT', onCtrlC);
     try {
-      const numbers = escalation.options.length === 0 ? '' : `[1-${escalation.options.length}] option  `;
+      const count = escalation.options.length;
+      const numbers = count === 0 ? '' : `[${count === 1 ? '1' : `1-${count}`}] option  `;
       for (;;) {
         const text = await lines.question(`${escalation.id}: ${numbers}[c] custom  [s] skip  [r] retry  [a] abort > `, {
           signal: stop,
