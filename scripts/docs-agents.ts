@@ -47,7 +47,7 @@ const beware: Readonly<Record<CliName, string>> = {
 const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`);
 
 function commandOf(cli: AgentCli): string {
-  const order = { prompt: '', model: 'MODEL', args: [], folder: 'FOLDER', isRoot: false, interactive: false };
+  const order = { prompt: '', model: 'MODEL', args: [], folder: 'FOLDER', isRoot: false };
   return [cli.program, ...cli.launch(order).args.map(word)].join(' ');
 }
 

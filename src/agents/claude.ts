@@ -50,9 +50,8 @@ function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--dangerously-skip-permissions', ...model];
   const environment: Record<string, string> = order.isRoot ? { IS_SANDBOX: '1' } : {}; // as root it refuses that flag otherwise
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    return { args: [...always, ...order.args, first], input: '', files: { 'prompt.md': order.prompt }, environment };
+  if (order.opening !== undefined) {
+    return { args: [...always, ...order.args, order.opening], input: '', environment };
   }
   const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
   const args = [...headless, '--include-partial-messages', ...always, ...order.args];

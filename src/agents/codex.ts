@@ -34,9 +34,8 @@ export const codex: AgentCli = {
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--dangerously-bypass-approvals-and-sandbox', '-c', 'analytics.enabled=false', ...model];
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    return { args: [...always, ...order.args, first], input: '', files: { 'prompt.md': order.prompt } };
+  if (order.opening !== undefined) {
+    return { args: [...always, ...order.args, order.opening], input: '' };
   }
   const args = ['exec', '--json', '--skip-git-repo-check', ...always, '-', ...order.args];
   return { args, input: order.prompt };

@@ -66,9 +66,8 @@ const tooLongStart = 'The provider rejected the prompt as too long';
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--allow-all-tools', '--no-auto-update', ...model];
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    return { args: [...always, ...order.args, '-i', first], input: '', files: { 'prompt.md': order.prompt } };
+  if (order.opening !== undefined) {
+    return { args: [...always, ...order.args, '-i', order.opening], input: '' };
   }
   const headless = ['--output-format', 'json', '--no-ask-user', '--disable-client-telemetry'];
   return { args: [...headless, ...always, ...order.args], input: order.prompt };

@@ -1,5 +1,4 @@
 // Gemini CLI: one headless turn with the prompt on stdin; its text comes in pieces and its exit code says nothing.
-import { join } from 'node:path';
 import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../ports/agent.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../process/fields.ts';
 import { unknownEvent } from '../process/json-lines.ts';
@@ -45,10 +44,9 @@ export const gemini: AgentCli = {
  */
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.interactive) {
-    const first = `Read ${join(order.folder, 'prompt.md')} and do what it says.`;
-    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', first];
-    return { args, input: '', files: { 'prompt.md': order.prompt } };
+  if (order.opening !== undefined) {
+    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.opening];
+    return { args, input: '' };
   }
   return {
     args: ['--output-format', 'stream-json', '--yolo', ...model, ...order.args],

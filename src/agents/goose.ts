@@ -53,9 +53,9 @@ const errorKinds: readonly (readonly [string, FailureKind])[] = [
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.interactive) {
+  if (order.opening !== undefined) {
     const args = ['run', '--interactive', '--instructions', `${order.folder}/prompt.md`, ...model, ...order.args];
-    return { args, input: '', files: { 'prompt.md': order.prompt } };
+    return { args, input: '' };
   }
   const headless = ['run', '--no-session', '--output-format', 'stream-json', '--instructions', '-'];
   return { args: [...headless, ...model, ...order.args], input: order.prompt };

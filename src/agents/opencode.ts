@@ -48,9 +48,8 @@ const nothing: readonly Heard[] = Object.freeze([]);
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    return { args: [...model, ...order.args, '--prompt', first], input: '', files: { 'prompt.md': order.prompt } };
+  if (order.opening !== undefined) {
+    return { args: [...model, ...order.args, '--prompt', order.opening], input: '' };
   }
   return {
     args: ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN', ...model, ...order.args],

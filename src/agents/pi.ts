@@ -51,9 +51,8 @@ const endStart = '{"type":"agent_end"';
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    return { args: [...model, ...order.args, first], input: '', files: { 'prompt.md': order.prompt } };
+  if (order.opening !== undefined) {
+    return { args: [...model, ...order.args, order.opening], input: '' };
   }
   return { args: ['-p', '--mode', 'json', '--no-session', ...model, ...order.args], input: order.prompt };
 }

@@ -36,10 +36,9 @@ const transcript: Transcript = {
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    const args = ['chat', '--trust-all-tools', ...model, ...order.args, first];
-    return { args, input: '', files: { 'prompt.md': order.prompt } };
+  if (order.opening !== undefined) {
+    const args = ['chat', '--trust-all-tools', ...model, ...order.args, order.opening];
+    return { args, input: '' };
   }
   return { args: ['chat', '--no-interactive', '--trust-all-tools', ...model, ...order.args], input: order.prompt };
 }

@@ -56,10 +56,9 @@ function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const environment = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${order.folder}/${defaultsFile}` };
   const files = { [defaultsFile]: defaults };
-  if (order.interactive) {
-    const first = `Read ${order.folder}/prompt.md and do what it says.`;
-    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', first];
-    return { args, input: '', files: { ...files, 'prompt.md': order.prompt }, environment };
+  if (order.opening !== undefined) {
+    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.opening];
+    return { args, input: '', files, environment };
   }
   const args = ['--output-format', 'stream-json', '--yolo', ...model, ...order.args];
   return { args, input: order.prompt, files, environment };

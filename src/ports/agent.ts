@@ -45,8 +45,11 @@ export interface LaunchOrder {
   /** A private folder, gone after the iteration, for files that the agent is pointed to. */
   readonly folder: string;
   readonly isRoot: boolean;
-  /** True: the agent gets the terminal, without its headless flags. */
-  readonly interactive: boolean;
+  /**
+   * Present when the agent gets the terminal, without its headless flags: the first that it is told, which points to the
+   * prompt. That lies as `prompt.md` in `folder`.
+   */
+  readonly opening?: string;
 }
 
 export interface Launch {

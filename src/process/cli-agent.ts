@@ -65,7 +65,7 @@ async function* perform(
   if (typeof prepared === 'string') {
     return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: prepared } };
   }
-  if (order.interactive) {
+  if (order.opening !== undefined) {
     try {
       return yield* performAtTerminal(roundOf(cli, options, assignment, prepared), stop);
     } finally {
@@ -115,14 +115,18 @@ function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment
   };
 }
 
+const promptFile = 'prompt.md';
+
 function launchOrder(options: CliAgentOptions, assignment: Assignment): LaunchOrder {
+  const folder = join(options.folderIn ?? tmpdir(), `ralph-${randomUUID()}`);
+  const opening = `Read ${join(folder, promptFile)} and do what it says.`;
   return {
     prompt: assignment.prompt,
     ...(options.model === undefined ? {} : { model: options.model }),
     args: options.args,
-    folder: join(options.folderIn ?? tmpdir(), `ralph-${randomUUID()}`),
+    folder,
     isRoot: process.getuid?.() === 0,
-    interactive: assignment.interactive === true,
+    ...(assignment.interactive === true ? { opening } : {}),
   };
 }
 
@@ -130,7 +134,8 @@ function launchOrder(options: CliAgentOptions, assignment: Assignment): LaunchOr
 function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
   try {
     const launch = cli.launch(order);
-    const files = Object.entries(launch.files ?? {});
+    const prompt = order.opening === undefined ? {} : { [promptFile]: order.prompt };
+    const files = Object.entries({ ...launch.files, ...prompt });
     if (files.length > 0) mkdirSync(order.folder, { mode: 0o700 });
     for (const [name, content] of files) writeFileSync(join(order.folder, name), content, { mode: 0o600, flag: 'wx' });
     return launch;

@@ -1,4 +1,5 @@
 // Says why an agent's run was no success: what its stream says comes first, then what we did to it, then how it ended.
+import { resetMsMax } from '../core/choose.ts';
 import { classifyFailure, type Failure } from '../core/failure.ts';
 import type { StreamProblem, Verdict } from '../ports/agent.ts';
 import type { ProcessExit } from './spawn.ts';
@@ -25,7 +26,6 @@ export interface RunSeen {
 }
 
 const detailCharsMax = 500;
-const resetMsMax = 400 * 86_400_000;
 
 /** Undefined for a success: a good last word, whatever the exit code (AGENT-CLIS, rule 1). */
 export function failureOf(seen: RunSeen): Failure | undefined {

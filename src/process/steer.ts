@@ -1,4 +1,5 @@
 // What we say to a working agent besides its prompt: notes, a nudge, that no more will come, and, before signals, an interrupt.
+import { nudgeWords } from '../core/handoff.ts';
 import type { Steering } from '../ports/agent.ts';
 import type { Notes } from '../ports/performer.ts';
 import type { Feed } from './feed.ts';
@@ -31,10 +32,6 @@ export interface Helm {
   nudge(): boolean;
   release(): void;
 }
-
-const nudge =
-  'You have been silent for a long time. Go on; if the work is finished, write your final message now; ' +
-  'if something keeps you from going on, say what it is.';
 
 export function steer(order: SteerOrder): Helm {
   const { feed, steering, stop } = order;
@@ -92,7 +89,7 @@ export function steer(order: SteerOrder): Helm {
     hadSucceeded: () => hadSucceeded,
     nudge() {
       if (steering === undefined || phase !== 'working' || stop.aborted) return false;
-      feed.write(steering.say(nudge));
+      feed.write(steering.say(nudgeWords));
       return true;
     },
     release() {

@@ -214,7 +214,7 @@ describe('a stream of claude', () => {
 });
 
 describe('claude is started', () => {
-  const order = { prompt: 'Do it.\nNow.', args: ['--more'], folder: '/private', isRoot: false, interactive: false };
+  const order = { prompt: 'Do it.\nNow.', args: ['--more'], folder: '/private', isRoot: false };
 
   it('headless, with the user’s arguments last', () => {
     const { args, input, environment } = claude.launch({ ...order, model: 'opus' });

@@ -112,7 +112,7 @@ describe('when codex may be used again', () => {
 });
 
 describe('codex is started', () => {
-  const order = { prompt: 'Do it.', args: ['--more'], folder: '/private', isRoot: false, interactive: false };
+  const order = { prompt: 'Do it.', args: ['--more'], folder: '/private', isRoot: false };
 
   it('headless, with its prompt on stdin and the user’s arguments last', () => {
     const { args, input } = codex.launch({ ...order, model: 'gpt-5.6' });

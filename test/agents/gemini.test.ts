@@ -65,7 +65,7 @@ describe('a stream of gemini', () => {
 });
 
 describe('gemini is started', () => {
-  const order = { prompt: 'Do it.', args: ['--more'], folder: '/private', isRoot: false, interactive: false };
+  const order = { prompt: 'Do it.', args: ['--more'], folder: '/private', isRoot: false };
 
   it('headless, with its prompt on stdin and the user’s arguments last', () => {
     const { args, input } = gemini.launch({ ...order, model: 'gemini-2.5-pro' });

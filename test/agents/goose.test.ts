@@ -5,7 +5,7 @@ import { readStream } from '../contracts/read-stream.ts';
 
 cliAgentContract('goose');
 
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(goose.reader(order), 'goose', stream);
 const say = (id: string | null, text: string) => ({
   type: 'message',

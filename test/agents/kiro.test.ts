@@ -5,7 +5,7 @@ import { readStream } from '../contracts/read-stream.ts';
 
 cliAgentContract('kiro');
 
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(kiro.reader(order), 'kiro', stream);
 
 describe('what kiro prints', () => {

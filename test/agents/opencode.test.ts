@@ -6,7 +6,7 @@ import { readStream } from '../contracts/read-stream.ts';
 
 cliAgentContract('opencode');
 
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(opencode.reader(order), 'opencode', stream);
 
 describe('a stream of opencode', () => {

@@ -7,7 +7,7 @@ import { scratchDirectory } from '../process/fixture.ts';
 
 cliAgentContract('pi');
 
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(pi.reader(order), 'pi', stream);
 const done = 'All done. <promise>COMPLETE</promise>';
 

@@ -5,7 +5,7 @@ import { readStream } from '../contracts/read-stream.ts';
 
 cliAgentContract('q');
 
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(q.reader(order), 'q', stream);
 
 describe('what q prints', () => {

@@ -5,7 +5,7 @@ import { readStream } from '../contracts/read-stream.ts';
 
 cliAgentContract('qwen');
 
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(qwen.reader(order), 'qwen', stream);
 
 describe('a stream of qwen', () => {

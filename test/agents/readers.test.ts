@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { streamsOf } from '../contracts/cli-agent.ts';
 import { cliRows } from '../contracts/cli-rows.ts';
 
-const order = { prompt: '', args: [], folder: '/private', isRoot: false, interactive: false };
+const order = { prompt: '', args: [], folder: '/private', isRoot: false };
 const nasty = [null, undefined, 0, -1, Number.NaN, '', 'x', [], [null], [[]], {}, { type: 7 }, true];
 
 type Fields = Record<string, unknown>;

@@ -17,7 +17,7 @@ vi.mock('../../src/process/git-paths.ts', () => ({
 
 const { confinementFor, containmentWords } = await import('../../src/app/confinement.ts');
 
-const place = { directory: '/work/shop', home: '/home/ada/ralph', env: { HOME: '/home/ada' } };
+const place = { directory: '/projects/shop', home: '/home/ada/ralph', env: { HOME: '/home/ada' } };
 beforeEach(() => {
   machine.kind = 'bubblewrap';
   machine.asked = 0;
@@ -33,7 +33,7 @@ describe('what is asked for', () => {
   it('hides our home and protects what git would run and what our next run would read', () => {
     expect(confinementFor({ config: { sandbox: 'auto' }, ...place })).toEqual({
       hidden: ['/home/ada/ralph'],
-      readOnly: ['/work/shop/.git/hooks', '/work/shop/.git/config', '/home/ada/.config/ralph'],
+      readOnly: ['/projects/shop/.git/hooks', '/projects/shop/.git/config', '/home/ada/.config/ralph'],
       writable: [],
     });
   });

@@ -47,7 +47,7 @@ interface Subject {
 
 const chunkBytes = 65_536; // what a pipe gives at once
 const lineBytesMax = 1_000_000;
-const order: LaunchOrder = { prompt: '', args: [], folder: '', isRoot: false, interactive: false };
+const order: LaunchOrder = { prompt: '', args: [], folder: '', isRoot: false };
 
 export function bareLoop(): Subject {
   const decoder = new StringDecoder('utf8');

@@ -97,13 +97,22 @@ export function cliAgentContract(name: CliName): void {
 
     it('never has the prompt among its arguments (F78)', () => {
       const prompt = 'a prompt that must not be seen in a list of processes';
-      const order = { prompt, args: ['--more'], folder: '/private', isRoot: false, interactive: false };
-      for (const interactive of [false, true]) {
-        const { args, files = {}, input } = cli.launch({ ...order, interactive });
-        expect(args.join(' ')).not.toContain(prompt);
-        expect([input, ...Object.values(files)].join(' ')).toContain(prompt);
-        expect(args).toContain('--more');
-      }
+      const order = { prompt, args: ['--more'], folder: '/private', isRoot: false };
+      const { args, files = {}, input } = cli.launch(order);
+      expect(args.join(' ')).not.toContain(prompt);
+      expect([input, ...Object.values(files)].join(' ')).toContain(prompt);
+      expect(args).toContain('--more');
+    });
+
+    it('is pointed to its prompt when it gets the terminal', () => {
+      const prompt = 'a prompt that must not be seen in a list of processes';
+      const opening = 'Read /private/prompt.md and do what it says.';
+      const order = { prompt, args: ['--more'], folder: '/private', isRoot: false, opening };
+      const { args, input } = cli.launch(order);
+      expect(args.join(' ')).not.toContain(prompt);
+      expect(args.join(' ')).toContain('/private/prompt.md');
+      expect(args).toContain('--more');
+      expect(input).toBe('');
     });
   });
 }

@@ -158,7 +158,7 @@ export function faultContract(subject: FaultSubject): void {
   const test = (fault: Fault, title: string, story: () => Promise<void>): void => {
     const reason = subject.notHere[fault];
     if (reason === undefined) it(title, story);
-    else it.skip(`${title} (not here: ${reason})`, story);
+    else it.skip(`${title} (not here: ${reason})`, story); // the adapter's row gives the reason; a stale one fails below
   };
 
   describe(`the agent ${subject.name}`, () => {

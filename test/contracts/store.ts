@@ -28,7 +28,7 @@ export interface StoreFeatures {
 
 function shown(feature: true | string, title: string, story: () => Promise<void>): void {
   if (feature === true) it(title, story);
-  else it.skip(`${title} [skipped: ${feature}]`, story);
+  else it.skip(`${title} [skipped: ${feature}]`, story); // the store's own features give the reason
 }
 
 export const boot = 'boot-1 pid:[1]';

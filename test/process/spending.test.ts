@@ -9,7 +9,7 @@ import { plainPrices, playing } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn } from '../contracts/performer.ts';
 import { scratchDirectory } from './fixture.ts';
 
-const order = { prompt: 'x'.repeat(300), args: [], folder: '', isRoot: false, interactive: false };
+const order = { prompt: 'x'.repeat(300), args: [], folder: '', isRoot: false };
 const tool = { type: 'tool', name: 'shell', detail: 'npm test', phase: 'began' } as const;
 const usagesOf = (activities: readonly Activity[]) =>
   activities.flatMap(each => (each.type === 'usage' ? [each.usage] : []));

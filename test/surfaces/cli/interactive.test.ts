@@ -70,7 +70,7 @@ describe.runIf(isInstalled('tmux'))('an interactive iteration (needs tmux)', () 
     inScratch(async place => {
       const terminal = atTerminal(place, []);
       try {
-        const during = await terminal.shows('THE SCREEN OF THE AGENT');
+        const during = await terminal.shows('THE PROMPT IS THERE');
         expect(during).not.toContain('tasks ·');
         terminal.keys('x');
         const after = await terminal.shows(/code 0[\s\S]*icanon/);
