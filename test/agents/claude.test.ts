@@ -5,7 +5,7 @@ import type { Usage } from '../../src/core/event.ts';
 import { openPriceBook } from '../../src/prices/genai.ts';
 import { meterOf } from '../../src/process/metering.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 
 cliAgentContract('claude');
 
@@ -14,7 +14,7 @@ const read = (stream: string) => readStream(claudeReader(), 'claude', stream);
 const work = 'I will do the work.';
 
 describe('a stream of claude', () => {
-  it.each([
+  streamsCome(read, [
     ['success', 'The story is told.\n<promise>DONE</promise>', undefined],
     ['partial', 'All done. <promise>DONE</promise>', undefined],
     ['two-results', 'the last one', undefined],
@@ -38,11 +38,7 @@ describe('a stream of claude', () => {
     ['max-budget', work, 'process'],
     ['interrupted', work, 'process'],
     ['terminated', work, 'process'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('that is an error by is_error is one although its subtype says success', () => {
     expect(read('unauthorized').failure?.detail).toBe('Invalid API key · Fix external API key');

@@ -3,7 +3,7 @@ import { resetIn } from '../../src/agents/codex/reset.ts';
 import { codex, codexReader } from '../../src/agents/codex.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { playedAtMs } from '../contracts/cli-rows.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 
 cliAgentContract('codex');
 
@@ -16,7 +16,7 @@ const read = (stream: string) =>
 const oneInTheMorning = new Date(2026, 10, 16, 1, 0).getTime();
 
 describe('a stream of codex', () => {
-  it.each([
+  streamsCome(read, [
     ['success', 'The story is told.\n<promise>DONE</promise>', undefined],
     ['recovered', 'hello', undefined],
     ['newer', 'hello', undefined],
@@ -31,11 +31,7 @@ describe('a stream of codex', () => {
     ['too-long-raw', '', 'context-too-long'],
     ['refused', '', 'connection'],
     ['terminated', 'I will do the work.', 'process'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('counts what came from a cache and went into one apart from the rest of the input', () => {
     expect(read('success').usage).toEqual({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { copilot } from '../../src/agents/copilot.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 
 cliAgentContract('copilot');
 
@@ -9,7 +9,7 @@ const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(copilot.reader(order), 'copilot', stream);
 
 describe('a stream of copilot', () => {
-  it.each([
+  streamsCome(read, [
     ['success', 'All done. <promise>COMPLETE</promise>', undefined],
     ['newer', 'hello', undefined],
     ['unauthorized', '', 'auth'],
@@ -17,11 +17,7 @@ describe('a stream of copilot', () => {
     ['overloaded', '', 'overloaded'],
     ['no-such-model', '', 'model'],
     ['too-long', '', 'context-too-long'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('says nothing of its use, and so neither do we', () => {
     expect(copilot.can.usage).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { gemini, geminiReader } from '../../src/agents/gemini.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { playedAtMs } from '../contracts/cli-rows.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 
 cliAgentContract('gemini');
 
@@ -14,7 +14,7 @@ const read = (stream: string) =>
   );
 
 describe('a stream of gemini', () => {
-  it.each([
+  streamsCome(read, [
     ['success', 'The story is told.\n<promise>DONE</promise>', undefined],
     ['newer', 'hello', undefined],
     ['unauthorized', '', 'auth'],
@@ -26,11 +26,7 @@ describe('a stream of gemini', () => {
     ['too-long', '', 'context-too-long'],
     ['no-such-model', '', 'model'],
     ['terminated', 'I will do the work.', 'process'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('has its pieces joined, and each message anew after a tool', () => {
     expect(read('success').text).toBe('I look at the story first.The story is told.\n<promise>DONE</promise>');

@@ -1,64 +1,7 @@
-import { describe, expect, it } from 'vitest';
+// Kiro's CLI through the contracts, by its documented output.
 import { kiro } from '../../src/agents/kiro.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { plainChatContract } from '../contracts/plain-agent.ts';
 
 cliAgentContract('kiro');
-
-const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
-const read = (stream: string) => readStream(kiro.reader(order), 'kiro', stream);
-
-describe('what kiro prints', () => {
-  it.each([
-    ['no-marker', 'All done.\n\n<promise>COMPLETE</promise>', undefined],
-    ['unauthorized', expect.anything(), 'auth'],
-    ['not-logged-in', expect.anything(), 'auth'],
-    ['no-credit', expect.anything(), 'billing'],
-    ['rate-limited', expect.anything(), 'rate-limit'],
-    ['overloaded', expect.anything(), 'overloaded'],
-    ['trouble', expect.anything(), 'unknown'],
-  ])('in %s has the message %j and the failure %s, though it exits with 0', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toEqual(message);
-    expect(failure?.kind).toBe(kind);
-  });
-
-  it('is its last answer, without colours, tools and bills; what looks like an event is text (B67)', () => {
-    expect(read('success').message).toBe(
-      'All done.\n\n{"type":"result","is_error":true}\n> a quotation: rate limit\n\n<promise>COMPLETE</promise>',
-    );
-  });
-
-  it('does not hold what its tools printed, even when no answer came after them', () => {
-    const reader = kiro.reader(order);
-    const mark = `${String.fromCharCode(0x1b)}[38;5;10m> `;
-    for (const line of [`${mark}Let me look.`, 'cat notes (using tool: shell)', '<promise>DONE</promise>'])
-      reader.plain?.(line);
-    expect(reader.verdict().message).toBe('Let me look.');
-  });
-
-  it('may quote its own complaints in an answer', () => {
-    const { message, failure } = read('quotes-errors');
-    expect(message).toContain('I fixed it.');
-    expect(failure).toBeUndefined();
-  });
-
-  it('is named as known from its manual only', () => {
-    expect(kiro.proof).toBe('documented');
-    expect(kiro.can.usage).toBe(false);
-  });
-});
-
-it('is asked on stdin, with no prompt among the arguments that would make it deaf there', () => {
-  const { args, input } = kiro.launch({ ...order, model: 'some-model', args: ['--agent', 'builder'] });
-  expect(args).toEqual([
-    'chat',
-    '--no-interactive',
-    '--trust-all-tools',
-    '--model',
-    'some-model',
-    '--agent',
-    'builder',
-  ]);
-  expect(input).toBe('Do it.');
-});
+plainChatContract(kiro);

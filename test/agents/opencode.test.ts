@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { opencode } from '../../src/agents/opencode.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { playedAtMs } from '../contracts/cli-rows.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 
 cliAgentContract('opencode');
 
@@ -10,7 +10,7 @@ const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(opencode.reader(order), 'opencode', stream);
 
 describe('a stream of opencode', () => {
-  it.each([
+  streamsCome(read, [
     ['success', 'All done. <promise>COMPLETE</promise>', undefined],
     ['compacted', 'All done after compaction.', undefined],
     ['newer', 'hello', undefined],
@@ -19,11 +19,7 @@ describe('a stream of opencode', () => {
     ['overloaded', '', 'overloaded'],
     ['no-such-model', '', 'model'],
     ['too-long', '', 'context-too-long'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('adds up what its steps used and cost, what it thought included', () => {
     expect(read('success').usage).toEqual({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pi } from '../../src/agents/pi.ts';
 import { cliAgentContract, playing } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 
 cliAgentContract('pi');
@@ -12,7 +12,7 @@ const read = (stream: string) => readStream(pi.reader(order), 'pi', stream);
 const done = 'All done. <promise>COMPLETE</promise>';
 
 describe('a stream of pi', () => {
-  it.each([
+  streamsCome(read, [
     ['success', done, undefined],
     ['success-0.74.2', done, undefined],
     ['retried', 'All done after a retry.', undefined],
@@ -24,11 +24,7 @@ describe('a stream of pi', () => {
     ['too-long', '', 'context-too-long'],
     ['no-such-model', '', 'model'],
     ['refused', '', 'connection'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('adds up what its messages used and cost, by what each says at its end', () => {
     expect(read('success-0.74.2').usage).toEqual({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { qwen } from '../../src/agents/qwen.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
-import { readStream } from '../contracts/read-stream.ts';
+import { readStream, streamsCome } from '../contracts/read-stream.ts';
 
 cliAgentContract('qwen');
 
@@ -9,7 +9,7 @@ const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(qwen.reader(order), 'qwen', stream);
 
 describe('a stream of qwen', () => {
-  it.each([
+  streamsCome(read, [
     ['success', 'All done. <promise>COMPLETE</promise>', undefined],
     ['beside', 'fine', undefined],
     ['newer', 'hello', undefined],
@@ -19,11 +19,7 @@ describe('a stream of qwen', () => {
     ['overloaded', '', 'overloaded'],
     ['no-such-model', '', 'model'],
     ['too-long', '', 'context-too-long'],
-  ])('%s has the message %j and the failure %s', (stream, message, kind) => {
-    const { message: said, failure } = read(stream);
-    expect(said).toBe(message);
-    expect(failure?.kind).toBe(kind);
-  });
+  ]);
 
   it('counts what came from a cache apart from the rest of the input', () => {
     expect(read('success').usage).toMatchObject({ inputTokens: 2_000, outputTokens: 120, cacheReadTokens: 400 });

@@ -1,8 +1,9 @@
 // Reads a recorded stream as the driver would, without a process: what was said, done and used, and how it ended.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import type { Usage } from '../../src/core/event.ts';
-import type { Failure } from '../../src/core/failure.ts';
+import type { Failure, FailureKind } from '../../src/core/failure.ts';
 import type { Heard, Reader } from '../../src/ports/agent.ts';
 import { failureOf } from '../../src/process/cli-failure.ts';
 import { type Oddities, readJsonLines } from '../../src/process/json-lines.ts';
@@ -45,4 +46,16 @@ export function readStream(reader: Reader, agent: string, stream: string): ReadS
     failure: failureOf({ exit, verdict, isPlain, stopped: false, errors: '', ...times }),
     oddities: lines.oddities,
   };
+}
+
+/** Its name, its final message, and the class of its failure if it is one. */
+export type StreamRow = readonly [stream: string, message: string, kind: FailureKind | undefined];
+
+/** What each recorded-style stream of an agent comes to. */
+export function streamsCome(read: (stream: string) => ReadStream, rows: readonly StreamRow[]): void {
+  it.each(rows)('%s has the message %j and the failure %s', (stream, message, kind) => {
+    const { message: said, failure } = read(stream);
+    expect(said).toBe(message);
+    expect(failure?.kind).toBe(kind);
+  });
 }
