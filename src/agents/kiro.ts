@@ -1,6 +1,6 @@
 // Kiro's CLI, by its manual and by what its users report: plain text out, and an exit code 0 that may mean no login.
-import type { AgentCli, Launch, LaunchOrder } from '../ports/agent.ts';
-import { plainAnswer, type Transcript } from '../process/plain-answer.ts';
+import type { AgentCli } from '../ports/agent.ts';
+import { chatLaunch, plainAnswer } from '../process/plain-answer.ts';
 import { networkVariables } from '../process/provider-variables.ts';
 
 /**
@@ -20,26 +20,7 @@ export const kiro: AgentCli = {
     command: 'kiro-cli login',
     missing: ['Authentication failed', 'error: You are not logged in', 'You are not logged in'],
   },
-  launch,
-  reader: () => plainAnswer(transcript),
+  launch: chatLaunch,
+  reader: () =>
+    plainAnswer([{ start: 'authentication failed', kind: 'auth' }, { start: 'kiro is having trouble responding' }]),
 };
-
-const transcript: Transcript = {
-  complaints: [
-    { start: 'authentication failed', kind: 'auth' },
-    { start: 'you are not logged in', kind: 'auth' },
-    { start: 'error: you are not logged in', kind: 'auth' },
-    { start: 'monthly request limit reached', kind: 'billing' },
-    { start: "the model you've selected is temporarily unavailable", kind: 'overloaded' },
-    { start: 'kiro is having trouble responding' },
-  ],
-};
-
-function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.opening !== undefined) {
-    const args = ['chat', '--trust-all-tools', ...model, ...order.args, order.opening];
-    return { args, input: '' };
-  }
-  return { args: ['chat', '--no-interactive', '--trust-all-tools', ...model, ...order.args], input: order.prompt };
-}

@@ -1,7 +1,7 @@
-// Finds the answer in the transcript that a chat program prints for people: no events, no counts, no last word.
+// Q's chat program and its kin: how they are started, and where the answer is in what they print for people.
 import type { FailureKind } from '../core/failure.ts';
 import { stripControls } from '../core/text.ts';
-import type { Heard, Reader, StreamProblem } from '../ports/agent.ts';
+import type { Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../ports/agent.ts';
 import { tailOf } from './tail.ts';
 
 interface Complaint {
@@ -10,9 +10,19 @@ interface Complaint {
   readonly kind?: FailureKind;
 }
 
-export interface Transcript {
-  /** Ordered. Read only while no answer has begun: what an answer quotes is no complaint (B57, B67). */
-  readonly complaints: readonly Complaint[];
+/** Ordered. Read only while no answer has begun: what an answer quotes is no complaint (B57, B67). */
+const complaintsOfAll: readonly Complaint[] = [
+  { start: 'you are not logged in', kind: 'auth' },
+  { start: 'error: you are not logged in', kind: 'auth' },
+  { start: 'monthly request limit reached', kind: 'billing' },
+  { start: "the model you've selected is temporarily unavailable", kind: 'overloaded' },
+];
+
+export function chatLaunch(order: LaunchOrder): Launch {
+  const model = order.model === undefined ? [] : ['--model', order.model];
+  const always = ['--trust-all-tools', ...model, ...order.args];
+  if (order.opening !== undefined) return { args: ['chat', ...always, order.opening], input: '' };
+  return { args: ['chat', '--no-interactive', ...always], input: order.prompt };
 }
 
 const messageCharsMax = 1_000_000;
@@ -34,7 +44,9 @@ const serviceKinds: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['ServiceQuotaExceededException', 'billing'],
 ]);
 
-export function plainAnswer({ complaints }: Transcript): Reader {
+/** `own`: what only this one of them says. */
+export function plainAnswer(own: readonly Complaint[]): Reader {
+  const complaints = [...complaintsOfAll, ...own];
   let message = tailOf(messageCharsMax);
   let hasAnswer = false;
   let isInTool = false;
