@@ -1,3 +1,4 @@
+// How an ACP agent's run ends: stopped, silent, dead, deaf, or done, and nobody of it lives on.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

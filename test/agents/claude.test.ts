@@ -1,3 +1,4 @@
+// Claude Code through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { claudeReader } from '../../src/agents/claude/reader.ts';
 import { claude } from '../../src/agents/claude.ts';

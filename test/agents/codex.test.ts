@@ -1,3 +1,4 @@
+// Codex through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { resetIn } from '../../src/agents/codex/reset.ts';
 import { codex, codexReader } from '../../src/agents/codex.ts';

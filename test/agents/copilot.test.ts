@@ -1,3 +1,4 @@
+// Copilot's CLI through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { copilot } from '../../src/agents/copilot.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';

@@ -1,3 +1,4 @@
+// Gemini CLI through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { gemini, geminiReader } from '../../src/agents/gemini.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';

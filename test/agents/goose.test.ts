@@ -1,3 +1,4 @@
+// Goose through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { goose } from '../../src/agents/goose.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';

@@ -1,3 +1,4 @@
+// opencode through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { opencode } from '../../src/agents/opencode.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';

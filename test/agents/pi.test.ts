@@ -1,3 +1,4 @@
+// pi through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { pi } from '../../src/agents/pi.ts';
 import { cliAgentContract, playing } from '../contracts/cli-agent.ts';

@@ -1,3 +1,4 @@
+// Qwen Code through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { qwen } from '../../src/agents/qwen.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';

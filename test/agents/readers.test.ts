@@ -1,3 +1,4 @@
+// No reader throws, whatever its events hold: every value of every fixture is spoiled in turn.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

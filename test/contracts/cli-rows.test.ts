@@ -1,3 +1,4 @@
+// The table of agents is total in deed too: each row's contract is really run.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves that a flood of reports becomes a few, the newest, and that what cannot wait does not.
 import { expect, it } from 'vitest';
 import { sparingly } from '../../src/engine/sparingly.ts';
 import { VirtualClock } from '../simulate/clock.ts';

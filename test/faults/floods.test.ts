@@ -1,3 +1,4 @@
+// Floods of output through the real binary, in their small form (F28, F29): work is counted, not time.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Flooded, flooded } from '../prove/floods.ts';
 

@@ -1,3 +1,4 @@
+// The driver of all agent CLIs: what it gives them, hears, says, and how it ends them.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves why a run was no success: what the stream says, what we did, how it ended, in that order.
 import { describe, expect, it } from 'vitest';
 import type { StreamProblem } from '../../src/ports/agent.ts';
 import { failureOf, plausibleReset, type RunSeen } from '../../src/process/cli-failure.ts';

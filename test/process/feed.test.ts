@@ -1,3 +1,4 @@
+// The line to a living process: more input, its end, and what the timers are told through it.
 import { describe, expect, it } from 'vitest';
 import { openFeed } from '../../src/process/feed.ts';
 import { type ProcessOrder, runProcess } from '../../src/process/spawn.ts';

@@ -1,3 +1,4 @@
+// Proves that values of unknown shape are read without a throw.
 import { describe, expect, it } from 'vitest';
 import { countOf, detailOf, fieldsOf, listOf, textOf } from '../../src/process/fields.ts';
 

@@ -1,3 +1,4 @@
+// Proves which files git would run or obey, in repositories, worktrees and submodules.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Proves the guess of what an agent used that did not live to say it.
 import { describe, expect, it } from 'vitest';
 import { guessOf } from '../../src/process/guess.ts';
 

@@ -1,3 +1,4 @@
+// Proves what is understood of a stream of JSON lines, however it is cut, doubled or spoiled (B52-B55).
 import { describe, expect, it } from 'vitest';
 import type { Reader } from '../../src/ports/agent.ts';
 import { readJsonLines, unknownEvent } from '../../src/process/json-lines.ts';

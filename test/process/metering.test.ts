@@ -1,3 +1,4 @@
+// Proves that tokens and money are neither lost, doubled nor decreased, whatever an agent states (F57).
 import { describe, expect, it } from 'vitest';
 import type { PriceBook, Tokens } from '../../src/ports/agent.ts';
 import { meterOf } from '../../src/process/metering.ts';

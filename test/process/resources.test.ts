@@ -1,3 +1,4 @@
+// Real storms of processes and memory, bounded, ended before the machine suffers (F30).
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { containment } from '../../src/process/contain.ts';

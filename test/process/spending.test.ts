@@ -1,3 +1,4 @@
+// Proves when money is told: as it is spent, as it is stated, or as a guess at the end.
 import { describe, expect, it } from 'vitest';
 import { claude } from '../../src/agents/claude.ts';
 import { codex } from '../../src/agents/codex.ts';

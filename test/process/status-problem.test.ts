@@ -1,3 +1,4 @@
+// Proves which failure an HTTP status in an agent's own words is.
 import { describe, expect, it } from 'vitest';
 import { statusAtStart, statusProblem } from '../../src/process/status-problem.ts';
 

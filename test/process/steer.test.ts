@@ -1,3 +1,4 @@
+// Proves what is said to a working agent, in which order, and what is not said too late.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Note } from '../../src/ports/performer.ts';
 import type { Feed } from '../../src/process/feed.ts';

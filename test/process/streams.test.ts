@@ -1,3 +1,4 @@
+// Proves that output is read no faster than it is taken, and to its end.
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it, vi } from 'vitest';

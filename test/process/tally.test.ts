@@ -1,3 +1,4 @@
+// Proves how counts of single messages are added up (F57).
 import { describe, expect, it } from 'vitest';
 import { openTally } from '../../src/process/tally.ts';
 

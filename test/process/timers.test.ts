@@ -1,3 +1,4 @@
+// Proves which silence is a hang: first byte, silence, last word, and whose silence it is (F25-F27).
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RunningTimers, startTimers, type TimerCause, type TimerOrder } from '../../src/process/timers.ts';
 

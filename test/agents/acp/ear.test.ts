@@ -1,3 +1,4 @@
+// Proves what is heard in the updates of an ACP session.
 import { describe, expect, it } from 'vitest';
 import { openEar } from '../../../src/agents/acp/ear.ts';
 import type { PriceBook } from '../../../src/ports/agent.ts';

@@ -1,3 +1,4 @@
+// Proves what an ACP session has used and cost, whichever way the agent says it.
 import { describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/agents/acp/usage.ts';
 import type { PriceBook } from '../../../src/ports/agent.ts';
