@@ -146,8 +146,10 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
     [
       'A provider that says when it serves again is waited for until then; that is no error and costs nothing, and it survives',
       'a restart. With `--fallback` the next agent of the chain works meanwhile. An overloaded provider is tried again later,',
-      'with growing pauses. A refused login or a lack of credit stops the loop with a question (exit code 7 without a',
-      'terminal). `ralph tell` reaches an agent that can be told while it works; for the others it stands at the top of the',
+      'with growing pauses. `ralph resume` ends such a wait. A refused login or a lack of credit is a question to you; the',
+      'others of the chain go on, and without one the loop stops (exit code 7 without a terminal).',
+      '',
+      '`ralph tell` reaches an agent that can be told while it works; for the others it stands at the top of the',
       'next prompt, and the command says which happened.',
     ].join('\n'),
     [
