@@ -36,6 +36,7 @@ const messageCharsMax = 1_000_000;
 const errorCharsMax = 4_000;
 const queuedCharsMax = 262_144;
 const activityWeight = 256;
+const wordsCharsMax = 8_192; // many small words that lived longer would make the collector let the heap grow
 
 export function converse(order: Conversation): Talk {
   const queue = openQueue<Activity>(queuedCharsMax);
@@ -165,16 +166,19 @@ export function listen(
   busy: (isBusy: boolean) => void,
 ): Ear {
   const spending = openSpending(order, push);
-  let words = '';
+  let words: string[] = [];
+  let wordsChars = 0;
   let isLineOpen = false;
   let toolsOpen = 0;
   let session = '';
 
   function pause(): void {
-    if (words === '') return;
-    isLineOpen = !words.endsWith('\n');
-    push({ type: 'text', text: words, channel: 'output' });
-    words = '';
+    if (wordsChars === 0) return;
+    const text = words.join('');
+    isLineOpen = !text.endsWith('\n');
+    push({ type: 'text', text, channel: 'output' });
+    words = [];
+    wordsChars = 0;
   }
 
   function tools(change: 1 | -1): void {
@@ -196,7 +200,9 @@ export function listen(
 
   function hear(heard: Heard): void {
     if (heard.type === 'text') {
-      words += heard.text;
+      words.push(heard.text);
+      wordsChars += heard.text.length;
+      if (wordsChars > wordsCharsMax) pause();
       spending.hear(heard);
       return;
     }

@@ -27,6 +27,7 @@ export function chatLaunch(order: LaunchOrder): Launch {
 
 const messageCharsMax = 1_000_000;
 const complaintLinesMax = 12;
+const complaintCharsMax = 100; // longer than any of their beginnings
 const colourStart = String.fromCharCode(0x1b);
 /** A coloured `> ` begins each answer; one without colour is a quotation. */
 const answerStart = new RegExp(`(?:^|\\r)(?:${colourStart}\\[[\\d;?]*[A-Za-z])*${colourStart}\\[[\\d;]*m> `);
@@ -53,8 +54,9 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
   let complaint: { readonly kind?: FailureKind; readonly lines: string[] } | undefined;
 
   function add(text: string): readonly Heard[] {
-    if (!isInTool) message.add(`${text}\n`);
-    return [{ type: 'text', text: `${text}\n` }];
+    const said = `${text}\n`;
+    if (!isInTool) message.add(said);
+    return [{ type: 'text', text: said }];
   }
 
   /** What it prints of a tool's work is not its answer; without answers to be told apart, all of it is. */
@@ -70,7 +72,7 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
   function complain(text: string): void {
     if (complaint !== undefined && complaint.lines.length < complaintLinesMax) complaint.lines.push(text.trim());
     if (complaint !== undefined || hasAnswer) return;
-    const lower = text.trim().toLowerCase();
+    const lower = text.trimStart().slice(0, complaintCharsMax).toLowerCase();
     const found = complaints.find(({ start }) => lower.startsWith(start));
     if (found) complaint = { ...(found.kind === undefined ? {} : { kind: found.kind }), lines: [text.trim()] };
   }

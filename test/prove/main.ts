@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { flood } from '../process/flood.ts';
 import { whyNoTracing } from '../stores/run-program.ts';
+import { proveAdapters } from './adapters.ts';
 import { crash, undisturbed } from './crashes.ts';
 import { proveFloods } from './floods.ts';
 import { nodes } from './nodes.ts';
@@ -101,6 +102,11 @@ const proofs: Readonly<Record<string, Proof>> = {
   syscalls: { what: 'SIGKILL at the k-th write, sync and rename, all of them', count: 1_000, run: syscalls },
   orphans: { what: 'SIGKILL over eight shapes of process trees, nobody left', count: 200, run: orphans },
   line: { what: 'as many MB in one line of output, our memory flat (F28)', count: 1_000, run: endlessLine },
+  adapters: {
+    what: 'as many MB of short lines, and ten times that in one line, through every agent CLI adapter: good and small',
+    count: 100,
+    run: async (_first, megabytes) => proveAdapters(megabytes),
+  },
   floods: {
     what: 'output faster than anybody reads through the real binary: small, live, whole (F28, F29)',
     count: 1,
