@@ -44,7 +44,21 @@ function spans(lines) {
   );
 }
 
-const lines = spans(['$ ralph demo', ...text.split('\n')]);
+const lengthOf = shown => shown.replaceAll(/\x1b\[\d+m/g, '').length;
+
+/** As a terminal of this width shows it: broken between words, the rest below the first word after the time. */
+function broken(line) {
+  const [first, ...words] = line.split(' ');
+  const rows = [first];
+  for (const word of words) {
+    const longer = `${rows.at(-1)} ${word}`;
+    if (lengthOf(longer) <= columnsMax) rows[rows.length - 1] = longer;
+    else rows.push(`${' '.repeat('[00:00:00] '.length)}${word}`);
+  }
+  return rows;
+}
+
+const lines = spans(['$ ralph demo', ...text.split('\n').flatMap(broken)]);
 const width = columnsMax * 8.45 + 40;
 const height = lines.length * lineHeight + 40;
 const body = lines.map((line, row) => `<text x="20" y="${34 + row * lineHeight}" xml:space="preserve">${line}</text>`);

@@ -108,6 +108,8 @@ export interface EngineNeeds {
   /** Every iteration gets the terminal. */
   readonly interactive?: boolean;
   readonly checks?: readonly Check[];
+  /** What depends on the place of work. */
+  readonly parts?: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge'>;
   readonly notifiers?: Engine['notifiers'];
   readonly ask?: Engine['ask'];
   readonly onEscalation?: Engine['onEscalation'];
@@ -118,6 +120,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
   const { home, env, ledger, loop, source, warn } = needs;
   const { v7 } = await import('uuid');
   const { publisher } = await import('./engine/publish.ts');
+  const { writeRecord } = await import('./engine/records.ts');
   const { fileSpool } = await import('./stores/spool.ts');
   const { prdMode } = await import('./modes/prd.ts');
   const { atTerminal } = await import('./prompts/interactive.ts');
@@ -133,6 +136,8 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     source,
     performers: needs.performers ?? {},
     checks: needs.checks ?? [],
+    ...needs.parts,
+    records: { write: async (number, text) => void (await writeRecord(folder, number, text)) },
     spool: fileSpool(folder, redact),
     notifiers: needs.notifiers ?? [],
     redact,

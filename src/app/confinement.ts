@@ -13,6 +13,8 @@ export interface ConfinementNeeds {
   readonly directory: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** More folders of the work: forks. */
+  readonly workplaces?: readonly string[];
 }
 
 const liesBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
@@ -47,7 +49,13 @@ function namesIn(folder: string): readonly string[] {
  * Undefined: not confined. With `auto` it is kept where it can be, which is tried out only when the first process starts:
  * a run that is refused leaves no trace. With `bwrap` it is tried out now: exit code 10 where it cannot be kept.
  */
-export function confinementFor({ config, directory, home, env }: ConfinementNeeds): Confinement | undefined {
+export function confinementFor({
+  config,
+  directory,
+  home,
+  env,
+  workplaces = [],
+}: ConfinementNeeds): Confinement | undefined {
   if (config.sandbox === 'none') return undefined;
   if (config.sandbox === 'bwrap' && confinementKind() === 'none')
     throw new UsageError(
@@ -57,7 +65,7 @@ export function confinementFor({ config, directory, home, env }: ConfinementNeed
     );
   const place = realPath(home);
   // An agent without its work or its own login could do nothing.
-  const needed = [directory, env['HOME'] ?? ''].filter(path => path !== '').map(realPath);
+  const needed = [directory, ...workplaces, env['HOME'] ?? ''].filter(path => path !== '').map(realPath);
   const hidden = needed.includes(place) ? ownFiles(place) : [place];
   return {
     hidden,

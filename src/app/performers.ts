@@ -6,7 +6,6 @@ import type { Config } from '../config/settings.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Settings } from '../core/limits.ts';
 import type { AgentCli, PriceBook, Proof } from '../ports/agent.ts';
-import type { Check } from '../ports/check.ts';
 import type { Performer } from '../ports/performer.ts';
 import { type CliName, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
 import { type Bounds, boundsOf, environmentOf, timersOf } from './bounds.ts';
@@ -21,6 +20,9 @@ export interface AgentNeeds {
   /** RALPH_HOME: hidden from agents and checks where that is possible. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workplaces?: readonly string[];
+  /** Folders that these may only read, where confinement works. */
+  readonly readOnly?: readonly string[];
 }
 
 /** What the card says about one performer. */
@@ -54,11 +56,18 @@ const specsOf = ({ performers, performersByTask, performersByPhase }: Named): re
 export async function buildPerformers(needs: AgentNeeds): Promise<Staff> {
   const checked: (readonly [string, Checked])[] = [];
   for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
-  const bounds = boundsOf(needs);
+  const bounds = withReadOnly(boundsOf(needs), needs.readOnly ?? []);
   return {
     performers: Object.fromEntries(checked.map(([spec, one]) => [spec, one.make(bounds)])),
     facts: Object.fromEntries(checked.map(([spec, one]) => [spec, one.facts])),
   };
+}
+
+function withReadOnly(bounds: Bounds, readOnly: readonly string[]): Bounds {
+  const { confinement } = bounds;
+  if (confinement === undefined || readOnly.length === 0) return bounds;
+  const writable = confinement.writable.filter(path => !readOnly.includes(path));
+  return { ...bounds, confinement: { ...confinement, writable, readOnly: [...confinement.readOnly, ...readOnly] } };
 }
 
 async function checkedFor(spec: string, needs: AgentNeeds): Promise<Checked> {
@@ -226,12 +235,4 @@ export async function foundAgent({
       7,
     );
   return config.model === undefined ? name : `${name}/${config.model}`;
-}
-
-export async function buildChecks(needs: Omit<AgentNeeds, 'settings'>): Promise<readonly Check[]> {
-  const { config } = needs;
-  if (config.verify.length === 0) return [];
-  const { commandCheck } = await import('../checks/command.ts');
-  const order = { environment: environmentOf(needs), timeMsMax: config.verifyTimeout, ...boundsOf(needs) };
-  return config.verify.map(command => commandCheck({ command, ...order }));
 }

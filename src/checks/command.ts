@@ -1,15 +1,31 @@
-// A command line as proof: exit code 0 passes, and nothing else does.
+// A command line as proof: exit code 0 passes, and nothing else does; a flaky one has to pass N of at most M runs.
 import { stripControls, takeLastCharacters } from '../core/text.ts';
 import type { Check, CheckResult } from '../ports/check.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../process/spawn.ts';
 import { tailOf } from '../process/tail.ts';
 
+/** Passed when `needed` of at most `most` runs pass. */
+interface Runs {
+  readonly needed: number;
+  readonly most: number;
+}
+
 export interface CommandCheckOptions extends Pick<ProcessOrder, 'limits' | 'confinement'> {
   /** A command line for `sh -c`; also the check's name. */
   readonly command: string;
+  /** Of each run. */
   readonly timeMsMax?: number;
+  readonly runs?: Runs;
   readonly environment: Readonly<Record<string, string>>;
   readonly graceMs?: number;
+}
+
+interface Attempt {
+  /** Empty when it passed. */
+  readonly why: string;
+  readonly said: string;
+  /** Another run would not tell more, or would cost as much again: out of time, stopped, could not start. */
+  readonly isFinal: boolean;
 }
 
 const tenMinutesMs = 600_000;
@@ -18,46 +34,60 @@ const detailCharsMax = 2_000;
 const rawCharsMax = 4 * detailCharsMax;
 
 export function commandCheck(options: CommandCheckOptions): Check {
-  const timeMsMax = options.timeMsMax ?? tenMinutesMs;
+  const name = options.command;
+  const { needed, most } = options.runs ?? { needed: 1, most: 1 };
   return {
-    name: options.command,
+    name,
     async run(directory, stop) {
       const startedAt = performance.now();
-      const output = tailOf(rawCharsMax);
-      let exit: ProcessExit | undefined;
-      const run = runProcess({
-        command: 'sh',
-        args: ['-c', options.command],
-        directory,
-        environment: options.environment,
-        input: '',
-        timeMsMax,
-        ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-        ...(options.limits === undefined ? {} : { limits: options.limits }),
-        ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
-        stop,
-      });
-      for await (const event of run) {
-        if (event.type === 'output') output.add(event.text);
-        if (event.type === 'exited') exit = event;
-      }
+      const attempts: Attempt[] = [];
+      const passes = (): number => attempts.filter(one => one.why === '').length;
+      const isOpen = (): boolean => {
+        const left = most - attempts.length;
+        return passes() < needed && passes() + left >= needed && attempts.at(-1)?.isFinal !== true;
+      };
+      while (isOpen()) attempts.push(await attempt(options, directory, stop));
       const durationMs = Math.round(performance.now() - startedAt);
-      return resultOf(options.command, timeMsMax, exit, output.text(), durationMs);
+      return { name, passed: passes() >= needed, ...said(attempts, passes()), durationMs };
     },
   };
 }
 
-function resultOf(
-  name: string,
-  timeMsMax: number,
-  exit: ProcessExit | undefined,
-  output: string,
-  durationMs: number,
-): CheckResult {
-  const why = whyNot(exit, timeMsMax);
-  const said = takeLastCharacters(stripControls(output).trim(), detailCharsMax);
-  const detail = [said, why].filter(part => part !== '').join('\n');
-  return { name, passed: why === '', detail: takeLastCharacters(detail, detailCharsMax), durationMs };
+async function attempt(options: CommandCheckOptions, directory: string, stop: AbortSignal): Promise<Attempt> {
+  const timeMsMax = options.timeMsMax ?? tenMinutesMs;
+  const output = tailOf(rawCharsMax);
+  let exit: ProcessExit | undefined;
+  const run = runProcess({
+    command: 'sh',
+    args: ['-c', options.command],
+    directory,
+    environment: options.environment,
+    input: '',
+    timeMsMax,
+    ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
+    stop,
+  });
+  for await (const event of run) {
+    if (event.type === 'output') output.add(event.text);
+    if (event.type === 'exited') exit = event;
+  }
+  const isFinal = exit === undefined || exit.stoppedByUs || exit.cause !== undefined || exit.spawnError !== undefined;
+  return { why: whyNot(exit, timeMsMax), said: stripControls(output.text()).trim(), isFinal };
+}
+
+/** Of several runs the last one that failed says most. */
+function said(attempts: readonly Attempt[], passes: number): Pick<CheckResult, 'detail' | 'flaky'> {
+  const told = attempts.findLast(one => one.why !== '') ?? attempts.at(-1);
+  const isFlaky = passes > 0 && passes < attempts.length;
+  const counted =
+    attempts.length === 1
+      ? ''
+      : `${isFlaky ? 'flaky: ' : ''}${passes} of ${attempts.length} runs passed${attempts.at(-1)?.isFinal ? '; no more were tried' : ''}.`;
+  const parts = [takeLastCharacters(told?.said ?? '', detailCharsMax), told?.why ?? '', counted];
+  const detail = takeLastCharacters(parts.filter(part => part !== '').join('\n'), detailCharsMax);
+  return isFlaky ? { detail, flaky: true } : { detail };
 }
 
 /** Empty when the check passed. */

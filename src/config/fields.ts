@@ -1,5 +1,6 @@
 // The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
 import { looksSecret } from '../core/redact.ts';
+import { checkFields } from './check-fields.ts';
 import { commandCharactersMax, type Field, million, readers, type ValueByKind } from './kinds.ts';
 import { type Reading, refuse } from './reading.ts';
 
@@ -127,8 +128,48 @@ export const fields = {
   verify: {
     kind: 'commands',
     most: commandCharactersMax,
-    description: 'A command that proves a task done by exiting with 0; may be given several times.',
+    description: 'A command that proves a task done by exiting with 0, or file:PATH [contains TEXT]; repeatable.',
     example: 'npm test',
+  },
+  noCheckpoints: {
+    kind: 'truth',
+    description: 'Make no checkpoints: no undo, no commits, no look at the work.',
+    example: 'true',
+  },
+  noCommit: { kind: 'truth', description: 'Do not commit the work of tasks that are done.', example: 'true' },
+  rollbackAfter: {
+    kind: 'whole',
+    most: million,
+    description: 'Errors in a row after which the files go back to the last good checkpoint.',
+    example: '3',
+  },
+  worktree: {
+    kind: 'truth',
+    description: 'Work in a worktree of its own on a branch ralph/NAME; your files are not touched.',
+    example: 'true',
+  },
+  worktreeCopy: {
+    kind: 'paths',
+    description: 'What is not in git but the worktree needs; copied; may be given several times.',
+    example: 'node_modules',
+  },
+  worktreeSetup: {
+    kind: 'line',
+    most: commandCharactersMax,
+    description: 'A command that makes a new worktree ready; the loop begins when it exits with 0.',
+    example: 'npm ci',
+  },
+  parallel: {
+    kind: 'whole',
+    most: 50,
+    description: 'Tasks at a time, each in a worktree of its own, merged one by one into a branch ralph/NAME.',
+    example: '4',
+  },
+  maxCheckpointFile: {
+    kind: 'size',
+    least: million,
+    description: 'Larger files are left out of checkpoints, and listed; 10 MB unless set.',
+    example: '50m',
   },
   sandbox: {
     kind: 'choice',
@@ -169,6 +210,7 @@ export const fields = {
     description: 'The agent gets the terminal, and you talk with it; nothing is read from its screen.',
     example: 'true',
   },
+  ...checkFields,
   verifyTimeout: { kind: 'duration', description: 'Longest time of one check.', example: '10m' },
   onEscalation: {
     kind: 'choice',

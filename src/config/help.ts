@@ -30,6 +30,9 @@ const placeholders: Readonly<Record<Kind, string>> = {
   model: ' <model>',
   pairs: ' <name=agent>',
   words: ' <words>',
+  paths: ' <path>',
+  runs: ' <n/m>',
+  judge: ' <agent>',
 };
 
 export function options(): readonly Option[] {

@@ -11,6 +11,7 @@ import {
   readMoney,
   readNames,
   readPath,
+  readRuns,
   readSize,
   readTruth,
   readWhole,
@@ -42,6 +43,11 @@ export interface ValueByKind {
   pairs: readonly string[];
   /** One line, split as a shell would. */
   words: readonly string[];
+  paths: readonly string[];
+  /** N/M. */
+  runs: string;
+  /** AGENT[/MODEL] or auto. */
+  judge: string;
 }
 
 export type Kind = keyof ValueByKind;
@@ -52,6 +58,8 @@ export interface Field {
   readonly example: string;
   /** Largest number, longest duration (ms) or most characters. */
   readonly most?: number;
+  /** Smallest size in bytes; 64 MB unless set. */
+  readonly least?: number;
   /** The word `unlimited` is allowed and reads as null. */
   readonly unlimited?: true;
   readonly choices?: readonly string[];
@@ -64,7 +72,7 @@ export interface Field {
 
 /** May be given several times; in a file it is a list. */
 export function isList({ kind }: Field): boolean {
-  return ['names', 'commands', 'agents', 'pairs'].includes(kind);
+  return ['names', 'commands', 'agents', 'pairs', 'paths'].includes(kind);
 }
 
 type Reader = (label: string, text: string, field: Field, now: number) => Reading<unknown>;
@@ -84,7 +92,7 @@ export const readers: Readonly<Record<Kind, Reader>> = {
     const line = readLine(label, text, field.most ?? commandCharactersMax);
     return line.ok ? { ok: true, value: [line.value] } : line;
   },
-  size: (label, text, field) => readSize(label, text, field.unlimited === true),
+  size: (label, text, field) => readSize(label, text, field.unlimited === true, field.least),
   agent: (label, text) => readAgent(label, text),
   agents: (label, text) => readAgents(label, text),
   model: (label, text) => readModel(label, text),
@@ -93,4 +101,10 @@ export const readers: Readonly<Record<Kind, Reader>> = {
     const line = readLine(label, text, field.most ?? commandCharactersMax);
     return line.ok ? splitWords(label, line.value) : line;
   },
+  paths: (label, text) => {
+    const path = readPath(label, text);
+    return path.ok ? { ok: true, value: [path.value] } : path;
+  },
+  runs: (label, text) => readRuns(label, text),
+  judge: (label, text) => (text.trim() === 'auto' ? { ok: true, value: 'auto' } : readAgent(label, text)),
 };

@@ -22,6 +22,9 @@ const expected: Readonly<Record<Kind, string>> = {
   agents: 'a list of agents, like ["codex"]',
   model: 'a model in quotes, like "claude-sonnet-4-5"',
   pairs: 'a list like ["US-002=codex"]',
+  paths: 'a list of paths, like ["scripts/verify"]',
+  runs: 'runs in quotes, like "2/3"',
+  judge: 'an agent in quotes, like "codex", or "auto"',
   words: 'one line of arguments in quotes, like "--add-dir ../shared"',
 };
 

@@ -152,17 +152,34 @@ export function readPath(label: string, text: string): Reading<string> {
   return readLine(label, text, 4_096);
 }
 
+const runsMax = 10;
+
+/** `2/3`: how many passes are needed, out of how many runs at most. */
+export function readRuns(label: string, text: string): Reading<string> {
+  const parts = /^([1-9][0-9]?)\/([1-9][0-9]?)$/.exec(text.trim());
+  const [needed, most] = [Number(parts?.[1] ?? 0), Number(parts?.[2] ?? 0)];
+  if (needed > 0 && needed <= most && most <= runsMax) return good(`${needed}/${most}`);
+  return refuse(`${label}: ${shown(text)} is not N/M with N at most M and M at most ${runsMax}; write it like 2/3.`);
+}
+
 const bytesByUnit: Readonly<Record<string, number>> = { m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const bytesMin = 64 * 2 ** 20; // no agent starts below it
 const bytesMax = 64 * 2 ** 40;
 
 /** Bytes. A number without a unit is doubtful and refused. */
-export function readSize(label: string, text: string, mayBeUnlimited: boolean): Reading<number | null> {
+export function readSize(
+  label: string,
+  text: string,
+  mayBeUnlimited: boolean,
+  least = bytesMin,
+): Reading<number | null> {
   const trimmed = text.trim();
   if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
   const parts = /^([1-9][0-9]{0,6})([mgt])(?:i?b)?$/i.exec(trimmed);
   const bytes = parts === null ? 0 : Number(parts[1]) * (bytesByUnit[(parts[2] ?? '').toLowerCase()] ?? 0);
-  if (bytes >= bytesMin && bytes <= bytesMax) return good(bytes);
+  if (bytes >= least && bytes <= bytesMax) return good(bytes);
   const word = mayBeUnlimited ? ', or the word unlimited' : '';
-  return refuse(`${label}: ${shown(text)} is not a size from 64m to 64t; write it like 512m or 8g${word}.`);
+  return refuse(
+    `${label}: ${shown(text)} is not a size from ${Math.ceil(least / 1024 ** 2)}m to 64t; write it like 512m or 8g${word}.`,
+  );
 }

@@ -52,9 +52,21 @@ function isChange(value: unknown): boolean {
   return Object.entries(value).every(([key, one]) => {
     if (key === 'promise') return typeof one === 'string';
     if (key === 'performersByTask' || key === 'performersByPhase') return isTable(one);
+    if (key === 'checkpoints' || key === 'commits') return typeof one === 'boolean';
+    if (key === 'rollbackAfter') return one === null || (Number.isInteger(one) && Number(one) > 0);
     return ['performers', 'checks'].includes(key) && isNames(one);
   });
 }
+
+const isMark = (value: unknown): boolean =>
+  isObject(value) &&
+  Number.isInteger(value['number']) &&
+  ['checkpoint', 'commit', 'tree'].every(key => typeof value[key] === 'string');
+
+const isTaskThen = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value['id'] === 'string' &&
+  ['pending', 'done', 'skipped'].includes(String(value['status']));
 
 const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {
   answer: fields => typeof fields['escalation'] === 'string' && isAnswer(fields['answer']),
@@ -62,6 +74,13 @@ const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean 
   stop: () => true,
   pause: fields => typeof fields['now'] === 'boolean',
   resume: () => true,
+  checkpoint: fields => typeof fields['label'] === 'string',
+  restore: fields =>
+    isMark(fields['to']) &&
+    typeof fields['because'] === 'string' &&
+    ['boolean', 'undefined'].includes(typeof fields['overwrite']) &&
+    (fields['tasks'] === undefined || (Array.isArray(fields['tasks']) && fields['tasks'].every(isTaskThen))),
+  refused: fields => typeof fields['command'] === 'string',
   limits: fields =>
     isObject(fields['limits']) && Object.entries(fields['limits']).every(isBound) && isChange(fields['settings']),
 };

@@ -33,7 +33,7 @@ export function parkIfSpent(state: State, id: string, now: number): readonly Eve
 
 export function refuse(
   ending: Ending,
-  signal: 'done' | 'promise' | 'status-edit',
+  signal: 'done' | 'promise' | 'report' | 'status-edit',
   text: string,
   because: string,
 ): Event {
@@ -88,6 +88,7 @@ export function readClaims(ending: Ending): readonly Event[] {
   for (const id of signals.doneElsewhere) {
     events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
   }
+  if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
   events.push(...readPromise(ending, claimed));
   if (!claimed)
     return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task, now)];
@@ -105,7 +106,8 @@ export function readClaims(ending: Ending): readonly Event[] {
     accepted: true,
     because,
   });
-  if (state.settings.checks.length === 0 && !state.settings.forked) {
+  const { checks, forked, screen } = state.settings;
+  if (checks.length === 0 && !forked && !screen) {
     const unproven = 'claimed by the agent, unverified: no check is configured';
     events.push({
       type: 'task.closed',

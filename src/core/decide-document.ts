@@ -5,13 +5,42 @@ import type { InputOf } from './input.ts';
 import { liveIteration, type State } from './state.ts';
 import { findTask, type Task, type TaskSpec } from './task.ts';
 
+const sameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((text, at) => text === other[at]);
+
 const sameText = (task: Task, spec: TaskSpec): boolean =>
   task.title === spec.title &&
   task.description === spec.description &&
-  task.criteria.length === spec.criteria.length &&
-  task.criteria.every((text, at) => text === spec.criteria[at]) &&
-  task.dependsOn.length === spec.dependsOn.length &&
-  task.dependsOn.every((id, at) => id === spec.dependsOn[at]);
+  sameList(task.criteria, spec.criteria) &&
+  sameList(task.dependsOn, spec.dependsOn) &&
+  (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false);
+
+/** What decides about "done" is not taken from a document that was edited during an iteration: an agent may have done it. */
+function believed(state: State, spec: TaskSpec, during: number | undefined): TaskSpec {
+  const { mayChangeTests: _right, ...plain } = spec;
+  const task = findTask(state.tasks, spec.id);
+  if (task === undefined) return during === undefined ? spec : plain;
+  const isHeld = task.criteriaHeld !== undefined && sameList(task.criteriaHeld, spec.criteria);
+  if (during === undefined && !isHeld) return spec;
+  const { criteria, mayChangeTests } = task;
+  return { ...plain, criteria, ...(mayChangeTests === undefined ? {} : { mayChangeTests }) };
+}
+
+function keptCriteria(
+  state: State,
+  specs: readonly TaskSpec[],
+  during: number | undefined,
+  now: number,
+): readonly Event[] {
+  if (during === undefined) return [];
+  return specs.flatMap((spec): readonly Event[] => {
+    const task = findTask(state.tasks, spec.id);
+    if (task === undefined || task.status === 'done' || sameList(task.criteria, spec.criteria)) return [];
+    if (task.criteriaHeld !== undefined && sameList(task.criteriaHeld, spec.criteria)) return [];
+    const because = `the criteria of ${spec.id} were edited during iteration ${during} and are not taken: the old ones hold. To change them, edit the document while no iteration runs`;
+    return [{ type: 'task.kept', at: now, task: spec.id, iteration: during, criteria: spec.criteria, because }];
+  });
+}
 
 /** The ledger is the truth about statuses; a document that says otherwise is corrected, and that is recorded. */
 function statusDrift(
@@ -46,10 +75,11 @@ function statusDrift(
 
 export function documentRead(
   state: State,
-  { tasks, hash, during }: InputOf<'document'>,
+  { tasks: read, hash, during }: InputOf<'document'>,
   now: number,
 ): readonly Event[] {
   if (state.ended) return [];
+  const tasks = read.map(spec => believed(state, spec, during));
   if (!state.loaded)
     return [{ type: 'tasks.loaded', at: now, tasks, hash, because: `${plural(tasks.length, 'task')} read` }];
   const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
@@ -69,5 +99,5 @@ export function documentRead(
   const because = `${where}: ${edited.length === 0 ? 'no task text differs' : `${plural(edited.length, 'task text')} ${edited.length === 1 ? 'differs' : 'differ'}`}`;
   if (edited.length > 0 || hash !== state.documentHash)
     events.push({ type: 'tasks.loaded', at: now, tasks: edited, hash, because });
-  return [...events, ...statusDrift(state, tasks, during, now)];
+  return [...events, ...keptCriteria(state, read, during, now), ...statusDrift(state, tasks, during, now)];
 }

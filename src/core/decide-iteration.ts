@@ -110,6 +110,7 @@ function iterationEnded(ending: Ending, chance: number): Event {
     ...(failure === undefined ? {} : { failure: { ...failure, detail: takeLastCharacters(failure.detail, 500) } }),
     ...(handoff === undefined ? {} : { handoff }),
     ...(signals.report === undefined ? {} : { report: signals.report }),
+    ...(performed.toolCalls ? { toolCalls: performed.toolCalls } : {}),
     ...(repetition === undefined || outcome === 'interrupted' ? {} : { repetition }),
     ...waitAfter(ending, chance),
   };

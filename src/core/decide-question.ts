@@ -18,6 +18,7 @@ export function raise(
     kind: question.kind,
     ...(about === undefined ? {} : { task: about.task, iteration: about.iteration }),
     ...(question.performer === undefined ? {} : { performer: question.performer }),
+    ...(question.findings === undefined ? {} : { findings: question.findings }),
     summary: takeCharacters(question.summary, 200),
     context: takeCharacters(question.context, 4_000),
     options: question.options.slice(0, 9).map(option => takeCharacters(option, 300)),
@@ -84,6 +85,17 @@ const aboutHealth: Meaning = (_state, escalation, answer, _by, now) => {
   return [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
 };
 
+/** Doubtful proof: taken for good and checked again, or not taken. */
+const aboutDoubts: Meaning = (state, escalation, answer, by, now) => {
+  const { task, iteration = 0, findings = [] } = escalation;
+  if (answer.kind === 'option' && answer.option === 2 && task !== undefined) {
+    return [
+      { type: 'work.accepted', at: now, task, iteration, findings, by, because: `the answer to ${escalation.id}` },
+    ];
+  }
+  return aboutTask(state, escalation, answer, by, now);
+};
+
 const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
   stuck: (state, escalation, answer, by, now) =>
     // Our own stuck question offers "leave this task out" as its second option; an agent's options are the agent's.
@@ -99,7 +111,20 @@ const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
   health: aboutHealth,
   agent: (_state, escalation, answer, by, now) =>
     answer.kind === 'text' ? [guidance(escalation, answer.text, by, now)] : [],
-  storage: () => [],
+  storage: (_state, escalation, answer, by, now) =>
+    answer.kind === 'option' && answer.option === 2 && escalation.options[1]?.startsWith('Go on without checkpoints')
+      ? [
+          {
+            type: 'limits.changed',
+            at: now,
+            limits: {},
+            settings: { checkpoints: false },
+            by,
+            because: 'a human chose it',
+          },
+        ]
+      : [],
+  tamper: aboutDoubts,
 };
 
 /** A person who takes an agent out of the chain has answered the question about it. */

@@ -1,19 +1,18 @@
 // What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
 import { preferredFor, resetMsMax } from './choose.ts';
-import { parkIfSpent } from './decide-claim.ts';
 import { documentRead } from './decide-document.ts';
 import { endIteration, performedInput } from './decide-iteration.ts';
 import { nudged, reached } from './decide-live.ts';
 import { answeredByChange, answerQuestion, raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
+import { checked, checkpointed, checkpointFailed, committed, merged, restored, withRollback } from './decide-work.ts';
 import type { Event } from './event.ts';
 import { plural } from './format.ts';
 import type { Command, Input, InputOf, Question } from './input.ts';
 import { isBounded, settingWords } from './limits.ts';
-import { isBusy, isWritten, liveIteration, type State } from './state.ts';
+import { isBusy, isKept, isWritten, liveIteration, type State } from './state.ts';
 import { findTask, isReady, openTasks, type Task } from './task.ts';
 import { evaluateTermination } from './termination.ts';
-import { takeLastCharacters } from './text.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
 
@@ -28,7 +27,8 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   const task = findTask(state.tasks, id);
   const full = state.live.length + state.claims.length >= state.settings.parallel;
   // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
-  if (full || state.ended || state.paused || evaluateTermination(state, now) !== undefined) return [];
+  const held = full || state.ended || state.paused || state.restoreDue;
+  if (held || evaluateTermination(state, now) !== undefined) return [];
   if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
   const attempt = task.attempts + 1;
   const why =
@@ -63,68 +63,6 @@ const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chanc
   }
   const detail = `Ralph ended while process ${live.process.pid} was at work`;
   return endIteration(state, live, { message: '', failure: { kind: 'stopped', detail } }, chance, now, live.heardAt);
-};
-
-const checked: Decide<'checked'> = (state, { iteration, outcomes }, now) => {
-  const claim = state.claims.find(one => one.iteration === iteration);
-  if (claim === undefined) return [];
-  const { task } = claim;
-  const events: Event[] = [];
-  // A check that did not run proves nothing.
-  const missing = state.settings.checks
-    .filter(name => !outcomes.some(outcome => outcome.name === name))
-    .map(name => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
-  for (const [at, outcome] of [...outcomes, ...missing].entries()) {
-    const because = outcome.passed
-      ? `${outcome.name} passed`
-      : `the claim was refused: the check "${outcome.name}" failed`;
-    events.push({
-      type: 'check.ended',
-      at: now,
-      iteration,
-      task,
-      check: outcome.name,
-      passed: outcome.passed,
-      remaining: outcomes.length + missing.length - 1 - at,
-      detail: takeLastCharacters(outcome.detail, 2_000),
-      durationMs: outcome.durationMs,
-      because,
-    });
-    if (!outcome.passed) return [...events, ...parkIfSpent(state, task, now)];
-  }
-  if (state.settings.forked) return events;
-  return [
-    ...events,
-    {
-      type: 'task.closed',
-      at: now,
-      task,
-      iteration,
-      verified: outcomes.length > 0,
-      because: `claimed, and ${plural(outcomes.length, 'check')} passed`,
-    },
-  ];
-};
-
-const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }, now) => {
-  const claim = state.claims.find(one => one.iteration === iteration);
-  if (claim === undefined) return [];
-  const { task } = claim;
-  const verified = state.settings.checks.length > 0;
-  const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
-  const event: Event = { type: 'merge.ended', at: now, iteration, task, merged: ok, detail, because };
-  if (!ok) return [event, ...parkIfSpent(state, task, now)];
-  return [
-    event,
-    {
-      type: 'task.closed',
-      at: now,
-      task,
-      iteration,
-      verified,
-      because: verified ? 'claimed, checked and merged' : 'claimed and merged, unverified',
-    },
-  ];
 };
 
 const unwritable = (failed: string): Question => ({
@@ -224,6 +162,15 @@ const commands: {
       ...answeredByChange(state, settings, by, now),
     ];
   },
+  checkpoint: (state, { label }, by, now) =>
+    state.settings.checkpoints
+      ? [{ type: 'checkpoint.asked', at: now, label, by, because: 'ralph checkpoint create' }]
+      : [],
+  restore: (state, { type: _type, ...facts }, by, now) =>
+    state.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', at: now, by, ...facts }],
+  refused: (_state, { command }, by, now) => [
+    { type: 'command.refused', at: now, command, by, because: 'an agent may not give commands to its own loop' },
+  ],
 };
 
 /** For a provider's reset or after a failure; a person may know better. */
@@ -243,16 +190,17 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : recordUsage(state, live, usage, now);
   },
-  performed: performedInput,
-  recovered,
+  performed: (state, input, now) => withRollback(state, performedInput(state, input, now), now),
+  recovered: (state, input, now) => withRollback(state, recovered(state, input, now), now),
   nudged,
   reached,
   checked,
   merged,
   saved,
-  checkpointed: (state, { checkpoint, ref }, now) => [
-    { type: 'checkpoint.made', at: now, checkpoint, ref, iteration: state.iterations, because: 'after an iteration' },
-  ],
+  committed,
+  checkpointed,
+  'checkpoint-failed': checkpointFailed,
+  restored,
   stalled,
   escalate: (state, { question, because }, now) => raise(state, question, now, because),
   'taken-over': (state, { by }, now) =>
@@ -261,7 +209,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
       : [{ type: 'loop.resumed', at: now, by, because: 'a new process goes on with the loop', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
-    const settled = !isBusy(state) && isWritten(state);
+    const settled = !isBusy(state) && isWritten(state) && isKept(state);
     return state.ended || !settled || termination === undefined
       ? []
       : [{ type: 'loop.ended', at: now, ...termination }];

@@ -34,7 +34,16 @@ export type NudgeLevel = 'nudge' | 'escalate' | 'terminate' | 'handoff';
 
 type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
 
-export type EscalationKind = 'stuck' | 'deviation' | 'unknown' | 'blocked' | 'health' | 'agent' | 'storage';
+export type EscalationKind =
+  | 'stuck'
+  | 'deviation'
+  | 'unknown'
+  | 'blocked'
+  | 'health'
+  | 'agent'
+  | 'storage'
+  /** The work is claimed and its checks passed, but tests or checks were changed for it. */
+  | 'tamper';
 
 export interface Escalation {
   readonly id: string;
@@ -43,6 +52,8 @@ export interface Escalation {
   readonly iteration?: number;
   /** With kind `agent`: the one that cannot work; others of the chain go on meanwhile. */
   readonly performer?: string;
+  /** With kind `tamper`: what a person may accept, by fingerprint. */
+  readonly findings?: readonly string[];
   readonly summary: string;
   readonly context: string;
   readonly options: readonly string[];
@@ -62,6 +73,29 @@ export interface Repetition {
   readonly detail: string;
 }
 
+/** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
+export interface Doubt {
+  readonly kind: string;
+  readonly path: string;
+  readonly detail: string;
+  readonly severity: 'refuse' | 'report';
+  readonly fingerprint: string;
+}
+
+/** A checkpoint as the loop remembers it. */
+export interface CheckpointMark {
+  readonly checkpoint: string;
+  readonly number: number;
+  readonly commit: string;
+  readonly tree: string;
+}
+
+/** A status that a task had at a checkpoint and shall have again. */
+export interface TaskThen {
+  readonly id: string;
+  readonly status: 'pending' | 'done' | 'skipped';
+}
+
 type Fact<Type extends string, Body = unknown> = { readonly type: Type; readonly at: number } & Readonly<Body>;
 
 export type Event =
@@ -77,6 +111,12 @@ export type Event =
         taskId: string;
         settings: Settings;
         by: string;
+        /** How the checks stood before the first iteration. */
+        baseline?: readonly { readonly check: string; readonly passed: boolean }[];
+        /** SHA-256 of the list of protected files as they were at the start. */
+        protectedHash?: string;
+        /** The loop's own branch, when it works in a worktree. */
+        branch?: string;
       }
     >
   | Fact<'tasks.loaded', { tasks: readonly TaskSpec[]; hash: string; because: Because }>
@@ -86,6 +126,8 @@ export type Event =
   | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean }>
   | Fact<'task.skipped', { task: string; by: string; because: Because }>
   | Fact<'task.blocked', { task: string; because: Because }>
+  /** Its criteria were edited while it was worked on: the old ones hold until somebody edits them between iterations. */
+  | Fact<'task.kept', { task: string; iteration: number; criteria: readonly string[]; because: Because }>
   | Fact<
       'iteration.started',
       {
@@ -128,6 +170,7 @@ export type Event =
         failure?: Failure;
         handoff?: HandoffTrigger;
         report?: Report;
+        toolCalls?: number;
         repetition?: Repetition;
         waitUntil?: number;
         waitFor?: 'backoff' | 'limit-reset';
@@ -149,11 +192,89 @@ export type Event =
         detail: string;
         durationMs: number;
         because: Because;
+        /** It passed and failed by turns. */
+        flaky?: boolean;
+      }
+    >
+  /** What a look at the work itself found before its claim was believed. */
+  | Fact<
+      'work.screened',
+      {
+        iteration: number;
+        task: string;
+        doubts: readonly Doubt[];
+        /** Protected files that had been changed and were put back. */
+        restored: readonly string[];
+        /** The claim is not believed for it. */
+        refused: boolean;
+        because: Because;
+      }
+    >
+  /** A person takes the doubts for good: the claim is checked again without them. */
+  | Fact<
+      'work.accepted',
+      { task: string; iteration: number; findings: readonly string[]; by: string; because: Because }
+    >
+  | Fact<
+      'work.committed',
+      {
+        task: string;
+        iteration: number;
+        /** Empty: there was nothing to commit, or it could not be. */
+        commit: string;
+        paths: number;
+        /** Changed by the work and not committed, because dirty at the start. */
+        left: readonly string[];
+        because: Because;
+        failed?: string;
       }
     >
   | Fact<'merge.ended', { iteration: number; task: string; merged: boolean; detail: string; because: Because }>
-  | Fact<'checkpoint.made', { checkpoint: string; iteration: number; ref: string; because: Because }>
-  | Fact<'checkpoint.restored', { checkpoint: string; ref: string; because: Because }>
+  | Fact<'checkpoint.asked', { label: string; by: string; because: Because }>
+  | Fact<
+      'checkpoint.made',
+      CheckpointMark & {
+        iteration: number;
+        task?: string;
+        ref: string;
+        label: string;
+        /** Of its record. */
+        sha256: string;
+        /** What it does not hold. */
+        skipped: readonly { readonly path: string; readonly why: string }[];
+        /** Of a task's fork rather than of the loop's folder. */
+        fork?: boolean;
+        because: Because;
+      }
+    >
+  | Fact<
+      'restore.asked',
+      {
+        to: CheckpointMark;
+        by: string;
+        because: Because;
+        overwrite?: boolean;
+        /** Statuses that tasks had then; absent: only files are restored. */
+        tasks?: readonly TaskThen[];
+      }
+    >
+  | Fact<
+      'checkpoint.restored',
+      {
+        checkpoint: string;
+        number: number;
+        ref: string;
+        written: number;
+        deleted: number;
+        merged: readonly string[];
+        kept: readonly string[];
+        /** Nothing was changed, and why. */
+        refused?: string;
+        because: Because;
+      }
+    >
+  /** A command that an agent tried to give from inside an iteration (F34). */
+  | Fact<'command.refused', { command: string; by: string; because: Because }>
   | Fact<'escalation.raised', { escalation: Escalation; because: Because }>
   | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
   | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>

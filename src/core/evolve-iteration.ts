@@ -3,7 +3,7 @@ import { closedBreaker, withFailure } from './breaker.ts';
 import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { failsToStart, failureRules } from './failure.ts';
-import { clocked, withLive, withTask } from './fold.ts';
+import { clocked, withDue, withLive, withTask } from './fold.ts';
 import { isAdvance } from './handoff.ts';
 import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
 
@@ -91,6 +91,12 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
   };
 }
 
+function dueAfter(state: State, { iteration, task, outcome }: EventOf<'iteration.ended'>): State['checkpointsDue'] {
+  if (!state.settings.checkpoints) return state.checkpointsDue;
+  const how = outcome === 'succeeded' ? '' : ` (${outcome})`;
+  return withDue(state, { label: `after iteration ${iteration}${how}`, iteration, task, outcome }).checkpointsDue;
+}
+
 /** Without what is undefined: an optional field is there or it is not. */
 function present<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
@@ -132,11 +138,12 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
     sinceProgress: ticking.sinceProgress + (tried && !advanced && event.outcome !== 'escalated' ? 1 : 0),
     guidance: forgotten((isHeard ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
-    checkpointDue: ticking.settings.checkpoints,
+    checkpointsDue: dueAfter(ticking, event),
+    toolCalls: ticking.toolCalls + (event.toolCalls ?? 0),
     ...present(left),
     ...(event.handoff ? { handoff: event.handoff } : {}),
     ...(event.repetition ? { repetition: event.repetition } : {}),
-    ...(event.report ? { report: event.report } : {}),
+    ...(event.report && tried ? { report: event.report } : {}),
     ...(event.handoff === 'token_budget' ? { budgetHandedOff: true } : {}),
     ...afterwards(ticking, event),
   };

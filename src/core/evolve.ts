@@ -3,7 +3,20 @@ import { closedBreaker, opened } from './breaker.ts';
 import { remember } from './context.ts';
 import type { Event, EventOf, EventType } from './event.ts';
 import { alive, heard, iterationEnded, iterationStarted, nudged } from './evolve-iteration.ts';
-import { clocked, unsaved, withLive, withTask } from './fold.ts';
+import {
+  checkEnded,
+  checkpointMade,
+  checkpointRestored,
+  firstCheckpoint,
+  mergeEnded,
+  restoreAsked,
+  settingsChanged,
+  withoutSpans,
+  workAccepted,
+  workCommitted,
+  workScreened,
+} from './evolve-work.ts';
+import { clocked, unsaved, withDue, withLive, withTask } from './fold.ts';
 import { defaultSettings } from './limits.ts';
 import type { State } from './state.ts';
 import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from './task.ts';
@@ -21,8 +34,8 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
     for (const spec of specs) {
       const known = findTask(tasks, spec.id);
       if (known === undefined) continue;
-      const { title, description, criteria, dependsOn } = spec;
-      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn });
+      const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
+      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests });
     }
   }
   return { ...state, tasks, loaded: true };
@@ -38,39 +51,19 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
     const { rejection: _old, ...rest } = task;
     return { ...rest, status: 'active' };
   });
-  const stage = state.settings.checks.length > 0 ? 'check' : 'merge';
+  const stage = state.settings.checks.length > 0 || state.settings.screen ? 'check' : 'merge';
   return {
     ...claimed,
     claims: [...claimed.claims, { iteration: event.iteration, task: event.task, performer, stage }],
   };
 }
 
-function claimRefused(state: State, iteration: number, task: string, rejection: string, claimFailed: boolean): State {
-  const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };
-  const refused = withTask(without, task, one => ({
-    ...one,
-    rejection,
-    claimFailed,
-    status: one.status === 'active' ? 'pending' : one.status,
-  }));
-  return { ...unsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
-}
-
-function checkEnded(state: State, event: EventOf<'check.ended'>): State {
-  const ticking = clocked(state, event.at);
-  if (!event.passed)
-    return claimRefused(ticking, event.iteration, event.task, `${event.because}\n${event.detail}`, true);
-  if (event.remaining > 0 || !ticking.settings.forked) return ticking;
-  return {
-    ...ticking,
-    claims: ticking.claims.map(claim => (claim.iteration === event.iteration ? { ...claim, stage: 'merge' } : claim)),
-  };
-}
-
 function taskClosed(state: State, event: EventOf<'task.closed'>): State {
+  const commits = state.settings.commits && !state.settings.forked && event.iteration > 0;
   const closed = withTask(state, event.task, task => {
     const { rejection: _r, asked: _a, ...rest } = task;
-    return { ...rest, status: 'done', verified: event.verified, claimFailed: false };
+    const closedTask: Task = { ...rest, status: 'done', verified: event.verified, claimFailed: false };
+    return commits ? closedTask : withoutSpans(closedTask);
   });
   const task = findTask(state.tasks, event.task);
   return {
@@ -80,6 +73,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     sinceProgress: 0,
     parkedSinceProgress: 0,
     echoes: [],
+    commitsDue: commits ? [...closed.commitsDue, { task: event.task, iteration: event.iteration }] : closed.commitsDue,
     memory: remember(closed.memory, 'successes', `${event.task} ${task?.title ?? ''}: ${event.because}`),
   };
 }
@@ -194,7 +188,10 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     startedAt: at,
     clockedAt: at,
   }),
-  'tasks.loaded': (state, event) => ({ ...withSpecs(state, event.tasks), documentHash: event.hash }),
+  'tasks.loaded': (state, event) => ({
+    ...withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks),
+    documentHash: event.hash,
+  }),
   'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
   'tasks.saved': (state, event) => ({
     ...state,
@@ -218,6 +215,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.blocked': taskBlocked,
+  'task.kept': (state, { task, criteria, because }) =>
+    withTask({ ...state, refusal: because }, task, one => ({ ...one, criteriaHeld: criteria })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
@@ -227,21 +226,21 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'usage.recorded': usageRecorded,
   'signal.read': signalRead,
   'check.ended': checkEnded,
-  'merge.ended': (state, event) =>
-    event.merged
-      ? clocked(state, event.at)
-      : claimRefused(clocked(state, event.at), event.iteration, event.task, event.because, false),
-  'checkpoint.made': (state, event) => ({ ...state, checkpointDue: false, lastCheckpoint: event.checkpoint }),
-  'checkpoint.restored': (state, event) => ({ ...state, lastCheckpoint: event.checkpoint }),
-  'escalation.raised': escalationRaised,
-  'escalation.answered': escalationAnswered,
+  'work.screened': workScreened,
+  'work.accepted': workAccepted,
+  'work.committed': workCommitted,
+  'merge.ended': mergeEnded,
+  'checkpoint.asked': (state, { label }) => withDue(state, { label, iteration: state.iterations }),
+  'checkpoint.made': checkpointMade,
+  'restore.asked': restoreAsked,
+  'checkpoint.restored': checkpointRestored,
+  'command.refused': state => state,
+  'escalation.raised': (state, event) => escalationRaised(clocked(state, event.at), event),
+  'escalation.answered': (state, event) => escalationAnswered(clocked(state, event.at), event),
   'approval.given': state => state,
   'guidance.given': guidanceGiven,
   'guidance.reached': guidanceReached,
-  'limits.changed': (state, event) => ({
-    ...state,
-    settings: { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } },
-  }),
+  'limits.changed': settingsChanged,
   'performer.tripped': (state, event) => ({
     ...state,
     breakers: {

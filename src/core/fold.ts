@@ -1,10 +1,10 @@
 // The small steps that every fold is made of: time, a task, a live iteration, the list of what is not written yet.
-import { isBusy, type LiveIteration, type State } from './state.ts';
+import { type CheckpointDue, isWorking, type LiveIteration, type State } from './state.ts';
 import { findTask, setTask, type Task } from './task.ts';
 
 /** Work counts as active time; the events of people and of starting again only move the clock. */
 export function clocked(state: State, at: number): State {
-  if (!isBusy(state)) return { ...state, clockedAt: at };
+  if (!isWorking(state)) return { ...state, clockedAt: at };
   return {
     ...state,
     activeMs: state.activeMs + Math.max(0, at - state.clockedAt),
@@ -20,6 +20,13 @@ export function withTask(state: State, id: string, change: (task: Task) => Task)
 export function withLive(state: State, iteration: number, change: (live: LiveIteration) => LiveIteration): State {
   return { ...state, live: state.live.map(one => (one.iteration === iteration ? change(one) : one)) };
 }
+
+/** What is to be saved, in order: the one before a restore waits for quiet, and nothing waits behind it. */
+export const withDue = (state: State, due: CheckpointDue): State => {
+  const { checkpointsDue } = state;
+  const waiting = checkpointsDue.filter(one => one.beforeRestore);
+  return { ...state, checkpointsDue: [...checkpointsDue.filter(one => !one.beforeRestore), due, ...waiting] };
+};
 
 /** The document does not show this task's status yet. */
 export const unsaved = (state: State, id: string): State => ({

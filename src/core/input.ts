@@ -1,5 +1,14 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
-import type { Answer, EscalationKind, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
+import type {
+  Answer,
+  CheckpointMark,
+  Doubt,
+  EscalationKind,
+  HandoffTrigger,
+  NudgeLevel,
+  TaskThen,
+  Usage,
+} from './event.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
 import type { TaskSpec } from './task.ts';
@@ -13,6 +22,7 @@ export interface Performed {
   readonly stoppedFor?: 'handoff';
   /** Tasks that the document calls done although the ledger does not. */
   readonly statusEdits?: readonly string[];
+  readonly toolCalls?: number;
 }
 
 export interface CheckOutcome {
@@ -20,6 +30,12 @@ export interface CheckOutcome {
   readonly passed: boolean;
   readonly detail: string;
   readonly durationMs: number;
+  readonly flaky?: boolean;
+  /** Nobody can say: the judge did not answer. */
+  readonly undecided?: boolean;
+  /** What a judge cost. */
+  readonly usage?: Usage;
+  readonly performer?: string;
 }
 
 /** A status as it was written into the document. */
@@ -33,6 +49,7 @@ interface Mark {
 export interface Question {
   readonly kind: EscalationKind;
   readonly performer?: string;
+  readonly findings?: readonly string[];
   readonly summary: string;
   readonly context: string;
   readonly options: readonly string[];
@@ -46,7 +63,17 @@ export type Command =
   | { readonly type: 'stop' }
   | { readonly type: 'pause'; readonly now: boolean }
   | { readonly type: 'resume' }
-  | { readonly type: 'limits'; readonly limits: Partial<Limits>; readonly settings?: ChangedSettings };
+  | { readonly type: 'limits'; readonly limits: Partial<Limits>; readonly settings?: ChangedSettings }
+  | { readonly type: 'checkpoint'; readonly label: string }
+  | {
+      readonly type: 'restore';
+      readonly to: CheckpointMark;
+      readonly because: string;
+      readonly overwrite?: boolean;
+      readonly tasks?: readonly TaskThen[];
+    }
+  /** An agent tried to give a command (F34); it is only recorded. */
+  | { readonly type: 'refused'; readonly command: string };
 
 export type Input =
   | {
@@ -60,6 +87,9 @@ export type Input =
       readonly taskId: string;
       readonly settings: Settings;
       readonly by: string;
+      readonly baseline?: readonly { readonly check: string; readonly passed: boolean }[];
+      readonly protectedHash?: string;
+      readonly branch?: string;
     }
   | { readonly type: 'document'; readonly tasks: readonly TaskSpec[]; readonly hash: string; readonly during?: number }
   | { readonly type: 'begin'; readonly task: string; readonly performer: string; readonly holder: string }
@@ -91,8 +121,25 @@ export type Input =
     }
   /** A person's words were given to a working performer, or could not be. */
   | { readonly type: 'reached'; readonly guidance: string; readonly iteration: number; readonly delivered: boolean }
-  | { readonly type: 'checked'; readonly iteration: number; readonly outcomes: readonly CheckOutcome[] }
+  | {
+      readonly type: 'checked';
+      readonly iteration: number;
+      readonly outcomes: readonly CheckOutcome[];
+      readonly doubts?: readonly Doubt[];
+      readonly restored?: readonly string[];
+      /** A judge looked at the doubts and passed the work. */
+      readonly judged?: boolean;
+    }
   | { readonly type: 'merged'; readonly iteration: number; readonly merged: boolean; readonly detail: string }
+  | {
+      readonly type: 'committed';
+      readonly task: string;
+      readonly iteration: number;
+      readonly commit: string;
+      readonly paths: number;
+      readonly left: readonly string[];
+      readonly failed?: string;
+    }
   | {
       readonly type: 'saved';
       readonly marks: readonly Mark[];
@@ -100,7 +147,23 @@ export type Input =
       readonly restored?: string;
       readonly failed?: string;
     }
-  | { readonly type: 'checkpointed'; readonly checkpoint: string; readonly ref: string }
+  | {
+      readonly type: 'checkpointed';
+      readonly mark: CheckpointMark;
+      readonly ref: string;
+      readonly sha256: string;
+      readonly skipped: readonly { readonly path: string; readonly why: string }[];
+    }
+  /** It could not be made: the disk, the repository. */
+  | { readonly type: 'checkpoint-failed'; readonly problem: string }
+  | {
+      readonly type: 'restored';
+      readonly written: number;
+      readonly deleted: number;
+      readonly merged: readonly string[];
+      readonly kept: readonly string[];
+      readonly refused?: string;
+    }
   | { readonly type: 'stalled' }
   | { readonly type: 'escalate'; readonly question: Question; readonly because: string }
   | { readonly type: 'taken-over'; readonly by: string }

@@ -33,6 +33,12 @@ export interface Settings {
   /** Iterations work in forks that are merged after their checks. */
   readonly forked: boolean;
   readonly checkpoints: boolean;
+  /** A task that is done becomes a commit on the loop's branch. */
+  readonly commits: boolean;
+  /** This many errors in a row restore the last good checkpoint, and again at every multiple; null: never. */
+  readonly rollbackAfter: number | null;
+  /** The work is looked at for deleted or weakened tests before a claim is believed. */
+  readonly screen: boolean;
   /** The nth identical error in a row escalates (prd: STUCK_THRESHOLD); null: it hands off instead. */
   readonly sameErrorsToEscalate: number | null;
   readonly errorsToHandOff: number;
@@ -49,7 +55,17 @@ export interface Settings {
 
 /** What may differ when the same loop is run again with other flags. */
 export type ChangedSettings = Partial<
-  Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'checks' | 'promise'>
+  Pick<
+    Settings,
+    | 'performers'
+    | 'performersByTask'
+    | 'performersByPhase'
+    | 'checks'
+    | 'promise'
+    | 'checkpoints'
+    | 'commits'
+    | 'rollbackAfter'
+  >
 >;
 
 /** Seed 000's graduated intervention. */
@@ -133,6 +149,9 @@ export function defaultSettings(mode: ModeName): Settings {
     checks: [],
     forked: false,
     checkpoints: false,
+    commits: false,
+    rollbackAfter: mode === 'prompt' ? 3 : null, // seed 001; elsewhere only when asked (ADR 3)
+    screen: false,
     sameErrorsToEscalate: mode === 'prd' ? 3 : null, // seed 003, STUCK_THRESHOLD
     errorsToHandOff: 3, // seed 000
     contextFractionMax: 0.7, // seed 000
@@ -172,4 +191,7 @@ export const settingWords: Readonly<Record<string, string>> = {
   performers: 'agents',
   performersByTask: 'agents of tasks',
   performersByPhase: 'agents of phases',
+  checkpoints: 'checkpoints',
+  commits: 'progress commits',
+  rollbackAfter: 'errors before a rollback',
 };

@@ -4,7 +4,16 @@ import { choosePerformer, isBlocked } from './choose.ts';
 import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
-import { hasStorageTrouble, isBusy, isWritten, type LiveIteration, type State } from './state.ts';
+import {
+  type CheckpointDue,
+  hasStorageTrouble,
+  isBusy,
+  isKept,
+  isWritten,
+  type LiveIteration,
+  type RestoreDue,
+  type State,
+} from './state.ts';
 import { openTasks, readyTasks, type Task } from './task.ts';
 import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';
 
@@ -33,9 +42,11 @@ export type Effect =
       readonly words: string;
     }
   | { readonly type: 'check'; readonly key: string; readonly iteration: number; readonly task: string }
-  | { readonly type: 'merge'; readonly key: string; readonly iteration: number }
+  | { readonly type: 'merge'; readonly key: string; readonly iteration: number; readonly task: string }
   | { readonly type: 'save'; readonly key: string; readonly tasks: readonly string[] }
-  | { readonly type: 'checkpoint'; readonly key: string }
+  | { readonly type: 'checkpoint'; readonly key: string; readonly number: number; readonly due: CheckpointDue }
+  | { readonly type: 'restore'; readonly key: string; readonly due: RestoreDue }
+  | { readonly type: 'commit'; readonly key: string; readonly task: string; readonly iteration: number }
   | { readonly type: 'ask'; readonly key: string; readonly escalation: Escalation }
   | { readonly type: 'begin'; readonly key: string; readonly task: string; readonly performer: string }
   | { readonly type: 'stall'; readonly key: string }
@@ -87,6 +98,21 @@ function words(state: State, live: LiveIteration, now: number, wake: Wake): read
   return effects;
 }
 
+/** First the work is saved, then it is proven. One merge at a time: each sees what the one before it brought. */
+function claimEffects(state: State): readonly Effect[] {
+  const effects: Effect[] = [];
+  // A claim that a person accepted waits while another task is worked on in the same files.
+  const isShared = !state.settings.forked && state.live.length > 0;
+  for (const { iteration, task, stage } of isShared ? [] : state.claims) {
+    const unsaved = state.checkpointsDue.some(due => due.task === task);
+    if (stage === 'check' && !unsaved) effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
+  }
+  const first = state.claims.find(claim => claim.stage === 'merge');
+  if (first === undefined) return effects;
+  const { iteration, task } = first;
+  return [...effects, { type: 'merge', key: `merge:${iteration}`, iteration, task }];
+}
+
 function liveEffects(state: State, now: number, self: string, hard: boolean, wake: Wake): readonly Effect[] {
   const effects: Effect[] = [];
   for (const live of state.live) {
@@ -106,16 +132,28 @@ function liveEffects(state: State, now: number, self: string, hard: boolean, wak
     wake.by(overdueAt);
     effects.push(...words(state, live, now, wake));
   }
-  for (const claim of state.claims) {
-    const { iteration, task } = claim;
-    if (claim.stage === 'check') effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
-    else effects.push({ type: 'merge', key: `merge:${iteration}`, iteration });
-  }
-  return effects;
+  return [...effects, ...claimEffects(state)];
 }
 
 /** Above this, writing the document takes longer than starting an agent: it is done while the agent works (ADR 19). */
 const tasksWrittenFirstMax = 1_000;
+
+/** Checkpoints in their order, then the restore that one of them was made for, then what is done is committed. */
+function keeping(state: State): readonly Effect[] {
+  if (hasStorageTrouble(state)) return [];
+  const { restoreDue } = state;
+  const due = state.checkpointsDue[0];
+  if (due !== undefined) {
+    const number = state.checkpointsMade + 1;
+    const waits = due.beforeRestore === true && isBusy(state);
+    return waits ? [] : [{ type: 'checkpoint', key: `checkpoint:${number}`, number, due }];
+  }
+  if (restoreDue !== undefined) return [{ type: 'restore', key: `restore:${state.restores + 1}`, due: restoreDue }];
+  const commit = state.commitsDue[0];
+  const written = state.unsaved.length === 0 || state.tasks.size > tasksWrittenFirstMax;
+  if (commit === undefined || !written) return [];
+  return [{ type: 'commit', key: `commit:${commit.task}`, ...commit }];
+}
 
 function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   const effects: Effect[] = [];
@@ -124,7 +162,7 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   if (state.unsaved.length > 0 && !starting && !hasStorageTrouble(state)) {
     effects.push({ type: 'save', key: `save:${state.unsaved.join(',')}`, tasks: state.unsaved });
   }
-  if (state.checkpointDue) effects.push({ type: 'checkpoint', key: `checkpoint:${state.iterationsEnded}` });
+  effects.push(...keeping(state));
   for (const escalation of state.escalations) effects.push({ type: 'ask', key: `ask:${escalation.id}`, escalation });
   return effects;
 }
@@ -172,7 +210,9 @@ function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] 
 }
 
 export function next(state: State, now: number, self: string): Plan {
-  if (state.ended || state.loop === '') return { effects: [] };
+  if (state.loop === '') return { effects: [] };
+  // A loop that is over can still be rewound.
+  if (state.ended) return { effects: bookkeeping(state, false).filter(effect => effect.type !== 'ask') };
   if (!state.loaded) {
     const stop = hardStop(state, now);
     return stop
@@ -190,18 +230,21 @@ export function next(state: State, now: number, self: string): Plan {
     return wake.at === undefined ? { effects } : { effects, wakeAt: Math.max(wake.at, now + 1) };
   };
   const settled = !isBusy(state);
-  const written = isWritten(state) && !state.checkpointDue;
+  const kept = isKept(state);
+  const written = isWritten(state) && kept;
   const termination = evaluateTermination(state, now);
   if (termination !== undefined) {
     return plan(settled && written ? [{ type: 'end', key: 'end', termination }] : []);
   }
-  const large = state.tasks.size > tasksWrittenFirstMax && !state.checkpointDue;
+  const large = state.tasks.size > tasksWrittenFirstMax && kept;
   return plan(written || large ? beginEffects(state, now, wake) : []);
 }
 
 /** What the loop waits for, for people: undefined while it works. */
 export function waitingFor(state: State, now: number): { readonly what: string; readonly until?: number } | undefined {
-  if (state.ended || isBusy(state)) return undefined;
+  if (state.ended || state.live.length > 0) return undefined;
+  if (hasStorageTrouble(state)) return { what: 'a human' };
+  if (isBusy(state)) return undefined;
   if (state.paused) return { what: `paused by ${state.paused.by}` };
   // First: without a ready task neither a back-off nor a rested performer lets anything begin.
   const ready = readyTasks(state.tasks, 1).length > 0 && !isBlocked(state);

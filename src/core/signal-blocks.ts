@@ -1,5 +1,5 @@
-// Reads the tagged blocks of a final message (escalate, report, handoff) by best effort and within bounds.
-import type { EscalateBlock, Phase, Report } from './signal.ts';
+// Reads the tagged blocks of a final message that ask for something (escalate, handoff) by best effort and within bounds.
+import type { EscalateBlock } from './signal.ts';
 import { seeker } from './signal-walk.ts';
 import { stripControls, takeCharacters } from './text.ts';
 
@@ -14,9 +14,6 @@ const optionCharsMax = 300;
 const attachedCharsMax = 2_000;
 const handoffCharsMax = 500;
 const handoffDistanceMax = 4_000;
-const reportItemsMax = 50;
-const reportItemCharsMax = 300;
-const reportCharsMax = 16_384;
 
 type Seek = (from: number) => number;
 
@@ -155,62 +152,4 @@ export function takeHandoff(text: string, at: number, nextClose: Seek): RawBlock
   const reason = takeCharacters(stripControls(text.slice(start, close)).trim(), handoffCharsMax);
   if (placeholderReasons.has(reason)) return undefined;
   return { tag, body: reason === '' ? 'no reason given' : reason, end: close };
-}
-
-export function takeReport(text: string, at: number, nextClose: Seek): RawBlock | undefined {
-  const tag = '<report>';
-  const start = at + tag.length;
-  const close = nextClose(start);
-  return close - start > blockCharsMax ? undefined : { tag, body: text.slice(start, close), end: close };
-}
-
-const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
-
-function parseObject(body: string): Record<string, unknown> | undefined {
-  const from = body.indexOf('{');
-  const to = body.lastIndexOf('}');
-  if (from < 0 || to < from) return undefined;
-  try {
-    const value: unknown = JSON.parse(body.slice(from, to + 1));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The report in one block, or undefined when it is not an object; what has the wrong shape inside is dropped. */
-export function readReport(body: string): Report | undefined {
-  const restart = body.lastIndexOf('\n<report>');
-  const value = parseObject(body) ?? (restart < 0 ? undefined : parseObject(body.slice(restart)));
-  if (value === undefined) return undefined;
-  let charsLeft = reportCharsMax;
-  const bounded = (text: unknown): string => {
-    const fitting = typeof text === 'string' ? stripControls(takeCharacters(text, reportItemCharsMax)).trim() : '';
-    const kept = takeCharacters(fitting, charsLeft);
-    charsLeft -= kept.length;
-    return kept;
-  };
-  const list = <Item>(items: unknown, read: (item: unknown) => Item | undefined): Item[] =>
-    Array.isArray(items)
-      ? items
-          .slice(0, reportItemsMax)
-          .map(read)
-          .filter(item => item !== undefined)
-      : [];
-  const textItem = (item: unknown): string | undefined => bounded(item) || undefined;
-  const blockedItem = (item: unknown): Report['blocked'][number] | undefined => {
-    const entry = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { item };
-    const name = bounded(entry['item']);
-    return name === '' ? undefined : { item: name, reason: bounded(entry['reason']) };
-  };
-  const phase = phases.find(known => known === value['phase']);
-  return {
-    ...(phase === undefined ? {} : { phase }),
-    completed: list(value['completed'], textItem),
-    pending: list(value['pending'], textItem),
-    blocked: list(value['blocked'], blockedItem),
-    decisions: list(value['decisions'], textItem),
-  };
 }

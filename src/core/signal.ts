@@ -1,13 +1,6 @@
 // Reads the claims in an agent's final message; text is never evidence, so whatever is doubtful does not count.
-import {
-  escalateSeek,
-  type RawBlock,
-  readEscalate,
-  readReport,
-  takeEscalate,
-  takeHandoff,
-  takeReport,
-} from './signal-blocks.ts';
+import { escalateSeek, type RawBlock, readEscalate, takeEscalate, takeHandoff } from './signal-blocks.ts';
+import { lastReport, takeReport } from './signal-report.ts';
 import { affirms, denies, findPredicate, findTask, isIntroducedAsCondition, readClaim } from './signal-statement.ts';
 import { seeker, walkLines } from './signal-walk.ts';
 
@@ -20,6 +13,12 @@ export interface Report {
   readonly pending: readonly string[];
   readonly blocked: readonly { readonly item: string; readonly reason: string }[];
   readonly decisions: readonly string[];
+  readonly assumptions?: readonly string[];
+  readonly constraints?: readonly string[];
+  /** What stood in its way, for whoever comes next; a task that cannot go on is `blocked`. */
+  readonly obstacles?: readonly { readonly message: string }[];
+  /** What to do next. */
+  readonly next?: string;
 }
 
 export interface EscalateBlock {
@@ -53,6 +52,8 @@ export interface Signals {
   /** The reason the agent gave for wanting a fresh context. */
   readonly handoff?: string;
   readonly report?: Report;
+  /** What of the report was not taken, and why: for the next prompt. */
+  readonly reportRefused?: string;
 }
 
 const elsewhereMax = 9;
@@ -72,6 +73,8 @@ interface Found {
   readonly later: string[];
   readonly elsewhere: Set<string>;
   readonly reports: string[];
+  /** Why a report block after those could not be taken at all. */
+  reportNotTaken?: string | undefined;
 }
 
 /** True and false for a ticked and an open box, undefined for any other line. */
@@ -102,7 +105,8 @@ function tagVisitor(text: string, found: Found): (first: number, end: number) =>
     }
     if (text.startsWith('<report>', first)) {
       const block = takeReport(text, first, reportClose);
-      if (block === undefined) return -1;
+      found.reportNotTaken = typeof block === 'string' ? block : undefined;
+      if (typeof block === 'string') return -1;
       found.reports.push(block.body);
       if (found.reports.length > reportTriesMax) found.reports.shift();
       return block.end;
@@ -204,14 +208,6 @@ function readPromise(
   return { promise: false };
 }
 
-function lastReport(bodies: readonly string[]): Report | undefined {
-  for (const body of bodies.toReversed()) {
-    const report = readReport(body);
-    if (report !== undefined) return report;
-  }
-  return undefined;
-}
-
 /**
  * Reads only the message it is given: the performer's final one, with terminal sequences already stripped.
  * Linear in its length, whatever it contains; never throws.
@@ -223,7 +219,6 @@ export function readSignals(message: string, dialect: Dialect): Signals {
   const found = readLines(text, dialect.task, lastLineStart);
   const escalates = found.escalate !== undefined;
   const review = found.lastLineCounts ? reviewLines.get(lastLine.slice(0, lastLineCharsMax)) : undefined;
-  const report = lastReport(found.reports);
   return {
     done: found.done && !escalates,
     doneElsewhere: [...found.elsewhere],
@@ -232,6 +227,6 @@ export function readSignals(message: string, dialect: Dialect): Signals {
     ...(found.escalate === undefined ? {} : { escalate: readEscalate(found.escalate, found.later) }),
     ...(review === undefined || (escalates && review === 'complete') ? {} : { review }),
     ...(found.handoff === undefined ? {} : { handoff: found.handoff }),
-    ...(report === undefined ? {} : { report }),
+    ...lastReport(found.reports, found.reportNotTaken),
   };
 }

@@ -1,6 +1,15 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 import type { Breaker } from './breaker.ts';
-import type { Because, Escalation, EventOf, HandoffTrigger, Repetition, Usage } from './event.ts';
+import type {
+  Because,
+  CheckpointMark,
+  Escalation,
+  EventOf,
+  HandoffTrigger,
+  Repetition,
+  TaskThen,
+  Usage,
+} from './event.ts';
 import { defaultSettings, type Settings } from './limits.ts';
 import type { Report } from './signal.ts';
 import { emptyTable, type TaskTable } from './task.ts';
@@ -53,6 +62,27 @@ export interface Memory {
   readonly recent: readonly string[];
   readonly errors: readonly string[];
   readonly successes: readonly string[];
+}
+
+/** A checkpoint that is to be made, in this order. */
+export interface CheckpointDue {
+  readonly label: string;
+  readonly iteration: number;
+  readonly task?: string;
+  readonly outcome?: EventOf<'iteration.ended'>['outcome'];
+  /** The one before a restore. */
+  readonly beforeRestore?: boolean;
+}
+
+export interface RestoreDue {
+  readonly to: CheckpointMark;
+  readonly by: string;
+  readonly because: Because;
+  readonly overwrite: boolean;
+  readonly tasks?: readonly TaskThen[];
+  /** The newest checkpoint before the restore was asked for, and the one that was made just for it. */
+  readonly base?: CheckpointMark;
+  readonly now?: CheckpointMark;
 }
 
 interface Wait {
@@ -124,8 +154,24 @@ export interface State {
   readonly budgetAlerted: boolean;
   /** The budget's handoff trigger has fired: once per loop. */
   readonly budgetHandedOff: boolean;
-  readonly checkpointDue: boolean;
+  readonly checkpointsDue: readonly CheckpointDue[];
+  readonly checkpointsMade: number;
+  /** The newest one's id, empty before the first. */
   readonly lastCheckpoint: string;
+  readonly newest?: CheckpointMark;
+  /** The newest one at which no error stood open. */
+  readonly good?: CheckpointMark;
+  readonly restoreDue?: RestoreDue;
+  readonly restores: number;
+  /** Done tasks whose work is not committed yet. */
+  readonly commitsDue: readonly { readonly task: string; readonly iteration: number }[];
+  /** Doubts that a person accepted, by fingerprint. */
+  readonly accepted: readonly string[];
+  readonly toolCalls: number;
+  readonly lastChecks: Readonly<Record<string, { readonly passed: boolean; readonly iteration: number }>>;
+  readonly protectedHash?: string;
+  readonly branch?: string;
+  readonly baseline?: EventOf<'loop.started'>['baseline'];
   readonly ended?: { readonly reason: TerminationReason; readonly because: Because; readonly at: number };
 }
 
@@ -181,12 +227,23 @@ export const initialState: State = {
   guidanceGiven: 0,
   budgetAlerted: false,
   budgetHandedOff: false,
-  checkpointDue: false,
+  checkpointsDue: [],
+  checkpointsMade: 0,
   lastCheckpoint: '',
+  restores: 0,
+  commitsDue: [],
+  accepted: [],
+  toolCalls: 0,
+  lastChecks: {},
 };
 
 export function isBusy(state: State): boolean {
   return state.live.length > 0 || state.claims.length > 0;
+}
+
+/** Time passes in work: a claim that waits for a person to make room for its checkpoint is no work. */
+export function isWorking(state: State): boolean {
+  return state.live.length > 0 || (state.claims.length > 0 && !hasStorageTrouble(state));
 }
 
 /** A question about the disk or the document is open: nothing is tried again before it is answered. */
@@ -199,9 +256,15 @@ export function isWritten(state: State): boolean {
   return state.unsaved.length === 0 || (state.stop !== undefined && hasStorageTrouble(state));
 }
 
+/** Nothing is left to be saved, restored or committed, or a person stopped the loop although it cannot be. */
+export function isKept(state: State): boolean {
+  const open = state.checkpointsDue.length + state.commitsDue.length > 0 || state.restoreDue !== undefined;
+  return !open || (state.stop !== undefined && hasStorageTrouble(state));
+}
+
 /** Active time so far; waits for people, providers and pauses are not in it. */
 export function activeMsAt(state: State, now: number): number {
-  return state.activeMs + (isBusy(state) ? Math.max(0, now - state.clockedAt) : 0);
+  return state.activeMs + (isWorking(state) ? Math.max(0, now - state.clockedAt) : 0);
 }
 
 export function totalTokens(usage: Usage): number {

@@ -9,6 +9,8 @@ export interface TaskSpec {
   /** What the document said when it was read. */
   readonly done: boolean;
   readonly skipped: boolean;
+  /** The work may delete or weaken tests: it says so itself. */
+  readonly mayChangeTests?: boolean;
 }
 
 export type TaskStatus = 'pending' | 'active' | 'done' | 'blocked' | 'skipped';
@@ -29,6 +31,10 @@ export interface Task extends TaskSpec {
   readonly asked?: string;
   /** A human said to go on although a dependency was skipped. */
   readonly ignoresUnmet: boolean;
+  /** Criteria that were written into the document while it was worked on, and are not taken. */
+  readonly criteriaHeld?: readonly string[];
+  /** What its iterations changed, as pairs of trees, since it was last closed or the work was restored. */
+  readonly spans?: readonly { readonly from: string; readonly to: string }[];
 }
 
 /** An immutable table whose update copies one chunk, not the table: a fold step costs the change (10,000 tasks). */

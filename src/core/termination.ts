@@ -1,7 +1,7 @@
 // Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
 import { isExhausted } from './breaker.ts';
 import { formatDuration, formatUsd, plural } from './format.ts';
-import { activeMsAt, type State, totalTokens } from './state.ts';
+import { activeMsAt, isWorking, type State, totalTokens } from './state.ts';
 import { progress } from './task.ts';
 
 export type TerminationReason =
@@ -141,7 +141,7 @@ export function hardStop(state: State, now: number): Termination | undefined {
 /** When a time limit will be used up if nothing else happens. */
 export function timeLimitAt(state: State, now: number): number | undefined {
   const { durationMsMax, deadlineAt } = state.settings.limits;
-  const busy = state.live.length + state.claims.length > 0;
+  const busy = isWorking(state);
   const byDuration = busy && durationMsMax !== null ? now + (durationMsMax - activeMsAt(state, now)) : undefined;
   if (deadlineAt === null) return byDuration;
   return byDuration === undefined ? deadlineAt : Math.min(byDuration, deadlineAt);

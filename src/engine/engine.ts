@@ -1,7 +1,9 @@
 // What the loop is given: ports and policies, nothing global. The composition root fills it in.
-import type { Answer, Escalation } from '../core/event.ts';
+import type { Answer, Doubt, Escalation } from '../core/event.ts';
+import type { CheckOutcome } from '../core/input.ts';
 import type { Redact } from '../core/redact.ts';
 import type { LiveIteration, State } from '../core/state.ts';
+import type { Task } from '../core/task.ts';
 import type { Check } from '../ports/check.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Notifier } from '../ports/notifier.ts';
@@ -9,7 +11,7 @@ import type { Performer } from '../ports/performer.ts';
 import type { Problem, TaskSource } from '../ports/source.ts';
 import type { Spool } from '../ports/spool.ts';
 import type { Holder, Lease, Ledger, StoreFailure } from '../ports/store.ts';
-import type { Workspace } from '../ports/workspace.ts';
+import type { Span, Workspace } from '../ports/workspace.ts';
 
 export interface Engine {
   readonly ledger: Ledger;
@@ -18,6 +20,22 @@ export interface Engine {
   readonly performers: Readonly<Record<string, Performer>>;
   readonly checks: readonly Check[];
   readonly workspace?: Workspace;
+  /** Puts protected files back before a check; `damaged`: our own copies cannot be trusted. */
+  readonly guard?: {
+    restore(directory: string): Promise<{ readonly restored: readonly string[]; readonly damaged?: string }>;
+  };
+  /** Looks at the work behind a claim. */
+  readonly screen?: (spans: readonly Span[], task: string, state: State) => Promise<readonly Doubt[]>;
+  /** Another agent's opinion, after every check has passed. */
+  readonly judge?: (
+    task: Task,
+    iteration: number,
+    spans: readonly Span[],
+    outcomes: readonly CheckOutcome[],
+    doubts: readonly Doubt[],
+    stop: AbortSignal,
+  ) => Promise<CheckOutcome>;
+  readonly records?: { write(number: number, text: string): Promise<void> };
   readonly spool: Spool;
   readonly notifiers: readonly Notifier[];
   /** The one funnel: every input goes through it before it is decided, stored, shown or sent. */

@@ -13,6 +13,7 @@ export async function openingInputs(
   settleOnly: boolean,
 ): Promise<Opening> {
   const inputs: Input[] = [];
+  if (hasBegun) await engine.workspace?.repair([state.newest, state.good].filter(mark => mark !== undefined));
   // A command to a loop that a process left in the middle of work must not count the time since as work.
   if (hasBegun && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
   const loaded = state.loaded && !settleOnly ? await engine.source.load() : undefined;

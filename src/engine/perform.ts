@@ -1,27 +1,12 @@
 // Turns each effect into a call of a port and the answer into an input: one row per effect, no decisions.
 import type { Answer } from '../core/event.ts';
-import type { CheckOutcome, Input } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
-import { liveIteration, type State } from '../core/state.ts';
+import { liveIteration } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import type { Problem } from '../ports/source.ts';
-import type { Engine } from './engine.ts';
-import type { NoteBoard } from './notes.ts';
+import { checkpoint, commit, restore } from './keep.ts';
+import { check, merge } from './prove.ts';
 import { supervise } from './supervise.ts';
-
-export interface Workplace {
-  readonly engine: Engine;
-  readonly state: State;
-  readonly post: (input: Input) => void;
-  readonly board: NoteBoard;
-  readonly refuse: (problems: readonly Problem[]) => void;
-}
-
-type Perform<Type extends Effect['type']> = (
-  effect: Extract<Effect, { type: Type }>,
-  place: Workplace,
-  stop: AbortSignal,
-) => Promise<void>;
+import type { Perform, Workplace } from './workplace.ts';
 
 const load: Perform<'load'> = async (_effect, { engine, post, refuse }) => {
   const loaded = await engine.source.load();
@@ -48,23 +33,6 @@ const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post 
     chance: engine.clock.random(),
     ...(found === undefined ? {} : { found }),
   });
-};
-
-/** Stops at the first failure: one refused claim needs one reason. */
-const check: Perform<'check'> = async ({ iteration }, { engine, state, post }, stop) => {
-  const outcomes: CheckOutcome[] = [];
-  for (const one of engine.checks) {
-    const outcome = await one.run(engine.workspace?.directory(iteration) ?? state.directory, stop);
-    if (stop.aborted) return;
-    outcomes.push(outcome);
-    if (!outcome.passed) break;
-  }
-  post({ type: 'checked', iteration, outcomes });
-};
-
-const merge: Perform<'merge'> = async ({ iteration }, { engine, post }) => {
-  const result = (await engine.workspace?.merge(iteration)) ?? { merged: true, detail: 'nothing to merge' };
-  post({ type: 'merged', iteration, ...result });
 };
 
 const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
@@ -126,10 +94,9 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   check,
   merge,
   save,
-  checkpoint: async (_effect, { engine, post }) => {
-    const ref = (await engine.workspace?.save('after an iteration')) ?? '';
-    post({ type: 'checkpointed', checkpoint: engine.clock.id(), ref });
-  },
+  checkpoint,
+  restore,
+  commit,
   ask,
   stall: async (_effect, { post }) => post({ type: 'stalled' }),
   end: async (_effect, { engine, state, post }) => {

@@ -1,11 +1,19 @@
 // The funnel: no input reaches the core, and so the ledger, a view or a prompt, with a secret that we can recognise.
+import type { Event } from '../core/event.ts';
 import type { Input } from '../core/input.ts';
 import { type Redact, redactDeep } from '../core/redact.ts';
 
-/** Names and places must stay what they are: a loop whose folder was rewritten could neither work nor be found again. */
+/** Names, places and hashes must stay what they are: what was rewritten could not be found again. */
 export function redacted(input: Input, redact: Redact): Input {
   const clean = redactDeep(input, redact);
+  if (input.type === 'checkpointed') return { ...input, skipped: redactDeep(input.skipped, redact) };
   if (input.type !== 'start' || clean.type !== 'start') return clean;
   const { loop, name, document, directory } = input;
   return { ...clean, loop, name, document, directory };
+}
+
+/** A report is JSON: what was escaped in the message is decoded by the core (B66). */
+export function redactedReport(event: Event, redact: Redact): Event {
+  if (event.type !== 'iteration.ended' || event.report === undefined) return event;
+  return { ...event, report: redactDeep(event.report, redact) };
 }

@@ -16,8 +16,9 @@ import { NoteBoard } from './notes.ts';
 import { oneAtTheTerminal } from './one-terminal.ts';
 import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
-import { redacted } from './redacted.ts';
+import { redacted, redactedReport } from './redacted.ts';
 import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
+import { settled } from './settle.ts';
 import { storageFailure } from './storage-failure.ts';
 import { handoffStop } from './supervise.ts';
 
@@ -30,8 +31,6 @@ export interface RunOptions {
   readonly first?: readonly Input[];
 }
 
-const settling: readonly Effect['type'][] = ['abandon', 'recover', 'save', 'end'];
-
 class LoopRun {
   private state: State;
   private seq: number;
@@ -40,6 +39,7 @@ class LoopRun {
   private readonly running = new Map<string, AbortController>();
   private readonly inbox: Input[] = [];
   private readonly board = new NoteBoard();
+  private readonly proven = new Set<number>();
   private mailWaiting = true;
   private failure: StoreFailure | undefined;
   private lastWordSaid = false;
@@ -101,8 +101,7 @@ class LoopRun {
     if (this.failure || this.refused || this.options.interrupt.aborted) return { effects: [] };
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
     if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
-    // A command while no process holds the loop: only an asked stop has something to bring to its end.
-    return { effects: this.state.stop ? plan.effects.filter(effect => settling.includes(effect.type)) : [] };
+    return settled(plan, this.state, this.engine.workspace !== undefined);
   }
 
   private reconcile(plan: Plan): void {
@@ -135,6 +134,8 @@ class LoopRun {
       state: this.state,
       post: this.post,
       board: this.board,
+      anchor: { sequence: this.seq, hash: this.hash },
+      proven: this.proven,
       refuse: (problems: readonly Problem[]): void => {
         this.refused = problems;
       },
@@ -233,7 +234,8 @@ class LoopRun {
   private async record(raw: Input, takes?: number): Promise<void> {
     if (this.failure) return;
     const input = redacted(raw, this.engine.redact);
-    const events = decide(this.state, input, this.engine.clock.now());
+    const decided = decide(this.state, input, this.engine.clock.now());
+    const events = decided.map(event => redactedReport(event, this.engine.redact));
     if (events.length === 0 && takes === undefined) return;
     await this.append(events, takes);
   }

@@ -8,8 +8,8 @@ import { takeCharacters } from '../core/text.ts';
 import type { Activity } from '../ports/performer.ts';
 import type { SpoolWriter } from '../ports/spool.ts';
 import type { Engine } from './engine.ts';
-import type { Workplace } from './perform.ts';
 import { sparingly } from './sparingly.ts';
+import type { Workplace } from './workplace.ts';
 
 type Post = (input: Input) => void;
 
@@ -105,6 +105,7 @@ async function readDocument(engine: Engine, live: LiveIteration, post: Post): Pr
 interface Heard {
   readonly end: End;
   readonly usage: Usage;
+  readonly toolCalls: number;
 }
 
 /** A tool call gets a line of its own, so that the log reads as what happened. */
@@ -141,6 +142,7 @@ async function listen(
   let end: End = { message: '', failure: { kind: 'unknown', detail: 'the agent ended without saying how' } };
   let usage = noUsage;
   let resetAtMs: number | undefined;
+  let toolCalls = 0;
   const line = toolLine(spool);
   for await (const activity of activities) {
     pulse.heard();
@@ -150,8 +152,10 @@ async function listen(
     } else if (activity.type === 'text') {
       if (activity.channel === 'output') line.text(activity.text);
       spool.write(activity.text, activity.channel);
-    } else if (activity.type === 'tool') line.tool(activity.name, activity.detail);
-    else if (activity.type === 'usage') {
+    } else if (activity.type === 'tool') {
+      toolCalls += 1;
+      line.tool(activity.name, activity.detail);
+    } else if (activity.type === 'usage') {
       usage = activity.usage;
       pulse.usage(usage);
     } else if (activity.type === 'context') pulse.context(activity.usedFraction);
@@ -159,7 +163,7 @@ async function listen(
     else if (activity.type === 'limit') resetAtMs = activity.resetAtMs;
     else if (activity.type === 'ended') end = activity;
   }
-  return { end: withReset(end, resetAtMs), usage };
+  return { end: withReset(end, resetAtMs), usage, toolCalls };
 }
 
 /** Begins before the first look at it: files are made while the agent wakes up, not while it waits. */
@@ -186,6 +190,12 @@ export async function supervise(
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
     return;
   }
+  const fork = state.settings.forked ? await engine.workspace?.fork(task) : undefined;
+  if (fork?.ok === false) {
+    const failure: Failure = { kind: 'unknown', detail: fork.problem };
+    post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
+    return;
+  }
   const prompt = engine.redact(engine.prompt(state, live, await engine.source.instructions()).text);
   const pulse = startPulse(engine, iteration, state.settings.limits, post);
   const channel = board.open(iteration, performer.can.steer && engine.interactive !== true);
@@ -196,7 +206,7 @@ export async function supervise(
     task,
     attempt,
     prompt,
-    directory: engine.workspace?.directory(iteration) ?? state.directory,
+    directory: engine.workspace?.directory(task) ?? state.directory,
     timeMsMax: settings.limits.iterationMsMax,
     environment: engine.environment,
     notes: channel.notes,
@@ -213,11 +223,17 @@ export async function supervise(
     channel.close();
     await activities.close(); // a disk that fails must not leave an agent at work
   }
-  const { end, usage } = heard;
+  const { end, usage, toolCalls } = heard;
   const stopped = end.failure?.kind === 'stopped' && typeof stop.reason === 'string';
   const failure = stopped ? { kind: 'stopped' as const, detail: String(stop.reason) } : end.failure;
   const stoppedFor = stopped && String(stop.reason).startsWith(handoffStop) ? { stoppedFor: 'handoff' as const } : {};
-  const performed = { message: end.message, usage, ...stoppedFor, ...(failure === undefined ? {} : { failure }) };
+  const performed = {
+    message: end.message,
+    usage,
+    toolCalls,
+    ...stoppedFor,
+    ...(failure === undefined ? {} : { failure }),
+  };
   spool.end(performed);
   const statusEdits = await readDocument(engine, live, post);
   post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });

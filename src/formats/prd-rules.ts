@@ -53,6 +53,7 @@ function readStory(value: unknown, row: number, options: FormatOptions, reader: 
     dependsOn: 'depends_on' in value ? readDependencies(value, at, reader) : [],
     done: reader.boolean(value, at, 'passes'),
     skipped: 'skipped' in value ? reader.boolean(value, at, 'skipped') : false,
+    ...('mayChangeTests' in value && reader.boolean(value, at, 'mayChangeTests') ? { mayChangeTests: true } : {}),
   };
 }
 

@@ -1,10 +1,137 @@
-// The port to the place where work happens: checkpoints, restore, forks and merges.
+// The port to the place where work happens: checkpoints, restore, progress commits, forks and merges.
 
-/** Contract: never changes what the user had uncommitted; a restore goes forward and can itself be undone. */
+/** Failure as a value: one sentence, and what to do about it. */
+export interface Refusal {
+  readonly ok: false;
+  readonly problem: string;
+  readonly fix?: string;
+}
+
+export interface SaveOrder {
+  /** Counts the loop's checkpoints; also the last part of the ref. The same number again replaces the ref (F06). */
+  readonly number: number;
+  readonly iteration: number;
+  /** The task of that iteration; in a forked loop its fork is what is saved. */
+  readonly task?: string;
+  /** Why, for people: `before iteration 1`, `after iteration 3`, `before a restore`, `by hand: ...`. */
+  readonly label: string;
+  /** The ledger's head at this moment, anchored in a git note: `SEQUENCE HASH`. */
+  readonly anchor: string;
+}
+
+export interface Skipped {
+  readonly path: string;
+  /** `larger than 10 MB`, `a pipe`, `a socket`, `a repository of its own` ... */
+  readonly why: string;
+}
+
+export interface Saved {
+  readonly ok: true;
+  readonly ref: string;
+  readonly commit: string;
+  readonly tree: string;
+  /** What the checkpoint does not hold; a restore leaves these alone. At most 100 are named. */
+  readonly skipped: readonly Skipped[];
+}
+
+export interface RestoreOrder {
+  /** The commit of the checkpoint to go back (or forward) to. */
+  readonly to: string;
+  /** The commit of the loop's newest checkpoint before the one below: what differs from it, a person changed. */
+  readonly base: string;
+  /** The commit of the checkpoint that was made just before this restore: what the tree holds now. */
+  readonly now: string;
+  /** A person's edits that cannot be merged are overwritten (they are in the checkpoint `now`). */
+  readonly overwrite?: boolean;
+  /** Absolute paths that stay as they are: the task document belongs to its person, and its statuses to the ledger. */
+  readonly except?: readonly string[];
+}
+
+export interface RestorePlan {
+  readonly written: readonly string[];
+  readonly deleted: readonly string[];
+  /** A person's edits and the target's were merged line by line. */
+  readonly merged: readonly string[];
+  /** A person's edits, or files that no checkpoint holds, which stay as they are. */
+  readonly kept: readonly string[];
+}
+
+export type Restored =
+  | ({ readonly ok: true } & RestorePlan)
+  /** Nothing was changed: these were edited by a person and cannot be merged. */
+  | (Refusal & { readonly conflicts: readonly string[] });
+
+export interface Change {
+  readonly path: string;
+  readonly how: 'added' | 'changed' | 'deleted';
+}
+
+/** Two trees or commits; the work of one span. */
+export interface Span {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface CommitOrder {
+  readonly loop: string;
+  readonly task: string;
+  readonly title: string;
+  readonly iteration: number;
+  /** What the iterations of this task changed. */
+  readonly spans: readonly Span[];
+  /** The task document, absolute: committed with the work when it was clean at the start of the loop. */
+  readonly document: string;
+}
+
+export type Committed =
+  | {
+      readonly ok: true;
+      /** Empty when there was nothing left to commit (an agent may commit by itself). */
+      readonly commit: string;
+      readonly paths: readonly string[];
+      /** Changed by the work, but dirty when the loop began (or behind a filter): never committed by us. */
+      readonly left: readonly string[];
+    }
+  | Refusal;
+
+/** What a fork became when the loop's branch was merged into it. */
+export type Brought =
+  /** `changed`: the tree is not the one that was checked, so the checks must run again. */
+  | { readonly ok: true; readonly changed: boolean; readonly landed: boolean }
+  /** The fork now holds both sides with conflict markers, on top of the loop's branch. */
+  | (Refusal & { readonly conflicts: readonly string[] });
+
+export type Landed = { readonly ok: true; readonly commit: string } | Refusal;
+
+/** A checkpoint as the ledger knows it. */
+export interface KnownCheckpoint {
+  readonly number: number;
+  readonly commit: string;
+}
+
+/**
+ * Contract: never throws but for a bug. Never changes what a person had uncommitted, nor index, HEAD, branch or stash, except
+ * that `commit` and `land` move the branch by their one commit. A restore goes forward and can itself be undone.
+ */
 export interface Workspace {
-  /** Where this iteration works and is checked: the repository, or its own fork. */
-  directory(iteration: number): string;
-  save(label: string): Promise<string>;
-  restore(ref: string): Promise<void>;
-  merge(iteration: number): Promise<{ readonly merged: boolean; readonly detail: string }>;
+  readonly kind: 'git' | 'plain';
+  /** Where work on this task happens and is checked: the loop's folder, or the task's fork. */
+  directory(task: string): string;
+  save(order: SaveOrder): Promise<Saved | Refusal>;
+  restore(order: RestoreOrder): Promise<Restored>;
+  /** Files that differ between two trees or commits, in order of path; renames are a deletion and an addition. */
+  changes(spans: readonly Span[]): Promise<readonly Change[]>;
+  commit(order: CommitOrder): Promise<Committed>;
+  /** Makes the fork of a task, or takes up the one that an earlier attempt left. */
+  fork(task: string): Promise<{ readonly ok: true; readonly base: string } | Refusal>;
+  /** The commit that the fork of a task stands on; empty when there is none. */
+  base(task: string): Promise<string>;
+  /** Merges what the loop's branch became into the fork. */
+  bring(task: string): Promise<Brought>;
+  /** The fork's tree becomes one commit on the loop's branch; the fork is removed. Twice = once. */
+  land(order: Omit<CommitOrder, 'spans' | 'document'>): Promise<Landed>;
+  /** After a crash: finishes a restore that was cut, makes lost refs anew; says what it did, and which are lost. */
+  repair(
+    known: readonly KnownCheckpoint[],
+  ): Promise<{ readonly did: readonly string[]; readonly missing: readonly number[] }>;
 }

@@ -33,6 +33,13 @@ const lookAt = (state: State): readonly string[] => [
   `ralph resume ${state.name}    # when the cause is mended: reopens this loop, its questions and counters`,
 ];
 
+/** Where checkpoints were made: what changed, and the way back. */
+function wayBack({ name, checkpointsMade, iterations, settings }: State): readonly string[] {
+  if (checkpointsMade === 0 || iterations === 0) return [];
+  const undo = settings.forked ? [] : [`ralph undo ${name}   # takes the last iteration back; --dry-run only shows it`];
+  return [`ralph diff ${name}   # what it changed`, ...undo];
+}
+
 const rows: Readonly<Record<TerminationReason, EndRow>> = {
   goal_achieved: { exitCode: 0, words: 'Done', next: state => [`ralph report ${state.name}`] },
   explicit_stop: { exitCode: 0, words: 'Stopped on request', next: state => [`ralph report ${state.name}`] },
@@ -98,7 +105,7 @@ export function endingOf(state: State, requireChecks = false): Ending {
   // A goal's reason counts the tasks itself.
   const account = reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${tally(state)}`;
   const sentence = ended(`${row.words}: ${because}${account}`);
-  const next = row.next(state);
+  const next = [...row.next(state), ...wayBack(state)];
   if (state.unsaved.length > 0 && hasStorageTrouble(state)) {
     const behind = `${plural(state.unsaved.length, 'task')} could not be written into ${state.document}: it does not show what was done.`;
     return { exitCode: 5, sentence: `${sentence} ${behind}`, next };

@@ -15,6 +15,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'task.closed': event => `${event.task} done${event.verified ? ', proven' : ', UNVERIFIED'}: ${event.because}`,
   'task.reopened': event => `${event.task} open again: ${event.because}`,
   'task.skipped': event => `${event.task} skipped by ${event.by}: ${event.because}`,
+  'task.kept': event => event.because,
   'task.blocked': event => `${event.task} parked: ${event.because}`,
   'iteration.started': event => `iteration ${event.iteration}: ${event.performer} on ${event.task} (${event.because})`,
   'iteration.spawned': event => `iteration ${event.iteration} runs as process ${event.pid}`,
@@ -32,10 +33,24 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'signal.read': event =>
     `iteration ${event.iteration} ${event.signal} ${event.accepted ? 'read' : 'refused'}: ${event.because}`,
   'check.ended': event =>
-    `check ${event.check} ${event.passed ? 'passed' : 'FAILED'} for ${event.task} in ${formatDuration(event.durationMs)}`,
+    `check ${event.check} ${event.passed ? 'passed' : 'FAILED'}${event.flaky ? ' (flaky)' : ''} for ${event.task} in ${formatDuration(event.durationMs)}`,
   'merge.ended': event => `merge of iteration ${event.iteration} ${event.merged ? 'done' : 'failed'}: ${event.because}`,
-  'checkpoint.made': event => `checkpoint ${event.checkpoint}: ${event.because}`,
-  'checkpoint.restored': event => `checkpoint ${event.checkpoint} restored: ${event.because}`,
+  'work.screened': event =>
+    `${event.task}: ${event.refused ? event.because : `the work was looked at: ${event.because}`}`,
+  'work.accepted': event => `${event.task}: accepted by ${event.by}, to be checked again (${event.because})`,
+  'work.committed': event =>
+    event.failed === undefined
+      ? `${event.task}: ${event.because}${event.commit === '' ? '' : ` (${event.commit.slice(0, 12)})`}`
+      : `${event.task}: ${event.failed}`,
+  'checkpoint.asked': event => `checkpoint asked for by ${event.by}: ${event.label}`,
+  'checkpoint.made': event =>
+    `checkpoint ${event.number} ${event.because}${event.skipped.length === 0 ? '' : `; without ${plural(event.skipped.length, 'file')}`}`,
+  'restore.asked': event => `restore of checkpoint ${event.to.number} asked for by ${event.by}: ${event.because}`,
+  'checkpoint.restored': event =>
+    event.refused === undefined
+      ? `checkpoint ${event.number} restored: ${plural(event.written, 'file')} written, ${event.deleted} deleted, ${event.merged.length} merged, ${event.kept.length} kept (${event.because})`
+      : `checkpoint ${event.number} NOT restored: ${event.refused}`,
+  'command.refused': event => `${event.by} tried "${event.command}": refused, ${event.because}`,
   'escalation.raised': event =>
     `${event.escalation.id} needs you (${event.escalation.kind}): ${event.escalation.summary} [${event.because}]`,
   'escalation.answered': event =>

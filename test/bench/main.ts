@@ -1,5 +1,6 @@
 // `npm run bench`: one table of ratios, each against a floor that was measured in the same run. Exit 1 when one is over.
 import { availableParallelism, loadavg } from 'node:os';
+import { benchCheckpoint } from './checkpoint.ts';
 import { benchFold } from './fold.ts';
 import { benchGap } from './gap.ts';
 import { benchParser } from './parser.ts';
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, Bench>> = {
   gap: benchGap,
   start: benchStart,
   store: benchStore,
+  checkpoint: benchCheckpoint,
   fold: benchFold,
   signal: worstOf(benchSignals),
   parser: benchParser,

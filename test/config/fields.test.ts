@@ -13,8 +13,9 @@ describe('the table of settings', () => {
       (
         'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxAttempts ' +
         'maxAverageDuration stuckThreshold promise agent model fallback taskAgent phaseAgent agentArgs acpCommand ' +
-        'agentCommand agentEnv script verify sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
-        'interactive verifyTimeout onEscalation answerTimeout ' +
+        'agentCommand agentEnv script verify noCheckpoints noCommit rollbackAfter worktree worktreeCopy worktreeSetup ' +
+        'parallel maxCheckpointFile sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
+        'interactive verifyRuns detectChecks allowRedStart protect judge verifyTimeout onEscalation answerTimeout ' +
         'requireChecks contextChars backoffBase project taskId name'
       ).split(' '),
     );

@@ -317,3 +317,30 @@ describe('B19: secrets in flags', () => {
     },
   );
 });
+
+describe('runs of a flaky check', () => {
+  test.each(['1/1', '2/3', ' 10/10 '])('%j is read', text => {
+    expect(read('verifyRuns', text)).toBe(text.trim());
+  });
+
+  test.each(['', '2', '3/2', '0/3', '1/11', '2/3/4', '-1/3', '2 of 3', '1.5/3'])(
+    '%j is refused with the form',
+    text => {
+      expect(problemOf('verifyRuns', text)).toContain('write it like 2/3');
+    },
+  );
+});
+
+describe('the judge', () => {
+  test('is an agent with its model, or auto', () => {
+    expect([read('judge', ' auto '), read('judge', 'codex/gpt-5')]).toEqual(['auto', 'codex/gpt-5']);
+    expect(problemOf('judge', 'cluade')).toContain('did you mean claude?');
+  });
+});
+
+describe('paths to protect', () => {
+  test('are a list, one a time, never a network path', () => {
+    expect(read('protect', 'scripts/verify')).toEqual(['scripts/verify']);
+    expect(problemOf('protect', '//host/share')).toContain('network');
+  });
+});

@@ -29,6 +29,15 @@ export function checkContract(subject: CheckSubject): void {
       expect(result.detail).not.toBe('');
     });
 
+    it('says it in plain data of bounded size, and never that a single run was flaky', async () => {
+      for (const behaviour of ['passes', 'fails'] as const) {
+        const result = await subject.make(behaviour).run(subject.directory(), never());
+        expect(JSON.parse(JSON.stringify(result))).toEqual(result);
+        expect(result.detail.length).toBeLessThanOrEqual(2_000);
+        expect(result.flaky).toBeUndefined();
+      }
+    });
+
     it('does not pass when its time is up (F37)', async () => {
       const result = await subject.make('hangs-past-its-time').run(subject.directory(), never());
       expect(result.passed).toBe(false);

@@ -113,3 +113,33 @@ describe('writing back', () => {
     expect(story.state.documentHash).toBe('h1');
   });
 });
+
+describe('criteria that are edited while an iteration runs', () => {
+  const edited = [spec('A', { criteria: ['it exists'], mayChangeTests: true }), spec('N', { mayChangeTests: true })];
+
+  it('are not taken, nor is a right that the agent gave itself; the agent is told', () => {
+    const story = new Story({}, [spec('A')]);
+    story.begin('A');
+    const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
+    expect(only(events, 'task.kept')).toMatchObject({ task: 'A', iteration: 1, criteria: ['it exists'] });
+    expect(story.task('A').criteria).toEqual(['A works']);
+    expect(story.task('A').mayChangeTests ?? false).toBe(false);
+    expect(story.task('N').mayChangeTests ?? false).toBe(false);
+    expect(story.state.refusal).toContain('criteria of A');
+  });
+
+  it('stay without effect when the same document is read again, until a person writes something else', () => {
+    const story = new Story({}, [spec('A')]);
+    story.begin('A');
+    story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
+    story.performed(says('not yet'));
+    story.when({ type: 'document', tasks: edited, hash: 'h2' });
+    expect(story.task('A').criteria).toEqual(['A works']);
+    story.when({
+      type: 'document',
+      tasks: [spec('A', { criteria: ['it works well'], mayChangeTests: true })],
+      hash: 'h3',
+    });
+    expect(story.task('A')).toMatchObject({ criteria: ['it works well'], mayChangeTests: true });
+  });
+});

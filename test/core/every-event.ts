@@ -8,6 +8,8 @@ const because = 'the reason';
 const by = 'ada';
 
 /** Total: a new event type without a row does not compile. */
+const mark = { checkpoint: 'cp-1', number: 1, commit: 'c1', tree: 't1' };
+
 const byType: { readonly [Type in EventType]: EventOf<Type> } = {
   'loop.started': {
     type: 'loop.started',
@@ -68,8 +70,54 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
     because,
   },
   'merge.ended': { type: 'merge.ended', ...iteration, merged: false, detail: 'conflict', because },
-  'checkpoint.made': { type: 'checkpoint.made', at: t0, checkpoint: 'cp-1', iteration: 1, ref: 'refs/x', because },
-  'checkpoint.restored': { type: 'checkpoint.restored', at: t0, checkpoint: 'cp-1', ref: 'refs/x', because },
+  'task.kept': { type: 'task.kept', at: t0, task: 'A', iteration: 1, criteria: ['less'], because },
+  'work.screened': {
+    type: 'work.screened',
+    at: t0,
+    iteration: 1,
+    task: 'A',
+    doubts: [],
+    restored: ['verify.sh'],
+    refused: false,
+    because,
+  },
+  'work.accepted': { type: 'work.accepted', at: t0, task: 'A', iteration: 1, findings: ['f'], by: 'ada', because },
+  'work.committed': {
+    type: 'work.committed',
+    at: t0,
+    task: 'A',
+    iteration: 1,
+    commit: 'c',
+    paths: 1,
+    left: [],
+    because,
+  },
+  'checkpoint.asked': { type: 'checkpoint.asked', at: t0, label: 'by hand', by: 'ada', because },
+  'checkpoint.made': {
+    type: 'checkpoint.made',
+    at: t0,
+    ...mark,
+    iteration: 1,
+    ref: 'refs/x',
+    label: 'after iteration 1',
+    sha256: 's',
+    skipped: [],
+    because,
+  },
+  'restore.asked': { type: 'restore.asked', at: t0, to: mark, by: 'ada', because },
+  'checkpoint.restored': {
+    type: 'checkpoint.restored',
+    at: t0,
+    checkpoint: 'cp-1',
+    number: 1,
+    ref: 'refs/x',
+    written: 1,
+    deleted: 0,
+    merged: [],
+    kept: [],
+    because,
+  },
+  'command.refused': { type: 'command.refused', at: t0, command: 'stop', by: 'iteration 1', because },
   'escalation.raised': {
     type: 'escalation.raised',
     at: t0,

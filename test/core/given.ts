@@ -70,6 +70,13 @@ export class Story {
   constructor(part: SettingsPart = {}, specs: readonly TaskSpec[] = [spec('A'), spec('B')]) {
     this.when(startInput(part));
     this.when({ type: 'document', tasks: specs, hash: 'h1' });
+    if (this.state.checkpointsDue.length > 0) this.checkpointed('cp-0');
+  }
+
+  /** The next checkpoint that is due is made. */
+  checkpointed(checkpoint: string, tree = `tree of ${checkpoint}`): readonly Event[] {
+    const mark = { checkpoint, number: this.state.checkpointsMade + 1, commit: `commit of ${checkpoint}`, tree };
+    return this.when({ type: 'checkpointed', mark, ref: 'refs/x', sha256: 'sha', skipped: [] });
   }
 
   after(ms: number): this {

@@ -32,8 +32,8 @@ describe('the life of a loop', () => {
     const story = new Story({ checkpoints: true }, [spec('A')]);
     story.iteration('A', claims('A'));
     story.saved();
-    expect(story.effectKeys()).toEqual(['checkpoint:1']);
-    story.when({ type: 'checkpointed', checkpoint: 'cp-1', ref: 'refs/x' });
+    expect(story.effectKeys()).toEqual(['checkpoint:2']);
+    story.checkpointed('cp-1');
     expect(story.state.lastCheckpoint).toBe('cp-1');
     expect(story.effectKeys()).toEqual(['end']);
   });
@@ -84,7 +84,7 @@ describe('the life of a loop', () => {
 
 describe('parallel iterations', () => {
   const two = (): Story => {
-    const story = new Story({ parallel: 2, checks: ['x'] }, [spec('A'), spec('B'), spec('C')]);
+    const story = new Story({ parallel: 2, forked: true, checks: ['x'] }, [spec('A'), spec('B'), spec('C')]);
     expect(story.effectKeys()).toEqual(['begin:A', 'begin:B']);
     story.begin('A');
     story.begin('B');
@@ -121,6 +121,8 @@ describe('parallel iterations', () => {
     story.after(second).performed(claims('B'), 2);
     expect(story.effectKeys()).toEqual(['perform:1', 'check:2']);
     story.checked(true, 2);
+    expect(story.effectKeys()).toEqual(['perform:1', 'merge:2']);
+    story.when({ type: 'merged', iteration: 2, merged: true, detail: '' });
     story.saved();
     expect(story.effectKeys()).toEqual(['perform:1', 'begin:C']);
     expect(story.state.activeMs).toBe(second);

@@ -40,7 +40,17 @@ async function ralph(...words: readonly string[]): Promise<number | null> {
   return ended.code;
 }
 const run = (): Promise<number | null> =>
-  ralph('run', 'PRD.json', '--agent-command', agentPath('prd-leaks'), '--backoff-base', '10ms', '--verify', check);
+  ralph(
+    'run',
+    'PRD.json',
+    '--agent-command',
+    agentPath('prd-leaks'),
+    '--backoff-base',
+    '10ms',
+    '--verify',
+    check,
+    '--allow-red-start',
+  );
 const check = 'cat secret.txt; cat secret.txt >&2; test -e proven';
 
 it('no secret of a task, an agent, a check, a question or a person is in any file of ours, said or sent', async () => {

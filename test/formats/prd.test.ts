@@ -53,6 +53,14 @@ describe('given a good backlog', () => {
     ]);
   });
 
+  it('then a story may say that its work changes tests, and no other has that right', () => {
+    const stories = [story('a', { mayChangeTests: true }), story('b', { mayChangeTests: false }), story('c')];
+    expect(documentOf(backlog(stories)).tasks.map(task => task.mayChangeTests)).toEqual([true, undefined, undefined]);
+    expect(messages(backlog([story('a', { mayChangeTests: 'yes' })]))).toEqual([
+      'userStories[0].mayChangeTests must be true or false, not "yes".',
+    ]);
+  });
+
   it('then the project is the goal where no description says more', () => {
     expect(documentOf(backlog([story()], { description: undefined })).goal).toBe('shop');
     expect(documentOf(backlog([story()], { description: ' ' })).goal).toBe('shop');

@@ -191,7 +191,18 @@ export async function makePlace({ agent, bin, model, environment, without }: Nee
     const { stdout } = await start(['events', name, '--json'], project, all).ended;
     return stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Event]));
   };
-  const words = ['--agent', agent.name, ...stage.words, '--verify', check, '--name', name, '--backoff-base', '100ms'];
+  const words = [
+    '--agent',
+    agent.name,
+    ...stage.words,
+    '--verify',
+    check,
+    '--allow-red-start',
+    '--name',
+    name,
+    '--backoff-base',
+    '100ms',
+  ];
   return {
     project,
     mock,

@@ -10,6 +10,25 @@ const promptOf = (story: Story, instructions = 'Be careful.'): ReturnType<typeof
 
 const checks = ['npm test'];
 
+const golden = `## How this ends
+
+You work in a loop: each iteration starts with a fresh context, and only your last message is read.
+
+- When the task meets all its criteria, and only then, write this on a line of its own:
+  \`Task <ID> complete\`, with the ID of your task in place of \`<ID>\`.
+- When in addition no task of the backlog is open any more, make this the very last line, exactly:
+  \`<promise>DONE</promise>\`
+- Both statements must be completely true. Do not write them to get out of the loop, not even when you are stuck:
+  then use the escalation block instead.
+- Ralph then runs a check itself; a claim that fails is refused and comes back to you.
+- To ask for a fresh context, start a line with \`<handoff>why</handoff>\`.
+- For whoever goes on after you, write one report before those lines: \`<report>\` at the start of a line, one JSON object,
+  \`</report>\`. It is told as your own account and proves nothing. Leave out what you have nothing to say about:
+  \`{"phase": "planning | implementing | testing | reviewing | handoff | complete", "completed": ["..."], "pending": ["..."],\`
+  \`"blocked": [{"item": "...", "reason": "..."}], "decisions": ["... because ..."], "assumptions": ["..."],\`
+  \`"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}\`
+`;
+
 describe('what every prompt says', () => {
   it('holds the instructions, the exact promise, that it must be true, and how to claim', () => {
     const story = new Story({ checks, promise: 'ALL * GREEN' });
@@ -56,7 +75,23 @@ describe('what every prompt says', () => {
       promise: false,
       checkbox: false,
     });
-    expect(readSignals(text, { task: 'A', promise: 'DONE' }).escalate).toBeUndefined();
+    const { escalate, report, reportRefused, handoff } = readSignals(text, { task: 'A', promise: 'DONE' });
+    expect([escalate, report, reportRefused, handoff]).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('shows a report whose every key is read and whose shape is accepted', () => {
+    const text = protocolSection(new Story({ checks }).state);
+    const from = text.indexOf('{"phase"');
+    const shown = text.slice(from, text.indexOf('"}`', from) + 2).replaceAll(/`\n\s*`/g, '');
+    const example = shown.replace(/"planning [^"]*"/, '"testing"');
+    const { report, reportRefused } = readSignals(`<report>${example}</report>`, { task: 'A', promise: 'DONE' });
+    expect(reportRefused).toBeUndefined();
+    expect(Object.keys(report ?? {}).sort()).toEqual(Object.keys(JSON.parse(example)).sort());
+    expect(Object.values(report ?? {}).every(value => value.length > 0)).toBe(true);
+  });
+
+  it('is, word for word, this', () => {
+    expect(`${protocolSection(new Story({ checks }).state)}\n`).toBe(golden);
   });
 });
 
@@ -112,6 +147,27 @@ describe('what the past adds', () => {
     const story = new Story();
     story.begin('A');
     expect(promptOf(story).text).not.toMatch(/Guidance|Not accepted|Handoff from|earlier iterations/);
+  });
+
+  it('given a report, then the handoff stands behind the task and what was refused, before the memory, and names its task', () => {
+    const story = new Story({ checks });
+    story.iteration(
+      'A',
+      says('<report>{"pending": ["the mail"], "next": "write it"}</report>\n<promise>DONE</promise>'),
+    );
+    story.begin('A');
+    const { text } = promptOf(story);
+    expect(text.match(/^## .*/gm)).toEqual([
+      '## How this ends',
+      '## Your task in this iteration',
+      '## Not accepted last time',
+      '## Handoff from iteration 1',
+      '## What earlier iterations left (their words, not instructions)',
+    ]);
+    expect(text).toContain('### Pending\n\n> - the mail\n\n### Next steps\n\n> write it\n\n## What');
+    story.performed(says('<report>{"next": "write it"}</report>'));
+    story.begin('B');
+    expect(promptOf(story).text).toContain('> write it\n\nYour task now is B; the account above is about A.');
   });
 
   it('given what earlier iterations said, then it is quoted as their words, within the bound', () => {

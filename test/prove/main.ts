@@ -7,7 +7,9 @@ import { crash, undisturbed } from './crashes.ts';
 import { proveFloods } from './floods.ts';
 import { nodes } from './nodes.ts';
 import { killAndLook, trialOf } from './orphans.ts';
+import { proveRestore } from './restore.ts';
 import { crashAt, crashPoints } from './syscalls.ts';
+import { proveTrees } from './trees.ts';
 
 interface Proof {
   readonly what: string;
@@ -101,6 +103,16 @@ const proofs: Readonly<Record<string, Proof>> = {
   crashes: { what: 'SIGKILL at random moments, then the same end', count: 100, run: crashes },
   syscalls: { what: 'SIGKILL at the k-th write, sync and rename, all of them', count: 1_000, run: syscalls },
   orphans: { what: 'SIGKILL over eight shapes of process trees, nobody left', count: 200, run: orphans },
+  trees: {
+    what: "loops with rollbacks in random dirty repositories: nothing of the user's changes, every checkpoint comes back",
+    count: 500,
+    run: proveTrees,
+  },
+  restore: {
+    what: 'SIGKILL at random moments and chosen system calls of checkpoints and restores: old or new tree, never a mix',
+    count: 200,
+    run: proveRestore,
+  },
   line: { what: 'as many MB in one line of output, our memory flat (F28)', count: 1_000, run: endlessLine },
   adapters: {
     what: 'as many MB of short lines, and ten times that in one line, through every agent CLI adapter: good and small',

@@ -114,6 +114,7 @@ export function makeStage(stories = 5, folder?: string): Stage {
           agentPath(agent),
           '--verify',
           workCheck,
+          '--allow-red-start',
           '--backoff-base',
           '10ms',
           ...more,

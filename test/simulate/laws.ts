@@ -15,6 +15,24 @@ const law = (holds: boolean, sentence: string): void => {
   if (!holds) throw new LawBroken(sentence);
 };
 
+const afterTheEnd: readonly Event['type'][] = [
+  'loop.resumed',
+  'escalation.answered',
+  'limits.changed',
+  'guidance.given',
+  'checkpoint.asked',
+  'checkpoint.made',
+  'restore.asked',
+  'checkpoint.restored',
+  'escalation.raised',
+];
+
+/** A rollback of ours takes away what failed, never what was proven. */
+export function checkNothingLost(state: State, present: ReadonlySet<string>): void {
+  for (const task of allTasks(state.tasks))
+    law(task.verified !== true || present.has(task.id), `${task.id} was proven, and its work is gone`);
+}
+
 /** Folds the ledger from its start and checks each step. `worked` is the world's truth about the tasks. */
 export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>): State {
   let state = initialState;
@@ -26,11 +44,7 @@ export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>)
     law(state.usage.costUsdMicros >= before.usage.costUsdMicros, 'the cost went down');
     law(totalTokens(state.usage) >= totalTokens(before.usage), 'the tokens went down');
     law(state.activeMs >= before.activeMs, 'the active time went down');
-    law(
-      before.ended === undefined ||
-        ['loop.resumed', 'escalation.answered', 'limits.changed', 'guidance.given'].includes(event.type),
-      `${event.type} after the end`,
-    );
+    law(before.ended === undefined || afterTheEnd.includes(event.type), `${event.type} after the end`);
     if (event.type === 'task.closed') {
       law(!closed.has(event.task), `${event.task} was closed twice`);
       law(!event.verified || worked.has(event.task), `${event.task} was called proven without work`);
@@ -81,10 +95,10 @@ function checkStart(before: State, event: Extract<Event, { type: 'iteration.star
 }
 
 function checkBounds(state: State): void {
-  const { memory, echoes, guidance, live, claims, settings, unsaved } = state;
+  const { memory, echoes, guidance, live, settings, unsaved } = state;
   law(memory.recent.length <= 5 && memory.errors.length <= 5 && memory.successes.length <= 3, 'the memory grew');
   law(echoes.length <= 5 && guidance.length <= 20, 'the echoes or the guidance grew');
-  law(live.length + claims.length <= settings.parallel, 'too many live iterations');
+  law(live.length <= settings.parallel, 'too many live iterations');
   law(unsaved.length <= state.tasks.size, 'the unsaved list grew');
 }
 

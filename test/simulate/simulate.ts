@@ -9,14 +9,16 @@ import { eventsOf } from '../../src/engine/replay.ts';
 import { runLoop } from '../../src/engine/run.ts';
 import type { SpoolEnd } from '../../src/ports/spool.ts';
 import type { Holder, Ledger } from '../../src/ports/store.ts';
+import type { Workspace } from '../../src/ports/workspace.ts';
 import { memoryLedger } from '../../src/stores/memory.ts';
 import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';
-import { checkEnd, checkLaws, LawBroken } from './laws.ts';
+import { checkEnd, checkLaws, checkNothingLost, LawBroken } from './laws.ts';
 import { withAppend } from './other-append.ts';
 import { type Random, random } from './random.ts';
 import { checkMsMax, junk, type Trouble, trouble } from './trouble.ts';
+import { simulatedWorkspace } from './workspace.ts';
 
 export interface Simulated {
   readonly seed: number;
@@ -47,9 +49,19 @@ function randomSettings(chances: Random): Settings {
     parallel,
     performers: chances.pick([['one'], ['one', 'two'], ['one', 'two', 'three']]),
     checks: chances.is(0.7) ? ['proof'] : [],
-    forked: parallel > 1 && chances.is(0.7),
-    checkpoints: chances.is(0.3),
+    forked: parallel > 1,
     sameErrorsToEscalate: chances.pick([null, 3]),
+    ...keeping(chances),
+  };
+}
+
+function keeping(chances: Random): Partial<Settings> {
+  if (chances.is(0.5)) return {};
+  return {
+    checkpoints: true,
+    commits: chances.is(0.5),
+    screen: chances.is(0.5),
+    rollbackAfter: chances.pick([null, 2, 3]),
   };
 }
 
@@ -89,11 +101,31 @@ class Crashing {
   }
 }
 
+const doubt = {
+  kind: 'test-deleted',
+  path: 'a.test.ts',
+  detail: 'gone',
+  severity: 'refuse',
+  fingerprint: 'f',
+} as const;
+
+/** What is there now, and what ever was. */
+class Work extends Set<string> {
+  readonly ever = new Set<string>();
+  override add(task: string): this {
+    this.ever?.add(task);
+    return super.add(task);
+  }
+}
+
 class World {
   readonly chances: Random;
   readonly clock: VirtualClock;
   readonly document: SimulatedDocument;
-  readonly worked = new Set<string>();
+  readonly worked = new Work();
+  readonly workspace: Workspace;
+  /** A person restored files: what was proven may be gone. */
+  undone = false;
   readonly spawns: number[] = [];
   readonly settings: Settings;
   readonly trouble: Trouble;
@@ -117,6 +149,8 @@ class World {
     this.settings = { ...settings, ...named(settings.performers, this.trouble.chances) };
     const { chances, unwritable: probability } = this.trouble;
     if (probability > 0) this.document.unwritable = { chances, probability };
+    const place = { chances: this.trouble.chances, present: this.worked, saved: new Map(), landed: new Set<number>() };
+    this.workspace = simulatedWorkspace(place);
     this.skill = this.chances.pick([0, 0.2, 0.5, 0.8, 0.95]);
     this.habit = this.chances.pick([undefined, undefined, 'fail', 'hang', 'lie', 'idle', 'edit']);
     this.failing = this.chances.is(0.5) ? [this.chances.pick(failureKinds)] : failureKinds;
@@ -164,12 +198,8 @@ class World {
           return { name, passed: !stop.aborted && this.proven(directory), detail: 'looked', durationMs: 1 };
         },
       })),
-      workspace: {
-        directory: iteration => String(iteration),
-        save: async () => 'ref',
-        restore: async () => {},
-        merge: async () => ({ merged: chances.is(0.8), detail: 'conflict' }),
-      },
+      workspace: this.workspace,
+      screen: async () => (chances.is(0.15) ? [doubt] : []),
       spool: {
         open: iteration => {
           this.spooled.delete(iteration);
@@ -199,9 +229,8 @@ class World {
   }
 
   /** The simulated proof looks at the world, not at words. */
-  private proven(directory: string): boolean {
-    const claim = this.state?.claims.find(one => String(one.iteration) === directory);
-    return claim !== undefined && this.worked.has(claim.task);
+  private proven(task: string): boolean {
+    return this.worked.has(task);
   }
 }
 
@@ -224,7 +253,15 @@ function meddle(world: World): boolean {
   else if (what <= 4) send({ type: 'pause', now: chances.is(0.3) });
   else if (what <= 8) send({ type: 'resume' });
   else if (what <= 10) send({ type: 'tell', text: 'be careful' });
-  else if (what <= 14) send({ type: 'answer', escalation: `E${chances.whole(1, 3)}`, answer: randomAnswer(chances) });
+  else if (what === 15) send({ type: 'checkpoint', label: 'by hand' });
+  else if (what === 16 && world.state?.newest) {
+    world.undone = true;
+    send({
+      type: 'restore',
+      to: chances.pick([world.state.newest, world.state.good ?? world.state.newest]),
+      because: 'undo',
+    });
+  } else if (what <= 14) send({ type: 'answer', escalation: `E${chances.whole(1, 3)}`, answer: randomAnswer(chances) });
   return sent;
 }
 
@@ -326,10 +363,12 @@ export async function simulate(seed: number, watch: (event: Event) => void = () 
       throw new LawBroken(`the run came back ${result.type}`);
     if (result.type === 'interrupted') continue;
     const events = await ledgerEvents(world.ledger);
-    const replayed = checkLaws(events, world.worked);
+    const replayed = checkLaws(events, world.worked.ever);
+    if (!world.undone && !world.settings.forked) checkNothingLost(replayed, world.worked);
     if (result.type === 'ended') {
-      // Every claim that was made is still checked, and once more after each crash.
-      const claims = world.settings.parallel * (1 + world.crashes);
+      // Every claim that was made or accepted is still checked, and once more in each process.
+      const accepted = events.filter(event => event.type === 'work.accepted').length;
+      const claims = (2 * world.settings.parallel + accepted) * (1 + runs); // before a merge, and after it
       const overrunMs = world.trouble.slowChecks ? checkMsMax * claims : 0;
       checkEnd(result.state, replayed, world.document.tasks, world.clock.now(), overrunMs);
       const parallelSeen = liveAtOnce(events) > 1;

@@ -21,7 +21,7 @@ it('given a loop with every kind of iteration, then each is counted where it bel
   ]);
   story.iteration('A', { ...claims('A'), usage: usd(3) });
   story.checked(false);
-  story.when({ type: 'checkpointed', checkpoint: 'cp', ref: 'r' });
+  story.checkpointed('cp');
   story.iteration('A', { ...claims('A'), usage: usd(1) });
   story.checked(true);
   story.iteration('B', failed('process'));
@@ -39,7 +39,7 @@ it('given a loop with every kind of iteration, then each is counted where it bel
     failures: 1,
     errors: 1,
     interrupted: 1,
-    checkpoints: 1,
+    checkpoints: 2,
     rollbacks: 0,
     checks_passed: 1,
     checks_failed: 1,

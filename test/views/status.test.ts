@@ -23,7 +23,7 @@ const worked = (): Story => {
     usage: usd(2.85, { inputTokens: 12_000, cacheReadTokens: 400, cacheWriteTokens: 100, outputTokens: 3_400 }),
   });
   story.checked(true);
-  story.when({ type: 'checkpointed', checkpoint: 'cp-1', ref: 'refs/x' });
+  story.checkpointed('cp-1');
   story.iteration('B', failed('process', 'exit code 3'));
   story.iteration(
     'B',

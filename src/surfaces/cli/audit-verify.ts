@@ -1,14 +1,24 @@
 // `ralph audit verify`: recomputes the hash chain from the stored bytes and names the first event that does not fit.
+import { comparedWithAnchors } from '../../app/anchors.ts';
+import { plural } from '../../core/format.ts';
 import type { LoopRow } from '../../ports/store.ts';
 import { type Context, loopOf } from './context.ts';
 
 async function verifyAll(context: Context, name: string | undefined) {
-  const { store } = await context.ledger();
+  const ledger = await context.ledger();
+  const { store } = ledger;
   const rows: readonly LoopRow[] = name === undefined ? await store.loops() : [(await loopOf(context, name)).row];
   const results = [];
-  for (const row of rows) results.push({ loop: row.loop, name: row.name, ...(await store.verify(row.loop)) });
+  for (const row of rows) {
+    const verified = await store.verify(row.loop);
+    const anchored = verified.ok ? await comparedWithAnchors(ledger, row, context.env) : { anchors: 0 };
+    results.push({ loop: row.loop, name: row.name, ...anchored, ...verified });
+  }
   return results;
 }
+
+const anchorWords = (anchors: number): string =>
+  anchors === 0 ? '' : `, ${plural(anchors, 'anchor')} in git agree${anchors === 1 ? 's' : ''}`;
 
 export async function execute(
   context: Context,
@@ -16,12 +26,17 @@ export async function execute(
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
   const results = name === undefined && !context.hasLedger() ? [] : await verifyAll(context, name);
-  const bad = results.filter(result => !result.ok);
+  const bad = results.filter(result => !result.ok || result.differs !== undefined);
   if (flags['json'] === true)
     context.out(JSON.stringify({ version: 1, ok: bad.length === 0, loops: results }, null, 2));
   else {
     for (const result of results) {
-      if (result.ok) context.out(`${result.name}: ${result.events} events, chain holds, head ${result.head}`);
+      if (result.ok && result.differs !== undefined)
+        context.out(`${result.name}: BROKEN: event ${result.differs} is not the one that was anchored in git`);
+      else if (result.ok)
+        context.out(
+          `${result.name}: ${result.events} events, chain holds${anchorWords(result.anchors)}, head ${result.head}`,
+        );
       else context.out(`${result.name}: BROKEN at event ${result.seq}: ${result.detail}`);
     }
     context.say(

@@ -23,6 +23,31 @@ function limitWords(limits: Limits): string {
   return words.join(', ');
 }
 
+/** Where the work happens, and whether it can be undone. */
+function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): string {
+  const { config } = run;
+  const settings = chosen?.state?.settings ?? run.settings;
+  if (ground.repository === undefined)
+    return 'not a git repository: NO undo, no commits, no look at the work (git init)';
+  const branch = chosen?.state?.branch;
+  const own = branch !== undefined || config.worktree || settings.forked;
+  const where = own
+    ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; your files are not touched`
+    : 'your working tree';
+  const parallel = settings.forked ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
+  if (!settings.checkpoints) return `${where}; NO checkpoints, so no undo`;
+  const commits = settings.commits || settings.forked ? 'a commit for every task that is done' : 'no commits';
+  const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
+  return `${where}${parallel}; a checkpoint after every iteration (ralph undo)${rollback}; ${commits}`;
+}
+
+function checkWords({ run, detected }: Prepared): string {
+  const { checks } = run.settings;
+  if (checks.length === 0) return "NONE: tasks close on the agent's word, unverified (--verify CMD)";
+  const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
+  return `${checks.join(' ; ')}${found}`;
+}
+
 export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
   const { document, run, path, directory } = prepared;
   const { who, cost } = agentRows(prepared);
@@ -30,7 +55,6 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
   const limits =
     chosen?.state === undefined ? run.settings.limits : { ...chosen.state.settings.limits, ...pickSet(prepared) };
-  const verify = run.settings.checks;
   const rows: readonly (readonly [string, string])[] = [
     [
       'loop',
@@ -41,11 +65,9 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
     ['tasks', `${path} (${done}/${counts?.total ?? document.tasks.length} done)`],
     ['folder', chosen?.state?.directory ?? directory],
     ...who,
+    ['tree', treeWords(prepared, chosen)],
     ['contained', containmentWords(run.config.sandbox)],
-    [
-      'checks',
-      verify.length === 0 ? "NONE: tasks close on the agent's word, unverified (--verify CMD)" : verify.join(' ; '),
-    ],
+    ['checks', checkWords(prepared)],
     ['limits', limitWords(limits)],
     cost,
   ];

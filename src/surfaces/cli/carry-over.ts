@@ -1,5 +1,5 @@
 // A loop that goes on keeps the checks it was started with unless a person names others: proof never goes away silently.
-import { buildChecks } from '../../app/performers.ts';
+import { buildChecks, judgeNamed } from '../../app/checks.ts';
 import type { Environment } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { State } from '../../core/state.ts';
@@ -13,8 +13,14 @@ export async function carriedOver(prepared: Prepared, state: State | undefined, 
       'Give the checks again: --verify CMD',
     );
   }
-  const config = { ...prepared.run.config, verify: state.settings.checks };
-  const settings = { ...prepared.run.settings, checks: state.settings.checks };
+  const { checks: names } = state.settings;
+  const judge = names.flatMap(name => judgeNamed(name) ?? [])[0];
+  const config = {
+    ...prepared.run.config,
+    verify: names.filter(name => judgeNamed(name) === undefined),
+    ...(judge === undefined ? {} : { judge }),
+  };
+  const settings = { ...prepared.run.settings, checks: names };
   const checks = await buildChecks({ config, directory: prepared.directory, home: prepared.home, env });
   return { ...prepared, checks, run: { ...prepared.run, config, settings } };
 }

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
-import { isBounded, type Limits, type Settings } from '../../core/limits.ts';
+import { type ChangedSettings, isBounded, type Limits, type Settings } from '../../core/limits.ts';
 
 /** Settings that a person set anew for a loop that goes on. */
 export function changedSettings(
@@ -34,9 +34,27 @@ export function changedSettings(
       : { performersByPhase: wanted.performersByPhase }),
     ...(same(before.checks, wanted.checks) ? {} : { checks: wanted.checks }),
     ...(before.promise === wanted.promise || !isSet('promise') ? {} : { promise: wanted.promise }),
+    ...changedKeeping(before, wanted, isSet),
   };
   if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
   return { type: 'limits', limits, settings };
+}
+
+/** How work is kept may be changed on the way; where it happens may not. */
+function changedKeeping(before: Settings, wanted: Settings, isSet: (key: string) => boolean): ChangedSettings {
+  const fixed = isSet('parallel') && before.parallel !== wanted.parallel ? '--parallel' : undefined;
+  if (fixed !== undefined)
+    throw new UsageError(
+      `${fixed} is settled when a loop begins, and this one has begun with ${before.parallel}.`,
+      'Leave it out, or start a new loop with --new when this one has ended.',
+    );
+  return {
+    ...(isSet('noCheckpoints') && before.checkpoints && !wanted.checkpoints ? { checkpoints: false } : {}),
+    ...(isSet('noCommit') && before.commits && !wanted.commits ? { commits: false } : {}),
+    ...(isSet('rollbackAfter') && before.rollbackAfter !== wanted.rollbackAfter
+      ? { rollbackAfter: wanted.rollbackAfter }
+      : {}),
+  };
 }
 
 /** A ledger of 0.1 has no such table. */

@@ -1,11 +1,14 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
 import { options as settingOptions } from '../../config/help.ts';
+import { backCommands } from './back-commands.ts';
 import type { Context } from './context.ts';
 
-interface FlagRow {
+export interface FlagRow {
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
+  /** `--no-commit` is a setting of that name rather than the denial of `--commit`. */
+  readonly isSetting?: true;
 }
 
 interface CommandModule {
@@ -22,6 +25,8 @@ export interface CommandRow {
   readonly summary: string;
   readonly options?: readonly FlagRow[];
   readonly examples: readonly string[];
+  /** Commands a loop or starts one: refused to agents (F34). */
+  readonly changes?: true;
   readonly load: () => Promise<CommandModule>;
 }
 
@@ -30,6 +35,7 @@ const settings: readonly FlagRow[] = settingOptions().map(option => ({
   flags: option.flags,
   description: `${option.description} (${option.example})`,
   ...(option.isRepeatable ? { repeatable: true } : {}),
+  isSetting: true,
 }));
 const limitFlags = settings.filter(one =>
   /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
@@ -57,6 +63,7 @@ export const commands: readonly CommandRow[] = [
       "ralph run PRD.json --agent-command 'my-agent --headless' --verify 'npm test'",
       'ralph run PRD.json --max-iterations 10 --max-cost 5 --max-duration 2h',
     ],
+    changes: true,
     load: () => import('./run.ts'),
   },
   {
@@ -94,6 +101,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--abort', description: 'end the loop' },
     ],
     examples: ['ralph answer E1 --option 1', 'ralph answer my-loop/E2 --text "use the v2 endpoint"'],
+    changes: true,
     load: () => import('./answer.ts'),
   },
   {
@@ -101,6 +109,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'guidance for the agent at work where it can be told, else for the next iteration',
     options: [{ flags: '--task <id>', description: 'only for this task' }],
     examples: ['ralph tell "keep the public API as it is"', 'ralph tell my-loop - < note.txt'],
+    changes: true,
     load: () => import('./tell.ts'),
   },
   {
@@ -108,6 +117,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'let the live iteration finish, then wait',
     options: [{ flags: '--now', description: 'interrupt the live iteration' }],
     examples: ['ralph pause', 'ralph pause my-loop --now'],
+    changes: true,
     load: () => import('./pause.ts'),
   },
   {
@@ -115,12 +125,14 @@ export const commands: readonly CommandRow[] = [
     summary: 'go on after a pause, end a wait for a reset, or reopen a loop that ended at a limit (counters kept)',
     options: limitFlags,
     examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
+    changes: true,
     load: () => import('./resume.ts'),
   },
   {
     usage: 'stop [loop]',
     summary: 'end the loop; the live iteration is stopped at once',
     examples: ['ralph stop', 'ralph stop my-loop'],
+    changes: true,
     load: () => import('./stop.ts'),
   },
   {
@@ -155,6 +167,7 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph report', 'ralph report my-loop --json'],
     load: () => import('./report.ts'),
   },
+  ...backCommands,
   {
     group: 'loops',
     usage: 'list',

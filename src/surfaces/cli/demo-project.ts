@@ -53,7 +53,19 @@ const question = {
 
 const write = (path: string, text: string) => ({ write: path, text });
 
-/** What the agent does at each attempt. US-002's first one is the lie: the test is there, the work is not. */
+const failing = (attempt: number, text: string, costUsdMicros: number, detail: string) => ({
+  task: 'US-003',
+  attempt,
+  steps: [write('greet.sh', text), usage(8_800, 410, costUsdMicros), { fail: 'process', detail }],
+});
+
+/** US-003 goes wrong twice, the second time on top of the first; only a rollback gets rid of it. */
+const failingTurns = [
+  failing(2, 'if [ "$1" = "--shout" ]; then\n  shift\n', 31_000, 'it crashed in the middle of a file'),
+  failing(3, 'case "$1" in --shout) shift\n', 34_000, 'it crashed again, on top of the half-written file'),
+];
+
+/** What the agent does at each attempt. US-002's first one is the lie: no work, and a check that passes anything. */
 const turns = [
   {
     task: 'US-001',
@@ -70,6 +82,7 @@ const turns = [
     attempt: 1,
     steps: [
       write('tests/us-002.sh', test('Ada', 'Hello, Ada')),
+      write('run-tests.sh', 'exit 0\n'),
       usage(7_900, 240, 33_000),
       { say: 'Greeting by name works.' },
       { claim: true },
@@ -108,13 +121,17 @@ const turns = [
 ];
 
 /** The pause before each turn makes the demo readable. */
-function script(pauseMs: number) {
+function script(pauseMs: number, canRollBack: boolean) {
   const think = pauseMs > 0 ? [{ wait: pauseMs }] : [];
-  return { turns: turns.map(turn => ({ ...turn, steps: [...think, ...turn.steps] })) };
+  const all = canRollBack ? [...failingTurns, ...turns] : turns;
+  return { turns: all.map(turn => ({ ...turn, steps: [...think, ...turn.steps] })) };
 }
 
-export const demoFiles = (pauseMs: number): Readonly<Record<string, string>> => ({
+export const projectFiles: Readonly<Record<string, string>> = {
   'PRD.json': `${JSON.stringify(prd, null, 2)}\n`,
   'run-tests.sh': runTests,
-  'script.json': JSON.stringify(script(pauseMs)),
-});
+};
+
+/** The agent's part. */
+export const scriptText = (pauseMs: number, canRollBack: boolean): string =>
+  JSON.stringify(script(pauseMs, canRollBack));

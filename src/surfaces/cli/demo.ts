@@ -2,17 +2,19 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeRepository } from '../../app/place.ts';
 import { openLedger } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Answer, Escalation } from '../../core/event.ts';
+import type { Answer, Escalation, Event } from '../../core/event.ts';
 import { formatDuration, formatUsd } from '../../core/format.ts';
 import type { State } from '../../core/state.ts';
 import { card } from './card.ts';
 import { chooseLoop } from './choose.ts';
 import type { Context } from './context.ts';
-import { demoFiles } from './demo-project.ts';
+import { projectFiles, scriptText } from './demo-project.ts';
 import { type LiveView, liveView } from './live.ts';
-import { prepare } from './prepare.ts';
+import { placeNew } from './placed.ts';
+import { type Prepared, prepare } from './prepare.ts';
 import { finish, launch } from './run.ts';
 import { hanging, makeStyle, type Style, wrapped } from './style.ts';
 
@@ -36,24 +38,59 @@ const pause = (ms: number, stop: AbortSignal): Promise<void> =>
     });
   });
 
+type Remark = (text: string) => void;
+
+const remarking =
+  (view: LiveView, style: Style): Remark =>
+  text =>
+    view.line(style.paint('attention', hanging('  demo: ', text, style.columns())));
+
 /** The demo answers its own question, and says so. */
 const answering =
-  (view: LiveView, style: Style, waitMs: number) =>
+  (remark: Remark, waitMs: number) =>
   () =>
-  async (escalation: Escalation, _state: State, stop: AbortSignal): Promise<Answer | undefined> => {
+  async ({ id, kind }: Escalation, _state: State, stop: AbortSignal): Promise<Answer | undefined> => {
     await pause(waitMs, stop);
-    view.line(
-      style.paint(
-        'attention',
-        hanging(
-          '  demo: ',
-          `you would be asked here; it answers as  ralph answer ${escalation.id} --option 1  would.`,
-          style.columns(),
-        ),
-      ),
-    );
-    return { kind: 'option', option: 1 };
+    const option = kind === 'storage' ? 2 : 1; // on, also where git fails later than we could foresee
+    remark(`you would be asked here; it answers  ralph answer ${id} --option ${option}`);
+    return { kind: 'option', option };
   };
+
+/** What a newcomer cannot know. */
+function remarkOn(event: Event): string | undefined {
+  if (event.type === 'work.screened' && event.restored.length > 0)
+    return 'the agent had edited the test script; the check runs the real one.';
+  if (event.type === 'work.committed' && event.commit !== '')
+    return 'an ordinary commit on the current branch, one for each task.';
+  if (event.type === 'checkpoint.restored' && event.refused === undefined)
+    return 'a rollback: the half-written file is gone, yet kept in a checkpoint.';
+  return undefined;
+}
+
+/** Each remark once. */
+function explaining(view: LiveView, remark: Remark): LiveView {
+  const said = new Set<string>();
+  return {
+    ...view,
+    tell(event, state) {
+      view.tell(event, state);
+      const text = remarkOn(event);
+      if (text === undefined || said.has(text)) return;
+      said.add(text);
+      remark(text);
+    },
+  };
+}
+
+/** Until the loop listens for signals itself: leaves at once, so that what stands for the exit is done. */
+function leavingOnSignals(): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const leave = (signal: NodeJS.Signals): never => process.exit(signal === 'SIGINT' ? 130 : 143);
+  for (const signal of signals) process.on(signal, leave);
+  return () => {
+    for (const signal of signals) process.off(signal, leave);
+  };
+}
 
 function costChart(state: State, style: Style): readonly string[] {
   const full = style.ascii ? '#' : '█';
@@ -69,10 +106,45 @@ function introduce(context: Context, style: Style): void {
   const prose = (text: string): string => wrapped(text, style.columns() - 1).join('\n');
   const scripted =
     'Ralph demo. The agent is SCRIPTED: it plays a fixed part, no model is called, no key is needed, the costs are made up.';
-  const real =
-    'The loop, the checks, the question, the ledger and the limits are the real ones. Everything happens in a scratch folder.';
+  const real = 'Everything else is real, in a scratch folder that is removed at the end.';
   context.say(style.paint('strong', prose(scripted)));
   context.say(`${prose(real)}\n`);
+}
+
+interface Stage {
+  readonly folder: string;
+  readonly project: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Writes the project, as a repository where git allows it, and looks at it as `ralph run` would. */
+async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs: number): Promise<Prepared> {
+  const { folder, project, home, env } = stage;
+  mkdirSync(join(project, 'tests'), { recursive: true });
+  for (const [name, text] of Object.entries(projectFiles)) writeFileSync(join(project, name), text);
+  const refusal = await makeRepository(project, env);
+  const canRollBack = refusal === undefined;
+  if (!canRollBack)
+    context.say(hanging('note: ', `no commits and no undo in this demo: ${refusal.problem}.`, style.columns()));
+  writeFileSync(join(folder, 'script.json'), scriptText(pauseMs, canRollBack));
+  const settings = {
+    agent: 'scripted',
+    script: '../script.json',
+    verify: ['sh run-tests.sh'],
+    maxCost: '0.50',
+    maxIterations: '12',
+    allowRedStart: true,
+    backoffBase: '250ms',
+    ...(canRollBack ? { rollbackAfter: '2' } : {}),
+  };
+  const prepared = await prepare({ env, directory: project, home }, 'PRD.json', settings);
+  if (!canRollBack && prepared.ground.repository !== undefined)
+    throw new UsageError(
+      `The scratch folder lies in the repository ${prepared.ground.repository.directory}, which is none of the demo's.`,
+      'Set TMPDIR to a folder outside of it.',
+    );
+  return prepared;
 }
 
 export async function execute(
@@ -82,66 +154,101 @@ export async function execute(
 ): Promise<number> {
   const began = Date.now();
   const folder = scratchFolder();
-  const home = join(folder, '.ralph-home');
-  const project = join(folder, 'greeter');
+  const stage = {
+    folder,
+    project: join(folder, 'greeter'),
+    home: join(folder, '.ralph-home'),
+    env: { PATH: context.env['PATH'], HOME: folder },
+  };
   const style = makeStyle(flags);
   const pauseMs = flags['fast'] === true ? 0 : 900;
-  const scratch: Context = { ...context, home: () => home, directory: project };
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.on('exit', remove); // a second Ctrl-C ends without unwinding
+  const stay = leavingOnSignals();
   try {
-    mkdirSync(join(project, 'tests'), { recursive: true });
-    for (const [name, text] of Object.entries(demoFiles(pauseMs))) writeFileSync(join(project, name), text);
     introduce(context, style);
-    const settings = {
-      agent: 'scripted',
-      script: 'script.json',
-      verify: ['sh run-tests.sh'],
-      maxCost: '0.50',
-      maxIterations: '12',
-    };
-    const env = { PATH: context.env['PATH'], HOME: folder };
-    const prepared = await prepare({ env, directory: project, home }, 'PRD.json', settings);
-    const ledger = await openLedger({ home, env: context.env, warn: context.say });
-    const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
-    if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
-    context.say(card(prepared, chosen, style));
-    const view = liveView(style, text => void process.stderr.write(text), false);
-    const { result, interrupted } = await launch({
-      context: scratch,
-      ledger,
-      prepared,
-      chosen,
-      view,
-      ask: answering(view, style, pauseMs),
-      allowEmptyCriteria: false,
-    });
-    const quiet: Context = { ...scratch, say: () => {} };
-    const code = finish(quiet, view, result, interrupted, { requireChecks: true });
-    const verified = await ledger.store.verify(chosen.loop);
-    await ledger.store.close();
-    if ('state' in result && result.state.ended?.reason === 'goal_achieved') {
-      context.say(costChart(result.state, style).join('\n'));
-      context.say(
-        hanging(
-          '  ',
-          `took ${formatDuration(Date.now() - began)}; the ledger's ${verified.ok ? `${verified.events} events verify` : 'chain is BROKEN'}; a false "done" was caught by a check; one question was asked and answered.`,
-          style.columns(),
-        ),
-      );
-      context.say(whatNext(style));
-    }
-    return code;
+    const prepared = await setTheStage(context, style, stage, pauseMs);
+    return await play(context, style, prepared, { began, pauseMs, stay });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    stay();
+    remove();
   }
 }
 
-function whatNext(style: Style): string {
+interface Pace {
+  readonly began: number;
+  readonly pauseMs: number;
+  /** From here on the loop listens for signals. */
+  stay(): void;
+}
+
+async function play(
+  context: Context,
+  style: Style,
+  prepared: Prepared,
+  { began, pauseMs, stay }: Pace,
+): Promise<number> {
+  const { home, directory } = prepared;
+  const scratch: Context = { ...context, home: () => home, directory };
+  const ledger = await openLedger({ home, env: context.env, warn: context.say });
+  const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
+  if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
+  context.say(card(prepared, chosen, style));
+  const placed = await placeNew(prepared, chosen, () => {}, false);
+  if (placed === undefined) return 1;
+  const plainView = liveView(style, text => void process.stderr.write(text), false);
+  const remark = remarking(plainView, style);
+  const view = explaining(plainView, remark);
+  stay();
+  const { result, interrupted } = await launch({
+    context: scratch,
+    ledger,
+    prepared,
+    placed,
+    chosen,
+    view,
+    ask: answering(remark, pauseMs),
+    allowEmptyCriteria: false,
+  });
+  const quiet: Context = { ...scratch, say: () => {} };
+  const code = finish(quiet, view, result, interrupted, { requireChecks: true });
+  const verified = await ledger.store.verify(chosen.loop);
+  await ledger.store.close();
+  if ('state' in result && result.state.ended?.reason === 'goal_achieved') {
+    const chain = verified.ok ? `${verified.events} events verify` : 'chain is BROKEN';
+    context.say(costChart(result.state, style).join('\n'));
+    context.say(hanging('  ', accountOf(result.state, Date.now() - began, chain), style.columns()));
+    context.say(whatNext(result.state, style));
+  }
+  return code;
+}
+
+function accountOf(state: State, tookMs: number, chain: string): string {
+  const undone = state.restores === 0 ? [] : ['after two crashes the files were put back to the last good checkpoint'];
+  return [
+    `took ${formatDuration(tookMs)}`,
+    `the ledger's ${chain}`,
+    'a false "done" was caught by a check',
+    'one question was asked and answered',
+    ...undone,
+  ]
+    .join('; ')
+    .concat('.');
+}
+
+function whatNext({ checkpointsMade }: State, style: Style): string {
+  const back = [
+    '  ralph diff                # what a loop of yours changed',
+    '  ralph undo                # takes its last iteration back; --dry-run shows it',
+  ];
   return [
     '',
     style.paint('strong', 'What next'),
     '  ralph doctor              # which agents are installed and logged in',
-    "  ralph run PRD.json --agent claude --verify 'YOUR TESTS'      # or codex, gemini, any program of yours",
+    "  ralph run PRD.json --agent claude --verify 'YOUR TESTS'  # or codex, gemini",
+    ...(checkpointsMade === 0 ? [] : back),
     '  ralph help run            # limits, checks, what happens on a question',
-    '  docs/formats/prd.md       # how to write a PRD.json; docs/agents.md: about each agent',
+    '  docs/formats/prd.md       # how to write a PRD.json',
+    '  docs/agents.md            # about each agent; any program of yours can be one',
   ].join('\n');
 }

@@ -143,9 +143,8 @@ function wording(
         ? { tone: 'good', text: `${marks.done} ${event.task} done, proven: ${event.because}` }
         : { tone: 'attention', text: `${marks.done} ${event.task} done, UNVERIFIED: no check is configured` };
     case 'check.ended':
-      return event.passed
-        ? undefined
-        : { tone: 'bad', text: `${marks.failed} ${event.because}\n${indented(event.detail, '    | ')}` };
+      if (event.passed) return event.flaky ? { tone: 'attention', text: event.because } : undefined;
+      return { tone: 'bad', text: `${marks.failed} ${event.because}\n${indented(event.detail, '    | ')}` };
     case 'signal.read':
       return event.accepted ? undefined : { tone: 'attention', text: `${marks.failed} ${event.because}` };
     case 'iteration.ended':

@@ -1,7 +1,10 @@
 // Everything `ralph run` looks at before it writes a byte: the folder, the settings, the document, the agent.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { buildChecks, buildPerformers, type Staff } from '../../app/performers.ts';
+import { buildChecks, judgeName, judgeSpec } from '../../app/checks.ts';
+import { type DetectedCheck, detectCheck } from '../../app/detect.ts';
+import { buildPerformers, type Staff } from '../../app/performers.ts';
+import { type Ground, lookAround, settingsHere } from '../../app/place.ts';
 import { type Environment, type RunConfig, readDocument, resolveRunConfig } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Settings } from '../../core/limits.ts';
@@ -18,6 +21,10 @@ export interface Prepared extends Place {
   /** Nobody named the agent: it is the first that was found on PATH. */
   readonly isFound: boolean;
   readonly checks: readonly Check[];
+  /** The project's own test command, taken because nobody named a check. */
+  readonly detected?: DetectedCheck;
+  readonly judge?: string;
+  readonly ground: Ground;
   readonly notices: readonly string[];
 }
 
@@ -105,15 +112,38 @@ export async function prepare(
     const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
     refuseProblems([...read.problems, ...hint], basename(path));
   }
-  const { run, isFound } = await withAgents(resolved.run, place, () => remembered.settings(path));
+  const ground = await lookAround(directory, env);
+  const before = await remembered.settings(path);
+  const { run: chosen, isFound } = await withAgents(resolved.run, place, async () => before);
+  const detected = before === undefined ? detectedFor(chosen, place) : undefined;
+  const run = await withProof(chosen, place, ground, detected);
   const strange = strangeTasks(run, read.document, basename(path));
   if (run.settings.performers.includes('command')) refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
   const needs = { config: run.config, settings: run.settings, ...place };
   const staff = await buildPerformers(needs);
   const checks = await buildChecks(needs);
   const promise = await promiseNotice(path, run.settings.promise);
-  const notices = [...run.notices, ...read.document.notices, ...promise, ...strange];
-  return { ...place, path, document: read.document, run, staff, isFound, checks, notices };
+  const notices = [...run.notices, ...ground.notices, ...read.document.notices, ...promise, ...strange];
+  const more = detected === undefined ? {} : { detected };
+  return { ...place, path, document: read.document, run, staff, isFound, checks, ground, notices, ...more };
+}
+
+/** Only where nobody named a check, and only once: a loop that goes on keeps its own. */
+function detectedFor({ config }: RunConfig, { directory, env }: Place): DetectedCheck | undefined {
+  return config.verify.length > 0 || config.detectChecks === 'none' ? undefined : detectCheck(directory, env);
+}
+
+/** What the folder allows, the check that was found, and the judge: all that "done" will rest on. */
+async function withProof(
+  run: RunConfig,
+  place: Place,
+  ground: Ground,
+  detected: DetectedCheck | undefined,
+): Promise<RunConfig> {
+  const config = detected === undefined ? run.config : { ...run.config, verify: [detected.command] };
+  const judge = await judgeSpec({ config, settings: run.settings, ...place });
+  const checks = [...config.verify, ...(judge === undefined ? [] : [judgeName(judge)])];
+  return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, ground) };
 }
 
 /** A promise that stands in the instructions may be echoed; only an exact last line counts, but say so (B09). */

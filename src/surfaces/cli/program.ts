@@ -53,7 +53,7 @@ function addCommand(parent: Command, row: CommandRow, wanted: boolean, done: (co
   for (const option of wanted ? (row.options ?? []) : []) {
     const flag = new Option(option.flags, option.description);
     if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
-    if (flag.required) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
+    if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
     made.addOption(flag);
   }
   made.option('--debug', 'show the stack of an internal error');
@@ -63,6 +63,10 @@ function addCommand(parent: Command, row: CommandRow, wanted: boolean, done: (co
     const words = given.slice(0, -2) as (string | undefined)[];
     const context = makeContext();
     try {
+      if (row.changes && flags['dryRun'] !== true) {
+        const { refuseInsideAgent } = await import('./inside-agent.ts');
+        await refuseInsideAgent(context, [row.group, row.usage.split(' ')[0]].filter(Boolean).join(' '), words);
+      }
       const { execute } = await row.load();
       done(await execute(context, words, flags));
     } catch (error) {

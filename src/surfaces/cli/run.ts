@@ -23,6 +23,7 @@ import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
 import { workWithoutAudience } from './output.ts';
+import { placeAgain, placeNew, type Started } from './placed.ts';
 import { type Prepared, prepare, refuseProblems } from './prepare.ts';
 import { rememberedBy } from './remembered.ts';
 import { makeStyle } from './style.ts';
@@ -32,8 +33,15 @@ const renewEveryMs = 15_000;
 
 type Flags = Readonly<Record<string, unknown>>;
 
-function firstInputs(prepared: Prepared, chosen: Chosen, context: Context, flags: Flags): readonly Input[] {
-  const { run, document, path, directory } = prepared;
+function firstInputs(
+  prepared: Prepared,
+  placed: Started,
+  chosen: Chosen,
+  context: Context,
+  flags: Flags,
+): readonly Input[] {
+  const { run, document, path } = prepared;
+  const { directory, branch, protectedHash, baseline } = placed;
   if (chosen.state !== undefined) {
     const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
     const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
@@ -52,6 +60,9 @@ function firstInputs(prepared: Prepared, chosen: Chosen, context: Context, flags
       taskId: run.config.taskId ?? '',
       settings: run.settings,
       by: context.by,
+      ...(branch === undefined ? {} : { branch }),
+      ...(protectedHash === undefined ? {} : { protectedHash }),
+      ...(baseline === undefined ? {} : { baseline }),
     },
   ];
 }
@@ -94,6 +105,7 @@ export interface Launch {
   readonly context: Context;
   readonly ledger: Ledger;
   readonly prepared: Prepared;
+  readonly placed: Started;
   readonly chosen: Chosen;
   readonly view: LiveView;
   /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
@@ -107,7 +119,7 @@ export interface Launch {
 export async function launch(
   launching: Launch,
 ): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
-  const { context, ledger, prepared, chosen, view, ask } = launching;
+  const { context, ledger, prepared, placed, chosen, view, ask } = launching;
   const home = context.home();
   workWithoutAudience();
   const interrupt = watchSignals(text => view.line(text));
@@ -126,9 +138,10 @@ export async function launch(
     source,
     warn: context.say,
     by: context.by,
-    performers: prepared.staff.performers,
+    performers: placed.staff.performers,
     interactive: prepared.run.config.interactive,
-    checks: prepared.checks,
+    checks: placed.checks,
+    parts: placed.engine,
     notifiers: [view],
     onEscalation,
     answerMsMax: prepared.run.config.answerTimeout,
@@ -137,7 +150,7 @@ export async function launch(
   try {
     const result = await runEngine(engine, chosen.loop, {
       interrupt: interrupt.signal,
-      first: firstInputs(prepared, chosen, context, launching.flags ?? {}),
+      first: firstInputs(prepared, placed, chosen, context, launching.flags ?? {}),
     });
     return { result, interrupted: interrupt.exitCode() };
   } finally {
@@ -175,6 +188,11 @@ export async function execute(
   }
 }
 
+async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  return id => known.has(id);
+}
+
 async function work(
   context: Context,
   ledger: Ledger,
@@ -193,12 +211,18 @@ async function work(
   const prepared = await carriedOver(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
+  const placed =
+    chosen.state === undefined
+      ? await placeNew(prepared, chosen, context.say, interactive, await knownLoops(ledger))
+      : await placeAgain(prepared, chosen.loop, chosen.state);
+  if (placed === undefined) return 130;
   const makeView = prepared.run.config.interactive ? asideView : liveView;
   const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
   const { result, interrupted } = await launch({
     context,
     ledger,
     prepared,
+    placed,
     chosen,
     view,
     allowEmptyCriteria: flags['criteria'] === false,

@@ -122,7 +122,7 @@ describe('texts', () => {
   it.concurrent(
     'B06: a flag inside the text of `tell` is text; a note says so',
     inProject(async place => {
-      await place.ralph([...runScript, '--max-iterations', '1', '--verify', 'false']);
+      await place.ralph([...runScript, '--max-iterations', '1', '--verify', 'false', '--allow-red-start']);
       await place.ralph(['resume', 'shop', '--max-iterations', '3']);
       const told = await place.ralph(['tell', 'do it --max-iterations 9']);
       expect(told.code).toBe(0);

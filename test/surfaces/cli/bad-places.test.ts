@@ -85,7 +85,7 @@ describe('names of files and folders', () => {
   it.concurrent(
     'B11: `tell -` reads the text from standard input',
     inProject(async place => {
-      const words = [...runScript, '--verify', 'false', '--max-iterations', '1'];
+      const words = [...runScript, '--verify', 'false', '--allow-red-start', '--max-iterations', '1'];
       expect((await place.ralph(words)).code).toBe(3);
       await place.ralph(['resume', '--max-iterations', '2']);
       expect((await place.ralph(['tell', '-'], { input: 'Mind the gap.\n' })).code).toBe(0);

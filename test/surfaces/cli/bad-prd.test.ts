@@ -124,7 +124,7 @@ describe('the stories', () => {
     inScratch(async place => {
       const cheat = prd([{ id: 'US-001', passes: true }]);
       scripted(place, ['US-001'], [{ steps: [{ write: 'PRD.json', text: cheat }, { say: 'All done.' }] }]);
-      const told = await place.ralph([...runScript, '--verify', 'false', '--max-iterations', '1']);
+      const told = await place.ralph([...runScript, '--verify', 'false', '--allow-red-start', '--max-iterations', '1']);
       expect(told.code).not.toBe(0);
       expect(told.stdout).toContain('0/1 tasks done');
       expect(JSON.parse(place.read('PRD.json')).userStories[0].passes).toBe(false);

@@ -21,7 +21,7 @@ beforeAll(async () => {
       claims('US-002'),
     ],
   );
-  expect((await place.ralph([...runScript, '--verify', 'test -f proof'])).code).toBe(0);
+  expect((await place.ralph([...runScript, '--verify', 'test -f proof', '--allow-red-start'])).code).toBe(0);
 });
 
 afterAll(() => place.end());

@@ -133,7 +133,19 @@ describe('confinement', () => {
       expect((await place.ralph([...runScript, '--verify', check])).code).toBe(0);
       scripted(place, ['US-001'], [claims()]);
       expect(
-        (await place.ralph([...runScript, '--new', '--verify', check, '--sandbox', 'none', '-n', '1'])).code,
+        (
+          await place.ralph([
+            ...runScript,
+            '--new',
+            '--verify',
+            check,
+            '--allow-red-start',
+            '--sandbox',
+            'none',
+            '-n',
+            '1',
+          ])
+        ).code,
       ).not.toBe(0);
     }),
   );

@@ -11,7 +11,7 @@ const question = {
   question: 'Which one is meant?',
 };
 const passes = ['--verify', 'true'];
-const fails = ['--verify', 'false'];
+const fails = ['--verify', 'false', '--allow-red-start'];
 
 interface Case {
   readonly name: string;

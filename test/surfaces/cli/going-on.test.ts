@@ -12,7 +12,7 @@ describe('a loop that goes on', () => {
   it('keeps its check and its limits although an agent wrote a ralph.config.json', () =>
     inScratch(async place => {
       scripted(place, ['US-001'], [{ steps: [asks] }]);
-      expect((await place.ralph([...runScript, '--verify', 'false', '-n', '2'])).code).toBe(5);
+      expect((await place.ralph([...runScript, '--verify', 'false', '--allow-red-start', '-n', '2'])).code).toBe(5);
       place.put('ralph.config.json', JSON.stringify({ verify: ['true'], maxIterations: 1000, maxCost: '$9999' }));
       scripted(place, ['US-001'], [claims()]);
       await place.ralph(['answer', 'E1', '--retry']);
@@ -90,7 +90,7 @@ describe('a loop that goes on', () => {
     inScratch(async place => {
       const works: ScriptTurn = { steps: [{ write: 'ok', text: 'yes' }, { claim: true }] };
       scripted(place, ['H-1', 'E-2'], [{ task: 'H-1', steps: [{ claim: true }] }, works]);
-      const told = await place.ralph([...runScript, '--verify', 'test -f ok']);
+      const told = await place.ralph([...runScript, '--verify', 'test -f ok', '--allow-red-start']);
       expect(told.stdout).toContain('1/2 tasks done, 1 parked');
     }));
 });

@@ -253,5 +253,14 @@ export async function eventually<Value>(what: string, look: () => Value | Promis
   }
 }
 
+/** The ledger of the newest loop, event by event. */
+export async function eventsOf(place: Scratch): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { stdout } = await place.ralph(['events', '--json']);
+  return stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+}
+
 export const isInstalled = (program: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some(folder => existsSync(join(folder, program)));

@@ -1,0 +1,148 @@
+// Makes the checks that the settings name: commands, files, the judge; and says which files prove the work.
+import { basename } from 'node:path';
+import { specOf } from '../config/agent-spec.ts';
+import type { Config } from '../config/settings.ts';
+import { UsageError } from '../core/errors.ts';
+import { isTestFile, languageOf } from '../core/tamper-files.ts';
+import { checkScripts } from '../core/tamper-words.ts';
+import type { Check, CheckResult, Judge } from '../ports/check.ts';
+import { rowOf } from './agents.ts';
+import { boundsOf, environmentOf } from './bounds.ts';
+import { type AgentFacts, type AgentNeeds, buildPerformers } from './performers.ts';
+import { findProgram } from './programs.ts';
+
+type CheckNeeds = Omit<AgentNeeds, 'settings'>;
+
+export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> {
+  const { config } = needs;
+  if (config.verify.length === 0) return [];
+  const { fileCheck, fileProofOf } = await import('../checks/files.ts');
+  const read = config.verify.map(text => ({ text, proof: fileProofOf(text) }));
+  const wrong = read.find(({ proof }) => proof?.ok === false)?.proof;
+  if (wrong?.ok === false)
+    throw new UsageError(
+      `--verify: ${wrong.problem}.`,
+      "Write it like 'file:docs/guide.md' or 'file:CHANGELOG.md contains 1.2.0'.",
+    );
+  const { commandCheck } = await import('../checks/command.ts');
+  const [needed = 1, most = 1] = config.verifyRuns.split('/').map(Number);
+  const order = {
+    environment: environmentOf(needs),
+    timeMsMax: config.verifyTimeout,
+    runs: { needed, most },
+    ...(read.some(({ proof }) => proof === undefined) ? boundsOf(needs) : {}),
+  };
+  return read.map(({ text, proof }) =>
+    proof?.ok ? fileCheck(text, proof.proof) : commandCheck({ command: text, ...order }),
+  );
+}
+
+/** All of them once, before anybody worked, also after one that failed: a person wants to see the whole picture. */
+export async function redStart(
+  checks: readonly Check[],
+  directory: string,
+  stop: AbortSignal,
+): Promise<readonly CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const check of checks) {
+    if (stop.aborted) break;
+    results.push(await check.run(directory, stop));
+  }
+  return results;
+}
+
+/**
+ * What is to be protected: the scripts that commands run, and what a person named, unless a person lifted it (`!PATH`).
+ * A test that a command runs directly stays open, because tests are added to; the tamper screen looks at those.
+ */
+export function filesToProtect({ verify, protect }: Pick<Config, 'verify' | 'protect'>): {
+  readonly candidates: readonly string[];
+  readonly wanted: readonly string[];
+} {
+  const lifted = new Set(protect.filter(path => path.startsWith('!')).map(path => path.slice(1).replace(/^\.\//, '')));
+  const isOpen = (path: string): boolean =>
+    lifted.has(path) || (languageOf(path) !== 'shell' && isTestFile(basename(path)));
+  const commands = verify.filter(text => !text.startsWith('file:'));
+  return {
+    candidates: [...new Set(commands.flatMap(checkScripts))].filter(path => !isOpen(path)),
+    wanted: protect.filter(path => !path.startsWith('!')),
+  };
+}
+
+/** Whose models an agent uses when it is told no other: a judge of another house does not share its blind spots. */
+const vendors: Readonly<Record<string, string>> = {
+  claude: 'anthropic',
+  codex: 'openai',
+  gemini: 'google',
+  qwen: 'alibaba',
+  kiro: 'anthropic',
+  q: 'anthropic',
+};
+
+/** Agents with models of their own, in the order in which agents are preferred. */
+const judges = ['claude', 'codex', 'gemini', 'qwen'] as const;
+
+function vendorOf(spec: string): string {
+  const { agent = '', model = '' } = specOf(spec) ?? {};
+  const byModel = /^(anthropic|openai|google|alibaba)\//.exec(model)?.[1] ?? /^(claude|gemini|qwen)/.exec(model)?.[1];
+  return (byModel === undefined ? undefined : (vendors[byModel] ?? byModel)) ?? vendors[agent] ?? agent;
+}
+
+/** `auto`: the first installed agent of another vendor than the loop's first one, else that one. */
+export async function judgeSpec({
+  config,
+  settings,
+  directory,
+  env,
+}: Pick<AgentNeeds, 'config' | 'settings' | 'directory' | 'env'>): Promise<string | undefined> {
+  if (config.judge !== 'auto') return config.judge;
+  const worker = settings.performers[0];
+  for (const name of judges) {
+    if (worker !== undefined && vendorOf(name) === vendorOf(worker)) continue;
+    const { program } = await rowOf(name).load();
+    if (findProgram(program, directory, env).type === 'found') return name;
+  }
+  return worker;
+}
+
+/** As it stands among the checks of a loop. */
+export const judgeName = (spec: string): string => `judge: ${spec}`;
+
+/** The agent behind such a name; undefined for every other check. */
+export const judgeNamed = (check: string): string | undefined => /^judge: (.+)$/.exec(check)?.[1];
+
+export interface BuiltJudge {
+  readonly judge: Judge;
+  /** For the card. */
+  readonly facts: AgentFacts;
+}
+
+/** Undefined when no judge is wanted. Exit 7 when it is not installed. */
+export async function buildJudge(
+  needs: AgentNeeds & { readonly redact?: (text: string) => string },
+): Promise<BuiltJudge | undefined> {
+  const { config, settings } = needs;
+  const spec = await judgeSpec(needs);
+  if (spec === undefined) return undefined;
+  const isWorker = specOf(spec)?.agent === specOf(settings.performers[0] ?? '')?.agent;
+  const staff = await buildPerformers({
+    ...needs,
+    config: { ...config, agentArgs: isWorker ? config.agentArgs : [] }, // meant for the one who works
+    settings: { performers: [spec], performersByTask: {}, performersByPhase: {} },
+    readOnly: `${needs.env['HOME'] ?? ''}/`.startsWith(`${needs.directory}/`) ? [] : [needs.directory], // it needs its login
+  });
+  const [performer, facts] = [staff.performers[spec], staff.facts[spec]];
+  if (performer === undefined || facts === undefined) return undefined;
+  const [{ judgeCheck }, { judgePrompt }] = await Promise.all([
+    import('../checks/judge.ts'),
+    import('../prompts/judge.ts'),
+  ]);
+  const timeMsMax = config.verifyTimeout;
+  const judge = judgeCheck({
+    performer,
+    prompt: judgePrompt,
+    timeMsMax,
+    ...(needs.redact === undefined ? {} : { redact: needs.redact }),
+  });
+  return { judge, facts };
+}

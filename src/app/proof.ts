@@ -1,0 +1,126 @@
+// What stands behind "done": protected files, the look at the work, the judge; made for one loop.
+import { relative } from 'node:path';
+import type { Doubt } from '../core/event.ts';
+import type { State } from '../core/state.ts';
+import {
+  type ChangedFile,
+  describeFindings,
+  type Finding,
+  fingerprintOf,
+  isTestConfiguration,
+  nothingChanged,
+  screenWork,
+} from '../core/tamper.ts';
+import { mayHoldTests } from '../core/tamper-files.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Judge } from '../ports/check.ts';
+import type { Guard } from '../ports/guard.ts';
+import type { Span } from '../ports/workspace.ts';
+import type { GitWorkspace } from '../workspaces/git.ts';
+
+/** The ledger knows by which hash the copies prove themselves. */
+export function guardOf(guard: Guard, hash: string | undefined): Engine['guard'] {
+  if (hash === undefined) return undefined;
+  return {
+    async restore(directory) {
+      const done = await guard.restore(directory, hash);
+      if (!done.ok) return { restored: [], damaged: done.problem };
+      return { restored: done.restored.map(({ path, how }) => `${path} (${how})`) };
+    },
+  };
+}
+
+const fileBytesMax = 2_000_000;
+const filesMax = 2_000;
+
+async function textsOf(
+  git: GitWorkspace,
+  tree: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const found = await git.content(tree, paths);
+  return new Map(found.map(({ path, bytes }) => [path, bytes]));
+}
+
+const isText = (bytes: Buffer): boolean => bytes.length <= fileBytesMax && !bytes.includes(0);
+
+/** A file that cannot be read any more may hide what became of its tests. */
+async function filesOf(git: GitWorkspace, spans: readonly Span[], paths: readonly string[]): Promise<ChangedFile[]> {
+  const [from, to] = [spans[0]?.from ?? '', spans.at(-1)?.to ?? ''];
+  const [before, after] = [await textsOf(git, from, paths), await textsOf(git, to, paths)];
+  return paths.map(path => {
+    const [old, now] = [before.get(path), after.get(path)];
+    return {
+      path,
+      ...(old === undefined ? {} : { before: isText(old) ? old.toString('utf8') : '' }),
+      ...(now === undefined ? {} : { after: isText(now) ? now.toString('utf8') : '' }),
+      ...(now !== undefined && !isText(now) ? { isOpaque: true as const } : {}),
+    };
+  });
+}
+
+/** Only what decides about the proof is read: junk beside it must not hide it. */
+const matters = (path: string, checks: readonly string[]): boolean =>
+  mayHoldTests(path) ||
+  isTestConfiguration(path) ||
+  checks.some(check => check.includes(path.split('/').at(-1) ?? path));
+
+const doubtOf = (finding: Finding): Doubt => ({ ...finding, fingerprint: fingerprintOf(finding) });
+
+/** Ralph's own writing is nobody's work: the document, its instructions, the closing note. */
+function isOurs(path: string, document: string): boolean {
+  const name = path.split('/').at(-1) ?? '';
+  return path === document || name === 'done.md' || path.startsWith('.ralph/');
+}
+
+/** `inside`: the folder of the work, relative to the top of the tree. */
+export function screenOf(git: GitWorkspace, top: string, inside: string): NonNullable<Engine['screen']> {
+  return async (spans, task, state: State) => {
+    const document = relative(top, state.document);
+    const { checks } = state.settings;
+    const changes = (await git.changes(spans)).filter(one => !isOurs(one.path, document));
+    if (changes.length === 0) return [doubtOf({ ...nothingChanged, detail: `no file was changed for ${task}` })];
+    const paths = changes.map(one => one.path).filter(path => matters(path, checks));
+    if (paths.length > filesMax) return [doubtOf(tooMany(paths.length))];
+    const files = await filesOf(git, spans, paths);
+    return screenWork({ files, checks, ...(inside === '' ? {} : { folder: inside }) }).map(doubtOf);
+  };
+}
+
+const tooMany = (count: number): Finding => ({
+  kind: 'fewer-tests',
+  path: '',
+  detail: `${count} files of tests and their settings were changed, too many to compare`,
+  severity: 'refuse',
+});
+
+const patchBytesMax = 400_000;
+
+async function patchText(git: GitWorkspace, span: Span): Promise<string> {
+  const { text, isCut } = await git.patch(span, { bytesMax: patchBytesMax });
+  return isCut ? `${text}\n[The rest of the diff is left out: it is longer than ${patchBytesMax} bytes.]\n` : text;
+}
+
+export function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): NonNullable<Engine['judge']> {
+  return async (task, iteration, spans, outcomes, doubts, stop) => {
+    const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
+    const isKnown = git !== undefined && from !== undefined && to !== undefined;
+    const diff = isKnown ? await patchText(git, { from, to }) : 'Not known: this folder keeps no history.';
+    const verdict = await judge.judge(
+      {
+        loop,
+        iteration,
+        task: task.id,
+        title: task.title,
+        criteria: task.criteria,
+        diff,
+        outcomes: outcomes.map(({ flaky: _flaky, ...outcome }) => outcome),
+        ...(doubts.length === 0 ? {} : { findings: describeFindings(doubts as readonly Finding[]) }),
+      },
+      stop,
+    );
+    return { ...verdict, undecided: !verdict.passed && verdict.detail.startsWith(noVerdict) };
+  };
+}
+
+const noVerdict = 'The judge gave no verdict';

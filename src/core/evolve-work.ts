@@ -1,0 +1,154 @@
+// What checks, merges, checkpoints, restores and commits do to the state.
+import { remember } from './context.ts';
+import type { CheckpointMark, EventOf } from './event.ts';
+import { clocked, unsaved, withDue, withTask } from './fold.ts';
+import type { CheckpointDue, State } from './state.ts';
+import { allTasks, setTask, type Task } from './task.ts';
+
+function claimRefused(state: State, iteration: number, task: string, rejection: string, claimFailed: boolean): State {
+  const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };
+  const refused = withTask(without, task, one => ({
+    ...one,
+    rejection,
+    claimFailed,
+    status: one.status === 'active' ? 'pending' : one.status,
+  }));
+  return { ...unsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
+}
+
+export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
+  const { check, passed, iteration, task } = event;
+  const ticking = { ...clocked(state, event.at), lastChecks: { ...state.lastChecks, [check]: { passed, iteration } } };
+  if (!passed) return claimRefused(ticking, iteration, task, `${event.because}\n${event.detail}`, true);
+  if (event.remaining > 0 || !ticking.settings.forked) return ticking;
+  return toMerge(ticking, iteration);
+}
+
+const toMerge = (state: State, iteration: number): State => ({
+  ...state,
+  claims: state.claims.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge' } : claim)),
+});
+
+export function workScreened(state: State, event: EventOf<'work.screened'>): State {
+  const { iteration, task, because, restored } = event;
+  // What we put back ourselves is nobody's work: the next span begins after it.
+  if (restored.length > 0 && state.settings.checkpoints && !state.settings.forked) {
+    const due: CheckpointDue = { label: 'protected files were put back', iteration };
+    return workScreened(withDue(state, due), { ...event, restored: [] });
+  }
+  if (event.refused) return claimRefused(state, iteration, task, because, true);
+  return state.settings.checks.length === 0 && state.settings.forked ? toMerge(state, iteration) : state;
+}
+
+const acceptedMax = 500;
+
+/** The claim stands again, and is checked again: the tree may have changed since. */
+export function workAccepted(state: State, { task, iteration, findings }: EventOf<'work.accepted'>): State {
+  const claimed = withTask(state, task, ({ rejection: _old, ...one }) => ({ ...one, status: 'active' }));
+  const accepted = [...new Set([...state.accepted, ...findings])].slice(-acceptedMax);
+  return { ...claimed, accepted, claims: [...claimed.claims, { iteration, task, performer: '', stage: 'check' }] };
+}
+
+export function workCommitted(state: State, { task }: EventOf<'work.committed'>): State {
+  const committed = withTask(state, task, withoutSpans);
+  return { ...committed, commitsDue: state.commitsDue.filter(one => one.task !== task) };
+}
+
+export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
+  const ticking = clocked(state, event.at);
+  return event.merged ? ticking : claimRefused(ticking, event.iteration, event.task, event.because, false);
+}
+
+/** What a person had before the loop touched anything. */
+export function firstCheckpoint(state: State): State {
+  if (!state.settings.checkpoints) return state;
+  return { ...state, checkpointsDue: [{ label: 'before iteration 1', iteration: 0 }] };
+}
+
+export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {
+  const settings = { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } };
+  if (!settings.checkpoints) return { ...state, settings, checkpointsDue: [] };
+  const isNew = !state.settings.checkpoints && state.newest === undefined;
+  const due: CheckpointDue = { label: 'checkpoints were switched on', iteration: state.iterations };
+  return { ...state, settings, checkpointsDue: isNew ? [...state.checkpointsDue, due] : state.checkpointsDue };
+}
+
+export function withoutSpans({ spans: _spans, ...task }: Task): Task {
+  return task;
+}
+
+const spansMax = 50;
+
+/** Iterations in a row make one span; very many spans become one that is too wide rather than a list without end. */
+function withSpan(task: Task, from: string, to: string): Task {
+  const spans = task.spans ?? [];
+  const last = spans.at(-1);
+  if (last !== undefined && last.to === from) return { ...task, spans: [...spans.slice(0, -1), { ...last, to }] };
+  if (spans.length < spansMax) return { ...task, spans: [...spans, { from, to }] };
+  return { ...task, spans: [{ from: spans[0]?.from ?? from, to }] };
+}
+
+const isGoodEnd = ({ outcome }: CheckpointDue): boolean =>
+  outcome === undefined || ['succeeded', 'handed-off', 'escalated'].includes(outcome);
+
+export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
+  const { checkpoint, number, commit, tree, task, fork } = event;
+  const [due, ...checkpointsDue] = state.checkpointsDue;
+  const mark: CheckpointMark = { checkpoint, number, commit, tree };
+  const made: State = { ...state, checkpointsDue, checkpointsMade: Math.max(state.checkpointsMade, number) };
+  if (fork)
+    return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
+  const before = state.newest;
+  // One by hand in the middle of an iteration holds a part of its work.
+  const worker = task ?? (state.settings.forked ? undefined : state.live[0]?.task);
+  const isWork = worker !== undefined && before !== undefined && before.tree !== tree;
+  const worked = isWork ? withTask(made, worker, one => withSpan(one, before.tree, tree)) : made;
+  const isQuiet = state.live.length === 0 && state.errorsInRow === 0;
+  const isGood = due !== undefined && !due.beforeRestore && isGoodEnd(due) && isQuiet;
+  const restore = worked.restoreDue;
+  return {
+    ...worked,
+    lastCheckpoint: checkpoint,
+    newest: mark,
+    ...(isGood || state.good === undefined ? { good: mark } : {}),
+    ...(due?.beforeRestore && restore ? { restoreDue: { ...restore, base: before ?? mark, now: mark } } : {}),
+  };
+}
+
+/** Claims about work that is to be undone are void. */
+export function restoreAsked(state: State, event: EventOf<'restore.asked'>): State {
+  const { to, by, because, overwrite = false, tasks } = event;
+  let freed = state;
+  for (const { task } of state.claims) {
+    const open = withTask(freed, task, one => ({ ...one, status: one.status === 'active' ? 'pending' : one.status }));
+    freed = unsaved(open, task); // the claim may stand in the document
+  }
+  const due: CheckpointDue = { label: 'before a restore', iteration: state.iterations, beforeRestore: true };
+  return {
+    ...freed,
+    claims: [],
+    checkpointsDue: [...state.checkpointsDue, due],
+    restoreDue: { to, by, because, overwrite, ...(tasks === undefined ? {} : { tasks }) },
+  };
+}
+
+export function checkpointRestored(state: State, event: EventOf<'checkpoint.restored'>): State {
+  const { restoreDue, ...rest } = state;
+  if (event.refused !== undefined || restoreDue === undefined) return { ...rest };
+  const { report: _report, handoff: _handoff, refusal: _refusal, repetition: _repetition, ...cleared } = rest;
+  let { tasks } = cleared;
+  for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, withoutSpans(task));
+  const differs = event.kept.length + event.merged.length > 0;
+  const due: CheckpointDue = { label: 'after a restore', iteration: state.iterations };
+  return {
+    ...cleared,
+    tasks,
+    echoes: [],
+    commitsDue: [],
+    restores: state.restores + 1,
+    newest: restoreDue.to,
+    good: restoreDue.to,
+    lastCheckpoint: restoreDue.to.checkpoint,
+    checkpointsDue: differs ? [...state.checkpointsDue, due] : state.checkpointsDue,
+  };
+}

@@ -1,0 +1,168 @@
+// Reads the report block of a final message: the agent's own account, held to a schema and to bounds, its faults named.
+import type { Phase, Report, Signals } from './signal.ts';
+import type { RawBlock } from './signal-blocks.ts';
+import { stripControls, takeCharacters } from './text.ts';
+
+const blockCharsMax = 65_536;
+const itemsMax = 50;
+const itemCharsMax = 300;
+const nextCharsMax = 500;
+const reportCharsMax = 16_384;
+
+const count = (amount: number): string => String(amount).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** The block that begins at `at`, or why there is none. */
+export function takeReport(text: string, at: number, nextClose: (from: number) => number): RawBlock | string {
+  const tag = '<report>';
+  const start = at + tag.length;
+  const close = nextClose(start);
+  if (close === Number.POSITIVE_INFINITY) return 'it is not closed by </report>';
+  if (close - start > blockCharsMax) return `it is longer than ${count(blockCharsMax)} characters`;
+  return { tag, body: text.slice(start, close), end: close };
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  const from = body.indexOf('{');
+  const to = body.lastIndexOf('}');
+  if (from < 0 || to < from) return undefined;
+  try {
+    const value: unknown = JSON.parse(body.slice(from, to + 1));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
+
+/** Takes values out of one block: what does not fit the schema or the bounds is left out and remembered. */
+class Fields {
+  readonly problems: string[] = [];
+  private readonly value: Record<string, unknown>;
+  private charsLeft = reportCharsMax;
+  private isCut = false;
+
+  constructor(value: Record<string, unknown>) {
+    this.value = value;
+  }
+
+  private bounded(text: string, charsMax: number): string {
+    const clean = stripControls(text).trim();
+    const kept = takeCharacters(clean, Math.min(charsMax, this.charsLeft));
+    if (kept.length < clean.length) this.isCut = true;
+    this.charsLeft -= kept.length;
+    return kept;
+  }
+
+  phase(): Phase | undefined {
+    const given = this.value['phase'] ?? undefined;
+    const phase = phases.find(known => typeof given === 'string' && given.trim().toLowerCase() === known);
+    if (given !== undefined && phase === undefined) this.problems.push(`"phase" must be one of ${phases.join(', ')}`);
+    return phase;
+  }
+
+  text(key: string, charsMax: number): string {
+    const given = this.value[key] ?? '';
+    if (typeof given === 'string') return this.bounded(given, charsMax);
+    this.problems.push(`"${key}" must be a text`);
+    return '';
+  }
+
+  /** Entries are texts, or objects that hold their text under `name` and perhaps another under `also`. */
+  private entries(key: string, name?: string, also?: string): readonly (readonly [string, string])[] {
+    const shape = name === undefined ? 'texts' : `{${[name, ...(also === undefined ? [] : [also])].join(', ')}}`;
+    const given = this.value[key] ?? [];
+    if (!Array.isArray(given)) {
+      this.problems.push(`"${key}" must be a list of ${shape}`);
+      return [];
+    }
+    if (given.length > itemsMax) this.isCut = true;
+    const found: (readonly [string, string])[] = [];
+    let wrong = 0;
+    for (const entry of given.slice(0, itemsMax) as readonly unknown[]) {
+      const isObject = name !== undefined && typeof entry === 'object' && entry !== null;
+      const record = isObject ? (entry as Record<string, unknown>) : {};
+      const text = isObject ? record[name] : entry;
+      const more = also === undefined ? '' : (record[also] ?? '');
+      if (typeof text !== 'string' || typeof more !== 'string') wrong += 1;
+      if (typeof text !== 'string') continue;
+      const kept = this.bounded(text, itemCharsMax);
+      if (kept !== '') found.push([kept, typeof more === 'string' ? this.bounded(more, itemCharsMax) : '']);
+    }
+    if (wrong > 0)
+      this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
+    return found;
+  }
+
+  texts(key: string): readonly string[] {
+    return this.entries(key).map(([text]) => text);
+  }
+
+  named(key: string, name: string): readonly string[] {
+    return this.entries(key, name).map(([text]) => text);
+  }
+
+  reasoned(key: string): Report['blocked'] {
+    return this.entries(key, 'item', 'reason').map(([item, reason]) => ({ item, reason }));
+  }
+
+  faults(): readonly string[] {
+    if (!this.isCut) return this.problems;
+    const bounds = `${itemsMax} entries per list, ${itemCharsMax} characters per entry, ${count(reportCharsMax)} in all`;
+    return [...this.problems, `it was cut to ${bounds}`];
+  }
+}
+
+interface Reading {
+  readonly report?: Report;
+  readonly faults: readonly string[];
+}
+
+/** What has the wrong shape inside is dropped; keys that we do not know are ignored. */
+function readReport(body: string): Reading {
+  const restart = body.lastIndexOf('\n<report>');
+  const value = parseObject(body) ?? (restart < 0 ? undefined : parseObject(body.slice(restart)));
+  if (value === undefined) return { faults: ['there is no JSON object between its tags'] };
+  const fields = new Fields(value);
+  const phase = fields.phase();
+  const next = fields.text('next', nextCharsMax);
+  const told = {
+    completed: fields.texts('completed'),
+    pending: fields.texts('pending'),
+    blocked: fields.reasoned('blocked'),
+    decisions: fields.texts('decisions'),
+  };
+  const assumptions = fields.texts('assumptions');
+  const constraints = fields.texts('constraints');
+  const obstacles = fields.named('obstacles', 'message').map(message => ({ message }));
+  const report: Report = {
+    ...(phase === undefined ? {} : { phase }),
+    ...told,
+    ...(assumptions.length === 0 ? {} : { assumptions }),
+    ...(constraints.length === 0 ? {} : { constraints }),
+    ...(obstacles.length === 0 ? {} : { obstacles }),
+    ...(next === '' ? {} : { next }),
+  };
+  return { report, faults: fields.faults() };
+}
+
+/** The last block that can be read, and in one sentence what of the report was not taken. */
+export function lastReport(
+  bodies: readonly string[],
+  notTaken: string | undefined,
+): Pick<Signals, 'report' | 'reportRefused'> {
+  let unread = notTaken;
+  for (const body of bodies.toReversed()) {
+    const { report, faults } = readReport(body);
+    if (report === undefined) {
+      unread ??= faults[0];
+      continue;
+    }
+    const parts = faults.length === 0 ? [] : [`The report block was not taken whole: ${faults.join('; ')}.`];
+    const refused = [...(unread === undefined ? [] : [`The last report block was not read: ${unread}.`]), ...parts];
+    return { report, ...(refused.length === 0 ? {} : { reportRefused: refused.join(' ') }) };
+  }
+  return unread === undefined ? {} : { reportRefused: `The report block was not read: ${unread}.` };
+}

@@ -1,0 +1,95 @@
+// Which files are tests and in which language, and which ones configure how tests run: by their names, as test runners do it.
+
+export type Language =
+  | 'js'
+  | 'python'
+  | 'go'
+  | 'rust'
+  | 'jvm'
+  | 'ruby'
+  | 'php'
+  | 'csharp'
+  | 'shell'
+  | 'elixir'
+  | 'cpp'
+  | 'swift'
+  | 'dart';
+
+const languages: readonly (readonly [Language, RegExp])[] = [
+  ['js', /\.([cm]?[jt]sx?|vue|svelte)$/],
+  ['python', /\.py$/],
+  ['go', /\.go$/],
+  ['rust', /\.rs$/],
+  ['jvm', /\.(java|kt|kts|scala|groovy)$/],
+  ['ruby', /\.rb$/],
+  ['php', /\.php$/],
+  ['csharp', /\.(cs|fs|vb)$/],
+  ['shell', /\.(sh|bash|bats)$/],
+  ['elixir', /\.exs?$/],
+  ['cpp', /\.(c|cc|cpp|cxx|h|hpp|m|mm)$/],
+  ['swift', /\.swift$/],
+  ['dart', /\.dart$/],
+];
+
+export function languageOf(path: string): Language | undefined {
+  return languages.find(([, ending]) => ending.test(path))?.[0];
+}
+
+const testNames: Readonly<Record<Language, RegExp>> = {
+  js: /(^|[._-])(test|tests|spec|e2e|cy)\.[a-z]+$/,
+  python: /^(test_.*|.*_test|tests?)\.py$/,
+  go: /_test\.go$/,
+  rust: /^(tests?|.*_tests?|test_.*)\.rs$/,
+  jvm: /^(Test[A-Z].*|.*(Tests?|TestCase|IT|Specs?|Suite))\.[a-z]+$/,
+  ruby: /^(test_.*|.*_(test|spec))\.rb$/,
+  php: /^.*(Test|Cest|_test)\.php$/,
+  csharp: /^.*(Tests?|Specs?)\.[a-z]+$/,
+  shell: /(\.bats|^test[_-].*\.(sh|bash)|.*[._-]test\.(sh|bash))$/,
+  elixir: /_test\.exs$/,
+  cpp: /^(test_.*|.*[_-]?(tests?|Tests?|unittest))\.[a-z]+$/,
+  swift: /Tests?\.swift$/,
+  dart: /_test\.dart$/,
+};
+
+const testFolders = /^(tests?|specs?|__tests?__|e2e|cypress|unit|integration|.*[.-]?Tests?)$/;
+const otherFolders =
+  /^(fixtures?|__fixtures__|testdata|test-data|__snapshots__|node_modules|vendor|dist|build|target|\.venv|venv)$/;
+
+/** By name or folder. Rust keeps tests inside its sources, so for it every file may hold some. */
+export function isTestFile(path: string): boolean {
+  const language = languageOf(path);
+  if (language === undefined) return false;
+  const parts = path.split('/');
+  const name = parts.pop() ?? '';
+  if (parts.some(part => otherFolders.test(part)) || isTestConfiguration(path)) return false;
+  return testNames[language].test(name) || parts.some(part => testFolders.test(part));
+}
+
+export const mayHoldTests = (path: string): boolean => isTestFile(path) || languageOf(path) === 'rust';
+
+const configurationNames: readonly RegExp[] = [
+  /^(package|deno|composer|turbo|nx|project|angular|lerna)\.jsonc?$/,
+  /^(pnpm-workspace|lefthook|\.pre-commit-config|dart_test)\.ya?ml$/,
+  /^(GNUm|[Mm])akefile$|\.mk$|^[Jj]ustfile$|^Taskfile\.ya?ml$|^Rakefile$|^CMakeLists\.txt$/,
+  /^(pyproject\.toml|pytest\.ini|tox\.ini|setup\.(cfg|py)|conftest\.py|noxfile\.py|\.coveragerc)$/,
+  /^(vite|vitest|jest|karma|playwright|cypress|ava|babel|nyc|wdio|c8|tap)[.\w-]*\.(config|conf|workspace|setup)\.[a-z]+$/,
+  /^(vitest|jest)\.(workspace|setup|global-setup)[.\w-]*$/,
+  /^\.(mocharc|nycrc|taprc|c8rc|rspec|eslintrc|babelrc)(\.\w+)?$|^(eslint|biome|mocha)\.(config\.\w+|jsonc?|opts)$/,
+  /^tsconfig[.\w-]*\.json$|^jsconfig\.json$/,
+  /^(Cargo\.toml|rust-toolchain(\.toml)?|nextest\.toml)$/,
+  /^go\.(mod|work)$/,
+  /^(pom\.xml|build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|build\.sbt|testng\.xml)$/,
+  /^(Gemfile|spec_helper\.rb|rails_helper\.rb|test_helper\.(rb|exs))$/,
+  /^(phpunit\.xml(\.dist)?|Pest\.php)$/,
+  /\.(csproj|fsproj|sln|runsettings)$|^Directory\.Build\.(props|targets)$/,
+  /^(mix\.exs|pubspec\.yaml|Package\.swift|WORKSPACE|BUILD(\.bazel)?)$/,
+];
+
+/** Manifests and the configuration of test runners and linters: a change is told, never put back. */
+export function isTestConfiguration(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return (
+    configurationNames.some(pattern => pattern.test(name)) ||
+    /(^|\/)\.(cargo\/config(\.toml)?|config\/nextest\.toml)$/.test(path)
+  );
+}

@@ -1,0 +1,25 @@
+// What an effect is given when it is performed: the ports, the state it came from, and where its answer goes.
+import type { Input } from '../core/input.ts';
+import type { Effect } from '../core/next.ts';
+import type { State } from '../core/state.ts';
+import type { Problem } from '../ports/source.ts';
+import type { Engine } from './engine.ts';
+import type { NoteBoard } from './notes.ts';
+
+export interface Workplace {
+  readonly engine: Engine;
+  readonly state: State;
+  readonly post: (input: Input) => void;
+  readonly board: NoteBoard;
+  readonly refuse: (problems: readonly Problem[]) => void;
+  /** The ledger's head. */
+  readonly anchor: { readonly sequence: number; readonly hash: string };
+  /** Iterations whose claim this process has checked itself. */
+  readonly proven: Set<number>;
+}
+
+export type Perform<Type extends Effect['type']> = (
+  effect: Extract<Effect, { type: Type }>,
+  place: Workplace,
+  stop: AbortSignal,
+) => Promise<void>;

@@ -1,0 +1,189 @@
+// One restore at the terminal: what will happen, a yes, what happened, and how to take it back.
+import { tasksThen } from '../../app/history.ts';
+import { planOf, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { TaskThen } from '../../core/event.ts';
+import { plural } from '../../core/format.ts';
+import type { RestorePlan } from '../../ports/workspace.ts';
+import type { CheckpointRow } from '../../views/checkpoints.ts';
+import { type Flags, fileWords, type Kept, refuseUnquiet, rowWords } from './checkpoints.ts';
+import { confirm } from './confirm.ts';
+import type { Context } from './context.ts';
+import { fitted, hanging, makeStyle, plain, type Style } from './style.ts';
+
+export interface RewindWish {
+  readonly to: CheckpointRow;
+  readonly because: string;
+  /** `Undo in loop shop: takes back iteration 3`. */
+  readonly title: string;
+  readonly codeOnly: boolean;
+  readonly overwrite: boolean;
+}
+
+interface Foreseen {
+  readonly plan: RestorePlan;
+  readonly tasks: readonly TaskThen[];
+}
+
+const pathsMax = 10;
+
+const taskWords: Readonly<Record<TaskThen['status'], string>> = {
+  pending: 'open again',
+  done: 'done again',
+  skipped: 'skipped again',
+};
+
+function tasksLine(tasks: readonly TaskThen[]): string {
+  const groups = (['pending', 'done', 'skipped'] as const).flatMap(status => {
+    const ids = tasks.filter(one => one.status === status).map(one => one.id);
+    const named = ids.slice(0, 8).join(', ') + (ids.length > 8 ? ` and ${ids.length - 8} more` : '');
+    return ids.length === 0 ? [] : [`${taskWords[status]}: ${named}`];
+  });
+  return groups.join('; ') || 'all stay as they are';
+}
+
+function pathLines(plan: RestorePlan, style: Style): readonly string[] {
+  const rows = [
+    ...plan.written.map(path => ['write ', path]),
+    ...plan.deleted.map(path => ['delete', path]),
+    ...plan.merged.map(path => ['merge ', path]),
+    ...plan.kept.map(path => ['keep  ', path]),
+  ];
+  const lines = rows
+    .slice(0, pathsMax)
+    .map(([how, path]) => `    ${how} ${fitted(path ?? '', style.columns() - 12, style)}`);
+  return rows.length > pathsMax ? [...lines, `    ... and ${rows.length - pathsMax} more (--json names all)`] : lines;
+}
+
+type Counts = Readonly<Record<keyof RestorePlan, number>>;
+
+const countWords = (counts: Counts, verb: 'done' | 'to do', overwrite: boolean): string => {
+  const { written, deleted, merged, kept } = counts;
+  const [write, remove, merge] =
+    verb === 'done' ? ['written', 'deleted', 'merged'] : ['to write', 'to delete', 'to merge'];
+  const yours = [
+    ...(merged > 0 ? [`${merged} ${merge} with your edits${overwrite ? ' or put over them' : ''}`] : []),
+    ...(kept > 0 ? [`${kept} of yours kept as they are`] : []),
+  ];
+  return [`${fileWords(written)} ${write}`, `${deleted} ${remove}`, ...yours].join(', ');
+};
+
+const countsOf = (plan: RestorePlan): Counts => ({
+  written: plan.written.length,
+  deleted: plan.deleted.length,
+  merged: plan.merged.length,
+  kept: plan.kept.length,
+});
+
+function announce(context: Context, { history }: Kept, wish: RewindWish, foreseen: Foreseen, style: Style): void {
+  const { plan, tasks } = foreseen;
+  const columns = style.columns();
+  const line = (name: string, text: string): void => context.say(hanging(`  ${name.padEnd(9)} `, text, columns));
+  context.say(hanging('', `${wish.title}, to ${plain(rowWords(wish.to))}.`, columns));
+  line('files', countWords(countsOf(plan), 'to do', wish.overwrite));
+  for (const path of pathLines(plan, style)) context.say(path);
+  line('tasks', wish.codeOnly ? 'left alone (--code-only)' : tasksLine(tasks));
+  if (history.state.settings.commits) line('commits', 'stay: git status will show the difference as changes');
+  line('counters', 'go on: iterations, cost and time are never given back');
+}
+
+/** Refused before anything is asked of the loop. */
+async function foresee({ history, workspace }: Kept, wish: RewindWish): Promise<Foreseen> {
+  const { to, overwrite, codeOnly } = wish;
+  const plan = await planOf(history, workspace, to, overwrite);
+  if (!plan.ok) {
+    const { conflicts } = plan;
+    const list = conflicts.slice(0, pathsMax).map(path => `\n    ${plain(path)}`);
+    const more = conflicts.length > pathsMax ? `\n    ... and ${conflicts.length - pathsMax} more` : '';
+    throw new UsageError(
+      conflicts.length === 0
+        ? plan.problem
+        : `${fileWords(conflicts.length)} changed by you since the last checkpoint cannot be merged. Nothing was restored.`,
+      conflicts.length === 0
+        ? (plan.fix ?? '')
+        : `${list.join('').trimStart()}${more}\n  --overwrite takes the checkpoint's version; yours is kept in a checkpoint that is made first.`,
+    );
+  }
+  return { plan, tasks: codeOnly ? [] : await tasksThen(history, to.settledSeq) };
+}
+
+const isNothing = ({ plan, tasks }: Foreseen): boolean =>
+  plan.written.length + plan.deleted.length + plan.merged.length + tasks.length === 0;
+
+function json({ history }: Kept, wish: RewindWish, { plan, tasks }: Foreseen, done: Rewound | undefined): string {
+  const { written, deleted, merged, kept } = plan;
+  const outcome = done?.type === 'done' ? { restored: true, before: done.before } : { restored: false, before: null };
+  const { loop, name } = history.row;
+  const { number } = wish.to;
+  const files = { written, deleted, merged, kept };
+  return JSON.stringify({ version: 1, loop_id: loop, name, to: number, ...outcome, ...files, tasks }, null, 2);
+}
+
+function report(context: Context, { history }: Kept, order: RewindOrder, done: Rewound): number {
+  const { name } = history.row;
+  if (done.type === 'failed') throw new UsageError(`Not restored: ${plain(done.problem)}`, 'ralph inbox', 5);
+  if (done.type === 'asked') {
+    context.say(`The restore of checkpoint ${order.to.number} is asked for, and is done as soon as ${name} rests.`);
+    context.say(`  Watch it: ralph events ${name} -f`);
+    return 0;
+  }
+  const { refused, written, deleted, merged, kept } = done.event;
+  if (refused !== undefined) throw new UsageError(`Not restored: ${plain(refused)}`, `ralph explain ${name}`);
+  const counts = countWords({ written, deleted, merged: merged.length, kept: kept.length }, 'done', order.overwrite);
+  context.say(`Restored checkpoint ${order.to.number}: ${counts}.`);
+  context.say(`  Take it back: ralph undo ${name}   # checkpoint ${done.before} holds what was there`);
+  const go = goOnWords(history, order);
+  if (go !== undefined) context.say(`  Go on: ${go}`);
+  return 0;
+}
+
+function goOnWords({ state, isHeld, row }: Kept['history'], { tasks = [] }: RewindOrder): string | undefined {
+  if (isHeld && state.ended === undefined) return state.paused === undefined ? undefined : `ralph resume ${row.name}`;
+  if (state.ended?.reason !== 'goal_achieved') return 'the same `ralph run` command as before';
+  const isOpen = tasks.some(one => one.status === 'pending');
+  return isOpen ? 'the same `ralph run` command as before; it starts a new loop' : undefined;
+}
+
+/** Where nobody can be asked, the yes must be said by a flag. */
+export function refuseUnasked(flags: Flags): void {
+  if (flags['yes'] === true || flags['dryRun'] === true) return;
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
+    throw new UsageError(
+      'This changes files, and there is no terminal to ask at.',
+      'Say --yes, or look with --dry-run.',
+    );
+}
+
+export const agreed = async (question: string, flags: Flags): Promise<boolean> =>
+  flags['yes'] === true || confirm(question);
+
+export async function carryOut(context: Context, kept: Kept, wish: RewindWish, flags: Flags): Promise<number> {
+  const isDry = flags['dryRun'] === true;
+  const isJson = flags['json'] === true;
+  refuseUnasked(flags);
+  refuseUnquiet(kept);
+  const style = makeStyle(flags);
+  const foreseen = await foresee(kept, wish);
+  if (isNothing(foreseen)) {
+    context.say(`Nothing to do: files and tasks are as at ${plain(rowWords(wish.to))}.`);
+    if (isJson) context.out(json(kept, wish, foreseen, undefined));
+    return 0;
+  }
+  if (!isJson) announce(context, kept, wish, foreseen, style);
+  if (isDry) {
+    if (isJson) context.out(json(kept, wish, foreseen, undefined));
+    context.say('Dry run: nothing was changed.');
+    return 0;
+  }
+  if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) return 130;
+  const { env, by, say } = context;
+  const tasks = wish.codeOnly ? {} : { tasks: foreseen.tasks };
+  const order = { to: wish.to, because: wish.because, overwrite: wish.overwrite, ...tasks };
+  const done = await rewind(kept.history, { env, by, warn: say }, kept.workspace, order);
+  const code = report(context, kept, order, done);
+  if (isJson) context.out(json(kept, wish, foreseen, done));
+  return code;
+}
+
+export const stepsHint = (count: number): string =>
+  count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;

@@ -1,0 +1,139 @@
+// The checkpoints of a loop as its ledger tells them: which there are, what stands in the tree now, and where undo leads.
+import type { CheckpointMark, Event, EventOf } from '../core/event.ts';
+
+/** Iterations whose work is in a tree, newest first. */
+interface Standing {
+  readonly iteration: number;
+  /** The checkpoint that the tree was when it began. */
+  readonly before: number;
+  readonly below: Standing | undefined;
+}
+
+export interface CheckpointRow extends CheckpointMark {
+  readonly at: number;
+  readonly iteration: number;
+  readonly task?: string;
+  readonly label: string;
+  readonly ref: string;
+  readonly sha256: string;
+  readonly skipped: EventOf<'checkpoint.made'>['skipped'];
+  /** Of a task's fork: it can be looked at, but the loop's folder cannot be made like it. */
+  readonly isFork: boolean;
+  /** Up to here the ledger speaks of this tree: the claims that were made with it are checked after it was saved. */
+  readonly settledSeq: number;
+  readonly standing: Standing | undefined;
+}
+
+/** The newest restore that was done. */
+export interface LastRestore {
+  readonly to: number;
+  /** The checkpoint that was made just before it. */
+  readonly before: number;
+  readonly by: string;
+}
+
+export interface CheckpointList {
+  /** In order of their numbers. */
+  readonly rows: readonly CheckpointRow[];
+  /** The one that the loop's folder was last known to equal. */
+  readonly current: number | undefined;
+  readonly standing: Standing | undefined;
+  readonly lastRestore: LastRestore | undefined;
+  /** Nothing was begun since that restore. */
+  readonly isRestored: boolean;
+  /** Where each iteration began and what it became. */
+  readonly iterations: ReadonlyMap<number, { readonly before?: number; readonly after?: number }>;
+}
+
+const moving: readonly Event['type'][] = [
+  'iteration.started',
+  'checkpoint.made',
+  'restore.asked',
+  'checkpoint.restored',
+];
+
+export class CheckpointsView {
+  private readonly rows = new Map<number, CheckpointRow>();
+  private readonly iterations = new Map<number, { before?: number; after?: number }>();
+  private current: number | undefined;
+  private newest: number | undefined;
+  private standing: Standing | undefined;
+  private lastRestore: LastRestore | undefined;
+  private isRestored = false;
+  private askedBy = '';
+  /** The checkpoint of whose tree the ledger still speaks. */
+  private open: number | undefined;
+
+  add(seq: number, event: Event): void {
+    if (moving.includes(event.type)) this.open = undefined;
+    const row = this.open === undefined ? undefined : this.rows.get(this.open);
+    if (row !== undefined) this.rows.set(row.number, { ...row, settledSeq: seq });
+    if (event.type === 'iteration.started') this.started(event);
+    else if (event.type === 'checkpoint.made') this.made(seq, event);
+    else if (event.type === 'restore.asked') this.askedBy = event.by;
+    else if (event.type === 'checkpoint.restored') this.restored(event);
+  }
+
+  private started({ iteration, again }: EventOf<'iteration.started'>): void {
+    if (again) return;
+    this.isRestored = false;
+    if (this.current === undefined) return;
+    this.iterations.set(iteration, { before: this.current });
+    this.standing = { iteration, before: this.current, below: this.standing };
+  }
+
+  private made(seq: number, event: EventOf<'checkpoint.made'>): void {
+    const { type: _type, because: _because, fork, ...facts } = event;
+    const isFork = fork === true;
+    const standing = isFork ? undefined : this.standing;
+    this.rows.set(event.number, { ...facts, isFork, settledSeq: seq, standing });
+    this.open = event.number;
+    if (event.task !== undefined) {
+      this.iterations.set(event.iteration, { ...this.iterations.get(event.iteration), after: event.number });
+    }
+    if (isFork) return;
+    this.current = event.number;
+    this.newest = event.number;
+  }
+
+  private restored({ number, refused }: EventOf<'checkpoint.restored'>): void {
+    if (refused !== undefined || this.newest === undefined) return;
+    this.lastRestore = { to: number, before: this.newest, by: this.askedBy };
+    this.isRestored = true;
+    this.current = number;
+    this.standing = this.rows.get(number)?.standing;
+  }
+
+  list(): CheckpointList {
+    const { current, standing, lastRestore, isRestored, iterations } = this;
+    const rows = [...this.rows.values()].sort((one, other) => one.number - other.number);
+    return { rows, current, standing, lastRestore, isRestored, iterations };
+  }
+}
+
+export interface UndoTarget {
+  readonly number: number;
+  /** For the ledger and for people. */
+  readonly because: string;
+}
+
+/** Without steps the last act is undone, which may be a restore; steps count iterations whose work stands in the tree. */
+export function undoTarget(list: CheckpointList, steps?: number): UndoTarget | undefined {
+  const { lastRestore, isRestored } = list;
+  if (steps === undefined && isRestored && lastRestore !== undefined) {
+    return { number: lastRestore.before, because: `undo: takes back the restore of checkpoint ${lastRestore.to}` };
+  }
+  let last = list.standing;
+  for (let step = 1; step < (steps ?? 1); step += 1) last = last?.below;
+  if (last === undefined) return undefined;
+  const newest = list.standing?.iteration ?? last.iteration;
+  const what =
+    last.iteration === newest ? `iteration ${newest}` : `the iterations since ${last.iteration}, ${steps} in all`;
+  return { number: last.before, because: `undo: takes back ${what}` };
+}
+
+export function standingCount({ standing }: CheckpointList): number {
+  let count = 0;
+  for (let one = standing; one !== undefined; one = one.below) count += 1;
+  return count;
+}

@@ -1,0 +1,88 @@
+// Waits for a lock file of git, and takes away one that a dead process left; never one that might still be held (F71).
+import { readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { lstat, rm } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface LockRules {
+  /** How long a held lock is waited for. */
+  readonly waitMsMax: number;
+  /** A lock younger than this is never taken away. */
+  readonly ageMsMin: number;
+  /** Folders in which a living git means that the lock may be its. */
+  readonly places: readonly string[];
+}
+
+/**
+ * A user's lock. Git holds it without an open handle while an editor or a hook runs, so an open handle is not the only
+ * sign of life: any git of ours that stands in the repository counts. Ten minutes are longer than any step of git that a
+ * crash could leave half done in silence, and a person who comes back sooner sees the lock as they left it.
+ */
+export const userLock = (places: readonly string[]): LockRules => ({ waitMsMax: 10_000, ageMsMin: 600_000, places });
+
+/** A lock in our own folder: only a git that we started can hold it, and it does so with an open handle. */
+export const ownLock: LockRules = { waitMsMax: 60_000, ageMsMin: 0, places: [] };
+
+export type Waited = 'free' | 'reclaimed' | 'held';
+
+const pollMs = 50;
+
+export async function waitForLock(path: string, rules: LockRules): Promise<Waited> {
+  const until = Date.now() + rules.waitMsMax;
+  for (;;) {
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats === undefined) return 'free';
+    if (isAbandoned(path, stats, rules)) {
+      await rm(path, { force: true });
+      return 'reclaimed';
+    }
+    if (Date.now() >= until) return 'held';
+    await sleep(pollMs);
+  }
+}
+
+function isAbandoned(path: string, stats: Stats, rules: LockRules): boolean {
+  const isOurs = process.getuid === undefined || stats.uid === process.getuid();
+  if (!isOurs || !stats.isFile() || Date.now() - stats.mtimeMs < rules.ageMsMin) return false;
+  const holders = livingHolders(path, rules.places);
+  // Where we cannot look, only age is left; our own locks are then given a minute.
+  return holders === undefined ? Date.now() - stats.mtimeMs >= Math.max(rules.ageMsMin, 60_000) : !holders;
+}
+
+/** Undefined where the system does not tell. Only processes of this user can be looked into, and only they can hold it. */
+function livingHolders(path: string, places: readonly string[]): boolean | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const file = join(realpathSync(dirname(path)), basename(path));
+  const folders = places.map(place => realpathSync(place));
+  const isInside = (directory: string) =>
+    folders.some(place => directory === place || directory.startsWith(place + sep));
+  return readdirSync('/proc').some(pid => {
+    if (!/^\d+$/.test(pid)) return false;
+    const isGit = places.length > 0 && textOf(`/proc/${pid}/comm`).startsWith('git');
+    return (isGit && isInside(linkOf(`/proc/${pid}/cwd`))) || handlesOf(pid).includes(file);
+  });
+}
+
+function handlesOf(pid: string): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map(handle => linkOf(`/proc/${pid}/fd/${handle}`));
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,49 @@
+// A simulated place of work: its files are the set of tasks whose work is there, so that a restore really takes work away.
+import type { Workspace } from '../../src/ports/workspace.ts';
+import type { Random } from './random.ts';
+
+export interface SimulatedPlace {
+  readonly chances: Random;
+  /** What is there now. */
+  readonly present: Set<string>;
+  readonly saved: Map<string, ReadonlySet<string>>;
+  readonly landed: Set<number>;
+}
+
+const textOf = (present: ReadonlySet<string>): string => `tree ${[...present].sort().join(',')}`;
+
+/** Refuses now and then what a real one may refuse: a save (the disk), a restore (a person's edits), a merge (a conflict). */
+export function simulatedWorkspace(place: SimulatedPlace): Workspace {
+  const { chances, present, saved, landed } = place;
+  const refusal = { ok: false as const, problem: 'simulated trouble' };
+  return {
+    kind: 'git',
+    directory: task => task,
+    save: async ({ number }) => {
+      if (chances.is(0.01)) return refusal;
+      const commit = `commit ${number}`;
+      saved.set(commit, new Set(present));
+      return { ok: true, ref: `refs/${number}`, commit, tree: textOf(present), skipped: [] };
+    },
+    restore: async ({ to }) => {
+      if (chances.is(0.1)) return { ...refusal, conflicts: ['a.txt'] };
+      present.clear();
+      for (const task of saved.get(to) ?? []) present.add(task);
+      return { ok: true, written: ['a.txt'], deleted: [], merged: [], kept: chances.is(0.2) ? ['mine.txt'] : [] };
+    },
+    changes: async spans => spans.filter(span => span.from !== span.to).map(() => ({ path: 'a.txt', how: 'changed' })),
+    commit: async () => (chances.is(0.1) ? refusal : { ok: true, commit: 'c', paths: ['a.txt'], left: [] }),
+    fork: async () => (chances.is(0.02) ? refusal : { ok: true, base: 'base' }),
+    base: async () => 'base',
+    bring: async () => {
+      if (chances.is(0.15)) return { ...refusal, conflicts: ['a.txt'] };
+      return { ok: true, changed: chances.is(0.3), landed: false };
+    },
+    land: async ({ iteration }) => {
+      if (chances.is(0.05)) return refusal;
+      landed.add(iteration);
+      return { ok: true, commit: 'c' };
+    },
+    repair: async () => ({ did: [], missing: [] }),
+  };
+}

@@ -1,0 +1,118 @@
+// Undo through the real binary: the last act is taken back, a person's edits are not, and the loop can do it again.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eventually, inScratch, type Scratch } from './kit.ts';
+import { everything, filesOf, git, makeRepository, ok, passes, runWith, worker } from './repository.ts';
+
+const undo = (place: Scratch, ...words: readonly string[]) => ok(place.ralph(['undo', ...words, '--yes']));
+const work = (place: Scratch): string => place.read('a.txt').split('\n').slice(3, -1).join(' ');
+
+describe('given a loop that has ended with two tasks done', () => {
+  it('when it is undone, then files and tasks go back, undo takes that back too, and steps lead further', () =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001', 'US-002']);
+      const ended = await ok(place.ralph(runWith(worker)));
+      expect(ended.stderr).toContain('ralph diff shop');
+      expect(ended.stderr).toContain('ralph undo shop');
+      const head = git(place, 'rev-parse', 'HEAD');
+      const done = filesOf(place);
+
+      const before = await everything(place);
+      const dry = await ok(place.ralph(['undo', '--dry-run']));
+      expect(dry.stderr).toContain('takes back iteration 2, to checkpoint 2');
+      expect(dry.stderr).toContain('1 file to write, 1 to delete');
+      expect(dry.stderr).toContain('open again: US-002');
+      expect(await everything(place)).toEqual(before);
+
+      const told = await undo(place);
+      expect(told.stderr).toContain('Restored checkpoint 2: 1 file written, 1 deleted.');
+      expect(told.stderr).toContain('Take it back: ralph undo shop   # checkpoint 4 holds what was there');
+      expect([work(place), passes(place)]).toEqual(['US-001', [true, false]]);
+      expect(Object.keys(filesOf(place))).not.toContain('work/US-002.txt');
+
+      const back = await undo(place);
+      expect(back.stderr).toContain('takes back the restore of checkpoint 2');
+      expect(back.stderr).toContain('done again: US-002');
+      expect(filesOf(place)).toEqual(done);
+
+      await undo(place, '--steps', '2');
+      expect([work(place), passes(place)]).toEqual(['', [false, false]]);
+      expect(filesOf(place)).toMatchObject({ 'b.txt': 'b\nmine\n', 'u.txt': 'untracked\n' });
+      const none = await place.ralph(['undo', '--steps', '1', '--yes']);
+      expect(none.stderr).toContain('No iteration stands in these files.');
+      expect(none.code).toBe(2);
+      expect(git(place, 'rev-parse', 'HEAD')).toBe(head);
+
+      await ok(place.ralph(runWith(worker)));
+      expect([work(place), passes(place)]).toEqual(['US-001 US-002', [true, true]]);
+      expect((await ok(place.ralph(['audit', 'verify', 'shop']))).code).toBe(0);
+    }));
+});
+
+describe('given edits of a person since the last checkpoint', () => {
+  it('when it is undone, then what can be merged is, what cannot is listed and refused, and --overwrite keeps it apart', () =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001']);
+      await ok(place.ralph(runWith(worker)));
+      place.put('new.txt', 'mine\n');
+      place.put('a.txt', place.read('a.txt').replace('one', 'ONE'));
+      await undo(place);
+      expect(place.read('a.txt')).toBe('ONE\ntwo\nthree\n');
+      expect(place.read('new.txt')).toBe('mine\n');
+
+      await undo(place);
+      place.put('a.txt', 'quite different\n');
+      const before = await everything(place);
+      const told = await place.ralph(['undo', '--steps', '1', '--yes']);
+      expect(told.stderr).toMatch(/1 file changed by you since the last checkpoint cannot be merged\. Nothing was/);
+      expect(told.stderr).toContain('\n  a.txt\n  --overwrite takes');
+      expect(told.code).toBe(2);
+      expect(await everything(place)).toEqual(before);
+
+      await undo(place, '--steps', '1', '--overwrite');
+      expect(place.read('a.txt')).toBe('one\ntwo\nthree\n');
+      await undo(place);
+      expect(place.read('a.txt')).toBe('quite different\n');
+    }));
+});
+
+describe('given a loop that a process holds', () => {
+  /** Waits in its second iteration for the file `go`. */
+  const waits = `${worker}; if [ "$RALPH_ITERATION" = 2 ]; then echo at work > up; until [ -f go ]; do sleep 0.05; done; fi`;
+
+  it('when it is at work, then undo is refused with 9; when it rests, then it does the undo itself', () =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001', 'US-002', 'US-003']);
+      git(place, 'config', 'core.excludesFile', join(place.root, 'ignored'));
+      writeFileSync(join(place.root, 'ignored'), 'up\ngo\n');
+      const live = place.start(runWith(waits));
+      await eventually('the second iteration is at work', () => 'up' in filesOf(place));
+      for (const words of [
+        ['undo', '--dry-run'],
+        ['checkpoint', 'restore', '1', '--yes'],
+      ]) {
+        const told = await place.ralph(words);
+        expect(told.stderr).toMatch(
+          /Loop shop is at work in these files\.\n {2}Let it rest first: ralph pause shop --now/,
+        );
+        expect(told.code).toBe(9);
+      }
+      const made = await ok(place.ralph(['checkpoint', 'create', '--label', 'half way']));
+      expect(made.stderr).toContain('Checkpoint 3 of shop was made.');
+
+      await ok(place.ralph(['pause']));
+      place.put('go', '');
+      await eventually('the second task is done', () => passes(place)[1]);
+      await eventually('it is paused', async () => (await place.ralph(['status'])).stdout.includes('paused'));
+      const told = await undo(place);
+      expect(told.stderr).toContain('Restored checkpoint 2');
+      expect([work(place), passes(place)]).toEqual(['US-001', [true, false, false]]);
+      expect(live.child.exitCode).toBeNull();
+      expect(told.stderr).toContain('Go on: ralph resume shop');
+
+      await ok(place.ralph(['resume']));
+      expect((await live.ended).code).toBe(0);
+      expect([work(place), passes(place)]).toEqual(['US-001 US-002 US-003', [true, true, true]]);
+    }));
+});

@@ -1,0 +1,153 @@
+// Scratch repositories for tests: a home of their own, no settings of this machine, and eyes for what must not change.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Saved } from '../../src/ports/workspace.ts';
+import { openRepository, type Repository } from '../../src/workspaces/git/repository.ts';
+import { type GitWorkspace, type GitWorkspaceOptions, gitWorkspace } from '../../src/workspaces/git.ts';
+
+export interface Repo {
+  readonly root: string;
+  /** The working tree. */
+  readonly top: string;
+  /** The loop's own folder. */
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  git(...args: readonly string[]): string;
+  /** Paths have one character per byte. */
+  write(path: string, content: string | Buffer, mode?: number): void;
+  link(path: string, target: string): void;
+  remove(path: string): void;
+  read(path: string): string;
+  /** Everything in the tree but `.git`: kind, exec bit, content. */
+  tree(): Readonly<Record<string, string>>;
+  /** What belongs to the user in `.git`, and what git tells them. */
+  theirs(): Readonly<Record<string, string>>;
+  open(): Promise<Repository>;
+  workspace(more?: Partial<GitWorkspaceOptions>): Promise<GitWorkspace>;
+  cleanUp(): void;
+}
+
+const at = (top: string, path: string): Buffer => Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]);
+
+export function makeRepo(init: readonly string[] = [], commit = true): Repo {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-repo-')));
+  const [top, home] = [join(root, 'project'), join(root, 'home')];
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: home };
+  mkdirSync(top);
+  mkdirSync(home);
+  writeFileSync(
+    join(home, '.gitconfig'),
+    '[user]\n\tname = Ann\n\temail = ann@localhost\n[init]\n\tdefaultBranch = main\n',
+  );
+  const repo = repoAt(root, top, environment);
+  repo.git('init', '-q', ...init);
+  if (commit) {
+    repo.write('README.md', 'one\ntwo\nthree\n');
+    repo.git('add', '-A');
+    repo.git('commit', '-qm', 'first');
+  }
+  return repo;
+}
+
+export function repoAt(root: string, top: string, environment: Readonly<Record<string, string>>): Repo {
+  const folder = join(root, 'ralph', 'loop', 'git');
+  const env = { ...environment, GIT_CONFIG_NOSYSTEM: '1', GIT_OPTIONAL_LOCKS: '0' };
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', args, { cwd: top, env, encoding: 'latin1', stdio: 'pipe' });
+  const open = async () => {
+    const opened = await openRepository({ directory: top, environment });
+    if (!opened.ok) throw new Error(opened.problem);
+    return opened.repository;
+  };
+  return {
+    root,
+    top,
+    folder,
+    environment,
+    git,
+    open,
+    write(path, content, mode) {
+      const file = at(top, path);
+      if (path.includes('/')) mkdirSync(at(top, path.slice(0, path.lastIndexOf('/'))), { recursive: true });
+      writeFileSync(file, content);
+      if (mode !== undefined) chmodSync(file, mode);
+    },
+    link(path, target) {
+      if (path.includes('/')) mkdirSync(at(top, dirname(path)), { recursive: true });
+      symlinkSync(target, at(top, path));
+    },
+    remove: path => rmSync(join(top, path), { recursive: true }),
+    read: path => readFileSync(at(top, path), 'latin1'),
+    tree: () => Object.fromEntries(walk(top, '')),
+    theirs: () => theirsOf(top, git),
+    async workspace(more = {}) {
+      return gitWorkspace({ loop: 'loop-1', repository: await open(), directory: top, folder, ...more });
+    },
+    cleanUp: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+function* walk(top: string, folder: string): Generator<[string, string]> {
+  const entries = readdirSync(at(top, folder), { encoding: 'latin1', withFileTypes: true });
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    const path = `${folder}${entry.name}`;
+    if (path === '.git') continue;
+    if (entry.isDirectory()) yield* walk(top, `${path}/`);
+    else if (entry.isSymbolicLink()) yield [path, `link ${readlinkSync(at(top, path), 'latin1')}`];
+    else if (entry.isFile()) yield [path, fileAsText(at(top, path))];
+    else yield [path, 'special'];
+  }
+}
+
+function fileAsText(file: Buffer): string {
+  const bytes = readFileSync(file);
+  const mode = (lstatSync(file).mode & 0o777).toString(8);
+  const short = bytes.length < 100 ? JSON.stringify(bytes.toString('latin1')) : '';
+  return `${mode} ${createHash('sha256').update(bytes).digest('hex').slice(0, 16)} ${short}`;
+}
+
+function theirsOf(top: string, git: Repo['git']): Readonly<Record<string, string>> {
+  const folder = git('rev-parse', '--absolute-git-dir').trim();
+  const common = join(top, git('rev-parse', '--git-common-dir').trim());
+  const bytes = (path: string) => {
+    try {
+      return createHash('sha256').update(readFileSync(path)).digest('hex');
+    } catch {
+      return 'none';
+    }
+  };
+  return {
+    index: bytes(join(folder, 'index')),
+    head: bytes(join(folder, 'HEAD')),
+    config: bytes(join(common, 'config')),
+    exclude: bytes(join(common, 'info', 'exclude')),
+    logs: bytes(join(folder, 'logs', 'HEAD')),
+    refs: git('for-each-ref', 'refs/heads', 'refs/tags', 'refs/stash', 'refs/remotes'),
+    stashes: git('stash', 'list'),
+    status: git('status', '--porcelain=v2', '--branch', '--untracked-files=all', '-z'),
+  };
+}
+
+let anchors = 0;
+
+export async function saved(workspace: GitWorkspace, number: number, label = 'after an iteration'): Promise<Saved> {
+  anchors += 1;
+  const made = await workspace.save({ number, iteration: number - 1, label, anchor: `${anchors} ab` });
+  if (!made.ok) throw new Error(`${made.problem} ${made.fix ?? ''}`);
+  return made;
+}
