@@ -48,8 +48,9 @@ const isText = (bytes: Buffer): boolean => bytes.length <= fileBytesMax && !byte
 async function filesOf(git: GitWorkspace, spans: readonly Span[], paths: readonly string[]): Promise<ChangedFile[]> {
   const [from, to] = [spans[0]?.from ?? '', spans.at(-1)?.to ?? ''];
   const [before, after] = [await textsOf(git, from, paths), await textsOf(git, to, paths)];
-  return paths.map(path => {
+  return paths.flatMap(path => {
     const [old, now] = [before.get(path), after.get(path)];
+    if (old !== undefined && now?.equals(old)) return []; // changed, and put back since
     return {
       path,
       ...(old === undefined ? {} : { before: isText(old) ? old.toString('utf8') : '' }),

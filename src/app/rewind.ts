@@ -2,6 +2,7 @@
 import { command, type Environment } from '../app.ts';
 import type { CheckpointMark, Event, EventOf, TaskThen } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
+import type { RestoreDue } from '../core/state.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Ledger } from '../ports/store.ts';
 import type { Restored } from '../ports/workspace.ts';
@@ -55,12 +56,12 @@ async function performed<Outcome>(
   history: History,
   sender: Sender,
   workspace: GitWorkspace,
-  wanted: Command,
+  wanted: readonly Command[],
   read: (events: readonly Event[]) => Outcome | undefined,
 ): Promise<Outcome | undefined> {
   const { home, ledger, row, seq } = history;
   const needs = { home, ledger, row, loop: row.loop, ...sender, parts: { workspace } };
-  const sent = await command(needs, [wanted]);
+  const sent = await command(needs, wanted);
   const until = Date.now() + (sent.how === 'decided' ? 0 : waitMsMax);
   for (;;) {
     const outcome = read(await since(ledger, row.loop, seq));
@@ -83,9 +84,10 @@ function failureIn(events: readonly Event[]): { readonly type: 'failed'; readonl
   return undefined;
 }
 
-function rewoundIn(events: readonly Event[]): Rewound | undefined {
-  const asked = events.findIndex(event => event.type === 'restore.asked');
-  let before = 0;
+/** Of a restore that was asked for by now, or already `due`. */
+function rewoundIn(events: readonly Event[], due?: RestoreDue): Rewound | undefined {
+  const asked = due === undefined ? events.findIndex(event => event.type === 'restore.asked') : 0;
+  let before = due?.now?.number ?? 0;
   for (const event of asked === -1 ? [] : events.slice(asked)) {
     if (event.type === 'checkpoint.made') before = event.number;
     if (event.type === 'checkpoint.restored') return { type: 'done', event, before };
@@ -102,7 +104,17 @@ export async function rewind(
   const { to, because, overwrite, tasks } = order;
   const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree };
   const wanted: Command = { type: 'restore', to: mark, because, overwrite, ...(tasks === undefined ? {} : { tasks }) };
-  return (await performed(history, sender, workspace, wanted, rewoundIn)) ?? { type: 'asked' };
+  return (await performed(history, sender, workspace, [wanted], events => rewoundIn(events))) ?? { type: 'asked' };
+}
+
+/** A restore that was asked for and then cut. */
+export async function finishRewind(
+  history: History,
+  sender: Sender,
+  workspace: GitWorkspace,
+  due: RestoreDue,
+): Promise<Rewound> {
+  return (await performed(history, sender, workspace, [], events => rewoundIn(events, due))) ?? { type: 'asked' };
 }
 
 export async function createCheckpoint(
@@ -111,7 +123,7 @@ export async function createCheckpoint(
   workspace: GitWorkspace,
   label: string,
 ): Promise<Created> {
-  const created = await performed<Created>(history, sender, workspace, { type: 'checkpoint', label }, events => {
+  const created = await performed<Created>(history, sender, workspace, [{ type: 'checkpoint', label }], events => {
     const made = events.find(event => event.type === 'checkpoint.made' && event.label === label);
     return made?.type === 'checkpoint.made' ? { type: 'done', event: made } : failureIn(events);
   });

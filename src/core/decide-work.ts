@@ -6,6 +6,7 @@ import { evolve } from './evolve.ts';
 import { plural } from './format.ts';
 import type { CheckOutcome, Input, InputOf, Question } from './input.ts';
 import type { State } from './state.ts';
+import { describeFindings } from './tamper.ts';
 import { findTask, type Task } from './task.ts';
 import { takeLastCharacters } from './text.ts';
 
@@ -47,12 +48,6 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
   return events;
 }
 
-const words = (doubts: readonly Doubt[]): string =>
-  doubts
-    .slice(0, 20)
-    .map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`))
-    .join('\n');
-
 function screened(
   { iteration, restored = [] }: InputOf<'checked'>,
   task: string,
@@ -62,7 +57,7 @@ function screened(
 ): Event {
   const back =
     restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
-  const said = [refused ? `the claim was not believed:\n${words(doubts)}` : words(doubts), back];
+  const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
   const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
   return { type: 'work.screened', at: now, iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
 }
@@ -87,7 +82,7 @@ function askAboutDoubts(
     summary: nothing
       ? `${task} is claimed, but nothing was changed for it`
       : `${task} is claimed and its checks pass, but tests or checks were changed`,
-    context: words(doubts),
+    context: describeFindings(doubts),
     options: nothing
       ? ['Not accepted: try again', 'Accept: there was nothing to do']
       : ['Not accepted: the agent is to put them back', 'Accept these changes'],

@@ -2,6 +2,7 @@
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
 import type { Report } from './signal.ts';
+import type { FindingKind } from './tamper-finding.ts';
 import type { TaskSpec } from './task.ts';
 import type { TerminationReason } from './termination.ts';
 
@@ -75,7 +76,7 @@ export interface Repetition {
 
 /** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
 export interface Doubt {
-  readonly kind: string;
+  readonly kind: FindingKind;
   readonly path: string;
   readonly detail: string;
   readonly severity: 'refuse' | 'report';

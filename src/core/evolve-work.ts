@@ -36,7 +36,11 @@ export function workScreened(state: State, event: EventOf<'work.screened'>): Sta
     const due: CheckpointDue = { label: 'protected files were put back', iteration };
     return workScreened(withDue(state, due), { ...event, restored: [] });
   }
-  if (event.refused) return claimRefused(state, iteration, task, because, true);
+  // The work was done and waits for a person: that is no standstill.
+  if (event.refused) {
+    const sinceProgress = Math.max(0, state.sinceProgress - 1);
+    return claimRefused({ ...state, sinceProgress }, iteration, task, because, true);
+  }
   return state.settings.checks.length === 0 && state.settings.forked ? toMerge(state, iteration) : state;
 }
 
@@ -56,7 +60,9 @@ export function workCommitted(state: State, { task }: EventOf<'work.committed'>)
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
   const ticking = clocked(state, event.at);
-  return event.merged ? ticking : claimRefused(ticking, event.iteration, event.task, event.because, false);
+  const { iteration, task, merged, because } = event;
+  if (!merged) return claimRefused(ticking, iteration, task, because, false);
+  return state.settings.checkpoints ? withDue(ticking, { label: `after the merge of ${task}`, iteration }) : ticking;
 }
 
 /** What a person had before the loop touched anything. */

@@ -36,7 +36,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
     `check ${event.check} ${event.passed ? 'passed' : 'FAILED'}${event.flaky ? ' (flaky)' : ''} for ${event.task} in ${formatDuration(event.durationMs)}`,
   'merge.ended': event => `merge of iteration ${event.iteration} ${event.merged ? 'done' : 'failed'}: ${event.because}`,
   'work.screened': event =>
-    `${event.task}: ${event.refused ? event.because : `the work was looked at: ${event.because}`}`,
+    `${event.task}: ${event.refused ? '' : 'the work was looked at: '}${event.because.replaceAll('\n', ' ')}`,
   'work.accepted': event => `${event.task}: accepted by ${event.by}, to be checked again (${event.because})`,
   'work.committed': event =>
     event.failed === undefined

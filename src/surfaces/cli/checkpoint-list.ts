@@ -68,7 +68,7 @@ function widthsOf(lines: readonly Line[]): { readonly number: number; readonly t
 function text({ row, files, marks }: Line, widths: ReturnType<typeof widthsOf>, style: Style): string {
   const isBad = marks.some(mark => ['damaged', 'missing'].includes(mark));
   const said = marks.map(mark => (mark === 'last good' ? 'good' : mark)).join(' ');
-  const changed = marks.includes('first') ? '' : files === undefined ? '?' : String(files);
+  const changed = marks.includes('first') || row.isFork ? '' : files === undefined ? '?' : String(files);
   const before = [
     String(row.number).padStart(widths.number),
     timeWords(row.at).slice(5, 16),
@@ -108,6 +108,7 @@ export async function execute(
   const { pruned, row } = history;
   if (all.length > rows.length) context.say(`... and ${all.length - rows.length} older ones (--json shows all)`);
   if (pruned.size > 0) context.say(`${plural(pruned.size, 'older checkpoint')} pruned.`);
+  if (history.state.settings.forked) return 0;
   context.say(`  Go back: ralph undo ${row.name}`);
   context.say(`  To any of them: ralph checkpoint restore N ${row.name}   # look first: --dry-run`);
   return 0;

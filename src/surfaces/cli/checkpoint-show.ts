@@ -107,6 +107,10 @@ export async function execute(
   addGit(sheet, row);
   context.out(style.paint('strong', `Checkpoint ${row.number}: ${plain(row.label)}`));
   for (const line of sheet.lines) context.out(line);
-  context.say(`  Go back to it: ralph checkpoint restore ${row.number} ${history.row.name}   # look first: --dry-run`);
-  return record.ok && !history.missing.has(row.number) ? 0 : 1;
+  const isThere = !history.missing.has(row.number) && !history.pruned.has(row.number);
+  if (isThere && !row.isFork)
+    context.say(
+      `  Go back to it: ralph checkpoint restore ${row.number} ${history.row.name}   # look first: --dry-run`,
+    );
+  return record.ok && isThere ? 0 : 1;
 }

@@ -66,7 +66,7 @@ export async function printPatch(
   const style = makeStyle(flags, process.stdout);
   const lines = patch === undefined ? statLines(stat, style) : plain(patch.text).trimEnd().split('\n');
   const isEmpty = patch === undefined ? stat.length === 0 : patch.text === '';
-  if (!isEmpty) for (const line of lines) context.out(patch === undefined ? line : painted(line, style));
+  if (!isEmpty) context.out(lines.map(line => (patch === undefined ? line : painted(line, style))).join('\n'));
   if (isEmpty) context.say(`Nothing changed: ${span.words}.`);
   if (patch?.isCut) context.say(`Cut after ${bytesMax / 1_000_000} MB: --stat shows every file.`);
   return 0;

@@ -1,9 +1,10 @@
 // One restore at the terminal: what will happen, a yes, what happened, and how to take it back.
 import { tasksThen } from '../../app/history.ts';
-import { planOf, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
+import { finishRewind, planOf, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { TaskThen } from '../../core/event.ts';
 import { plural } from '../../core/format.ts';
+import type { RestoreDue } from '../../core/state.ts';
 import type { RestorePlan } from '../../ports/workspace.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { type Flags, fileWords, type Kept, refuseUnquiet, rowWords } from './checkpoints.ts';
@@ -93,7 +94,7 @@ async function foresee({ history, workspace }: Kept, wish: RewindWish): Promise<
   const plan = await planOf(history, workspace, to, overwrite);
   if (!plan.ok) {
     const { conflicts } = plan;
-    const list = conflicts.slice(0, pathsMax).map(path => `\n    ${plain(path)}`);
+    const list = conflicts.slice(0, pathsMax).map(path => `\n    ${fitted(path, 70, { ascii: true })}`);
     const more = conflicts.length > pathsMax ? `\n    ... and ${conflicts.length - pathsMax} more` : '';
     throw new UsageError(
       conflicts.length === 0
@@ -144,6 +145,18 @@ function goOnWords({ state, isHeld, row }: Kept['history'], { tasks = [] }: Rewi
   return isOpen ? 'the same `ralph run` command as before; it starts a new loop' : undefined;
 }
 
+/** A restore that was cut comes first, and running again completes it (F07). */
+async function finish(context: Context, kept: Kept, due: RestoreDue, isDry: boolean): Promise<number> {
+  const what = `The restore of checkpoint ${due.to.number} that ${due.by} asked for`;
+  if (isDry) {
+    context.say(`${what} was cut, and is finished first. Dry run: nothing was changed.`);
+    return 0;
+  }
+  context.say(`${what} was cut: it is finished now, and nothing else.`);
+  const { env, by, say } = context;
+  return report(context, kept, due, await finishRewind(kept.history, { env, by, warn: say }, kept.workspace, due));
+}
+
 /** Where nobody can be asked, the yes must be said by a flag. */
 export function refuseUnasked(flags: Flags): void {
   if (flags['yes'] === true || flags['dryRun'] === true) return;
@@ -162,6 +175,7 @@ export async function carryOut(context: Context, kept: Kept, wish: RewindWish, f
   const isJson = flags['json'] === true;
   refuseUnasked(flags);
   refuseUnquiet(kept);
+  if (kept.history.state.restoreDue !== undefined) return finish(context, kept, kept.history.state.restoreDue, isDry);
   const style = makeStyle(flags);
   const foreseen = await foresee(kept, wish);
   if (isNothing(foreseen)) {

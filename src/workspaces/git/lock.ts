@@ -23,6 +23,9 @@ export const userLock = (places: readonly string[]): LockRules => ({ waitMsMax: 
 /** A lock in our own folder: only a git that we started can hold it, and it does so with an open handle. */
 export const ownLock: LockRules = { waitMsMax: 60_000, ageMsMin: 0, places: [] };
 
+/** Of a ref that only we write. Git closes it a moment before it takes effect, so a very young one may still be held. */
+export const ownRefLock: LockRules = { waitMsMax: 60_000, ageMsMin: 2_000, places: [] };
+
 export type Waited = 'free' | 'reclaimed' | 'held';
 
 const pollMs = 50;

@@ -6,7 +6,7 @@ import type { Refusal, Saved, SaveOrder, Skipped } from '../../ports/workspace.t
 import { complaint } from './call.ts';
 import { recordDirty } from './dirty.ts';
 import { ignoredAtStart } from './ignored.ts';
-import { ownLock, waitForLock } from './lock.ts';
+import { ownLock, ownRefLock, waitForLock } from './lock.ts';
 import { type LookLimits, look } from './look.ts';
 import { toInput, toText } from './paths.ts';
 import { type PrivateGit, privately } from './private.ts';
@@ -32,8 +32,14 @@ const skippedMax = 100;
 export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | Refusal> {
   const { own, loop } = place;
   const isFirst = order.number === 1;
-  const waited = await waitForLock(join(own.folder, 'index.lock'), ownLock);
-  if (waited === 'held') return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
+  const [ref, noteRef] = [refOf(loop, order.number), noteRefOf(loop)];
+  // A git that was killed leaves its lock behind.
+  const waited = await Promise.all([
+    waitForLock(join(own.folder, 'index.lock'), ownLock),
+    ...[ref, noteRef].map(one => waitForLock(join(own.repository.commonDirectory, `${one}.lock`), ownRefLock)),
+  ]);
+  if (waited.includes('held'))
+    return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
   const [dirty, ignored, seeded, special] = await Promise.all([
     isFirst && !place.isFork ? recordDirty(own) : undefined,
     ignoredAtStart(own),
@@ -43,8 +49,7 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   if (dirty !== undefined) return failed('git cannot tell what is changed here', dirty);
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (seeded !== undefined) return failed('git cannot read the index', seeded);
-  const ref = refOf(loop, order.number);
-  const sealing = { ref, message: messageOf(loop, order), noteRef: noteRefOf(loop), note: oneLine(order.anchor) };
+  const sealing = { ref, message: messageOf(loop, order), noteRef, note: oneLine(order.anchor) };
   const taken = (await take(place, ignored, sealing)) ?? (await takeAnew(place, ignored, sealing));
   if (taken === undefined)
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');

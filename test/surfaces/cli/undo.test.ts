@@ -2,8 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { command, openLedger } from '../../../src/app.ts';
 import { eventually, inScratch, type Scratch } from './kit.ts';
 import { everything, filesOf, git, makeRepository, ok, passes, runWith, worker } from './repository.ts';
+
+interface Listed {
+  readonly checkpoints: readonly [{ checkpoint_id: string; number: number; commit: string; tree: string }];
+}
 
 const undo = (place: Scratch, ...words: readonly string[]) => ok(place.ralph(['undo', ...words, '--yes']));
 const work = (place: Scratch): string => place.read('a.txt').split('\n').slice(3, -1).join(' ');
@@ -74,6 +79,33 @@ describe('given edits of a person since the last checkpoint', () => {
       expect(place.read('a.txt')).toBe('one\ntwo\nthree\n');
       await undo(place);
       expect(place.read('a.txt')).toBe('quite different\n');
+    }));
+});
+
+describe('given an undo that was cut after it was asked for', () => {
+  it('when it is said again, then that one is finished, and only that', () =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001']);
+      await ok(place.ralph(runWith(worker)));
+      const { env, home } = place;
+      const ledger = await openLedger({ home, env, warn: () => {} });
+      const [row] = await ledger.store.loops();
+      if (row === undefined) throw new Error('there is no loop');
+      const { checkpoints } = (await place.json(['checkpoint', 'list', '--json'])) as Listed;
+      const [{ checkpoint_id: checkpoint, number, commit, tree }] = checkpoints;
+      const tasks = [{ id: 'US-001', status: 'pending' as const }];
+      const restore = { type: 'restore' as const, to: { checkpoint, number, commit, tree }, because: 'a test', tasks };
+      // Without the workspace it is recorded and not done: as if the process had died then.
+      await command({ home, env, ledger, loop: row.loop, row, warn: () => {}, by: 'ada' }, [restore]);
+      await ledger.store.close();
+      expect(work(place)).toBe('US-001');
+
+      const dry = await ok(place.ralph(['undo', '--dry-run']));
+      expect(dry.stderr).toContain('The restore of checkpoint 1 that ada asked for was cut, and is finished first.');
+      expect(work(place)).toBe('US-001');
+      const told = await undo(place);
+      expect(told.stderr).toContain('Restored checkpoint 1');
+      expect([work(place), passes(place)]).toEqual(['', [false]]);
     }));
 });
 

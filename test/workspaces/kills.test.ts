@@ -1,0 +1,32 @@
+// Checkpoints and restores that are killed at a few moments; `npm run prove -- restore` does the same by the hundred.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { killAtCall, killKeeping, makeTemplate, type Template } from '../prove/restore.ts';
+import { whyNoTracing } from '../stores/run-program.ts';
+
+const noTracing = whyNoTracing();
+const whenTraced = noTracing === undefined ? '' : ` [skipped: ${noTracing}]`;
+
+let template: Template;
+beforeAll(async () => {
+  template = await makeTemplate(18);
+});
+afterAll(() => template.repo.cleanUp());
+
+it.each([1, 2, 3])(
+  'killed at a random moment, the tree is the old or the new one, and again completes it: seed %i',
+  async seed => {
+    await expect(killKeeping(seed, template, 100)).resolves.not.toThrow();
+  },
+  60_000,
+);
+
+it.skipIf(noTracing !== undefined).each([
+  ['rename', 7],
+  ['unlink', 2],
+])(
+  `F07: killed at a chosen %s of the switch (%i), it is finished from the journal${whenTraced}`,
+  async (call, count) => {
+    expect(await killAtCall(call, count, template)).toBeGreaterThan(0);
+  },
+  60_000,
+);
