@@ -7,19 +7,31 @@ import { eventsOf } from '../engine/replay.ts';
 import type { Ledger } from '../ports/store.ts';
 import type { Restored } from '../ports/workspace.ts';
 import type { GitWorkspace } from '../workspaces/git.ts';
-import type { History } from './history.ts';
+import { type History, openHistory } from './history.ts';
 import { refusalError } from './place.ts';
 
-/** What a restore would do to the files; leaves no trace. */
+/** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
+export const isCut = ({ state, isHeld }: History): boolean =>
+  !isHeld && (state.live.length > 0 || state.checkpointsDue.length > 0) && state.restoreDue === undefined;
+
+/** Records how cut work ended and keeps it, as the next run would. */
+export async function settleCut(history: History, sender: Sender, workspace: GitWorkspace): Promise<History> {
+  const { home, ledger, row } = history;
+  await command({ home, ledger, row, loop: row.loop, ...sender, parts: { workspace } }, []);
+  return openHistory(history, false);
+}
+
+/** What a restore would do to the files; leaves no trace. Work that was cut is the loop's, not a person's. */
 export async function planOf(
-  { state }: History,
+  history: History,
   workspace: GitWorkspace,
   to: CheckpointMark,
   overwrite: boolean,
 ): Promise<Restored> {
   const now = await workspace.preview();
   if (!now.ok) throw refusalError(now);
-  const base = state.newest?.commit ?? now.commit;
+  const { state } = history;
+  const base = isCut(history) ? now.commit : (state.newest?.commit ?? now.commit);
   return workspace.plan({ to: to.commit, base, now: now.commit, overwrite, except: [state.document] });
 }
 

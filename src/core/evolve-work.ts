@@ -73,7 +73,11 @@ export function firstCheckpoint(state: State): State {
 
 export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {
   const settings = { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } };
-  if (!settings.checkpoints) return { ...state, settings, checkpointsDue: [] };
+  if (!settings.checkpoints) {
+    // Without trees there is neither anything to commit nor anything to look at.
+    const bare = { ...settings, commits: false, screen: false, rollbackAfter: null };
+    return { ...state, settings: bare, checkpointsDue: [], commitsDue: [] };
+  }
   const isNew = !state.settings.checkpoints && state.newest === undefined;
   const due: CheckpointDue = { label: 'checkpoints were switched on', iteration: state.iterations };
   return { ...state, settings, checkpointsDue: isNew ? [...state.checkpointsDue, due] : state.checkpointsDue };

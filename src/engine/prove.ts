@@ -41,7 +41,8 @@ async function doubtsLeft({ engine, state }: Workplace, task: string): Promise<r
   for (const { id, status, spans, mayChangeTests } of allTasks(state.tasks)) {
     if (id === task || status === 'done' || spans === undefined || mayChangeTests === true) continue;
     const found = await engine.screen([...spans, { from: now, to: now }], id, state);
-    doubts.push(...found.filter(one => one.kind !== 'nothing-changed'));
+    const real = found.filter(one => one.kind !== 'nothing-changed');
+    doubts.push(...real.map(one => ({ ...one, detail: `${one.detail} (left by ${id})` })));
   }
   return doubts;
 }

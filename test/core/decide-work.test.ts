@@ -240,7 +240,7 @@ describe('trouble', () => {
     const story = claimed();
     story.when({ type: 'checkpoint-failed', problem: 'no space left' });
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } });
-    expect(story.state.settings.checkpoints).toBe(false);
+    expect(story.state.settings).toMatchObject({ checkpoints: false, commits: false, screen: false });
     expect(story.effectKeys()).toEqual(['check:1']);
   });
 

@@ -1,7 +1,10 @@
 // Checkpoints and restores that are killed at a few moments; `npm run prove -- restore` does the same by the hundred.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { killAtCall, killKeeping, makeTemplate, type Template } from '../prove/restore.ts';
 import { whyNoTracing } from '../stores/run-program.ts';
+import { makeRepo, saved } from './repo.ts';
 
 const noTracing = whyNoTracing();
 const whenTraced = noTracing === undefined ? '' : ` [skipped: ${noTracing}]`;
@@ -30,3 +33,18 @@ it.skipIf(noTracing !== undefined).each([
   },
   60_000,
 );
+
+it('a lock that a killed git left on a ref of ours does not stop the next checkpoint, nor its note', async () => {
+  const repo = makeRepo();
+  onTestFinished(() => repo.cleanUp());
+  const workspace = await repo.workspace();
+  await saved(workspace, 1);
+  for (const ref of ['refs/ralph/loop-1/2', 'refs/notes/ralph/loop-1']) {
+    const lock = join(repo.top, '.git', `${ref}.lock`);
+    writeFileSync(lock, '');
+    utimesSync(lock, 1, 1);
+  }
+  const { commit } = await saved(workspace, 2);
+  expect(repo.git('rev-parse', 'refs/ralph/loop-1/2').trim()).toBe(commit);
+  expect(repo.git('notes', '--ref=refs/notes/ralph/loop-1', 'show', commit)).toMatch(/^\d+ ab/);
+});

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { proveTree } from '../prove/trees.ts';
 
 // Chosen by what they hold: agents that change the rules of what is ignored, a merge under way, odd names, commits.
-it.each([2, 7, 31])(
-  'a loop changes nothing of the user’s, and every checkpoint comes back: seed %i',
+it.each([7, 31])(
+  "a loop changes nothing of the user's, and every checkpoint comes back: seed %i",
   async seed => {
     const { checkpoints, restores, compared } = await proveTree(seed);
     expect(checkpoints).toBeGreaterThan(3);

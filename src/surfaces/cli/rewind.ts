@@ -1,6 +1,6 @@
 // One restore at the terminal: what will happen, a yes, what happened, and how to take it back.
 import { tasksThen } from '../../app/history.ts';
-import { finishRewind, planOf, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
+import { finishRewind, isCut, planOf, type RewindOrder, type Rewound, rewind, settleCut } from '../../app/rewind.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { TaskThen } from '../../core/event.ts';
 import { plural } from '../../core/format.ts';
@@ -170,11 +170,26 @@ export function refuseUnasked(flags: Flags): void {
 export const agreed = async (question: string, flags: Flags): Promise<boolean> =>
   flags['yes'] === true || confirm(question);
 
-export async function carryOut(context: Context, kept: Kept, wish: RewindWish, flags: Flags): Promise<number> {
+/** Work that was cut is kept first, so that it can be told from a person's edits, and come back. */
+async function settled(context: Context, kept: Kept): Promise<Kept> {
+  const { env, by, say } = context;
+  const { workspace } = kept;
+  const history = await settleCut(kept.history, { env, by, warn: say }, workspace);
+  const [live] = history.state.live;
+  if (live === undefined) return { history, workspace };
+  throw new UsageError(
+    `Loop ${history.row.name} was cut when iteration ${live.iteration} began, and goes on with it.`,
+    `Let it: the same \`ralph run\` as before. Or end it first: ralph stop ${history.row.name}`,
+    9,
+  );
+}
+
+export async function carryOut(context: Context, given: Kept, wish: RewindWish, flags: Flags): Promise<number> {
   const isDry = flags['dryRun'] === true;
   const isJson = flags['json'] === true;
   refuseUnasked(flags);
-  refuseUnquiet(kept);
+  refuseUnquiet(given);
+  const kept = isCut(given.history) && !isDry ? await settled(context, given) : given;
   if (kept.history.state.restoreDue !== undefined) return finish(context, kept, kept.history.state.restoreDue, isDry);
   const style = makeStyle(flags);
   const foreseen = await foresee(kept, wish);

@@ -21,6 +21,7 @@ export type Preflight =
 /** `directory`: where the loop works in the tree. */
 export async function preflight(repository: Repository, directory: string): Promise<Preflight> {
   const refused =
+    (await tooOld(repository)) ??
     (await linkedFolder(repository.directory, directory)) ??
     (await readOnly(repository)) ??
     (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
@@ -53,6 +54,13 @@ function sentence(paths: readonly string[], what: string): string | undefined {
   if (paths.length === 0) return undefined;
   const more = paths.length > namedMax ? ` and ${paths.length - namedMax} more` : '';
   return `${what}: ${paths.slice(0, namedMax).map(shown).join(', ')}${more}.`;
+}
+
+/** Before 2.31 git does not hear how we switch hooks and programs off. */
+async function tooOld(repository: Repository): Promise<Refusal | undefined> {
+  const heard = await git(repository, ['config', 'core.hooksPath']);
+  if (heard.output.toString('utf8').trim() === '/dev/null') return undefined;
+  return refuse('This git is older than 2.31 and could run the hooks of the repository for us.', 'Update git.');
 }
 
 /** Writing below such a link would write outside of the repository (B87). */

@@ -39,7 +39,8 @@ async function repairRefs(
   known: readonly KnownCheckpoint[],
 ): Promise<Repaired> {
   const refs = await checkpointRefs(repository, loop);
-  const lost = known.filter(({ number, commit }) => refs.get(number) !== commit);
+  const once = [...new Map(known.map(one => [one.number, one])).values()]; // git refuses to set a ref twice
+  const lost = once.filter(({ number, commit }) => refs.get(number) !== commit);
   if (lost.length === 0) return { did: [], missing: [] };
   const missing = await missingOf(repository, lost);
   const found = lost.filter(({ number }) => !missing.includes(number));

@@ -45,6 +45,8 @@ export async function openRepository(place: GitPlace): Promise<Opened> {
 }
 
 function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean): Opened {
+  if (/ENOENT/.test(said) && topAround(place.directory) !== undefined)
+    return unusable('This folder is a git repository, and git is not installed.', 'Install git.');
   if (bare)
     return unusable('This repository is bare: it has no files to work on.', 'Run in a clone or a worktree of it.');
   if (inside) return unusable('This folder is inside of .git.', 'Run in the working tree.');

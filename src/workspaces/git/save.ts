@@ -24,6 +24,8 @@ export interface SavePlace {
   readonly memory: { forced?: Forced };
   /** Forks were clean when they were made. */
   readonly isFork: boolean;
+  /** Without ref and note. */
+  readonly isPreview?: boolean;
 }
 
 const attemptsMax = 4;
@@ -49,7 +51,8 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   if (dirty !== undefined) return failed('git cannot tell what is changed here', dirty);
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (seeded !== undefined) return failed('git cannot read the index', seeded);
-  const sealing = { ref, message: messageOf(loop, order), noteRef, note: oneLine(order.anchor) };
+  const message = messageOf(loop, order);
+  const sealing = { ref: place.isPreview ? '' : ref, message, noteRef, note: oneLine(order.anchor) };
   const taken = (await take(place, ignored, sealing)) ?? (await takeAnew(place, ignored, sealing));
   if (taken === undefined)
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');

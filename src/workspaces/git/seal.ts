@@ -6,6 +6,7 @@ import { identity } from './refs.ts';
 
 export interface SealOrder {
   readonly update: readonly string[];
+  /** Empty: nothing shall point to it. */
   readonly ref: string;
   readonly message: string;
   readonly noteRef: string;
@@ -24,9 +25,11 @@ const script = `
 if [ "$1" = update ]; then git update-index -z --add --remove --replace --stdin || exit 11; fi
 tree=$(git write-tree $2) || exit 12
 commit=$(theirs commit-tree "$tree" -p HEAD -m "$4" 2>/dev/null) || commit=$(theirs commit-tree "$tree" -m "$4") || exit 13
-theirs -c core.logAllRefUpdates=false notes "--ref=$5" add -f -m "$6" "$commit" >/dev/null 2>&1 &
-theirs update-ref "$3" "$commit" || { wait; exit 14; }
-wait
+if [ -n "$3" ]; then
+  theirs -c core.logAllRefUpdates=false notes "--ref=$5" add -f -m "$6" "$commit" >/dev/null 2>&1 &
+  theirs update-ref "$3" "$commit" || { wait; exit 14; }
+  wait
+fi
 echo "$tree $commit"
 `;
 

@@ -79,7 +79,10 @@ describe('ralph demo', () => {
 
   it.concurrent('its commits are in a repository of its own, under a name of its own, until Ctrl-C removes it all', () =>
     inScratch(async place => {
-      const live = place.start(['demo']);
+      const settled = join(place.root, 'settled');
+      mkdirSync(settled);
+      writeFileSync(join(settled, '.gitconfig'), '[author]\n\tname = Somebody\n\temail = somebody@localhost\n');
+      const live = place.start(['demo'], { env: { HOME: settled } });
       await live.says('Iteration 2: US-002');
       live.child.kill('SIGSTOP'); // so that the agent does not get further while we look
       const project = join(place.temporary, readdirSync(place.temporary)[0] ?? '', 'greeter');

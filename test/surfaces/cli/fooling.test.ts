@@ -84,7 +84,8 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
     {
       fake: 'deletes-tests',
       code: 5,
-      question: 'US-001 is claimed and its checks pass, but tests or checks were changed | tests/feature_test.sh',
+      question:
+        'US-001 is claimed and its checks pass, but tests or checks were changed | A test file was deleted in tests/feature_test.sh',
       facts: [
         passed,
         { type: 'work.screened', refused: true, doubts: [{ kind: 'test-deleted', path: 'tests/feature_test.sh' }] },
@@ -135,7 +136,7 @@ describe.skipIf(!isInstalled('git'))('a doubt is decided by a person (needs git)
       const prompt = (await place.ralph(['logs', '--prompt', '--iteration', '2'])).stdout;
       expect(prompt).toContain('the claim was not believed');
       expect(prompt).toContain('tests/feature_test.sh');
-      expect(prompt).toContain('Not accepted: put them back and try again');
+      expect(prompt).toContain('Not accepted: the agent is to put them back');
       expect(closed(await eventsOf(place))).toEqual([]);
       expect((await place.ralph(['answer', 'E2', '--option', '2'])).code).toBe(0);
       expect(closed(await eventsOf(place))).toEqual([]);

@@ -109,6 +109,29 @@ describe('given an undo that was cut after it was asked for', () => {
     }));
 });
 
+describe('given an iteration that was cut', () => {
+  it.each(['SIGINT', 'SIGKILL'] as const)('by %s, when it is undone, then its half work goes, and comes back', signal =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001', 'US-002']);
+      const hangs = `${worker}; if [ "$RALPH_ITERATION" = 2 ]; then echo up > up; sleep 3600; fi`;
+      const live = place.start(runWith(hangs));
+      await eventually('the second iteration is at work', () => 'up' in filesOf(place));
+      live.child.kill(signal);
+      await live.ended;
+      expect(work(place)).toBe('US-001 US-002');
+
+      const before = await everything(place);
+      const dry = await ok(place.ralph(['undo', '--dry-run']));
+      expect(dry.stderr).toContain('1 file to write, 2 to delete');
+      expect(await everything(place)).toEqual(before);
+      await undo(place);
+      expect([work(place), passes(place)]).toEqual(['US-001', [true, false]]);
+      await undo(place);
+      expect(work(place)).toBe('US-001 US-002');
+    }),
+  );
+});
+
 describe('given a loop that a process holds', () => {
   /** Waits in its second iteration for the file `go`. */
   const waits = `${worker}; if [ "$RALPH_ITERATION" = 2 ]; then echo at work > up; until [ -f go ]; do sleep 0.05; done; fi`;
