@@ -18,7 +18,7 @@ import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
 import { redacted, redactedReport } from './redacted.ts';
 import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
-import { settled } from './settle.ts';
+import { lastSaved, settled } from './settle.ts';
 import { storageFailure } from './storage-failure.ts';
 import { handoffStop } from './supervise.ts';
 
@@ -98,8 +98,9 @@ class LoopRun {
   }
 
   private plan(): Plan {
-    if (this.failure || this.refused || this.options.interrupt.aborted) return { effects: [] };
+    if (this.failure || this.refused) return { effects: [] };
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
+    if (this.options.interrupt.aborted) return lastSaved(plan);
     if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
     return settled(plan, this.state, this.engine.workspace !== undefined);
   }

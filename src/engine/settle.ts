@@ -10,3 +10,8 @@ export function settled(plan: Plan, state: State, hasWorkspace: boolean): Plan {
   const wanted = [...(state.stop ? settling : []), ...(hasWorkspace ? keeping : [])];
   return { effects: plan.effects.filter(effect => wanted.includes(effect.type)) };
 }
+
+/** On Ctrl-C the work that was cut is still saved: what a person edits afterwards is not the loop's. */
+export const lastSaved = (plan: Plan): Plan => ({
+  effects: plan.effects.filter(effect => effect.type === 'checkpoint'),
+});

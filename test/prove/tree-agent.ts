@@ -24,9 +24,16 @@ export interface Ground {
 /** What the rules ignore of these and the index does not name. */
 function ignoredOf(repo: Repo, paths: readonly string[]): ReadonlySet<string> {
   const input = Buffer.from(paths.map(path => `${path}\0`).join(''), 'latin1');
-  const asked = spawnSync('git', ['check-ignore', '-z', '--stdin'], { cwd: repo.top, env: repo.environment, input });
+  const words = ['check-ignore', '--no-index', '-z', '--stdin'];
+  const asked = spawnSync('git', words, { cwd: repo.top, env: repo.environment, input });
   if (asked.status !== 0 && asked.status !== 1) throw new Error(`git check-ignore: ${asked.stderr}`);
-  return new Set(asked.stdout.toString('latin1').split('\0'));
+  const tracked = new Set(listed(repo));
+  return new Set(
+    asked.stdout
+      .toString('latin1')
+      .split('\0')
+      .filter(path => !tracked.has(path)),
+  );
 }
 
 /** Git is asked only what is ignored. */

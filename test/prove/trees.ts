@@ -147,7 +147,8 @@ class Trial {
       string,
     ];
     const isTheirs = was !== is;
-    if (isTheirs) return merged.includes(asText(path)) ? undefined : [is, shall];
+    if (isTheirs && merged.includes(asText(path))) return undefined;
+    if (isTheirs) return was === shall ? [is] : [is, shall];
     if (to.held.has(path)) return kept.includes(asText(path)) && isBlocked(path, now) ? [is] : [shall];
     if (!now.held.has(path)) return [is];
     return to.files.has(path) ? undefined : ['absent'];

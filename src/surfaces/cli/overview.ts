@@ -14,6 +14,7 @@ export async function overview(): Promise<string> {
   ralph run PRD.json        work through it; the same command again resumes
   ralph status | inbox | answer E1 --option 1    what it does; the questions that wait for you
   ralph pause | resume | stop | tell "..."    steer it
+  ralph diff | undo | checkpoint list         what it changed, and the way back
   ralph explain | logs | events | report      why, what was said, every fact, the account
   ralph doctor | agents list | agents test    what is installed, logged in, confined
   ralph loops list | loops show | audit verify

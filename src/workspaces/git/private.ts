@@ -18,17 +18,15 @@ export function privately(own: PrivateGit, args: readonly string[], options: Git
   return git(placeOf(own), args, { ...options, variables: { ...variablesOf(own), ...options.variables } });
 }
 
-/** The same for a chain of calls; in it, `theirs` calls git in the user's own repository. */
+/** For a chain of calls: in it, `own` calls git as above, and `git` is in the user's repository. No subshell: each costs. */
 export function privateShell(own: PrivateGit, script: string, args: readonly string[], options: GitOptions = {}) {
-  const variables = variablesOf(own);
-  const theirs = `theirs() { (unset ${Object.keys(variables).join(' ')}; exec git "$@"); }`;
-  return gitShell(
-    placeOf(own),
-    `${theirs}
-${script}`,
-    args,
-    { ...options, variables: { ...variables, ...options.variables } },
-  );
+  const names = Object.entries(variablesOf(own));
+  const settings = names.map(([name]) => `${name}="$OWN_${name}"`).join(' ');
+  const variables = Object.fromEntries(names.map(([name, value]) => [`OWN_${name}`, value]));
+  return gitShell(placeOf(own), `own() { ${settings} git "$@"; }\n${script}`, args, {
+    ...options,
+    variables: { ...variables, ...options.variables },
+  });
 }
 
 /** Filters are unknown to the loop's own git, so they need not be switched off. */

@@ -22,12 +22,12 @@ export type Sealed =
  * The ref comes last of what counts. The note only anchors the ledger: without it the checkpoint still stands.
  */
 const script = `
-if [ "$1" = update ]; then git update-index -z --add --remove --replace --stdin || exit 11; fi
-tree=$(git write-tree $2) || exit 12
-commit=$(theirs commit-tree "$tree" -p HEAD -m "$4" 2>/dev/null) || commit=$(theirs commit-tree "$tree" -m "$4") || exit 13
+if [ "$1" = update ]; then own update-index -z --add --remove --replace --stdin || exit 11; fi
+tree=$(own write-tree $2) || exit 12
+commit=$(git commit-tree "$tree" -p HEAD -m "$4" 2>/dev/null) || commit=$(git commit-tree "$tree" -m "$4") || exit 13
 if [ -n "$3" ]; then
-  theirs -c core.logAllRefUpdates=false notes "--ref=$5" add -f -m "$6" "$commit" >/dev/null 2>&1 &
-  theirs update-ref "$3" "$commit" || { wait; exit 14; }
+  git -c core.logAllRefUpdates=false notes "--ref=$5" add -f -m "$6" "$commit" >/dev/null 2>&1 &
+  git update-ref "$3" "$commit" || { wait; exit 14; }
   wait
 fi
 echo "$tree $commit"

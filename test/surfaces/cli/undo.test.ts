@@ -1,5 +1,5 @@
 // Undo through the real binary: the last act is taken back, a person's edits are not, and the loop can do it again.
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, openLedger } from '../../../src/app.ts';
@@ -115,7 +115,7 @@ describe('given an iteration that was cut', () => {
       makeRepository(place, ['US-001', 'US-002']);
       const hangs = `${worker}; if [ "$RALPH_ITERATION" = 2 ]; then echo up > up; sleep 3600; fi`;
       const live = place.start(runWith(hangs));
-      await eventually('the second iteration is at work', () => 'up' in filesOf(place));
+      await eventually('the second iteration is at work', () => existsSync(join(place.project, 'up')));
       live.child.kill(signal);
       await live.ended;
       expect(work(place)).toBe('US-001 US-002');
@@ -142,7 +142,7 @@ describe('given a loop that a process holds', () => {
       git(place, 'config', 'core.excludesFile', join(place.root, 'ignored'));
       writeFileSync(join(place.root, 'ignored'), 'up\ngo\n');
       const live = place.start(runWith(waits));
-      await eventually('the second iteration is at work', () => 'up' in filesOf(place));
+      await eventually('the second iteration is at work', () => existsSync(join(place.project, 'up')));
       for (const words of [
         ['undo', '--dry-run'],
         ['checkpoint', 'restore', '1', '--yes'],
@@ -159,7 +159,9 @@ describe('given a loop that a process holds', () => {
       await ok(place.ralph(['pause']));
       place.put('go', '');
       await eventually('the second task is done', () => passes(place)[1]);
-      await eventually('it is paused', async () => (await place.ralph(['status'])).stdout.includes('paused'));
+      await eventually('its work is committed', async () =>
+        /committed +US-002/.test((await place.ralph(['events'])).stdout),
+      );
       const told = await undo(place);
       expect(told.stderr).toContain('Restored checkpoint 2');
       expect([work(place), passes(place)]).toEqual(['US-001', [true, false, false]]);
