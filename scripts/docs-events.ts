@@ -162,8 +162,16 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     },
   },
   'task.kept': {
-    when: 'The criteria of a task were edited while an iteration ran; the old ones hold.',
-    example: { type: 'task.kept', at, task, iteration, criteria: ['it exists'], because: 'edited during iteration 3' },
+    when: 'The criteria or dependencies of a task were edited while an iteration ran; the old ones hold.',
+    example: {
+      type: 'task.kept',
+      at,
+      task,
+      iteration,
+      criteria: ['it exists'],
+      dependsOn: [],
+      because: 'edited during iteration 3',
+    },
   },
   'work.screened': {
     when: 'Before a claim is believed the work itself was looked at: protected files were put back, or tests and checks had been weakened.',

@@ -1,7 +1,10 @@
 // Finds the command with which a project tests itself, so that a loop without --verify still proves something.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPlaceholder, provesNothing } from '../core/tamper-checks.ts';
+import { makeTargets } from '../core/tamper-make.ts';
+import { isPlaceholder } from '../core/tamper-manifest.ts';
+import { provesNothing } from '../core/tamper-neuter.ts';
+import { simpleCommands } from '../core/tamper-words.ts';
 import { findProgram } from './programs.ts';
 
 export interface DetectedCheck {
@@ -46,7 +49,9 @@ const runners: readonly (readonly [string, string, string])[] = [
 
 function testScript(manifest: string | undefined): string | undefined {
   try {
-    const { scripts } = JSON.parse(manifest ?? '{}') as { readonly scripts?: { readonly test?: unknown } };
+    const { scripts } = JSON.parse((manifest ?? '{}').replace(/^\ufeff/, '')) as {
+      readonly scripts?: { readonly test?: unknown };
+    };
     const script = typeof scripts === 'object' && scripts !== null ? scripts.test : undefined;
     return typeof script === 'string' ? script : undefined;
   } catch {
@@ -54,9 +59,23 @@ function testScript(manifest: string | undefined): string | undefined {
   }
 }
 
+/** It would wait for changes for ever. A bare `vitest` is none: without a terminal it runs once and ends. */
+function watches(script: string): boolean {
+  return simpleCommands(script).some(words => {
+    if (words.some(word => /^--(run|watch(All)?=false|no-watch|ci)$/.test(word))) return false;
+    const next = words[words.indexOf('vitest') + 1] ?? '';
+    return (
+      words.some(word => /^--watch(All)?(=true)?$|^(nodemon|watchexec|chokidar)$/.test(word)) ||
+      (words.includes('-w') && words.some(word => /^(vitest|mocha|ava|tsc)$/.test(word))) ||
+      (words.includes('vitest') && /^(watch|dev)$/.test(next)) ||
+      (words.includes('react-scripts') && !words.some(word => word.startsWith('CI=')))
+    );
+  });
+}
+
 const packageJson: Detector = ({ read, has }) => {
   const script = testScript(read('package.json'));
-  if (script === undefined || isPlaceholder(script) || provesNothing(script)) return undefined;
+  if (script === undefined || isPlaceholder(script) || provesNothing(script) || watches(script)) return undefined;
   const runner = runners.find(([lockFile, program]) => read(lockFile) !== undefined && has(program));
   if (runner !== undefined) return { command: runner[2], why: `the test script of package.json, with ${runner[0]}` };
   return has('npm') ? { command: 'npm test', why: 'the test script of package.json' } : undefined;
@@ -99,7 +118,7 @@ const go: Detector = ({ read, has }) =>
 
 const make: Detector = ({ read, has }) => {
   const name = ['GNUmakefile', 'makefile', 'Makefile'].find(each => read(each) !== undefined);
-  if (name === undefined || !/^test[ \t]*::?(?!=)/m.test(read(name) ?? '') || !has('make')) return undefined;
+  if (name === undefined || !makeTargets(read(name) ?? '').includes('test') || !has('make')) return undefined;
   return { command: 'make test', why: `the target test of ${name}` };
 };
 

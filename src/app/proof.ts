@@ -1,4 +1,5 @@
 // What stands behind "done": protected files, the look at the work, the judge; made for one loop.
+import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
 import type { Doubt } from '../core/event.ts';
 import type { State } from '../core/state.ts';
@@ -45,8 +46,7 @@ async function textsOf(
 const isText = (bytes: Buffer): boolean => bytes.length <= fileBytesMax && !bytes.includes(0);
 
 /** A file that cannot be read any more may hide what became of its tests. */
-async function filesOf(git: GitWorkspace, spans: readonly Span[], paths: readonly string[]): Promise<ChangedFile[]> {
-  const [from, to] = [spans[0]?.from ?? '', spans.at(-1)?.to ?? ''];
+async function filesOf(git: GitWorkspace, { from, to }: Span, paths: readonly string[]): Promise<ChangedFile[]> {
   const [before, after] = [await textsOf(git, from, paths), await textsOf(git, to, paths)];
   return paths.flatMap(path => {
     const [old, now] = [before.get(path), after.get(path)];
@@ -66,7 +66,12 @@ const matters = (path: string, checks: readonly string[]): boolean =>
   isTestConfiguration(path) ||
   checks.some(check => check.includes(path.split('/').at(-1) ?? path));
 
-const doubtOf = (finding: Finding): Doubt => ({ ...finding, fingerprint: fingerprintOf(finding) });
+/** Exactly this content is what a person may accept, not the next change of its kind. */
+function doubtOf(finding: Finding, files: readonly ChangedFile[] = []): Doubt {
+  const after = files.find(({ path }) => path === finding.path)?.after ?? '';
+  const content = createHash('sha256').update(after).digest('hex').slice(0, 16);
+  return { ...finding, fingerprint: `${fingerprintOf(finding)} ${content}` };
+}
 
 /** Ralph's own writing is nobody's work: the document, its instructions, the closing note. */
 function isOurs(path: string, document: string): boolean {
@@ -76,15 +81,19 @@ function isOurs(path: string, document: string): boolean {
 
 /** `inside`: the folder of the work, relative to the top of the tree. */
 export function screenOf(git: GitWorkspace, top: string, inside: string): NonNullable<Engine['screen']> {
-  return async (spans, task, state: State) => {
+  return async (spans, now, task, state: State) => {
     const document = relative(top, state.document);
     const { checks } = state.settings;
     const changes = (await git.changes(spans)).filter(one => !isOurs(one.path, document));
     if (changes.length === 0) return [doubtOf({ ...nothingChanged, detail: `no file was changed for ${task}` })];
-    const paths = changes.map(one => one.path).filter(path => matters(path, checks));
+    const last = spans.at(-1)?.to ?? '';
+    const whole = { from: spans[0]?.from ?? '', to: now === '' ? last : now };
+    const later = now === '' ? [] : await git.changes([{ from: last, to: now }]);
+    const all = [...new Set([...changes, ...later].map(one => one.path))];
+    const paths = all.filter(path => !isOurs(path, document) && matters(path, checks));
     if (paths.length > filesMax) return [doubtOf(tooMany(paths.length))];
-    const files = await filesOf(git, spans, paths);
-    return screenWork({ files, checks, ...(inside === '' ? {} : { folder: inside }) }).map(doubtOf);
+    const files = await filesOf(git, whole, paths);
+    return screenWork({ files, checks, ...(inside === '' ? {} : { folder: inside }) }).map(one => doubtOf(one, files));
   };
 }
 

@@ -114,7 +114,7 @@ export async function rewind(
   order: RewindOrder,
 ): Promise<Rewound> {
   const { to, because, overwrite, tasks } = order;
-  const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree };
+  const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree, left: to.left ?? [] };
   const wanted: Command = { type: 'restore', to: mark, because, overwrite, ...(tasks === undefined ? {} : { tasks }) };
   return (await performed(history, sender, workspace, [wanted], events => rewoundIn(events))) ?? { type: 'asked' };
 }

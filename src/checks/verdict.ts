@@ -17,27 +17,32 @@ const summaryCharsMax = 1_000;
 
 const no = (problem: string): Verdict => ({ ok: false, problem });
 
+/** `after`: what it said after its answer. A second thought there could take the answer back, so there must be none. */
+type Found = { readonly text: string; readonly after: string } | { readonly problem: string };
+
 /** What stands between fences that begin a line; without any, from the first brace to the last. Never two candidates. */
-function jsonIn(message: string): { readonly text: string } | { readonly problem: string } {
-  const blocks: string[] = [];
+function jsonIn(message: string): Found {
+  const blocks: { readonly text: string; readonly end: number }[] = [];
+  let end = 0;
   let open: string[] | undefined;
   for (const line of message.split('\n')) {
+    end += line.length + 1;
     const isFence = /^ {0,3}```/.test(line);
     if (open === undefined) {
       if (isFence) open = [];
     } else if (isFence) {
-      blocks.push(open.join('\n'));
+      blocks.push({ text: open.join('\n'), end });
       open = undefined;
     } else open.push(line);
   }
   if (open !== undefined) return { problem: 'its answer ends inside a block' };
-  const [only, ...others] = blocks.filter(block => block.trimStart().startsWith('{'));
+  const [only, ...others] = blocks.filter(block => block.text.trimStart().startsWith('{'));
   if (others.length > 0) return { problem: 'it gave more than one answer' };
-  if (only !== undefined) return { text: only };
+  if (only !== undefined) return { text: only.text, after: message.slice(only.end) };
   const [from, to] = [message.indexOf('{'), message.lastIndexOf('}')];
   return from === -1 || to < from
     ? { problem: 'its answer holds no JSON object' }
-    : { text: message.slice(from, to + 1) };
+    : { text: message.slice(from, to + 1), after: message.slice(to + 1) };
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>
@@ -80,6 +85,7 @@ export function verdictOf(message: string, count: number): Verdict {
       evidence: clean(evidence, evidenceCharsMax),
     });
   }
+  if (found.after.trim() !== '') return no('it wrote something after its answer');
   criteria.sort((a, b) => a.criterion - b.criterion);
   return { ok: true, criteria, summary: typeof summary === 'string' ? clean(summary, summaryCharsMax) : '' };
 }

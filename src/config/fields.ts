@@ -211,6 +211,12 @@ export const fields = {
     example: 'true',
   },
   ...checkFields,
+  protectAnew: {
+    kind: 'truth',
+    userOnly: true,
+    description: 'Take the check scripts as they are now for the ones to protect.',
+    example: 'true',
+  },
   verifyTimeout: { kind: 'duration', description: 'Longest time of one check.', example: '10m' },
   onEscalation: {
     kind: 'choice',

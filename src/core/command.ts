@@ -50,7 +50,7 @@ function isChange(value: unknown): boolean {
   if (value === undefined) return true;
   if (!isObject(value)) return false;
   return Object.entries(value).every(([key, one]) => {
-    if (key === 'promise') return typeof one === 'string';
+    if (key === 'promise' || key === 'protectedHash') return typeof one === 'string';
     if (key === 'performersByTask' || key === 'performersByPhase') return isTable(one);
     if (key === 'checkpoints' || key === 'commits') return typeof one === 'boolean';
     if (key === 'rollbackAfter') return one === null || (Number.isInteger(one) && Number(one) > 0);

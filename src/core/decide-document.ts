@@ -15,18 +15,24 @@ const sameText = (task: Task, spec: TaskSpec): boolean =>
   sameList(task.dependsOn, spec.dependsOn) &&
   (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false);
 
-/** What decides about "done" is not taken from a document that was edited during an iteration: an agent may have done it. */
+const isHeldBack = ({ held }: Task, { criteria, dependsOn }: TaskSpec): boolean =>
+  held !== undefined && sameList(held.criteria, criteria) && sameList(held.dependsOn, dependsOn);
+
+/**
+ * What decides about "done" is not taken from a document that was edited while an iteration or its checks ran: an agent may
+ * have done it. The right to change tests is given when a story is first read, and never by an edit.
+ */
 function believed(state: State, spec: TaskSpec, during: number | undefined): TaskSpec {
   const { mayChangeTests: _right, ...plain } = spec;
   const task = findTask(state.tasks, spec.id);
-  if (task === undefined) return during === undefined ? spec : plain;
-  const isHeld = task.criteriaHeld !== undefined && sameList(task.criteriaHeld, spec.criteria);
-  if (during === undefined && !isHeld) return spec;
-  const { criteria, mayChangeTests } = task;
-  return { ...plain, criteria, ...(mayChangeTests === undefined ? {} : { mayChangeTests }) };
+  if (task === undefined) return during === undefined ? spec : { ...plain, done: false, skipped: false };
+  const { criteria, dependsOn, mayChangeTests } = task;
+  const right = mayChangeTests === undefined ? {} : { mayChangeTests };
+  if (during === undefined && !isHeldBack(task, spec)) return { ...plain, ...right };
+  return { ...plain, criteria, dependsOn, ...right };
 }
 
-function keptCriteria(
+function keptTexts(
   state: State,
   specs: readonly TaskSpec[],
   during: number | undefined,
@@ -34,11 +40,12 @@ function keptCriteria(
 ): readonly Event[] {
   if (during === undefined) return [];
   return specs.flatMap((spec): readonly Event[] => {
-    const task = findTask(state.tasks, spec.id);
-    if (task === undefined || task.status === 'done' || sameList(task.criteria, spec.criteria)) return [];
-    if (task.criteriaHeld !== undefined && sameList(task.criteriaHeld, spec.criteria)) return [];
-    const because = `the criteria of ${spec.id} were edited during iteration ${during} and are not taken: the old ones hold. To change them, edit the document while no iteration runs`;
-    return [{ type: 'task.kept', at: now, task: spec.id, iteration: during, criteria: spec.criteria, because }];
+    const { id, criteria, dependsOn } = spec;
+    const task = findTask(state.tasks, id);
+    if (task === undefined || task.status === 'done' || isHeldBack(task, spec)) return [];
+    if (sameList(task.criteria, criteria) && sameList(task.dependsOn, dependsOn)) return [];
+    const because = `what ${id} must meet or waits for was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
+    return [{ type: 'task.kept', at: now, task: id, iteration: during, criteria, dependsOn, because }];
   });
 }
 
@@ -52,7 +59,8 @@ function statusDrift(
   const events: Event[] = [];
   const active = during === undefined ? undefined : liveIteration(state, during)?.task;
   for (const spec of specs) {
-    const task = findTask(state.tasks, spec.id);
+    // A story that was added while an iteration ran begins open, whatever it says.
+    const task = findTask(state.tasks, spec.id) ?? (during === undefined ? undefined : { status: 'pending' });
     if (task === undefined || (spec.id === active && spec.done && !spec.skipped) || state.unsaved.includes(spec.id))
       continue;
     const same = spec.done === (task.status === 'done') && spec.skipped === (task.status === 'skipped');
@@ -99,5 +107,5 @@ export function documentRead(
   const because = `${where}: ${edited.length === 0 ? 'no task text differs' : `${plural(edited.length, 'task text')} ${edited.length === 1 ? 'differs' : 'differ'}`}`;
   if (edited.length > 0 || hash !== state.documentHash)
     events.push({ type: 'tasks.loaded', at: now, tasks: edited, hash, because });
-  return [...events, ...keptCriteria(state, read, during, now), ...statusDrift(state, tasks, during, now)];
+  return [...events, ...keptTexts(state, read, during, now), ...statusDrift(state, read, during, now)];
 }

@@ -85,13 +85,33 @@ const aboutHealth: Meaning = (_state, escalation, answer, _by, now) => {
   return [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
 };
 
+/** The same doubt may stand in the way of several tasks: one yes is enough. */
+function alsoAccepted(state: State, { id, findings = [] }: Escalation, by: string, now: number): readonly Event[] {
+  const accepted = new Set([...state.accepted, ...findings]);
+  return state.escalations.flatMap((other): readonly Event[] => {
+    const { task, iteration = 0, findings: theirs = [] } = other;
+    const isMet = theirs.length > 0 && theirs.every(one => accepted.has(one));
+    if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
+    const because = `the same was accepted with ${id}`;
+    return [
+      { type: 'escalation.answered', at: now, id: other.id, answer: { kind: 'option', option: 2 }, by, because },
+      { type: 'work.accepted', at: now, task, iteration, findings: theirs, by, because },
+    ];
+  });
+}
+
 /** Doubtful proof: taken for good and checked again, or not taken. */
 const aboutDoubts: Meaning = (state, escalation, answer, by, now) => {
   const { task, iteration = 0, findings = [] } = escalation;
   if (answer.kind === 'option' && answer.option === 2 && task !== undefined) {
-    return [
-      { type: 'work.accepted', at: now, task, iteration, findings, by, because: `the answer to ${escalation.id}` },
-    ];
+    const because = `the answer to ${escalation.id}`;
+    const own: Event = { type: 'work.accepted', at: now, task, iteration, findings, by, because };
+    return [own, ...alsoAccepted(state, escalation, by, now)];
+  }
+  if (answer.kind === 'option' && task !== undefined) {
+    const text =
+      'Not accepted: put back what was changed in tests and checks, or do what is missing, then claim again.';
+    return [guidance(escalation, text, by, now)];
   }
   return aboutTask(state, escalation, answer, by, now);
 };

@@ -86,7 +86,7 @@ function askAboutDoubts(
     options: nothing
       ? ['Not accepted: try again', 'Accept: there was nothing to do']
       : ['Not accepted: the agent is to put them back', 'Accept these changes'],
-    question: 'Is the task done?',
+    question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',
   };
   return raise(state, question, now, 'the proof is doubtful', { task, iteration });
 }
@@ -111,6 +111,13 @@ function askAgain(
 }
 
 export const checked: Decide<'checked'> = (state, input, now) => {
+  const events = judged(state, input, now);
+  if (input.wrote !== true || events.length === 0) return events;
+  const label = `after the checks of iteration ${input.iteration}`;
+  return [...events, { type: 'checkpoint.asked', at: now, label, by: 'ralph', because: 'the checks wrote files' }];
+};
+
+const judged: Decide<'checked'> = (state, input, now) => {
   const { iteration, outcomes } = input;
   const claim = state.claims.find(one => one.iteration === iteration);
   if (claim === undefined) return [];
@@ -178,7 +185,7 @@ export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }
     kind: 'storage',
     summary: 'A checkpoint could not be made',
     context: problem,
-    options: ['It is mended: go on', 'Go on without checkpoints: no undo from here'],
+    options: ['It is mended: go on', 'Go on without checkpoints: no undo and no look at the work from here'],
     question: 'Mend it, then run the same command again.',
   };
   return raise(state, question, now, 'a checkpoint could not be made');

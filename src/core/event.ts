@@ -89,6 +89,8 @@ export interface CheckpointMark {
   readonly number: number;
   readonly commit: string;
   readonly tree: string;
+  /** What it does not hold: a restore of it leaves these alone. */
+  readonly left?: readonly string[];
 }
 
 /** A status that a task had at a checkpoint and shall have again. */
@@ -127,8 +129,17 @@ export type Event =
   | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean }>
   | Fact<'task.skipped', { task: string; by: string; because: Because }>
   | Fact<'task.blocked', { task: string; because: Because }>
-  /** Its criteria were edited while it was worked on: the old ones hold until somebody edits them between iterations. */
-  | Fact<'task.kept', { task: string; iteration: number; criteria: readonly string[]; because: Because }>
+  /** Its criteria or dependencies were edited while an iteration ran: the old ones hold until somebody edits them between iterations. */
+  | Fact<
+      'task.kept',
+      {
+        task: string;
+        iteration: number;
+        criteria: readonly string[];
+        dependsOn: readonly string[];
+        because: Because;
+      }
+    >
   | Fact<
       'iteration.started',
       {

@@ -53,9 +53,13 @@ export function workAccepted(state: State, { task, iteration, findings }: EventO
   return { ...claimed, accepted, claims: [...claimed.claims, { iteration, task, performer: '', stage: 'check' }] };
 }
 
-export function workCommitted(state: State, { task }: EventOf<'work.committed'>): State {
-  const committed = withTask(state, task, withoutSpans);
-  return { ...committed, commitsDue: state.commitsDue.filter(one => one.task !== task) };
+/** What could not be committed goes with the next commit. */
+export function workCommitted(state: State, { task, failed }: EventOf<'work.committed'>): State {
+  const commitsDue = state.commitsDue.filter(one => one.task !== task);
+  if (failed !== undefined) return { ...state, commitsDue, uncommitted: [...new Set([...state.uncommitted, task])] };
+  let committed = state;
+  for (const id of [...state.uncommitted, task]) committed = withTask(committed, id, withoutSpans);
+  return { ...committed, commitsDue, uncommitted: [] };
 }
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
@@ -63,6 +67,14 @@ export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
   const { iteration, task, merged, because } = event;
   if (!merged) return claimRefused(ticking, iteration, task, because, false);
   return state.settings.checkpoints ? withDue(ticking, { label: `after the merge of ${task}`, iteration }) : ticking;
+}
+
+/** While nobody worked a person may have edited files: they are saved as theirs before the work goes on. */
+export function withTheirs(state: State): State {
+  const { settings, newest, live, claims, checkpointsDue, restoreDue, ended } = state;
+  const isQuiet = live.length + claims.length + checkpointsDue.length === 0 && restoreDue === undefined && !ended;
+  if (!settings.checkpoints || settings.forked || newest === undefined || !isQuiet) return state;
+  return withDue(state, { label: 'what you changed meanwhile', iteration: state.iterations, foreign: true });
 }
 
 /** What a person had before the loop touched anything. */
@@ -83,7 +95,7 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
   return { ...state, settings, checkpointsDue: isNew ? [...state.checkpointsDue, due] : state.checkpointsDue };
 }
 
-export function withoutSpans({ spans: _spans, ...task }: Task): Task {
+export function withoutSpans({ spans: _spans, since: _since, ...task }: Task): Task {
   return task;
 }
 
@@ -102,9 +114,9 @@ const isGoodEnd = ({ outcome }: CheckpointDue): boolean =>
   outcome === undefined || ['succeeded', 'handed-off', 'escalated'].includes(outcome);
 
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
-  const { checkpoint, number, commit, tree, task, fork } = event;
+  const { checkpoint, number, commit, tree, left, task, fork } = event;
   const [due, ...checkpointsDue] = state.checkpointsDue;
-  const mark: CheckpointMark = { checkpoint, number, commit, tree };
+  const mark: CheckpointMark = { checkpoint, number, commit, tree, ...(left === undefined ? {} : { left }) };
   const made: State = { ...state, checkpointsDue, checkpointsMade: Math.max(state.checkpointsMade, number) };
   if (fork)
     return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
@@ -112,7 +124,12 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
   // One by hand in the middle of an iteration holds a part of its work.
   const worker = task ?? (state.settings.forked ? undefined : state.live[0]?.task);
   const isWork = worker !== undefined && before !== undefined && before.tree !== tree;
-  const worked = isWork ? withTask(made, worker, one => withSpan(one, before.tree, tree)) : made;
+  const worked = isWork
+    ? withTask(made, worker, one => ({
+        ...withSpan(one, before.tree, tree),
+        since: one.spans === undefined ? before.number : (one.since ?? before.number),
+      }))
+    : made;
   const isQuiet = state.live.length === 0 && state.errorsInRow === 0;
   const isGood = due !== undefined && !due.beforeRestore && isGoodEnd(due) && isQuiet;
   const restore = worked.restoreDue;
@@ -142,12 +159,19 @@ export function restoreAsked(state: State, event: EventOf<'restore.asked'>): Sta
   };
 }
 
+/** What a task did before the checkpoint that came back is still there; what it did afterwards is gone. */
+function spanTo(task: Task, { number, tree }: CheckpointMark): Task {
+  const from = task.spans?.[0]?.from;
+  const isThere = from !== undefined && from !== '' && from !== tree && (task.since ?? number) < number;
+  return isThere && task.status !== 'done' ? { ...task, spans: [{ from, to: tree }] } : withoutSpans(task);
+}
+
 export function checkpointRestored(state: State, event: EventOf<'checkpoint.restored'>): State {
   const { restoreDue, ...rest } = state;
   if (event.refused !== undefined || restoreDue === undefined) return { ...rest };
   const { report: _report, handoff: _handoff, refusal: _refusal, repetition: _repetition, ...cleared } = rest;
   let { tasks } = cleared;
-  for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, withoutSpans(task));
+  for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, spanTo(task, restoreDue.to));
   const differs = event.kept.length + event.merged.length > 0;
   const due: CheckpointDue = { label: 'after a restore', iteration: state.iterations };
   return {
@@ -155,6 +179,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
     tasks,
     echoes: [],
     commitsDue: [],
+    uncommitted: [],
     restores: state.restores + 1,
     newest: restoreDue.to,
     good: restoreDue.to,

@@ -12,6 +12,7 @@ import {
   restoreAsked,
   settingsChanged,
   withoutSpans,
+  withTheirs,
   workAccepted,
   workCommitted,
   workScreened,
@@ -215,8 +216,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.blocked': taskBlocked,
-  'task.kept': (state, { task, criteria, because }) =>
-    withTask({ ...state, refusal: because }, task, one => ({ ...one, criteriaHeld: criteria })),
+  'task.kept': (state, { task, criteria, dependsOn, because }) =>
+    withTask({ ...state, refusal: because }, task, one => ({ ...one, held: { criteria, dependsOn } })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
@@ -236,7 +237,10 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'checkpoint.restored': checkpointRestored,
   'command.refused': state => state,
   'escalation.raised': (state, event) => escalationRaised(clocked(state, event.at), event),
-  'escalation.answered': (state, event) => escalationAnswered(clocked(state, event.at), event),
+  'escalation.answered': (state, event) => {
+    const answered = escalationAnswered(clocked(state, event.at), event);
+    return event.by === 'ralph' || event.late ? answered : withTheirs(answered);
+  },
   'approval.given': state => state,
   'guidance.given': guidanceGiven,
   'guidance.reached': guidanceReached,
@@ -255,7 +259,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'budget.alerted': state => ({ ...state, budgetAlerted: true }),
   'stop.asked': (state, { by, because }) => ({ ...state, stop: { by, because } }),
   'loop.paused': (state, { by, now }) => ({ ...state, paused: { by, now } }),
-  'loop.resumed': resumed,
+  'loop.resumed': (state, event) => withTheirs(resumed(state, event)),
   'loop.ended': (state, { reason, because, at }) => ({ ...clocked(state, at), ended: { reason, because, at } }),
 };
 

@@ -127,6 +127,8 @@ export type Input =
       readonly outcomes: readonly CheckOutcome[];
       readonly doubts?: readonly Doubt[];
       readonly restored?: readonly string[];
+      /** The checks themselves wrote files: that is nobody's work. */
+      readonly wrote?: boolean;
       /** A judge looked at the doubts and passed the work. */
       readonly judged?: boolean;
     }

@@ -30,6 +30,8 @@ export interface Settings {
   readonly performersByTask: Readonly<Record<string, string>>;
   readonly performersByPhase: Readonly<Record<string, string>>;
   readonly checks: readonly string[];
+  /** Of the protected files, when they were taken anew after the start. */
+  readonly protectedHash?: string;
   /** Iterations work in forks that are merged after their checks. */
   readonly forked: boolean;
   readonly checkpoints: boolean;
@@ -65,6 +67,7 @@ export type ChangedSettings = Partial<
     | 'checkpoints'
     | 'commits'
     | 'rollbackAfter'
+    | 'protectedHash'
   >
 >;
 
@@ -194,4 +197,5 @@ export const settingWords: Readonly<Record<string, string>> = {
   checkpoints: 'checkpoints',
   commits: 'progress commits',
   rollbackAfter: 'errors before a rollback',
+  protectedHash: 'the protected files',
 };

@@ -72,6 +72,8 @@ export interface CheckpointDue {
   readonly outcome?: EventOf<'iteration.ended'>['outcome'];
   /** The one before a restore. */
   readonly beforeRestore?: boolean;
+  /** What a person changed while nobody worked: theirs from now on. */
+  readonly foreign?: boolean;
 }
 
 export interface RestoreDue {
@@ -163,6 +165,8 @@ export interface State {
   readonly good?: CheckpointMark;
   readonly restoreDue?: RestoreDue;
   readonly restores: number;
+  /** Done tasks whose commit failed: their work goes with the next one. */
+  readonly uncommitted: readonly string[];
   /** Done tasks whose work is not committed yet. */
   readonly commitsDue: readonly { readonly task: string; readonly iteration: number }[];
   /** Doubts that a person accepted, by fingerprint. */
@@ -231,6 +235,7 @@ export const initialState: State = {
   checkpointsMade: 0,
   lastCheckpoint: '',
   restores: 0,
+  uncommitted: [],
   commitsDue: [],
   accepted: [],
   toolCalls: 0,

@@ -20,6 +20,7 @@ export const noCounts: Counts = { tests: 0, assertions: 0, skips: 0, conditions:
 
 const chains = /[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*/g;
 const restCharsMax = 60;
+const priorCharsMax = 400;
 
 /** `expect(true)`, `assert True`, `assertEquals(1, 1)`: it cannot fail, so it proves nothing. */
 const vacuous = /^\s*!?\s*\(?\s*(?:(?:true|True|1|!0)\s*(?:[);]|$|,\s*")|(\w{1,20})\s*,\s*\1\s*[,)])/;
@@ -50,15 +51,26 @@ function testsIn(code: string, language: Language, isWholeFile: boolean): string
 const goConstraints = (text: string): number =>
   text.startsWith('//go:build ') || text.includes('\n//go:build ') || text.startsWith('// +build ') ? 1 : 0;
 
+/** Runs no test at all and ends well. */
+const isEmptyTestMain = (code: string): boolean => {
+  const at = code.indexOf('func TestMain(');
+  return at !== -1 && !code.includes('.Run(', at);
+};
+
+/** `#[cfg(any())]` never holds: what it stands before is not compiled. */
+const rustNever = (code: string): number =>
+  code.match(/#!?\[cfg(?:_attr)?\([^\]\n]{0,100}?\bany\(\s{0,9}\)/g)?.length ?? 0;
+
 /** Bats and shell tests assert with brackets, which are no names. */
 const shellBrackets = (code: string): number => code.match(/^[ \t]*(?:!\s*)?\[{1,2} /gm)?.length ?? 0;
 
 /** Linear in the length of the text. `isWholeFile`: all of it is test code. */
 export function countsOf(text: string, language: Language, isWholeFile = true): Counts {
-  const code = testsIn(codeOnly(text, language), language, isWholeFile);
+  const whole = codeOnly(text, language);
+  const code = testsIn(whole, language, isWholeFile);
   const rule = rules[language];
   const found: Record<Mark, number> = { test: 0, assertion: 0, skip: 0, condition: 0, only: 0, table: 0 };
-  let exits = 0;
+  let exits = language === 'go' && isEmptyTestMain(code) ? 1 : 0;
   chains.lastIndex = 0;
   for (let hit = chains.exec(code); hit !== null; hit = chains.exec(code)) {
     const chain = chainAt(code, hit[0], hit.index);
@@ -71,7 +83,7 @@ export function countsOf(text: string, language: Language, isWholeFile = true): 
   return {
     tests: found.test,
     assertions: found.assertion + (language === 'shell' ? shellBrackets(code) : 0),
-    skips: found.skip + (language === 'go' ? goConstraints(text) : 0),
+    skips: found.skip + (language === 'go' ? goConstraints(text) : language === 'rust' ? rustNever(whole) : 0),
     conditions: found.condition,
     onlys: found.only,
     tables: found.table,
@@ -92,6 +104,7 @@ function chainAt(code: string, text: string, at: number): Chain {
     after: after === '\n' || after === '\r' ? '' : after,
     isFirst: back < 0 || code[back] === '\n' || code[back] === ';',
     rest: code.slice(end, end + restCharsMax),
+    prior: () => code.slice(Math.max(0, at - priorCharsMax), at),
   };
 }
 

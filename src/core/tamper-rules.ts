@@ -15,6 +15,8 @@ export interface Chain {
   readonly isFirst: boolean;
   /** The beginning of what follows, comments and texts blanked. */
   readonly rest: string;
+  /** The end of what stands before it, blanked in the same way. */
+  readonly prior: () => string;
 }
 
 type Rule = (chain: Chain, first: string, last: string) => readonly Mark[];
@@ -35,12 +37,33 @@ const jsAsserts = set(
 );
 const jsContexts = set('t ctx context this tap tc');
 
-const js: Rule = ({ words, before, after, rest }, first, last) => {
+/** The options of a test, as in `test("…", { skip: true }`, told from any other object. */
+const inOptions =
+  /\b(?:it|test|specify|describe|suite|context|step)(?:\.\w+)*\s*\(\s*(?:(?:"[^"]*"|[\w$.]+)\s*,\s*)?\{[^{}()]*$/;
+const jsBody =
+  /\b(?:it|test|specify)(?:\.\w+)*\s*\(\s*"[^"]*"\s*,\s*(?:\{[^{}]*\}\s*,\s*)?(?:async\s*)?(?:function\b[^(){}]*)?(?:\([^()]*\)|\w+)\s*(?:=>)?\s*\{\s*$/;
+/** `return;` as the first statement of a test. */
+const endsAtOnce = ({ words, after, prior }: Chain, body: RegExp): boolean =>
+  words[0] === 'return' && words.length === 1 && /^[;}]?$/.test(after) && body.test(prior());
+
+/** `const d = describe.skip`: what it is called then, nobody knows. */
+function aliased({ words, before, after, prior }: Chain): readonly Mark[] {
+  const [, ...chained] = words;
+  const last = chained.at(-1) ?? '';
+  if (before === '.' || !/^[;,)}:]?$/.test(after) || !/^(skip|todo|fixme|only)$/.test(last)) return none;
+  if (!/[=:?(,]\s*$/.test(prior())) return none;
+  return last === 'only' ? ['only'] : ['skip', ...is(after === ':' || /[:?]\s*$/.test(prior()), 'condition')];
+}
+
+const js: Rule = (chain, first, last) => {
+  const { words, before, after, rest, prior } = chain;
   const isCall = after === '(' || after === '`';
+  if (endsAtOnce(chain, jsBody)) return ['skip'];
   if (jsTests.has(first) || jsGroups.has(first)) {
     const isMember = before === '.';
     const chained = words.slice(1);
-    if (isMember || !isCall || words.some(word => word === 'prototype')) return none;
+    if (!isCall && !isMember) return aliased(chain);
+    if (isMember || words.some(word => word === 'prototype')) return none;
     const isSkip = /^x/.test(first) || chained.some(word => /^(skip|todo|fixme|skipIf|runIf|if|failing)$/.test(word));
     const isOnly = /^f(it|test|describe|context)$/.test(first) || last === 'only' || chained.includes('only');
     const isTest = jsTests.has(first) && !jsNotTests.has(chained[0] ?? '');
@@ -56,8 +79,8 @@ const js: Rule = ({ words, before, after, rest }, first, last) => {
   }
   if (first === 'Deno' && words[1] === 'test') return [...is(isCall, 'test'), ...is(words[2] === 'ignore', 'skip')];
   if ((first === 'skip' || first === 'todo' || first === 'ignore') && after === ':' && /^\s*:\s*(true|")/.test(rest))
-    return ['skip'];
-  if (first === 'only' && after === ':' && /^\s*:\s*true/.test(rest)) return ['only'];
+    return is(inOptions.test(prior()), 'skip');
+  if (first === 'only' && after === ':' && /^\s*:\s*true/.test(rest)) return is(inOptions.test(prior()), 'only');
   if (first === 'should') return is(before === '.' && words.length <= 9, 'assertion');
   if (words.length === 1) return is(isAssertName(first) && isCall, 'assertion');
   if (jsContexts.has(first) && (last === 'skip' || last === 'todo')) return is(isCall, 'skip');
@@ -67,7 +90,10 @@ const js: Rule = ({ words, before, after, rest }, first, last) => {
 };
 
 const pythonSkips = set('skip skipif skipIf skipUnless skipTest xfail importorskip expectedFailure SkipTest');
-const python: Rule = ({ before, after, isFirst, rest }, first, last) => {
+const pythonBody = /\bdef\s+test\w*\s*\([^()]*\)[^:\n]*:\s*(?:"[^"]*"\s*)?$/;
+const python: Rule = (chain, first, last) => {
+  const { before, after, isFirst, rest } = chain;
+  if (endsAtOnce(chain, pythonBody) || (first === '__test__' && /^\s*=\s*False/.test(rest))) return ['skip'];
   if (first === 'def') return is(/^\s+test/.test(rest), 'test');
   if (first === 'async') return none;
   const isMark = set('pytest unittest self mark').has(first) || before === '@' || first === 'raise';
@@ -81,7 +107,10 @@ const python: Rule = ({ before, after, isFirst, rest }, first, last) => {
 };
 
 const goAsserts = set('Error Errorf Fatal Fatalf Fail FailNow');
-const go: Rule = ({ words, after, rest }, first, last) => {
+const goBody = /\bfunc\s+Test\w*\s*\([^()]*\)\s*\{\s*$/;
+const go: Rule = (chain, first, last) => {
+  const { words, after, rest } = chain;
+  if (endsAtOnce(chain, goBody)) return ['skip'];
   if (first === 'func') return is(/^\s+(Test|Fuzz|Example|Benchmark)\w*\s*\(/.test(rest), 'test');
   if (words.length === 1) return none;
   if (/^Skip(Now|f)?$/.test(last)) return is(after === '(', 'skip');
@@ -186,6 +215,10 @@ const swift: Rule = ({ before, after, rest }, first) => {
   );
 };
 
+/** Its options stand after the test, so that there is nothing before them to look at. */
+const dart: Rule = (chain, first, last) =>
+  first === 'skip' && chain.after === ':' && /^\s*:\s*(true|")/.test(chain.rest) ? ['skip'] : js(chain, first, last);
+
 export const rules: Readonly<Record<Language, Rule>> = {
   js,
   python,
@@ -199,5 +232,5 @@ export const rules: Readonly<Record<Language, Rule>> = {
   elixir,
   cpp,
   swift,
-  dart: js,
+  dart,
 };

@@ -111,31 +111,121 @@ function normal(path: string): string {
   return `${path.startsWith('/') ? '/' : ''}${parts.join('/')}`;
 }
 
+interface Step {
+  /** Where it runs, seen from where the line runs. */
+  readonly folder: string;
+  readonly words: readonly string[];
+}
+
+/** The simple commands of a line, each with the folder into which the line went before it. */
+function stepsOf(line: string): readonly Step[] {
+  const steps: Step[] = [];
+  let folder = '.';
+  for (const words of simpleCommands(line)) {
+    const [program, target] = words;
+    if (program === 'cd' && target !== undefined) folder = target.startsWith('/') ? target : `${folder}/${target}`;
+    else steps.push({ folder, words: withoutWrappers(words) });
+  }
+  return steps;
+}
+
+const within = (folder: string, path: string): string => normal(path.startsWith('/') ? path : `${folder}/${path}`);
+
 /**
  * The files that a command line runs: programs given as a path, and scripts given to an interpreter. Not its other
  * arguments: in `grep -q yes answer.txt` the answer is the work, not the check. Whether they exist is for others to see.
  */
 export function checkScripts(line: string): readonly string[] {
-  const found: string[] = [];
-  let folder = '.';
-  for (const words of simpleCommands(line)) {
-    const [program, target] = words;
-    if (program === 'cd' && target !== undefined) folder = target.startsWith('/') ? target : `${folder}/${target}`;
-    else
-      for (const script of scriptsOf(words))
-        found.push(normal(script.startsWith('/') ? script : `${folder}/${script}`));
-  }
+  const found = stepsOf(line).flatMap(({ folder, words }) => scriptsOf(words).map(script => within(folder, script)));
   return [...new Set(found)].filter(path => path !== '');
 }
 
-/** Names of the package.json scripts that a command line runs. */
-export function manifestScripts(line: string): readonly string[] {
-  return simpleCommands(line).flatMap(words => {
-    const [program = '', first = '', second = ''] = withoutWrappers(words).filter(
-      (word, at) => at === 0 || !word.startsWith('-'),
-    );
-    if (!/^(npm|pnpm|yarn|bun)$/.test(program)) return [];
-    const name = first === 'run' || first === 'run-script' ? second : first === 't' || first === 'tst' ? 'test' : first;
-    return [name, `pre${name}`, `post${name}`];
+interface ManifestRun {
+  readonly names: readonly string[];
+  /** Where its package.json may be. */
+  readonly folders: readonly string[];
+  /** It runs the scripts of other packages too. */
+  readonly isEverywhere: boolean;
+}
+
+const everywhere = /^(-w|-ws|-r|--workspaces?(=.*)?|--recursive|--filter(=.*)?|workspaces?|turbo|nx|lerna)$/;
+
+/** What a command line runs from a package.json, or from several. */
+export function manifestRuns(line: string): readonly ManifestRun[] {
+  return stepsOf(line).flatMap(({ folder, words }) => {
+    const [program = '', ...args] = words;
+    if (!/^(npm|pnpm|yarn|bun|run-s|run-p|npm-run-all|npx|turbo|nx|lerna)$/.test(program)) return [];
+    const end = args.indexOf('--');
+    const own = (end === -1 ? args : args.slice(0, end)).map(word => word.replace(/^--(prefix|cwd|dir)=/, ''));
+    const named = own.filter(word => !word.startsWith('-') && word !== 'run' && word !== 'run-script');
+    const names = named.map(name => (name === 't' || name === 'tst' ? 'test' : name.replace(/^npm:/, '')));
+    return {
+      names: names.flatMap(name => [name, `pre${name}`, `post${name}`]),
+      folders: [normal(folder), ...names.map(name => within(folder, name))],
+      isEverywhere: words.some(word => everywhere.test(word)),
+    };
   });
+}
+
+/** Names of the package.json scripts that a command line runs. */
+export const manifestScripts = (line: string): readonly string[] => manifestRuns(line).flatMap(run => run.names);
+
+interface MakeRun {
+  /** None: the first target of the file. */
+  readonly targets: readonly string[];
+  /** The files that may hold them, in the order in which make looks for them. */
+  readonly files: readonly string[];
+}
+
+const makeValued = set('-C --directory -f --file --makefile -I -j -l -o -W');
+
+/** The targets that a command line makes. */
+export function makeRuns(line: string): readonly MakeRun[] {
+  return stepsOf(line).flatMap(({ folder, words }) => {
+    const [program = '', ...args] = words;
+    if (!/^(g|b)?make$|^\$[({]MAKE[)}]$/.test(baseName(program))) return [];
+    let place = folder;
+    const files: string[] = [];
+    const targets: string[] = [];
+    for (let at = 0; at < args.length; at += 1) {
+      const word = args[at] as string;
+      const [, option = word, joined] = /^(--\w+)=(.*)$/.exec(word) ?? /^(-[Cf])(.+)$/.exec(word) ?? [];
+      const isNumbered = option === '-j' || option === '-l';
+      const value =
+        joined ?? (makeValued.has(option) && !(isNumbered && !/^\d/.test(args[at + 1] ?? '')) ? args[++at] : undefined);
+      if (/^(-C|--directory)$/.test(option)) place = `${place}/${value ?? '.'}`;
+      else if (/^(-f|--file|--makefile)$/.test(option)) files.push(value ?? '');
+      else if (!word.startsWith('-') && !word.includes('=')) targets.push(word);
+    }
+    const names = files.length > 0 ? files : ['GNUmakefile', 'makefile', 'Makefile'];
+    return { targets, files: names.map(name => within(place, name)) };
+  });
+}
+
+/** The modules that a command line gives to Python's -m, as paths without an ending. */
+export function pythonModules(line: string): readonly string[] {
+  return stepsOf(line).flatMap(({ folder, words }) => {
+    const at = words.indexOf('-m');
+    const name = words[at + 1];
+    if (at < 1 || name === undefined || !/^python(\d(\.\d+)?)?$/.test(baseName(words[0] as string))) return [];
+    return [within(folder, name.replaceAll('.', '/'))];
+  });
+}
+
+const taskRunners = /^(just|task|rake|tox|nox|ant|gradlew?|turbo|nx|lerna|bazel|mvnw?)$/;
+
+/** A check runs something that may run what this file names, unseen; without checks that cannot be ruled out. */
+export function isIndirect(lines: readonly string[], file: 'manifest' | 'makefile'): boolean {
+  const other = file === 'manifest' ? /^g?make$/ : /^(npm|pnpm|yarn|bun)$/;
+  return (
+    lines.length === 0 ||
+    lines.some(
+      line =>
+        checkScripts(line).length > 0 ||
+        stepsOf(line).some(({ words: [program = ''] }) => {
+          const name = baseName(program);
+          return taskRunners.test(name) || other.test(name);
+        }),
+    )
+  );
 }

@@ -1,8 +1,9 @@
 // The tamper screen: does this work pass its checks because it is good, or because the tests were made to say so (F35)?
 import { checkFindings } from './tamper-checks.ts';
-import { addCounts, type Counts, countsOf, noCounts } from './tamper-count.ts';
-import { isTestFile, languageOf, mayHoldTests } from './tamper-files.ts';
+import type { Counts } from './tamper-count.ts';
+import { isNamedAsTest, isTestFile, mayHoldTests } from './tamper-files.ts';
 import type { ChangedFile, Finding, FindingKind } from './tamper-finding.ts';
+import { type Entry, entriesOf, said } from './tamper-homes.ts';
 import { stripControls, takeCharacters } from './text.ts';
 
 export { isTestConfiguration } from './tamper-files.ts';
@@ -17,91 +18,8 @@ export interface ScreenedWork {
   readonly folder?: string;
 }
 
-interface Entry {
-  readonly path: string;
-  readonly before: Counts;
-  readonly after: Counts;
-  /** It was there before, under this name or another. */
-  readonly isOld: boolean;
-}
-
-const count = (path: string, text: string | undefined): Counts => {
-  const language = languageOf(path);
-  return text === undefined || language === undefined ? noCounts : countsOf(text, language, isTestFile(path));
-};
-
-/** Lines that say something, so that brackets and blanks do not make two files alike. */
-function linesOf(text: string | undefined): Map<string, number> {
-  const lines = new Map<string, number>();
-  for (const line of (text ?? '').split('\n')) {
-    const trimmed = line.trim();
-    if (trimmed.length > 5 && !/^(import|from|use|package|require|\/\/|#|\*)\b/.test(trimmed))
-      lines.set(trimmed, (lines.get(trimmed) ?? 0) + 1);
-  }
-  return lines;
-}
-
-function addedLines({ before, after }: ChangedFile): ReadonlyMap<string, number> {
-  const lines = linesOf(after);
-  for (const [line, times] of linesOf(before)) lines.set(line, Math.max(0, (lines.get(line) ?? 0) - times));
-  return lines;
-}
-
-const movedShare = 0.5; // a file that kept half of its lines elsewhere was moved and edited; less is another file
-
-/** For each line that some test file gained: which file, how often. */
-type Gained = ReadonlyMap<string, ReadonlyMap<string, number>>;
-
-function gainedBy(files: readonly ChangedFile[]): Gained {
-  const gained = new Map<string, Map<string, number>>();
-  for (const file of files) {
-    if (file.after === undefined) continue;
-    for (const [line, times] of addedLines(file)) {
-      const by = gained.get(line) ?? new Map<string, number>();
-      gained.set(line, by.set(file.path, times));
-    }
-  }
-  return gained;
-}
-
-/** The file into which most of a deleted one went, if most of it went anywhere. */
-function newHomeOf(deleted: ChangedFile, gained: Gained): string | undefined {
-  const kept = new Map<string, number>();
-  let total = 0;
-  for (const [line, times] of linesOf(deleted.before)) {
-    total += times;
-    for (const [path, found] of gained.get(line) ?? []) kept.set(path, (kept.get(path) ?? 0) + Math.min(times, found));
-  }
-  const [best] = [...kept].sort(([, a], [, b]) => b - a);
-  return best !== undefined && best[1] >= movedShare * total ? best[0] : undefined;
-}
-
 const plain = (files: readonly ChangedFile[]): readonly ChangedFile[] =>
   files.filter(file => mayHoldTests(file.path) && !file.isOpaque);
-
-/** Deleted test files that live on elsewhere are counted there. */
-function entriesOf(files: readonly ChangedFile[]): { readonly entries: Entry[]; readonly deleted: Finding[] } {
-  const entries = new Map<string, Entry>();
-  for (const { path, before, after } of files) {
-    if (after === undefined) continue;
-    entries.set(path, { path, before: count(path, before), after: count(path, after), isOld: before !== undefined });
-  }
-  const deleted: Finding[] = [];
-  const gone = files.filter(file => file.after === undefined);
-  const gained = gone.length === 0 ? new Map() : gainedBy(files);
-  for (const file of gone) {
-    const lost = count(file.path, file.before);
-    if (lost.tests === 0 && lost.assertions === 0) continue;
-    const home = entries.get(newHomeOf(file, gained) ?? '');
-    if (home === undefined) {
-      const detail = `it held ${said(lost.tests, 'test')} and ${said(lost.assertions, 'assertion')}`;
-      deleted.push({ kind: 'test-deleted', path: file.path, detail, severity: 'refuse' });
-    } else entries.set(home.path, { ...home, before: addCounts(home.before, lost), isOld: true });
-  }
-  return { entries: [...entries.values()], deleted };
-}
-
-const said = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Per file, but only when the total over all files fell too: moving a test is not losing it. */
 function fewer(entries: readonly Entry[], what: 'tests' | 'assertions', kind: FindingKind): readonly Finding[] {
@@ -141,13 +59,15 @@ function silenced(entries: readonly Entry[]): readonly Finding[] {
         detail: 'a test runs alone (only, focus), which silences the others',
         severity: 'refuse',
       });
-    if (after.exits > before.exits)
+    if (after.exits > before.exits) {
+      const isTest = isNamedAsTest(path) || before.tests + after.tests > 0; // a helper may end a program of its own
       findings.push({
         kind: 'check-neutered',
         path,
-        detail: 'it ends the test run with exit code 0',
-        severity: 'refuse',
+        detail: isTest ? 'it ends the test run with exit code 0' : 'it can end a program with exit code 0',
+        severity: isTest ? 'refuse' : 'report',
       });
+    }
   }
   return findings;
 }

@@ -31,10 +31,12 @@ export interface Task extends TaskSpec {
   readonly asked?: string;
   /** A human said to go on although a dependency was skipped. */
   readonly ignoresUnmet: boolean;
-  /** Criteria that were written into the document while it was worked on, and are not taken. */
-  readonly criteriaHeld?: readonly string[];
+  /** What was written into the document while an iteration ran, and is not taken. */
+  readonly held?: { readonly criteria: readonly string[]; readonly dependsOn: readonly string[] };
   /** What its iterations changed, as pairs of trees, since it was last closed or the work was restored. */
   readonly spans?: readonly { readonly from: string; readonly to: string }[];
+  /** The checkpoint at which the first of them begins. */
+  readonly since?: number;
 }
 
 /** An immutable table whose update copies one chunk, not the table: a fold step costs the change (10,000 tasks). */

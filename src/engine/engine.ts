@@ -25,7 +25,7 @@ export interface Engine {
     restore(directory: string): Promise<{ readonly restored: readonly string[]; readonly damaged?: string }>;
   };
   /** Looks at the work behind a claim. */
-  readonly screen?: (spans: readonly Span[], task: string, state: State) => Promise<readonly Doubt[]>;
+  readonly screen?: (spans: readonly Span[], now: string, task: string, state: State) => Promise<readonly Doubt[]>;
   /** Another agent's opinion, after every check has passed. */
   readonly judge?: (
     task: Task,

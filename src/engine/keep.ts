@@ -13,7 +13,8 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const about = task === undefined ? {} : { task };
   const head = `${anchor.sequence} ${anchor.hash}`;
-  const saved = await workspace.save({ number, iteration, label, anchor: head, ...about });
+  const theirs = due.foreign && state.newest !== undefined ? { foreignSince: state.newest.tree } : {};
+  const saved = await workspace.save({ number, iteration, label, anchor: head, ...about, ...theirs });
   if (!saved.ok) {
     const problem = [saved.problem, saved.fix].filter(part => part !== undefined).join(' ');
     return post({ type: 'checkpoint-failed', problem });
@@ -40,7 +41,14 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   });
   const text = recordText(redactDeep(record, engine.redact));
   await engine.records?.write(number, text);
-  post({ type: 'checkpointed', mark: { checkpoint: id, number, commit, tree }, ref, sha256: sha256Of(text), skipped });
+  const left = skipped.length === 0 ? {} : { left: skipped.map(one => one.path) };
+  post({
+    type: 'checkpointed',
+    mark: { checkpoint: id, number, commit, tree, ...left },
+    ref,
+    sha256: sha256Of(text),
+    skipped,
+  });
 };
 
 export const restore: Perform<'restore'> = async ({ due }, { engine, state, post }) => {
@@ -49,7 +57,14 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
   if (engine.workspace === undefined || base === undefined || now === undefined) {
     return post({ type: 'restored', ...nothing, refused: 'This folder has no history.' });
   }
-  const order = { to: to.commit, base: base.commit, now: now.commit, overwrite, except: [state.document] };
+  const order = {
+    to: to.commit,
+    base: base.commit,
+    now: now.commit,
+    overwrite,
+    except: [state.document],
+    left: to.left ?? [],
+  };
   const restored = await engine.workspace.restore(order);
   if (!restored.ok) {
     const list = restored.conflicts.slice(0, 20).join(', ');
@@ -64,9 +79,16 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   const done = { task, iteration, commit: '', paths: 0, left: [] as readonly string[] };
   if (engine.workspace === undefined) return post({ type: 'committed', ...done, failed: 'this folder has no history' });
   const found = findTask(state.tasks, task);
-  const { loop, document } = state;
-  const order = { loop, task, title: found?.title ?? '', iteration, spans: found?.spans ?? [], document };
+  const { loop, document, branch } = state;
+  const spans = [...state.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
+  const own = branch === undefined ? {} : { branch };
+  const order = { loop, task, title: found?.title ?? '', iteration, spans, document, ...own };
   const made = await engine.workspace.commit(order);
-  if (!made.ok) return post({ type: 'committed', ...done, failed: `not committed: ${made.problem}` });
+  if (!made.ok)
+    return post({
+      type: 'committed',
+      ...done,
+      failed: `not committed: ${[made.problem, made.fix].filter(part => part !== undefined).join(' ')}`,
+    });
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
 };

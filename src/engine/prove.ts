@@ -5,20 +5,45 @@ import { allTasks, findTask } from '../core/task.ts';
 import type { Span } from '../ports/workspace.ts';
 import type { Perform, Workplace } from './workplace.ts';
 
-/** Stops at the first failure: one refused claim needs one reason. Undefined: stopped by us, so nothing is known. */
+interface Ran {
+  readonly outcomes: readonly CheckOutcome[];
+  /** Protected files that were put back before a check. */
+  readonly restored: readonly string[];
+}
+
+type Guarding = { readonly restored: readonly string[]; readonly damaged?: string };
+
+/**
+ * Stops at the first failure: one refused claim needs one reason. Protected files are put back before every check, and
+ * looked at once more after the last: what a check runs may be the agent's work, and may rewrite the check under way.
+ */
 async function runChecks(
   { engine }: Workplace,
   directory: string,
   stop: AbortSignal,
-): Promise<readonly CheckOutcome[] | undefined> {
+): Promise<Ran | 'stopped' | string[]> {
+  const guard = async (): Promise<Guarding> => (await engine.guard?.restore(directory)) ?? { restored: [] };
   const outcomes: CheckOutcome[] = [];
+  const restored: string[] = [];
   for (const one of engine.checks) {
+    const before = await guard();
+    if (before.damaged !== undefined) return [before.damaged];
+    restored.push(...before.restored);
     const outcome = await one.run(directory, stop);
-    if (stop.aborted) return undefined;
+    if (stop.aborted) return 'stopped';
     outcomes.push(outcome);
-    if (!outcome.passed) break;
+    if (!outcome.passed) return { outcomes, restored };
   }
-  return outcomes;
+  const after = await guard();
+  if (after.damaged !== undefined) return [after.damaged];
+  if (engine.checks.length === 0 || after.restored.length === 0)
+    return { outcomes, restored: [...restored, ...after.restored] };
+  const detail = `While the checks ran, this was changed: ${after.restored.join(', ')}. They prove nothing then.`;
+  const last = outcomes.at(-1)?.name ?? '';
+  return {
+    outcomes: [...outcomes.slice(0, -1), { name: last, passed: false, detail, durationMs: 0 }],
+    restored: [...restored, ...after.restored],
+  };
 }
 
 const directoryOf = ({ engine, state }: Workplace, task: string): string =>
@@ -34,24 +59,24 @@ async function spansOf({ engine, state }: Workplace, task: string): Promise<read
 }
 
 /** What unfinished tasks left in the shared tree weakens the proof of this one too, unless it was put back since. */
-async function doubtsLeft({ engine, state }: Workplace, task: string): Promise<readonly Doubt[]> {
-  const now = state.newest?.tree;
-  if (state.settings.forked || now === undefined || engine.screen === undefined) return [];
+async function doubtsLeft({ engine, state }: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
+  if (state.settings.forked || engine.screen === undefined) return [];
   const doubts: Doubt[] = [];
   for (const { id, status, spans, mayChangeTests } of allTasks(state.tasks)) {
     if (id === task || status === 'done' || spans === undefined || mayChangeTests === true) continue;
-    const found = await engine.screen([...spans, { from: now, to: now }], id, state);
+    const found = await engine.screen(spans, now, id, state);
     const real = found.filter(one => one.kind !== 'nothing-changed');
     doubts.push(...real.map(one => ({ ...one, detail: `${one.detail} (left by ${id})` })));
   }
   return doubts;
 }
 
-async function doubtsAbout(place: Workplace, task: string): Promise<readonly Doubt[]> {
+/** `now`: what is there after the checks, whoever wrote it. */
+async function doubtsAbout(place: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
   const { engine, state } = place;
   if (!state.settings.screen || engine.screen === undefined) return [];
-  const own = await engine.screen(await spansOf(place, task), task, state);
-  const left = await doubtsLeft(place, task);
+  const own = await engine.screen(await spansOf(place, task), now, task, state);
+  const left = await doubtsLeft(place, task, now);
   return [...own, ...left.filter(one => !own.some(each => each.fingerprint === one.fingerprint))];
 }
 
@@ -70,27 +95,36 @@ function damaged({ post }: Workplace, iteration: number, detail: string): void {
   post({ type: 'escalate', question, because: 'the protected files cannot be trusted' });
 }
 
+/** A document that was edited while the checks ran was edited by what they ran. */
+async function readDocument({ engine, post }: Workplace, iteration: number): Promise<void> {
+  const loaded = await engine.source.load();
+  if (loaded.type !== 'loaded') return;
+  post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash, during: iteration });
+}
+
 export const check: Perform<'check'> = async ({ iteration, task }, place, stop) => {
   const { engine, state, post } = place;
-  const directory = directoryOf(place, task);
-  const guarded = await engine.guard?.restore(directory);
-  if (guarded?.damaged !== undefined) return damaged(place, iteration, guarded.damaged);
-  const restored = guarded?.restored ?? [];
-  const ran = await runChecks(place, directory, stop);
-  if (ran === undefined) return;
-  if (!passed(ran)) return post({ type: 'checked', iteration, outcomes: ran, restored });
-  const doubts = await doubtsAbout(place, task);
+  const ran = await runChecks(place, directoryOf(place, task), stop);
+  if (ran === 'stopped') return;
+  if (Array.isArray(ran)) return damaged(place, iteration, ran.join(' '));
+  await readDocument(place, iteration);
+  const { outcomes, restored } = ran as Ran;
+  const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
+  const wrote = now !== '' && now !== state.newest?.tree && !state.settings.forked;
+  const facts = { type: 'checked' as const, iteration, restored, ...(wrote ? { wrote } : {}) };
+  if (!passed(outcomes)) return post({ ...facts, outcomes });
+  const doubts = await doubtsAbout(place, task, now);
   if (engine.judge === undefined) {
     place.proven.add(iteration);
-    return post({ type: 'checked', iteration, outcomes: ran, restored, doubts });
+    return post({ ...facts, outcomes, doubts });
   }
   const spans = await spansOf(place, task);
   const found = findTask(state.tasks, task);
   if (found === undefined) return;
-  const verdict = await engine.judge(found, iteration, spans, ran, doubts, stop);
+  const verdict = await engine.judge(found, iteration, spans, outcomes, doubts, stop);
   if (stop.aborted) return;
   place.proven.add(iteration);
-  post({ type: 'checked', iteration, outcomes: [...ran, verdict], restored, doubts, judged: verdict.passed });
+  post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });
 };
 
 /** One result at a time: what others brought is merged into the fork and proven there before the branch moves. */
@@ -104,11 +138,10 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) 
   if (!brought.ok) return done(false, brought.problem);
   if (brought.landed) return done(true, 'it had been merged before');
   if (brought.changed || !place.proven.has(iteration)) {
-    const directory = directoryOf(place, task);
-    const guarded = await engine.guard?.restore(directory);
-    if (guarded?.damaged !== undefined) return done(false, guarded.damaged);
-    const outcomes = await runChecks(place, directory, stop);
-    if (outcomes === undefined) return;
+    const ran = await runChecks(place, directoryOf(place, task), stop);
+    if (ran === 'stopped') return;
+    if (Array.isArray(ran)) return done(false, ran.join(' '));
+    const { outcomes } = ran as Ran;
     const red = outcomes.find(one => !one.passed);
     if (red !== undefined) {
       const how = brought.changed ? 'together with what others merged meanwhile, ' : '';

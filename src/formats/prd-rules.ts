@@ -9,6 +9,36 @@ import { shown, suspicion } from './shown-text.ts';
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const idRule = 'Use 1 to 64 letters, digits, dots, hyphens or underscores, starting with a letter or digit.';
 
+const documentKeys = ['project', 'description', 'userStories'];
+const storyKeys = ['id', 'title', 'description', 'criteria', 'depends_on', 'passes', 'skipped', 'mayChangeTests'];
+const slipCharsMin = 4; // of shorter keys nearly everything is a near miss
+const keyCharsMax = 40;
+
+const bare = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** One letter too many, too few or another, or two that changed places. */
+function isSlip(written: string, meant: string): boolean {
+  let at = 0;
+  while (at < meant.length && written[at] === meant[at]) at++;
+  const [left, right] = [written.slice(at), meant.slice(at)];
+  return (
+    left.slice(1) === right ||
+    left === right.slice(1) ||
+    left.slice(1) === right.slice(1) ||
+    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
+  );
+}
+
+/** The known key that an unknown one was probably meant to be. */
+function meantBy(key: string, known: readonly string[]): string | undefined {
+  if (known.includes(key) || key.length > keyCharsMax) return undefined;
+  const written = bare(key);
+  return (
+    known.find(each => bare(each) === written) ??
+    known.find(each => each.length >= slipCharsMin && isSlip(written, bare(each)))
+  );
+}
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function isObject(value: unknown): value is JsonObject {
@@ -26,6 +56,7 @@ export function readDocument(
     return undefined;
   }
   const reader = new Reader(problems);
+  reader.watchKeys(value, [], documentKeys);
   const project = reader.text(value, [], 'project', 'Name the project.');
   const description = 'description' in value ? reader.string(value, [], 'description') : '';
   const stories = reader.list(value, [], 'userStories', 'Add "userStories": [ … ].');
@@ -44,6 +75,7 @@ function readStory(value: unknown, row: number, options: FormatOptions, reader: 
     reader.problems.add(at, `${pathText(at)} must be an object, not ${shown(value)}.`, 'Write it as { "id": … }.');
     return { id: '', title: '', description: '', criteria: [], dependsOn: [], done: false, skipped: false };
   }
+  reader.watchKeys(value, at, storyKeys);
   const mayLackCriteria = options.allowEmptyCriteria === true;
   return {
     id: readId(value, at, reader),
@@ -165,6 +197,16 @@ class Reader {
   notices(): readonly string[] {
     const rest = this.warnings.length - problemsMax;
     return rest > 0 ? [...this.warnings.slice(0, problemsMax), `${rest} more texts look odd.`] : this.warnings;
+  }
+
+  /** Other keys are the writer's own; one that is nearly ours is probably a slip. */
+  watchKeys(from: JsonObject, at: JsonPath, known: readonly string[]): void {
+    for (const key of Object.keys(from)) {
+      const meant = meantBy(key, known);
+      const place = at.length === 0 ? 'The document' : pathText(at);
+      if (meant !== undefined)
+        this.warnings.push(`${place} has a key ${shown(key)}, which is ignored: write "${meant}".`);
+    }
   }
 
   string(from: JsonObject, at: JsonPath, key: string): string {

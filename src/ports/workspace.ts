@@ -17,6 +17,8 @@ export interface SaveOrder {
   readonly label: string;
   /** The ledger's head at this moment, anchored in a git note: `SEQUENCE HASH`. */
   readonly anchor: string;
+  /** A tree: what differs from it was done by a person while nobody worked, and is remembered as theirs. */
+  readonly foreignSince?: string;
 }
 
 export interface Skipped {
@@ -43,6 +45,8 @@ export interface RestoreOrder {
   readonly now: string;
   /** A person's edits that cannot be merged are overwritten (they are in the checkpoint `now`). */
   readonly overwrite?: boolean;
+  /** What the checkpoint `to` did not hold: never deleted, nor anything below. */
+  readonly left?: readonly string[];
   /** Absolute paths that stay as they are: the task document belongs to its person, and its statuses to the ledger. */
   readonly except?: readonly string[];
 }
@@ -79,6 +83,8 @@ export interface CommitOrder {
   readonly iteration: number;
   /** What the iterations of this task changed. */
   readonly spans: readonly Span[];
+  /** The loop's own branch: nothing is committed while another one is checked out. */
+  readonly branch?: string;
   /** The task document, absolute: committed with the work when it was clean at the start of the loop. */
   readonly document: string;
 }
@@ -118,6 +124,8 @@ export interface Workspace {
   /** Where work on this task happens and is checked: the loop's folder, or the task's fork. */
   directory(task: string): string;
   save(order: SaveOrder): Promise<Saved | Refusal>;
+  /** The tree of what is there now (of the task's fork, in a forked loop), leaving no trace; empty when it cannot be told. */
+  treeNow(task: string): Promise<string>;
   restore(order: RestoreOrder): Promise<Restored>;
   /** Files that differ between two trees or commits, in order of path; renames are a deletion and an addition. */
   changes(spans: readonly Span[]): Promise<readonly Change[]>;

@@ -84,6 +84,7 @@ function effort(state: State): string {
   const parts = [
     plural(state.iterations, 'iteration'),
     costWords(state),
+    ...(state.uncommitted.length > 0 ? [`${plural(state.uncommitted.length, 'task')} done but NOT committed`] : []),
     ...(unverified > 0 ? [`verified: false (${plural(unverified, 'task')} on the agent's word)`] : []),
   ];
   return parts.join(', ');

@@ -1,16 +1,7 @@
 // Work in a git repository: checkpoints that touch nothing of the user's, a restore that goes forward, commits and forks.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-  KnownCheckpoint,
-  Refusal,
-  Restored,
-  RestoreOrder,
-  Saved,
-  SaveOrder,
-  Span,
-  Workspace,
-} from '../ports/workspace.ts';
+import type { KnownCheckpoint, Refusal, Restored, RestoreOrder, Saved, Span, Workspace } from '../ports/workspace.ts';
 import { commitProgress } from './git/commit.ts';
 import { type ForkOptions, safeName } from './git/fork.ts';
 import {
@@ -69,16 +60,18 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
   const { loop, repository, directory, folder } = options;
   const forks = options.forks && openForks(repository, options.forks);
   const placeOf = placesOf(options);
+  const placeFor = (task: string | undefined): Promise<SavePlace> => {
+    const fork = task === undefined ? undefined : forks?.directory(task);
+    return fork !== undefined && existsSync(fork) ? placeOf({ task: task!, directory: fork }) : placeOf();
+  };
   const own = async (): Promise<PrivateGit> => (await placeOf()).own;
   return {
     kind: 'git',
     directory: task => forks?.directory(task) ?? directory,
-    async save(order: SaveOrder) {
-      const fork = order.task === undefined ? undefined : forks?.directory(order.task);
-      const isInFork = fork !== undefined && existsSync(fork);
-      return safely(async () =>
-        save(isInFork ? await placeOf({ task: order.task!, directory: fork }) : await placeOf(), order),
-      );
+    save: async order => save(await placeFor(order.task), order),
+    async treeNow(task) {
+      const now = await preview(await placeFor(task));
+      return now.ok ? now.tree : '';
     },
     restore: order => safely(async () => restore(await own(), loop, order)),
     plan: order => safely(async () => plannedRestore(await own(), order)),

@@ -12,6 +12,7 @@ export function plainWorkspace(directory: string): Workspace {
     kind: 'plain',
     directory: () => directory,
     save: async () => refusal,
+    treeNow: async () => '',
     restore: async () => ({ ...refusal, conflicts: [] }),
     changes: async () => [],
     commit: async () => refusal,

@@ -15,7 +15,7 @@ describe('the table of settings', () => {
         'maxAverageDuration stuckThreshold promise agent model fallback taskAgent phaseAgent agentArgs acpCommand ' +
         'agentCommand agentEnv script verify noCheckpoints noCommit rollbackAfter worktree worktreeCopy worktreeSetup ' +
         'parallel maxCheckpointFile sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
-        'interactive verifyRuns detectChecks allowRedStart protect judge verifyTimeout onEscalation answerTimeout ' +
+        'interactive verifyRuns detectChecks allowRedStart protect judge protectAnew verifyTimeout onEscalation answerTimeout ' +
         'requireChecks contextChars backoffBase project taskId name'
       ).split(' '),
     );

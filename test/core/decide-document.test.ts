@@ -125,7 +125,7 @@ describe('criteria that are edited while an iteration runs', () => {
     expect(story.task('A').criteria).toEqual(['A works']);
     expect(story.task('A').mayChangeTests ?? false).toBe(false);
     expect(story.task('N').mayChangeTests ?? false).toBe(false);
-    expect(story.state.refusal).toContain('criteria of A');
+    expect(story.state.refusal).toContain('what A must meet');
   });
 
   it('stay without effect when the same document is read again, until a person writes something else', () => {
@@ -140,6 +140,24 @@ describe('criteria that are edited while an iteration runs', () => {
       tasks: [spec('A', { criteria: ['it works well'], mayChangeTests: true })],
       hash: 'h3',
     });
-    expect(story.task('A')).toMatchObject({ criteria: ['it works well'], mayChangeTests: true });
+    expect(story.task('A').criteria).toEqual(['it works well']);
+    expect(story.task('A').mayChangeTests ?? false).toBe(false);
   });
+});
+
+it('a story that an agent adds as done while it works begins open, and the document is put right', () => {
+  const story = new Story({}, [spec('A')]);
+  story.begin('A');
+  story.when({ type: 'document', tasks: [spec('A'), spec('N', { done: true })], hash: 'h2', during: 1 });
+  expect(story.task('N').status).toBe('pending');
+  expect(story.state.unsaved).toContain('N');
+});
+
+it('dependencies that are edited while an iteration runs are not taken', () => {
+  const story = new Story({}, [spec('A'), spec('B', { dependsOn: ['A'] })]);
+  story.begin('A');
+  const edited = [spec('A'), spec('B', { dependsOn: [] })];
+  const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
+  expect(only(events, 'task.kept').task).toBe('B');
+  expect(story.task('B').dependsOn).toEqual(['A']);
 });

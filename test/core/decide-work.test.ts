@@ -108,8 +108,9 @@ describe('a claim in a repository', () => {
     story.when({ type: 'checked', iteration: 1, outcomes: green, doubts: [doubt] });
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 1 } });
     story.saved();
+    story.checkpointed('theirs'); // what the person changed meanwhile is theirs
     expect(story.effectKeys()).toEqual(['begin:A']);
-    expect(story.state.guidance[0]?.text).toContain('put them back');
+    expect(story.state.guidance[0]?.text).toContain('put back what was changed');
   });
 
   it.each([
@@ -274,4 +275,77 @@ it('given two claims that are ready to be merged, then one is merged at a time, 
   story.when({ type: 'merged', iteration: 2, merged: false, detail: 'conflict in a.txt' });
   expect(story.task('B').rejection).toContain('conflict in a.txt');
   expect(story.effectKeys()).toContain('merge:1');
+});
+
+describe('what a person changes while nobody works', () => {
+  it('is saved as theirs when a new process goes on, before the next iteration begins', () => {
+    const story = new Story(kept);
+    story.when({ type: 'taken-over', by: 'ada' });
+    expect(story.effects()[0]).toMatchObject({ type: 'checkpoint', due: { foreign: true } });
+    story.checkpointed('theirs');
+    story.iteration('A', says('work'));
+    story.checkpointed('cp-1');
+    expect(story.task('A').spans).toEqual([{ from: 'tree of theirs', to: 'tree of cp-1' }]);
+  });
+
+  it('is not told apart from the work of an iteration that was cut', () => {
+    const story = new Story(kept);
+    story.begin('A', 'agent', 'dead');
+    story.when({ type: 'taken-over', by: 'ada' });
+    expect(story.state.checkpointsDue).toEqual([]);
+  });
+});
+
+it('given a commit that failed, then its work goes with the next one, and the ending says so until then', () => {
+  const story = claimed();
+  story.checkpointed('cp-1');
+  story.when({ type: 'checked', iteration: 1, outcomes: green });
+  story.saved();
+  story.when({ type: 'committed', task: 'A', iteration: 1, commit: '', paths: 0, left: [], failed: 'no' });
+  expect(story.state.uncommitted).toEqual(['A']);
+  expect(story.task('A').spans).toHaveLength(1);
+  story.iteration('B', claims('B'));
+  story.checkpointed('cp-2');
+  story.when({ type: 'checked', iteration: 2, outcomes: green });
+  story.saved();
+  story.when({ type: 'committed', task: 'B', iteration: 2, commit: 'c', paths: 2, left: [] });
+  expect(story.state.uncommitted).toEqual([]);
+  expect(story.task('A').spans).toBeUndefined();
+});
+
+it('given checks that wrote files, then those are saved as nobody’s work', () => {
+  const story = claimed();
+  story.checkpointed('cp-1');
+  const events = story.when({ type: 'checked', iteration: 1, outcomes: green, wrote: true });
+  expect(types(events)).toEqual(['check.ended', 'task.closed', 'checkpoint.asked']);
+});
+
+it('given a restore to a checkpoint in the middle of a task, then what it did before that is still known', () => {
+  const story = new Story(kept, [spec('A')]);
+  story.iteration('A', says('one'));
+  story.checkpointed('cp-1');
+  const middle = story.state.newest!;
+  story.iteration('A', says('two'));
+  story.checkpointed('cp-2');
+  story.command({ type: 'restore', to: middle, because: 'undo' });
+  story.checkpointed('before');
+  story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: [] });
+  expect(story.task('A').spans).toEqual([{ from: 'tree of cp-0', to: 'tree of cp-1' }]);
+});
+
+it('given one doubt that stands in the way of two tasks, then one yes is enough', () => {
+  const story = new Story(kept);
+  for (const [task, iteration] of [
+    ['A', 1],
+    ['B', 2],
+  ] as const) {
+    story.iteration(task, claims(task));
+    story.checkpointed(`cp-${task}`);
+    story.when({ type: 'checked', iteration, outcomes: green, doubts: [doubt] });
+    story.saved();
+  }
+  expect(story.state.escalations.map(one => one.id)).toEqual(['E1', 'E2']);
+  const events = story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } });
+  expect(types(events)).toEqual(['escalation.answered', 'work.accepted', 'escalation.answered', 'work.accepted']);
+  expect(story.state.escalations).toEqual([]);
 });

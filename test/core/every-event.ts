@@ -70,7 +70,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
     because,
   },
   'merge.ended': { type: 'merge.ended', ...iteration, merged: false, detail: 'conflict', because },
-  'task.kept': { type: 'task.kept', at: t0, task: 'A', iteration: 1, criteria: ['less'], because },
+  'task.kept': { type: 'task.kept', at: t0, task: 'A', iteration: 1, criteria: ['less'], dependsOn: [], because },
   'work.screened': {
     type: 'work.screened',
     at: t0,

@@ -65,7 +65,7 @@ export function oddContent(chances: Random): Buffer {
 const targets = ['plain.txt', '../..', '/nowhere', 'src', 'gone\nfor ever', '.git/config', '.'] as const;
 
 /** Whatever is in the way of a path goes, links in the place of its folders too. */
-export function clearFor(repo: Repo, path: string): void {
+function clearFor(repo: Repo, path: string): void {
   const parts = path.split('/');
   for (let count = 1; count < parts.length; count += 1) {
     const folder = onDisk(repo, parts.slice(0, count).join('/'));
@@ -88,7 +88,7 @@ export function putLink(repo: Repo, path: string, chances: Random): void {
 }
 
 /** With paths as bytes, which no argument of a program could be. */
-export function gitPaths(repo: Repo, args: readonly string[], paths: readonly string[]): void {
+function gitPaths(repo: Repo, args: readonly string[], paths: readonly string[]): void {
   const env = { ...repo.environment, GIT_CONFIG_NOSYSTEM: '1', GIT_LITERAL_PATHSPECS: '1' };
   const input = Buffer.from(paths.map(path => `${path}\0`).join(''), 'latin1');
   const words = [...args, '--pathspec-from-file=-', '--pathspec-file-nul'];
@@ -291,7 +291,7 @@ export function makeDirtyRepo(chances: Random): DirtyRepo {
   return { repo, traits: [...traits] };
 }
 
-export interface Seen {
+interface Seen {
   /** Kind, exec bit, content: what a checkpoint must bring back. */
   readonly content: string;
   /** Which file it is, its whole mode, and when it was written: what must stay when nobody touches it. */

@@ -56,7 +56,7 @@ function copyOf({ repo }: Template): Repo {
   return repoAt(root, join(root, 'project'), { ...repo.environment, HOME: join(root, 'home') });
 }
 
-export type Victim = 'the process' | 'its group' | 'its group and the switch';
+type Victim = 'the process' | 'its group' | 'its group and the switch';
 
 /** How a kill ended, before anything was run again. */
 export type End = 'old' | 'new' | 'finished by the process that outlives us' | 'finished by the journal';
@@ -164,15 +164,16 @@ function lookAfterKill(repo: Repo, template: Template, { said }: Pick<Running, '
   return tree;
 }
 
-/** The next process: repairs, makes a checkpoint, restores the first tree and the second again. */
-async function runAgain(repo: Repo, template: Template, { said }: Pick<Running, 'said'>): Promise<boolean> {
+/** The next process: repairs, makes a checkpoint, restores the first tree and the second again. Which tree the repair made. */
+async function runAgain(repo: Repo, template: Template, { said }: Pick<Running, 'said'>): Promise<number> {
   const workspace = await repo.workspace();
   const known = said.flatMap(one => ('number' in one ? [one] : []));
   const hadJournal = existsSync(journalOf(repo));
   const { did, missing } = await workspace.repair(known);
   hold(missing.length === 0, 'no checkpoint is lost', missing.join());
   hold(hadJournal === did.some(one => one.startsWith('finished a restore')), 'the journal is worked off', did.join());
-  hold(whichTree(template, snapshot(repo)) !== -1, 'after the repair the tree is the old or the new one');
+  const repaired = whichTree(template, snapshot(repo));
+  hold(repaired !== -1, 'after the repair the tree is the old or the new one');
   let number = Math.max(2, ...known.map(one => one.number));
   for (const [at, to] of template.commits.entries()) {
     number += 1;
@@ -184,7 +185,7 @@ async function runAgain(repo: Repo, template: Template, { said }: Pick<Running, 
   }
   const litter = readdirSync(repo.folder).filter(name => name.startsWith('restore') || name.endsWith('.lock'));
   hold(litter.length === 0, 'nothing is left lying about', litter.join());
-  return hadJournal;
+  return repaired;
 }
 
 const roundsMax = 4;
@@ -204,9 +205,9 @@ export async function killKeeping(seed: number, template: Template, roundMs: num
     const atOnce = hastyLook(repo, template);
     await allGone(repo);
     const tree = lookAfterKill(repo, template, running);
-    const byJournal = await runAgain(repo, template, running);
+    const repaired = await runAgain(repo, template, running);
     if (!wasRunning) return undefined;
-    if (byJournal) return 'finished by the journal';
+    if (repaired !== tree) return 'finished by the journal';
     if (atOnce !== tree) return 'finished by the process that outlives us';
     const isOld = running.said.filter(one => 'restored' in one).length % 2 === (tree === 1 ? 0 : 1);
     return isOld ? 'old' : 'new';
@@ -218,7 +219,7 @@ export async function killKeeping(seed: number, template: Template, roundMs: num
 }
 
 /** How long one checkpoint and one restore take here. */
-export async function roundMsOf(template: Template): Promise<number> {
+async function roundMsOf(template: Template): Promise<number> {
   const repo = copyOf(template);
   try {
     const running = start(repo, template, roundsMax);
@@ -233,7 +234,7 @@ export async function roundMsOf(template: Template): Promise<number> {
 }
 
 /** Calls by which a restore changes anything, and by which it reads; the latter are many, so not each of them. */
-export const calls: readonly { readonly call: string; readonly stride: number }[] = [
+const calls: readonly { readonly call: string; readonly stride: number }[] = [
   ...['rename', 'unlink', 'unlinkat', 'rmdir', 'mkdir', 'symlink', 'link', 'fsync', 'fdatasync'].map(call => ({
     call,
     stride: 1,

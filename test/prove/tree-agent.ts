@@ -12,6 +12,7 @@ import {
   putFile,
   putLink,
   type Snapshot,
+  snapshot,
   statsOf,
 } from './repositories.ts';
 
@@ -38,9 +39,13 @@ function ignoredOf(repo: Repo, paths: readonly string[]): ReadonlySet<string> {
 
 /** Git is asked only what is ignored. */
 export function groundOf(repo: Repo): Ground {
-  const atStart = listed(repo, '-o', '-i', '--exclude-standard', '--directory');
-  const wasIgnored = (path: string): boolean =>
-    atStart.some(one => path === one || (one.endsWith('/') && path.startsWith(one)));
+  const files = [...snapshot(repo).keys()];
+  const folders = new Set(
+    files.flatMap(path => path.split('/').map((_, count, names) => names.slice(0, count).join('/'))),
+  );
+  folders.delete('');
+  const atStart = [...ignoredOf(repo, [...files, ...folders])];
+  const wasIgnored = (path: string): boolean => atStart.some(one => path === one || path.startsWith(`${one}/`));
   return {
     repo,
     uncovered(now) {

@@ -25,6 +25,7 @@ export function simulatedWorkspace(place: SimulatedPlace): Workspace {
       saved.set(commit, new Set(present));
       return { ok: true, ref: `refs/${number}`, commit, tree: textOf(present), skipped: [] };
     },
+    treeNow: async () => (chances.is(0.1) ? 'tree written by a check' : textOf(present)),
     restore: async ({ to }) => {
       if (chances.is(0.1)) return { ...refusal, conflicts: ['a.txt'] };
       present.clear();

@@ -1,8 +1,10 @@
 // `ralph audit verify`: recomputes the hash chain from the stored bytes and names the first event that does not fit.
-import { comparedWithAnchors } from '../../app/anchors.ts';
+import { type Anchored, comparedWithAnchors } from '../../app/anchors.ts';
 import { plural } from '../../core/format.ts';
 import type { LoopRow } from '../../ports/store.ts';
 import { type Context, loopOf } from './context.ts';
+
+const none: Anchored = { anchors: 0, anchors_expected: 0 };
 
 async function verifyAll(context: Context, name: string | undefined) {
   const ledger = await context.ledger();
@@ -11,7 +13,7 @@ async function verifyAll(context: Context, name: string | undefined) {
   const results = [];
   for (const row of rows) {
     const verified = await store.verify(row.loop);
-    const anchored = verified.ok ? await comparedWithAnchors(ledger, row, context.env) : { anchors: 0 };
+    const anchored = verified.ok ? await comparedWithAnchors(ledger, context.home(), row, context.env) : none;
     results.push({ loop: row.loop, name: row.name, ...anchored, ...verified });
   }
   return results;
@@ -19,6 +21,10 @@ async function verifyAll(context: Context, name: string | undefined) {
 
 const anchorWords = (anchors: number): string =>
   anchors === 0 ? '' : `, ${plural(anchors, 'anchor')} in git agree${anchors === 1 ? 's' : ''}`;
+
+/** Whoever rewrites a ledger can delete the notes too, but not without a trace. */
+const lostWords = ({ anchors, anchors_expected }: Anchored): string =>
+  `${plural(anchors_expected, 'checkpoint')} ${anchors_expected === 1 ? 'was' : 'were'} anchored, ${plural(anchors, 'anchor')} ${anchors === 1 ? 'is' : 'are'} left in git`;
 
 export async function execute(
   context: Context,
@@ -38,6 +44,7 @@ export async function execute(
           `${result.name}: ${result.events} events, chain holds${anchorWords(result.anchors)}, head ${result.head}`,
         );
       else context.out(`${result.name}: BROKEN at event ${result.seq}: ${result.detail}`);
+      if (result.ok && result.anchors < result.anchors_expected) context.out(`${result.name}: ${lostWords(result)}`);
     }
     context.say(
       results.length === 0

@@ -35,7 +35,7 @@ function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): strin
     ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; your files are not touched`
     : 'your working tree';
   const parallel = settings.forked ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
-  if (!settings.checkpoints) return `${where}; NO checkpoints, so no undo`;
+  if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
   const commits = settings.commits || settings.forked ? 'a commit for every task that is done' : 'no commits';
   const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
   return `${where}${parallel}; a checkpoint after every iteration (ralph undo)${rollback}; ${commits}`;

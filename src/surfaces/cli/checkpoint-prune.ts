@@ -26,8 +26,11 @@ export async function execute(
   flags: Flags,
 ): Promise<number> {
   const keep = countOf(flags, 'keep', keepMax, 'Give how many of the newest stay: 1 or more.') ?? keepByDefault;
-  const { history, workspace } = await keptOf(context, name, { writes: true });
+  const { history, workspace } = await keptOf(context, name, { writes: flags['dryRun'] !== true });
   refuseUnasked(flags);
+  const { restoreDue } = history.state;
+  if (restoreDue !== undefined && flags['dryRun'] === true)
+    context.say(`note: The restore of checkpoint ${restoreDue.to.number} was cut; ralph undo finishes it.`);
   const gone = prunable(history, keep);
   if (gone.length === 0) {
     context.say(

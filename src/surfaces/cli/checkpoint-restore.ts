@@ -33,7 +33,7 @@ export async function execute(
 ): Promise<number> {
   const isNumber = first !== undefined && (second !== undefined || /^\d+$/.test(first));
   const [number, name] = isNumber ? [first, second] : [undefined, first];
-  const kept = await keptOf(context, name, { writes: true });
+  const kept = await keptOf(context, name, { writes: flags['dryRun'] !== true });
   const to = await wanted(kept, number === 'latest' ? undefined : number, flags);
   const wish = {
     to,

@@ -15,9 +15,8 @@ export async function overview(): Promise<string> {
   ralph status | inbox | answer E1 --option 1    what it does; the questions that wait for you
   ralph pause | resume | stop | tell "..."    steer it
   ralph diff | undo | checkpoint list         what it changed, and the way back
-  ralph explain | logs | events | report      why, what was said, every fact, the account
+  ralph explain | logs | events | report | loops list    why, what was said, facts, accounts
   ralph doctor | agents list | agents test    what is installed, logged in, confined
-  ralph loops list | loops show | audit verify
   ralph help COMMAND        flags and examples
 
 ${nextStep()}

@@ -10,7 +10,7 @@ export async function execute(
   [name]: readonly (string | undefined)[],
   flags: Flags,
 ): Promise<number> {
-  const kept = await keptOf(context, name, { writes: true });
+  const kept = await keptOf(context, name, { writes: flags['dryRun'] !== true });
   const { list, row } = kept.history;
   const count = standingCount(list);
   const target = undoTarget(list, countOf(flags, 'steps', count, stepsHint(count)));

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaint, git } from './call.ts';
+import { kindOnDisk } from './disk.ts';
 import { pathsOf, toInput } from './paths.ts';
 import type { PrivateGit } from './private.ts';
+import type { Repository } from './repository.ts';
 
 const fileOf = (folder: string): string => join(folder, 'dirty');
 
@@ -22,15 +24,37 @@ export async function recordDirty({ repository, folder }: PrivateGit): Promise<s
   const asked = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', submodules];
   const found = await git(repository, asked, { timeMsMax: 300_000 });
   if (found.code !== 0) return complaint(found);
+  const hidden = await hiddenIn(repository);
+  if (typeof hidden === 'string') return hidden;
+  await put(folder, [...pathsOf(found).map(pathOf), ...hidden]);
+  return undefined;
+}
+
+/** What became a person's unfinished work later. */
+export async function addDirty(folder: string, paths: readonly string[]): Promise<void> {
+  const before = (await dirtyAtStart(folder)) ?? new Set();
+  if (paths.some(path => !before.has(path))) await put(folder, [...before, ...paths]);
+}
+
+async function put(folder: string, paths: readonly string[]): Promise<void> {
   const file = await open(`${fileOf(folder)}.new`, 'w');
   try {
-    await file.writeFile(toInput(pathsOf(found).map(pathOf)));
+    await file.writeFile(toInput([...new Set(paths)]));
     await file.sync();
   } finally {
     await file.close();
   }
   await rename(`${fileOf(folder)}.new`, fileOf(folder));
-  return undefined;
+}
+
+/** The user told git not to look at these files (assume-unchanged, skip-worktree), so it cannot say whether they changed. */
+async function hiddenIn(repository: Repository): Promise<readonly string[] | string> {
+  const listed = await git(repository, ['ls-files', '-v', '-z']);
+  if (listed.code !== 0) return complaint(listed);
+  const marked = pathsOf(listed).flatMap(line => (/^[a-zS]/.test(line) ? [line.slice(2)] : []));
+  const hidden: string[] = [];
+  for (const path of marked) if ((await kindOnDisk(repository.directory, path)) !== 'gone') hidden.push(path);
+  return hidden;
 }
 
 /** Fields before the path: 8 for a changed one, 10 for a conflict, 1 for an untracked one. */

@@ -1,9 +1,8 @@
 // Reads what checkpoints hold: differences as text, counts of lines, and contents of files.
-import { Bug } from '../../core/errors.ts';
 import type { Span } from '../../ports/workspace.ts';
-import { complaint } from './call.ts';
 import { byPath, fromText, pathsOf, toText } from './paths.ts';
 import { type PrivateGit, privately } from './private.ts';
+import { unreadable } from './trees.ts';
 
 export interface PatchOptions {
   /** Only these files or folders. */
@@ -50,7 +49,7 @@ export async function patchOf(own: PrivateGit, { from, to }: Span, options: Patc
   // Git is ended when it says more; what it said until then is the patch.
   const found = await privately(own, asked, { bytesMax: bytesMax + 1_000_000 });
   const isCut = found.output.length > bytesMax || (found.code === null && /said more than/.test(found.errors));
-  if (found.code !== 0 && !isCut) throw new Bug(`git cannot compare ${from} and ${to}: ${complaint(found)}`);
+  if (found.code !== 0 && !isCut) throw unreadable(`git cannot compare ${from} and ${to}`, found);
   const kept = isCut ? found.output.subarray(0, bytesMax) : found.output;
   const end = isCut ? kept.lastIndexOf(10) + 1 : kept.length;
   return { text: kept.subarray(0, end).toString('utf8'), isCut };
@@ -58,7 +57,7 @@ export async function patchOf(own: PrivateGit, { from, to }: Span, options: Patc
 
 export async function statOf(own: PrivateGit, { from, to }: Span): Promise<readonly LineCount[]> {
   const found = await privately(own, ['diff-tree', '--numstat', '-z', ...plain, '--end-of-options', from, to]);
-  if (found.code !== 0) throw new Bug(`git cannot compare ${from} and ${to}: ${complaint(found)}`);
+  if (found.code !== 0) throw unreadable(`git cannot compare ${from} and ${to}`, found);
   const rows = pathsOf(found).map(row => row.split('\t'));
   return rows
     .map(([added = '', deleted = '', ...path]) => ({
@@ -117,7 +116,7 @@ async function objectsOf(
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const found = await privately(own, ['ls-tree', '-r', '-z', '--full-tree', tree]);
-  if (found.code !== 0) throw new Bug(`git cannot read ${tree}: ${complaint(found)}`);
+  if (found.code !== 0) throw unreadable(`git cannot read ${tree}`, found);
   const all = new Map(
     pathsOf(found).flatMap(line => {
       const tab = line.indexOf('\t');

@@ -11,10 +11,11 @@ const fileOf = (folder: string): string => join(folder, 'ignored');
 export async function ignoredAtStart(own: PrivateGit): Promise<ReadonlySet<string> | string> {
   const known = await readFile(fileOf(own.folder)).catch(() => undefined);
   if (known !== undefined) return new Set(pathsOf({ output: known }));
-  const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory', '--no-empty-directory'];
-  const found = await git(own.repository, asked, { timeMsMax: 300_000 });
+  // A folder only when a rule names it: new files in one whose files all happened to be ignored are work like any other.
+  const asked = ['status', '--porcelain', '-z', '--ignored=matching', '--untracked-files=all', '--no-renames'];
+  const found = await git(own.repository, [...asked, '--ignore-submodules=all'], { timeMsMax: 300_000 });
   if (found.code !== 0) return complaint(found);
-  const paths = pathsOf(found);
+  const paths = pathsOf(found).flatMap(line => (line.startsWith('!! ') ? [line.slice(3)] : []));
   await writeFile(`${fileOf(own.folder)}.new`, toInput(paths));
   await rename(`${fileOf(own.folder)}.new`, fileOf(own.folder));
   return new Set(paths);

@@ -1,10 +1,14 @@
 // Decides what a restore does with every path that differs: the loop's own work gives way, a person's edits do not.
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { relative } from 'node:path';
 import type { RestoreOrder } from '../../ports/workspace.ts';
-import type { GitPlace } from './call.ts';
-import { byPath, foldersAbove, fromText, onDisk } from './paths.ts';
+import { type GitPlace, git } from './call.ts';
+import { isOnDisk } from './disk.ts';
+import { foreignTo } from './foreign.ts';
+import { coveringEntry, ignoredAtStart } from './ignored.ts';
+import { byPath, foldersAbove, fromText, onDisk, pathsOf, toInput, toText } from './paths.ts';
+import { type PrivateGit, privately, waysInside } from './private.ts';
 import type { Repository } from './repository.ts';
+import { sparseIn } from './sparse.ts';
 import { type Difference, differences, type Entry, isSame } from './trees.ts';
 
 /** Paths have one character per byte. */

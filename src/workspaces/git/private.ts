@@ -1,10 +1,11 @@
 // A git folder of the loop's own, over the user's files and objects: no setting, filter or lock of theirs is in its way.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Collected } from '../../process/collect.ts';
 import { type GitOptions, type GitPlace, git, gitShell, listOf } from './call.ts';
 import type { Repository } from './repository.ts';
+import { realOf } from './worktree.ts';
 
 export interface PrivateGit {
   readonly repository: Repository;
@@ -55,7 +56,7 @@ export async function openPrivate(
   uncovered: readonly string[] = [],
 ): Promise<PrivateGit> {
   const [settings, theirs] = await Promise.all([settingsOf(repository), excludesOf(repository)]);
-  const own = [folder, ...uncovered].flatMap(path => inside(repository.directory, path));
+  const own = (await waysInside(repository, [folder, ...uncovered])).map(way => `/${way.replace(/[*?[\\]/g, '\\$&')}`);
   const isPartial = [...settings.keys()].some(name => name.endsWith('.partialclone') || name.endsWith('.promisor'));
   await mkdir(join(folder, 'info'), { recursive: true });
   await mkdir(join(folder, 'refs'), { recursive: true });
@@ -109,11 +110,17 @@ async function excludesOf({ commonDirectory }: Repository): Promise<Buffer> {
   return readFile(join(commonDirectory, 'info', 'exclude')).catch(() => Buffer.alloc(0));
 }
 
-/** As a pattern of an exclude file: our own folders may lie in the tree. */
-function inside(top: string, path: string): readonly string[] {
-  const way = relative(top, path);
-  if (way === '' || isAbsolute(way) || way.split(sep)[0] === '..') return [];
-  return [`/${way.replace(/[*?[\\]/g, '\\$&')}`];
+/** Relative to the top, of those that lie in the tree, by their names or in truth. */
+export async function waysInside({ directory }: Repository, paths: readonly string[]): Promise<readonly string[]> {
+  const top = await realOf(directory);
+  const ways = await Promise.all(
+    paths.map(async path => [
+      relative(directory, path),
+      relative(top, await realOf(path)),
+      relative(top, join(await realOf(dirname(path)), basename(path))),
+    ]),
+  );
+  return [...new Set(ways.flat())].filter(way => way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..');
 }
 
 async function put(path: string, bytes: Buffer): Promise<void> {

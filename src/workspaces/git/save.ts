@@ -5,6 +5,7 @@ import { stripControls } from '../../core/text.ts';
 import type { Refusal, Saved, SaveOrder, Skipped } from '../../ports/workspace.ts';
 import { complaint } from './call.ts';
 import { recordDirty } from './dirty.ts';
+import { recordForeign } from './foreign.ts';
 import { ignoredAtStart } from './ignored.ts';
 import { ownLock, ownRefLock, waitForLock } from './lock.ts';
 import { type LookLimits, look } from './look.ts';
@@ -14,6 +15,7 @@ import { noteRefOf, refOf } from './refs.ts';
 import { refuse } from './repository.ts';
 import { type Sealed, type SealOrder, seal } from './seal.ts';
 import { type Forced, forcedPaths, seedIndex } from './seed.ts';
+import { markSparse } from './sparse.ts';
 import { specialFiles } from './special.ts';
 
 export interface SavePlace {
@@ -21,7 +23,7 @@ export interface SavePlace {
   readonly own: PrivateGit;
   readonly limits: LookLimits;
   /** What saving remembers from one checkpoint to the next, in this process. */
-  readonly memory: { forced?: Forced };
+  readonly memory: { forced?: Forced; sparse?: string };
   /** Forks were clean when they were made. */
   readonly isFork: boolean;
   /** Without ref and note. */
@@ -45,12 +47,13 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   const [dirty, ignored, seeded, special] = await Promise.all([
     isFirst && !place.isFork ? recordDirty(own) : undefined,
     ignoredAtStart(own),
-    seedIndex(own),
+    seedIndex(own, place.isFork),
     isFirst || order.label.startsWith('by hand') ? specialFiles(own) : [],
   ]);
   if (dirty !== undefined) return failed('git cannot tell what is changed here', dirty);
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (seeded !== undefined) return failed('git cannot read the index', seeded);
+  if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
   const message = messageOf(loop, order);
   const sealing = { ref: place.isPreview ? '' : ref, message, noteRef, note: oneLine(order.anchor) };
   const taken = (await take(place, ignored, sealing)) ?? (await takeAnew(place, ignored, sealing));
@@ -58,6 +61,7 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');
   if (!taken.ok) return taken;
   const { tree, commit, skipped } = taken;
+  if (!place.isFork) await recordForeign(own, order, tree);
   return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
 }
 
@@ -97,7 +101,7 @@ async function take(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sea
 /** The index is ours and holds nothing that could not be found out again. */
 async function takeAnew(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sealing): Promise<Taken> {
   await rm(join(place.own.folder, 'index'), { force: true });
-  const seeded = await seedIndex(place.own);
+  const seeded = await seedIndex(place.own, place.isFork);
   return seeded === undefined ? take(place, ignored, sealing) : failed('git cannot read the index', seeded);
 }
 

@@ -12,7 +12,7 @@ const emptyBlobs: Readonly<Record<string, string>> = {
 };
 
 /** Undefined, or why it could not be done. Made beside and moved into place, so that a half one is never used. */
-export async function seedIndex(own: PrivateGit): Promise<string | undefined> {
+export async function seedIndex(own: PrivateGit, isFork: boolean): Promise<string | undefined> {
   const index = join(own.folder, 'index');
   if (existsSync(index)) return undefined;
   const beside = { GIT_INDEX_FILE: `${index}.seed` };
@@ -28,7 +28,8 @@ export async function seedIndex(own: PrivateGit): Promise<string | undefined> {
     variables: beside,
   });
   if (seeded.code !== 0) return complaint(seeded);
-  if (sparse.length > 0) {
+  // A fork is laid out whole: what is marked there, an agent marked, to hide a deletion.
+  if (sparse.length > 0 && !isFork) {
     const marked = ['update-index', '-z', '--skip-worktree', '--stdin'];
     const done = await privately(own, marked, { input: toInput(sparse), variables: beside });
     if (done.code !== 0) return complaint(done);
@@ -56,6 +57,12 @@ function entriesOf(lines: readonly string[]): {
   return { entries: [...entries.values()], sparse };
 }
 
+/** Tells whether the user's index is still the one that was looked at. */
+export async function stampOfIndex({ repository }: PrivateGit): Promise<string> {
+  const stats = await stat(join(repository.gitDirectory, 'index'), { bigint: true }).catch(() => undefined);
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
+}
+
 export interface Forced {
   readonly paths: readonly string[];
   /** Which index of the user's said so. */
@@ -64,9 +71,7 @@ export interface Forced {
 
 /** Files that are ignored, but were added to the user's index all the same; asked for when that index changed. */
 export async function forcedPaths(own: PrivateGit, known: Forced | undefined): Promise<Forced> {
-  const index = join(own.repository.gitDirectory, 'index');
-  const stats = await stat(index, { bigint: true }).catch(() => undefined);
-  const current = stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
+  const current = await stampOfIndex(own);
   if (current === known?.seen) return known;
   const listed = await git(own.repository, ['ls-files', '-z', '-c', '-i', '--exclude-standard']);
   return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };

@@ -1,12 +1,11 @@
 // Prepares a restore beside the tree: all new files with their modes, and a journal of the steps, before anything is moved.
 
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, chmod, lstat, mkdir, open, readlink, rename, rm } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Refusal } from '../../ports/workspace.ts';
 import { complaint } from './call.ts';
-import { kindOnDisk } from './disk.ts';
+import { isOnDisk, kindOnDisk, objectOnDisk } from './disk.ts';
 import { foldersAbove, onDisk, shown, toInput } from './paths.ts';
 import type { Plan } from './plan.ts';
 import { type PrivateGit, privately } from './private.ts';
@@ -19,9 +18,14 @@ export interface NewFile {
   readonly path: string;
   readonly from: Entry | undefined;
   readonly to: Entry;
+  /** What no checkpoint holds gives way here. */
+  readonly replaces?: boolean;
 }
 
-type Staged = { readonly ok: true; readonly journal: Journal } | (Refusal & { readonly conflicts: readonly string[] });
+type Staged =
+  /** `foreign`: somebody changed these after a part of the same restore was done before. */
+  | { readonly ok: true; readonly journal: Journal; readonly foreign: readonly string[] }
+  | (Refusal & { readonly conflicts: readonly string[] });
 
 export const journalIn = (folder: string): string => join(folder, 'restore.json');
 
@@ -41,23 +45,29 @@ export async function stage(
   const wrong = await writeObjects(own, staging, files);
   if (wrong !== undefined) return { ...wrong, conflicts: [] };
   const steps: Step[] = [];
+  const changed: string[] = [];
+  let done = 0;
+  const written = new Set(files.map(({ path }) => path));
   for (const { path, from } of remove) {
     const was = await stampOfOld(own, path, from);
-    if (was === undefined) return changed(path);
-    steps.push({ do: 'remove', path, was });
+    if (was !== undefined) steps.push({ do: 'remove', path, was });
+    else if (await isGone(own.repository.directory, path, written)) done += 1;
+    else changed.push(path);
   }
-  for (const [index, { path, from, to }] of files.entries()) {
-    const was = from === undefined ? null : await stampOfOld(own, path, from);
-    if (was === undefined) return changed(path);
+  for (const [index, { path, from, to, replaces }] of files.entries()) {
+    const was = from === undefined && replaces !== true ? null : await stampOfOld(own, path, from, replaces);
     const is = await finish(join(staging, String(index)), to, onDisk(own.repository.directory, path));
-    steps.push({ do: 'write', path, was, from: String(index), is });
+    if (was !== undefined) steps.push({ do: 'write', path, was, from: String(index), is });
+    else if (await isOnDisk(own.repository, path, to)) done += 1;
+    else changed.push(path);
   }
+  if (done === 0 && changed.length > 0) return changedMeanwhile(changed[0]!);
   const closed = await closedFolder(own.repository.directory, steps);
   if (closed !== undefined) return { ...refuse(`The folder ${shown(closed)} cannot be written to.`), conflicts: [] };
-  return { ok: true, journal: { top: own.repository.directory, staging, steps } };
+  return { ok: true, journal: { top: own.repository.directory, staging, steps }, foreign: changed };
 }
 
-const changed = (path: string): Staged => ({
+const changedMeanwhile = (path: string): Staged => ({
   ...refuse(`${shown(path)} was changed while the restore was prepared.`, 'Try again when nobody writes.'),
   conflicts: [shown(path)],
 });
@@ -94,33 +104,30 @@ async function finish(staged: string, to: Entry, current: Buffer): Promise<strin
   return [stats.ino, stats.size, stats.mtimeNs, stats.mode].join(':');
 }
 
-/** Undefined when it is no longer what the checkpoint `now` holds: then somebody has just written it. */
-async function stampOfOld(own: PrivateGit, path: string, held: Entry | undefined): Promise<string | undefined> {
+/** Undefined when it is no longer what the checkpoint `now` holds: somebody has just written it, or it is done already. */
+async function stampOfOld(
+  own: PrivateGit,
+  path: string,
+  held: Entry | undefined,
+  isAnyFile = false,
+): Promise<string | undefined> {
   const top = own.repository.directory;
   const kind = await kindOnDisk(top, path);
-  const isExpected = kind === (held === undefined || held.mode === '120000' ? 'link' : 'file');
+  const isExpected = kind === (isAnyFile || held?.mode.startsWith('100') ? 'file' : 'link');
   if (!isExpected) return undefined;
   const where = onDisk(top, path);
   const before = await lstat(where, { bigint: true });
-  if (held !== undefined && (await objectOf(own, where, kind === 'link')) !== held.object) return undefined;
+  if (held !== undefined && (await objectOnDisk(own.repository, where, kind === 'link')) !== held.object) return undefined;
   return [before.ino, before.size, before.mtimeNs, before.mode, before.ctimeNs].join(':');
 }
 
-/** What git would call it. */
-async function objectOf(own: PrivateGit, where: Buffer, isLink: boolean): Promise<string> {
-  const hash = createHash(own.repository.objectFormat);
-  if (isLink) {
-    const target = await readlink(where, 'buffer');
-    return hash.update(`blob ${target.length}\0`).update(target).digest('hex');
+/** Nothing is there any more; what stands where a folder was counts only when this restore wanted it there. */
+async function isGone(top: string, path: string, written: ReadonlySet<string>): Promise<boolean> {
+  for (const folder of foldersAbove(path)) {
+    const stats = await lstat(onDisk(top, folder)).catch(() => undefined);
+    if (stats === undefined || !stats.isDirectory()) return stats === undefined || written.has(folder);
   }
-  const file = await open(where, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    hash.update(`blob ${(await file.stat()).size}\0`);
-    for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk as Buffer);
-  } finally {
-    await file.close();
-  }
-  return hash.digest('hex');
+  return (await kindOnDisk(top, path)) === 'gone';
 }
 
 /** Found out before, because a switch that stops half way is a mix. */

@@ -1,6 +1,7 @@
 // Compares trees: which paths differ, and what they are on both sides.
-import { Bug } from '../../core/errors.ts';
+import { Bug, UsageError } from '../../core/errors.ts';
 import type { Change, Span } from '../../ports/workspace.ts';
+import type { Collected } from '../../process/collect.ts';
 import { complaint, type GitPlace, git } from './call.ts';
 import { byPath, pathsOf, toText } from './paths.ts';
 
@@ -35,7 +36,7 @@ const raw = [
 export async function differences(place: GitPlace, { from, to }: Span): Promise<readonly Difference[]> {
   if (from === to) return [];
   const found = await git(place, [...raw, '--end-of-options', from, to, '--'], { timeMsMax: 300_000 });
-  if (found.code !== 0) throw new Bug(`git cannot compare ${from} and ${to}: ${complaint(found)}`);
+  if (found.code !== 0) throw unreadable(`git cannot compare ${from} and ${to}`, found);
   const fields = pathsOf(found);
   const all: Difference[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
@@ -43,6 +44,17 @@ export async function differences(place: GitPlace, { from, to }: Span): Promise<
     all.push({ path: fields[at + 1]!, from: entry(fromMode, fromObject), to: entry(toMode, toObject) });
   }
   return all;
+}
+
+/** Somebody may have removed checkpoints with git itself; all else is our own mistake. */
+export function unreadable(what: string, answer: Collected): Error {
+  const said = complaint(answer);
+  const isGone = /bad object|bad tree|not a valid object|not a tree|unable to read|could not read|missing/i.test(said);
+  if (!isGone) return new Bug(`${what}: ${said}`);
+  return new UsageError(
+    'The checkpoints of this loop are gone from the repository, so it cannot be told what changed.',
+    'Begin a new loop: ralph run --new',
+  );
 }
 
 const entry = (mode: string, object: string): Entry | undefined => (/^0+$/.test(mode) ? undefined : { mode, object });

@@ -136,7 +136,7 @@ describe.skipIf(!isInstalled('git'))('a doubt is decided by a person (needs git)
       const prompt = (await place.ralph(['logs', '--prompt', '--iteration', '2'])).stdout;
       expect(prompt).toContain('the claim was not believed');
       expect(prompt).toContain('tests/feature_test.sh');
-      expect(prompt).toContain('Not accepted: the agent is to put them back');
+      expect(prompt).toContain('put back what was changed');
       expect(closed(await eventsOf(place))).toEqual([]);
       expect((await place.ralph(['answer', 'E2', '--option', '2'])).code).toBe(0);
       expect(closed(await eventsOf(place))).toEqual([]);

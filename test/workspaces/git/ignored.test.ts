@@ -42,6 +42,13 @@ describe('a loop whose agent takes the rules away', () => {
   });
 });
 
+it('new work in a folder whose files all happened to be ignored is taken in', async () => {
+  repo.write('src/only.env', 'x');
+  await saved(workspace, 1);
+  repo.write('src/new.txt', 'work');
+  expect(heldBy((await saved(workspace, 2)).commit)).toContain('src/new.txt');
+});
+
 describe('a tracked file that rules ignore', () => {
   it('is in the checkpoint after it was deleted and came back', async () => {
     repo.git('add', '-f', 'my.env');
