@@ -29,7 +29,7 @@ export async function comparedWithAnchors(
   const anchors = await anchorsIn({ directory, environment: gitEnvironment(env) }, loop);
   for (const { sequence, hash } of anchors) {
     const [event] = await ledger.store.read(loop, sequence - 1);
-    if (event?.seq !== sequence || event.hash !== hash) 
+    if (event?.seq !== sequence || event.hash !== hash)
       return { anchors: anchors.length, anchors_expected, differs: sequence };
   }
   return { anchors: anchors.length, anchors_expected };

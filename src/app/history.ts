@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Environment, loopFolder, resolveRunConfig } from '../app.ts';
-import type { TaskThen } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
 import { allTasks, findTask, type TaskStatus } from '../core/task.ts';
+import type { TaskThen } from '../core/work.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Ledger, LoopRow } from '../ports/store.ts';
 import type { VerifiedRecord } from '../views/checkpoint.ts';

@@ -1,11 +1,13 @@
 // Where a loop works: the repository it is in (or none), its own worktree, its forks; opened once per command.
-import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Settings } from '../core/limits.ts';
 import type { State } from '../core/state.ts';
 import type { Refusal } from '../ports/workspace.ts';
+import type { ForkOptions } from '../workspaces/git/fork.ts';
 import type { Repository } from '../workspaces/git/repository.ts';
 import type { GitWorkspace } from '../workspaces/git.ts';
 
@@ -18,6 +20,8 @@ export interface Ground {
   readonly notices: readonly string[];
   /** A merge or rebase is not finished. */
   readonly isMidway: boolean;
+  /** Patterns of files that stand behind a filter, such as those of LFS. */
+  readonly filters: readonly string[];
 }
 
 /** Git finds the settings of the user by these, and nothing else of ours. */
@@ -35,14 +39,15 @@ export async function lookAround(directory: string, env: Environment): Promise<G
   const { openRepository } = await import('../workspaces/git/repository.ts');
   const opened = await openRepository({ directory, environment: gitEnvironment(env) });
   if (!opened.ok) {
-    if (opened.kind === 'not-a-repository') return { notices: [], isMidway: false };
+    if (opened.kind === 'not-a-repository') return { notices: [], isMidway: false, filters: [] };
     throw refusalError(opened);
   }
   const { repository } = opened;
   const { preflight } = await import('../workspaces/git/preflight.ts');
   const found = await preflight(repository, directory);
   if (!found.ok) throw refusalError(found);
-  return { repository, notices: found.notices, isMidway: found.isMidway };
+  const { notices, isMidway, filters } = found;
+  return { repository, notices, isMidway, filters };
 }
 
 /** A git that does not take our settings from the environment would run hooks and ask. */
@@ -85,6 +90,11 @@ export function settingsHere(settings: Settings, config: Config, ground: Ground)
       `${forked ? '--parallel' : '--rollback-after'} needs checkpoints.`,
       isGit ? 'Leave --no-checkpoints out.' : 'They need a git repository: git init.',
     );
+  if (forked && ground.filters.length > 0)
+    throw new UsageError(
+      `--parallel would commit files that stand behind a filter without it: ${ground.filters.slice(0, 5).join(', ')}.`,
+      'Say --worktree without --parallel: what stands behind a filter is never committed there.',
+    );
   return {
     ...settings,
     parallel: config.parallel,
@@ -106,6 +116,13 @@ export interface PlaceNeeds {
   /** Of the loop; undefined when it works in the user's own folder. */
   readonly branch?: string | undefined;
   readonly forked: boolean;
+  /** Makes a new fork ready for work. */
+  readonly ready?: ((directory: string) => Promise<Refusal | undefined>) | undefined;
+}
+
+/** With what a parallel loop needs beside: a fork can be thrown away. */
+export interface OwnGit extends GitWorkspace {
+  drop(task: string): Promise<void>;
 }
 
 export const worktreeOf = (home: string, loop: string): string => join(home, 'worktrees', loop);
@@ -149,8 +166,8 @@ export async function makeOwnTree(
 }
 
 /** The workspace of a loop in a repository; undefined elsewhere. */
-export async function openGit(needs: PlaceNeeds): Promise<GitWorkspace | undefined> {
-  const { home, env, loop, directory, document, config, branch, forked } = needs;
+export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
+  const { home, env, loop, directory, config, forked } = needs;
   if (!existsSync(directory)) return undefined;
   const { openRepository } = await import('../workspaces/git/repository.ts');
   const environment = gitEnvironment(env);
@@ -163,6 +180,7 @@ export async function openGit(needs: PlaceNeeds): Promise<GitWorkspace | undefin
   const { gitWorkspace } = await import('../workspaces/git.ts');
   const folder = join(home, 'loops', loop);
   if (forked) mkdirSync(forksOf(home, loop), { recursive: true, mode: 0o700 });
+  const forks = await forksFor(needs, repository);
   const workspace = gitWorkspace({
     loop,
     repository,
@@ -172,21 +190,56 @@ export async function openGit(needs: PlaceNeeds): Promise<GitWorkspace | undefin
     ...(config.maxCheckpointFile === undefined || config.maxCheckpointFile === null
       ? {}
       : { fileBytesMax: config.maxCheckpointFile }),
-    ...(forked && branch !== undefined
-      ? {
-          forks: {
-            loop,
-            folder: forksOf(home, loop),
-            loopDirectory: worktreeOf(home, loop),
-            branch,
-            needed: config.worktreeCopy,
-            apart: await inTreeOf(document, repository, environment),
-            privateFolder: join(folder, 'git'),
-          },
-        }
-      : {}),
+    ...(forks === undefined ? {} : { forks }),
   });
-  return inside(workspace, repository, directory);
+  const placed = inside(workspace, repository, directory);
+  return {
+    ...(needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready)),
+    async drop(task) {
+      if (forks === undefined) return;
+      const { dropFork } = await import('../workspaces/git/drop-fork.ts');
+      await dropFork(repository, forks, task);
+    },
+  };
+}
+
+async function forksFor(needs: PlaceNeeds, repository: Repository): Promise<ForkOptions | undefined> {
+  const { home, env, loop, document, config, branch, forked } = needs;
+  if (!forked || branch === undefined) return undefined;
+  return {
+    loop,
+    folder: forksOf(home, loop),
+    loopDirectory: worktreeOf(home, loop),
+    branch,
+    needed: config.worktreeCopy,
+    apart: await inTreeOf(document, repository, gitEnvironment(env)),
+    privateFolder: join(home, 'loops', loop, 'git'),
+  };
+}
+
+/** Once for every fork that is new: a folder is known again by its number and the time it was made. */
+function madeReady(
+  workspace: GitWorkspace,
+  folder: string,
+  ready: (directory: string) => Promise<Refusal | undefined>,
+): GitWorkspace {
+  return {
+    ...workspace,
+    async fork(task) {
+      const made = await workspace.fork(task);
+      if (!made.ok) return made;
+      const directory = workspace.directory(task);
+      const stamp = join(folder, 'ready', createHash('sha256').update(task).digest('hex'));
+      const { ino, birthtimeMs } = statSync(directory);
+      const identity = `${ino} ${birthtimeMs}`;
+      if (existsSync(stamp) && readFileSync(stamp, 'utf8') === identity) return made;
+      const refusal = await ready(directory);
+      if (refusal !== undefined) return refusal;
+      mkdirSync(dirname(stamp), { recursive: true, mode: 0o700 });
+      writeFileSync(stamp, identity, { mode: 0o600 });
+      return made;
+    },
+  };
 }
 
 /** The task document, as a path in any working tree of this repository: what a fork does to it is not for the branch. */

@@ -1,7 +1,6 @@
 // What stands behind "done": protected files, the look at the work, the judge; made for one loop.
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
-import type { Doubt } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import {
   type ChangedFile,
@@ -13,6 +12,7 @@ import {
   screenWork,
 } from '../core/tamper.ts';
 import { mayHoldTests } from '../core/tamper-files.ts';
+import type { Doubt } from '../core/work.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Judge } from '../ports/check.ts';
 import type { Guard } from '../ports/guard.ts';

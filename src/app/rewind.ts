@@ -1,8 +1,9 @@
 // Takes a loop back to a checkpoint: what would happen, the command to its ledger, and what became of it.
 import { command, type Environment } from '../app.ts';
-import type { CheckpointMark, Event, EventOf, TaskThen } from '../core/event.ts';
+import type { Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import type { RestoreDue } from '../core/state.ts';
+import type { CheckpointMark, TaskThen } from '../core/work.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Ledger } from '../ports/store.ts';
 import type { Restored } from '../ports/workspace.ts';
@@ -32,7 +33,14 @@ export async function planOf(
   if (!now.ok) throw refusalError(now);
   const { state } = history;
   const base = isCut(history) ? now.commit : (state.newest?.commit ?? now.commit);
-  return workspace.plan({ to: to.commit, base, now: now.commit, overwrite, except: [state.document] });
+  return workspace.plan({
+    to: to.commit,
+    base,
+    now: now.commit,
+    overwrite,
+    except: [state.document],
+    left: to.left ?? [],
+  });
 }
 
 export interface RewindOrder {

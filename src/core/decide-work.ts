@@ -1,7 +1,7 @@
 // What the answers of checks, merges, checkpoints, restores and commits mean.
 import { parkIfSpent } from './decide-claim.ts';
 import { raise } from './decide-question.ts';
-import type { Doubt, Event, EventOf } from './event.ts';
+import type { Event, EventOf } from './event.ts';
 import { evolve } from './evolve.ts';
 import { plural } from './format.ts';
 import type { CheckOutcome, Input, InputOf, Question } from './input.ts';
@@ -9,6 +9,7 @@ import type { State } from './state.ts';
 import { describeFindings } from './tamper.ts';
 import { findTask, type Task } from './task.ts';
 import { takeLastCharacters } from './text.ts';
+import type { Doubt } from './work.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
 

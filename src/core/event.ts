@@ -2,9 +2,9 @@
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
 import type { Report } from './signal.ts';
-import type { FindingKind } from './tamper-finding.ts';
 import type { TaskSpec } from './task.ts';
 import type { TerminationReason } from './termination.ts';
+import type { CheckpointMark, Doubt, TaskThen } from './work.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -72,31 +72,6 @@ export type Answer =
 export interface Repetition {
   readonly kind: 'similar' | 'oscillation' | 'same-error';
   readonly detail: string;
-}
-
-/** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
-export interface Doubt {
-  readonly kind: FindingKind;
-  readonly path: string;
-  readonly detail: string;
-  readonly severity: 'refuse' | 'report';
-  readonly fingerprint: string;
-}
-
-/** A checkpoint as the loop remembers it. */
-export interface CheckpointMark {
-  readonly checkpoint: string;
-  readonly number: number;
-  readonly commit: string;
-  readonly tree: string;
-  /** What it does not hold: a restore of it leaves these alone. */
-  readonly left?: readonly string[];
-}
-
-/** A status that a task had at a checkpoint and shall have again. */
-export interface TaskThen {
-  readonly id: string;
-  readonly status: 'pending' | 'done' | 'skipped';
 }
 
 type Fact<Type extends string, Body = unknown> = { readonly type: Type; readonly at: number } & Readonly<Body>;

@@ -1,17 +1,9 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
-import type {
-  Answer,
-  CheckpointMark,
-  Doubt,
-  EscalationKind,
-  HandoffTrigger,
-  NudgeLevel,
-  TaskThen,
-  Usage,
-} from './event.ts';
+import type { Answer, EscalationKind, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
 import type { TaskSpec } from './task.ts';
+import type { CheckpointMark, Doubt, TaskThen } from './work.ts';
 
 /** What a performer left behind when it ended. */
 export interface Performed {

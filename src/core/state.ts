@@ -1,19 +1,11 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 import type { Breaker } from './breaker.ts';
-import type {
-  Because,
-  CheckpointMark,
-  Escalation,
-  EventOf,
-  HandoffTrigger,
-  Repetition,
-  TaskThen,
-  Usage,
-} from './event.ts';
+import type { Because, Escalation, EventOf, HandoffTrigger, Repetition, Usage } from './event.ts';
 import { defaultSettings, type Settings } from './limits.ts';
 import type { Report } from './signal.ts';
 import { emptyTable, type TaskTable } from './task.ts';
 import type { TerminationReason } from './termination.ts';
+import type { CheckpointMark, TaskThen } from './work.ts';
 
 /** An iteration that a performer is working on. */
 export interface LiveIteration {

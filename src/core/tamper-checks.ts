@@ -67,7 +67,7 @@ function configurationFindings({ path, before, after }: ChangedFile): readonly F
 }
 
 /** Settings of npm and pnpm that put another program in the place of every script's shell, or into every Node. */
-const takeOver = /^\s*(script-?shell|node-?options)\s*[:=](.*)$/gim;
+const takeOver = /^[ \t]*(?:script-?shell|node-?options)[ \t]*[:=].*$/gim;
 
 function takeOvers({ path, before = '', after = '' }: ChangedFile): readonly Finding[] {
   const lines = (text: string): string => (text.match(takeOver) ?? []).map(line => line.trim()).join('; ');

@@ -47,6 +47,8 @@ function namesOf(text: string | undefined): Bag {
 
 const movedShare = 0.5; // a file that kept half of its lines elsewhere was moved and edited; less is another file
 
+const homesMax = 50; // a line that is everywhere says nothing about where a file went
+
 /** For each part that some file gained: which file, how often. */
 type Gained = ReadonlyMap<string, ReadonlyMap<string, number>>;
 type Parts = (text: string | undefined) => Bag;
@@ -60,7 +62,7 @@ function gainedBy(files: readonly ChangedFile[], partsOf: Parts): Gained {
       const more = times - (old.get(part) ?? 0);
       if (more <= 0) continue;
       const by = gained.get(part) ?? new Map<string, number>();
-      gained.set(part, by.set(path, more));
+      if (by.size < homesMax) gained.set(part, by.set(path, more));
     }
   }
   return gained;

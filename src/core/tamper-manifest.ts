@@ -29,15 +29,20 @@ function manifestIn(text: string | undefined): Manifest | undefined {
 /** What `npm init` puts there; replacing it takes nothing away. */
 export const isPlaceholder = (script: string): boolean => script.includes('no test specified');
 
+const patternsMax = 100; // each is compared with every script
+
 /** Also those that a used script runs in its turn; a `*` stands for any name. */
 function usedScripts(checks: readonly string[], scripts: Scripts): ReadonlySet<string> {
   const used = new Set<string>();
+  const patterns = new Set<string>();
   const waiting = checks.flatMap(manifestScripts);
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const star = name.indexOf('*');
     if (star !== -1) {
       const prefix = name.slice(0, star);
-      for (const each of Object.keys(scripts)) if (each.startsWith(prefix) && !used.has(each)) waiting.push(each);
+      if (patterns.has(prefix) || patterns.size === patternsMax) continue;
+      patterns.add(prefix);
+      for (const each of Object.keys(scripts)) if (each.startsWith(prefix)) waiting.push(each);
     } else if (!used.has(name)) {
       used.add(name);
       const line = Object.hasOwn(scripts, name) ? (scripts[name] as string) : '';

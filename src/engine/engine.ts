@@ -1,9 +1,10 @@
 // What the loop is given: ports and policies, nothing global. The composition root fills it in.
-import type { Answer, Doubt, Escalation } from '../core/event.ts';
+import type { Answer, Escalation } from '../core/event.ts';
 import type { CheckOutcome } from '../core/input.ts';
 import type { Redact } from '../core/redact.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
+import type { Doubt } from '../core/work.ts';
 import type { Check } from '../ports/check.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Notifier } from '../ports/notifier.ts';

@@ -13,7 +13,8 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const about = task === undefined ? {} : { task };
   const head = `${anchor.sequence} ${anchor.hash}`;
-  const theirs = due.foreign && state.newest !== undefined ? { foreignSince: state.newest.tree } : {};
+  const theirs =
+    (due.foreign || due.beforeRestore) && state.newest !== undefined ? { foreignSince: state.newest.tree } : {};
   const saved = await workspace.save({ number, iteration, label, anchor: head, ...about, ...theirs });
   if (!saved.ok) {
     const problem = [saved.problem, saved.fix].filter(part => part !== undefined).join(' ');

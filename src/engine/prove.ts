@@ -1,7 +1,8 @@
 // Proves a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
-import type { Doubt } from '../core/event.ts';
+
 import type { CheckOutcome } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
+import type { Doubt } from '../core/work.ts';
 import type { Span } from '../ports/workspace.ts';
 import type { Perform, Workplace } from './workplace.ts';
 

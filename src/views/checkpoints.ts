@@ -1,5 +1,6 @@
 // The checkpoints of a loop as its ledger tells them: which there are, what stands in the tree now, and where undo leads.
-import type { CheckpointMark, Event, EventOf } from '../core/event.ts';
+import type { Event, EventOf } from '../core/event.ts';
+import type { CheckpointMark } from '../core/work.ts';
 
 /** Iterations whose work is in a tree, newest first. */
 interface Standing {

@@ -1,6 +1,7 @@
 // Work in a git repository: checkpoints that touch nothing of the user's, a restore that goes forward, commits and forks.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { UsageError } from '../core/errors.ts';
 import type { KnownCheckpoint, Refusal, Restored, RestoreOrder, Saved, Span, Workspace } from '../ports/workspace.ts';
 import { commitProgress } from './git/commit.ts';
 import { type ForkOptions, safeName } from './git/fork.ts';
@@ -48,7 +49,7 @@ export interface GitWorkspace extends Workspace {
   /** Those that are no longer in the repository; mends nothing. */
   missing(known: readonly KnownCheckpoint[]): Promise<readonly number[]>;
   prune(order: PruneOrder): Promise<Pruned>;
-  /** The three below read what checkpoints hold; an unknown commit is a bug. */
+  /** The three below read what checkpoints hold; when that is gone they throw a UsageError, as `changes` does. */
   patch(span: Span, options: PatchOptions): Promise<Patch>;
   stat(span: Span): Promise<readonly LineCount[]>;
   content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly FileContent[]>;
@@ -57,7 +58,7 @@ export interface GitWorkspace extends Workspace {
 const noForks: Refusal = refuse('This loop has no forks.', 'Say --parallel.');
 
 export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
-  const { loop, repository, directory, folder } = options;
+  const { loop, repository, directory, folder, uncovered } = options;
   const forks = options.forks && openForks(repository, options.forks);
   const placeOf = placesOf(options);
   const placeFor = (task: string | undefined): Promise<SavePlace> => {
@@ -68,9 +69,9 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
   return {
     kind: 'git',
     directory: task => forks?.directory(task) ?? directory,
-    save: async order => save(await placeFor(order.task), order),
+    save: order => safely(async () => save(await placeFor(order.task), order)),
     async treeNow(task) {
-      const now = await preview(await placeFor(task));
+      const now = await safely(async () => preview(await placeFor(task)));
       return now.ok ? now.tree : '';
     },
     restore: order => safely(async () => restore(await own(), loop, order)),
@@ -78,7 +79,7 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
     preview: async () => preview(await placeOf()),
     missing: known => missingOf(repository, known),
     changes: spans => changes(repository, spans),
-    commit: order => commitProgress(repository, { folder }, order),
+    commit: order => commitProgress(repository, { folder, ...(uncovered === undefined ? {} : { uncovered }) }, order),
     fork: async task => forks?.fork(task) ?? noForks,
     base: async task => forks?.base(task) ?? '',
     bring: async task => forks?.bring(task) ?? { ...noForks, conflicts: [] },
@@ -101,6 +102,7 @@ async function safely<Answer>(
   try {
     return await action();
   } catch (error) {
+    if (error instanceof UsageError) return { ...refuse(error.message, error.hint), conflicts: [] };
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     return { ...refuse(`The system refused it: ${error.message}.`, 'Mend that, then run again.'), conflicts: [] };
   }

@@ -31,6 +31,12 @@ describe('the check of a project', () => {
     ['cargo test', { 'Cargo.toml': '[package]' }],
     ['go test ./...', { 'go.mod': 'module shop' }],
     ['make test', { Makefile: 'all: build\ntest: build\n\tpytest\n' }],
+    ['make test', { Makefile: 'build test: x\n\t./run\n' }],
+    ['npm test', { 'package.json': `\ufeff${script('vitest run')}` }],
+    ['npm test', { 'package.json': script('vitest') }],
+    ['npm test', { 'package.json': script('jest --watchAll=false') }],
+    ['npm test', { 'package.json': script('vitest --watch --run') }],
+    ['make test', { 'package.json': script('jest --watch'), Makefile: 'test:\n\t./run\n' }],
     ['make test', { 'package.json': '{"name": "docs"}', Makefile: 'test:\n\t./run\n' }],
   ])('%s is found', (command, files) => {
     const found = project(files).find();
@@ -43,10 +49,13 @@ describe('the check of a project', () => {
     ['a manifest without a test script', { 'package.json': '{"scripts": {"build": "tsc"}}' }],
     ['the placeholder of npm init', { 'package.json': script('echo "Error: no test specified" && exit 1') }],
     ['a script that proves nothing', { 'package.json': script('echo ok; exit 0') }],
+    ...['jest --watch', 'vitest --watch', 'vitest dev', 'npx vitest watch', 'mocha -w', 'react-scripts test'].map(
+      line => [`${line}, which never ends,`, { 'package.json': script(line) }] as const,
+    ),
     ['a broken manifest', { 'package.json': '{"scripts": ' }],
     ['a manifest of the wrong shape', { 'package.json': '{"scripts": [1], "test": true}' }],
     ['null', { 'package.json': 'null' }],
-    ['a Makefile without that target', { Makefile: 'testing:\n\t./run\ntest := 1\n.PHONY: test\n' }],
+    ['a Makefile without that target', { Makefile: 'testing:\n\t./run\ntest := 1\nbuild: test\n.PHONY: test\n' }],
     ['python without tests', { 'pyproject.toml': '[project]\n', 'shop.py': '' }],
     ['a huge manifest', { 'package.json': `${script('vitest')}${' '.repeat(1_000_000)}` }],
   ])('%s gives none', (_, files) => expect(project(files).find()).toBeUndefined());

@@ -237,6 +237,20 @@ export const skipped: readonly Case[] = [
   one('Fact(Skip)', 'Shop.Tests/CartTests.cs', xunit, ['[Fact]', '[Fact(Skip = "later")]']),
   one('skip of bats', 'test/add.bats', bats, ['  run add', '  skip "later"\n  run add']),
   one('@tag :skip', 'test/cart_test.exs', exunit, ['  test "holds', '  @tag :skip\n  test "holds']),
+  one('an alias of skip', 'test/cart.spec.js', jest, ['describe(', 'const d = describe.skip;\nd(']),
+  one('an alias of only', 'src/add.test.ts', vitest, ["it('adds", "const alone = it.only;\nalone('adds"]),
+  one('return at once', 'src/add.test.ts', vitest, ['() => {\n', '() => {\n  return;\n']),
+  one('return at once in python', 'tests/test_price.py', pytest, [
+    '    assert price(100',
+    '    return\n    assert price(100',
+  ]),
+  one('return at once in go', 'shop/price_test.go', go, ['{\n\tif got', '{\n\treturn\n\tif got']),
+  one('__test__ = False', 'shop/tests.py', unittest, [
+    '    def test_total',
+    '    __test__ = False\n\n    def test_total',
+  ]),
+  one('#[cfg(any())]', 'src/lib.rs', rust, ['#[cfg(test)]', '#[cfg(any())]\n#[cfg(test)]']),
+  one('#[cfg(all(test, any()))]', 'src/lib.rs', rust, ['#[cfg(test)]', '#[cfg(all(test, any()))]']),
   one('GTEST_SKIP', 'tests/cart_test.cc', gtest, ['  EXPECT_EQ', '  GTEST_SKIP();\n  EXPECT_EQ']),
 ];
 
@@ -285,6 +299,22 @@ export const honest: readonly Case[] = [
   one('skip is a word of the product', 'test/cart.spec.js', jest, [
     'await cart.put(book);',
     'await cart.put(book);\n    await db.find().skip(5).only(1);\n    await list({ skip: 10 });',
+  ]),
+  one('a thing to do is test data', 'test/cart.spec.js', jest, [
+    'await cart.put(book);',
+    'await cart.put(book);\n    await cart.put({ todo: "Buy milk", skip: true, only: true });',
+  ]),
+  one('a function inside a test returns early', 'src/add.test.ts', vitest, [
+    '  expect(add(1',
+    '  const stop = () => {\n    return;\n  };\n  expect(add(1',
+  ]),
+  one('a go test file gets a TestMain that runs the tests', 'shop/price_test.go', go, [
+    'func TestPrice',
+    'func TestMain(m *testing.M) {\n\tos.Exit(m.Run())\n}\n\nfunc TestPrice',
+  ]),
+  one('a rust source gets another condition', 'src/lib.rs', rust, [
+    'pub fn add',
+    '#[cfg(any(unix, windows))]\npub fn add',
   ]),
   one('a description speaks of xit(', 'src/add.test.ts', vitest, ["'adds two", "'xit( adds two"]),
   one('a regular expression holds quotes', 'src/add.test.ts', vitest, [

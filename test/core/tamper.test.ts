@@ -68,7 +68,7 @@ describe('given a check that the work could bend', () => {
 
   it.each([
     ['a script is added', { ...real, dev: 'vite' }],
-    ['the test script gets another reporter', { ...real, test: 'vitest run --reporter dot' }],
+    ['a script that no check runs hides a failure', { ...real, lint: 'biome check || true' }],
     ['the build prints something', { ...real, build: 'tsc && echo built' }],
   ])('when %s, then it is only told', (_, scripts) => {
     expect(kinds(screen(package_(scripts), ['npm test']))).toEqual(['configuration-changed/report']);

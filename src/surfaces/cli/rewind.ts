@@ -2,9 +2,9 @@
 import { tasksThen } from '../../app/history.ts';
 import { finishRewind, isCut, planOf, type RewindOrder, type Rewound, rewind, settleCut } from '../../app/rewind.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { TaskThen } from '../../core/event.ts';
 import { plural } from '../../core/format.ts';
 import type { RestoreDue } from '../../core/state.ts';
+import type { TaskThen } from '../../core/work.ts';
 import type { RestorePlan } from '../../ports/workspace.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { type Flags, fileWords, type Kept, refuseUnquiet, rowWords } from './checkpoints.ts';

@@ -1,16 +1,18 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
+
+import { isProtectedAnew } from '../../app/placed.ts';
 import {
   buildEngine,
   documentSource,
   type Engine,
-  freshHolder,
   loopFolder,
   type RunResult,
   runEngine,
   storeError,
 } from '../../app.ts';
-import type { Input } from '../../core/input.ts';
-import type { Lease, Ledger } from '../../ports/store.ts';
+import type { Command, Input } from '../../core/input.ts';
+import type { State } from '../../core/state.ts';
+import type { Ledger } from '../../ports/store.ts';
 import { endingOf, outcomeOf } from '../../views/ending.ts';
 import { asideView } from './aside.ts';
 import { askAtTerminal } from './ask.ts';
@@ -20,6 +22,7 @@ import { changedSettings } from './changed-settings.ts';
 import { type Chosen, chooseLoop } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
+import { holding, sayFolderHeld, sayHeld } from './holding.ts';
 import { watchSignals } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
 import { workWithoutAudience } from './output.ts';
@@ -28,8 +31,6 @@ import { type Prepared, prepare, refuseProblems } from './prepare.ts';
 import { rememberedBy } from './remembered.ts';
 import { makeStyle } from './style.ts';
 import { refuseWithoutTerminal } from './who.ts';
-
-const renewEveryMs = 15_000;
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -45,7 +46,7 @@ function firstInputs(
   if (chosen.state !== undefined) {
     const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
     const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
-    const commands = [...(changed === undefined ? [] : [changed]), ...resume];
+    const commands = [...withProtection(changed, chosen.state, placed), ...resume];
     return commands.map(command => ({ type: 'command', command, by: context.by }));
   }
   return [
@@ -67,12 +68,12 @@ function firstInputs(
   ];
 }
 
-function sayHeld(context: Context, { holder, since }: Lease): number {
-  context.say(
-    `ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
-  );
-  context.say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
-  return 9;
+/** One command, so that checks and the files that are theirs never differ in the ledger. */
+function withProtection(changed: Command | undefined, state: State, placed: Started): readonly Command[] {
+  const { protectedHash } = placed;
+  if (protectedHash === undefined || !isProtectedAnew(state, placed)) return changed === undefined ? [] : [changed];
+  const { limits, settings } = changed?.type === 'limits' ? changed : { limits: {}, settings: {} };
+  return [{ type: 'limits', limits, settings: { ...settings, protectedHash } }];
 }
 
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
@@ -177,15 +178,8 @@ export async function execute(
   }
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   // Two runs that start in the same moment must not each begin a loop of one document (F18).
-  const claimed = await ledger.store.lease(`document:${given.path}`, await freshHolder());
-  if (!claimed.ok) return sayHeld(context, claimed.held);
-  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
-  try {
-    return await work(context, ledger, given, flags, interactive);
-  } finally {
-    clearInterval(renewing);
-    await ledger.store.release(claimed.lease);
-  }
+  const work = () => chooseAndWork(context, ledger, given, flags, interactive);
+  return holding(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
 }
 
 async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
@@ -193,28 +187,51 @@ async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
   return id => known.has(id);
 }
 
-async function work(
+async function chooseAndWork(
   context: Context,
   ledger: Ledger,
   given: Prepared,
   flags: Readonly<Record<string, unknown>>,
   interactive: boolean,
 ): Promise<number> {
-  const style = makeStyle(flags);
-  const quiet = flags['quiet'] === true;
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);
   if ('exitCode' in chosen) return chosen.exitCode;
   if (chosen.state === undefined && given.document.tasks.every(task => task.done || task.skipped)) {
     context.say(`Nothing to do: every task of ${given.path} is done or skipped.`);
     return 0;
   }
+  const { config, settings } = given.run;
+  const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
+  const go = () => work(context, ledger, given, chosen, flags, interactive);
+  if (isApart) return go();
+  const folder = `folder:${chosen.state?.directory ?? given.directory}`;
+  return holding(ledger, folder, held => sayFolderHeld(context, ledger, held), go);
+}
+
+async function work(
+  context: Context,
+  ledger: Ledger,
+  given: Prepared,
+  chosen: Chosen,
+  flags: Flags,
+  interactive: boolean,
+): Promise<number> {
+  const style = makeStyle(flags);
+  const quiet = flags['quiet'] === true;
   const prepared = await carriedOver(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
   const placed =
     chosen.state === undefined
-      ? await placeNew(prepared, chosen, context.say, interactive, await knownLoops(ledger))
-      : await placeAgain(prepared, chosen.loop, chosen.state);
+      ? await placeNew(
+          prepared,
+          chosen,
+          context.say,
+          interactive,
+          await knownLoops(ledger),
+          quiet ? () => {} : context.say,
+        )
+      : await placeAgain(prepared, chosen.state, ledger, context.say);
   if (placed === undefined) return 130;
   const makeView = prepared.run.config.interactive ? asideView : liveView;
   const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);

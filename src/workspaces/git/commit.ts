@@ -5,6 +5,7 @@ import type { CommitOrder, Committed, Refusal } from '../../ports/workspace.ts';
 import { ask, changesBetween, emptyTree, revision } from './ask.ts';
 import { type GitPlace, git } from './call.ts';
 import { dirtyAtStart } from './dirty.ts';
+import { foreignUnfinished } from './foreign.ts';
 import { identityOf, messageOf, reasonOf } from './message.ts';
 import { moveRef } from './move-ref.ts';
 import { toInput, toText } from './paths.ts';
@@ -15,6 +16,8 @@ import { healIndex, remember, waitForIndex } from './settle.ts';
 export interface CommitOptions {
   /** Of the loop's own: its index, its journals, and the list of what was dirty. */
   readonly folder: string;
+  /** Absolute paths of which nothing is committed. */
+  readonly uncovered?: readonly string[];
   /** How long a lock of the user's index is waited for. */
   readonly lockMsMax?: number;
 }
@@ -52,7 +55,7 @@ export async function commitProgress(
 
 async function attempt(
   repository: Repository,
-  { folder, lockMsMax }: CommitOptions,
+  { folder, lockMsMax, uncovered = [] }: CommitOptions,
   order: CommitOrder,
 ): Promise<Committed | 'moved'> {
   const healed = await healIndex(repository, folder, lockMsMax);
@@ -61,7 +64,7 @@ async function attempt(
   if (dirty === undefined) {
     return refuse('Nothing was committed: it is not known which files were uncommitted when the loop began.');
   }
-  const head = await headOf(repository);
+  const head = await headOf(repository, order.branch);
   if (!head.ok) return head;
   const free = await waitForIndex(repository, lockMsMax);
   if (!free.ok) return free;
@@ -69,7 +72,11 @@ async function attempt(
   await Promise.all([rm(index.GIT_INDEX_FILE, { force: true }), rm(`${index.GIT_INDEX_FILE}.lock`, { force: true })]);
   const read = await ask(repository, ['read-tree', '--no-sparse-checkout', head.tree], { variables: index });
   if (!read.ok) return read;
-  const picked = await pick(repository, index, order, dirty);
+  const picked = await pick(repository, index, order, {
+    dirty,
+    later: await foreignUnfinished(folder),
+    apart: [folder, ...uncovered],
+  });
   if (!picked.ok) return picked;
   const tree = await writeTree(repository, index, picked);
   if (!tree.ok) return tree;
@@ -87,7 +94,7 @@ async function attempt(
   return { ok: true, commit: made.text, paths: changed.changes.map(({ path }) => toText(path)), left };
 }
 
-async function headOf(repository: Repository): Promise<Head | Refusal> {
+async function headOf(repository: Repository, branch: string | undefined): Promise<Head | Refusal> {
   for (const [file, name] of underWay) {
     const found = await access(join(repository.gitDirectory, file)).then(
       () => true,
@@ -99,6 +106,9 @@ async function headOf(repository: Repository): Promise<Head | Refusal> {
   const name = target.output.toString('utf8').trim();
   if (target.code === 0 && !name.startsWith('refs/heads/')) {
     return refuse('Nothing was committed: HEAD is not on a branch of this repository.', 'Check out a branch.');
+  }
+  if (branch !== undefined && name !== `refs/heads/${branch}`) {
+    return refuse(`Nothing was committed: HEAD is not on the loop's branch ${branch}.`, `Check out ${branch}.`);
   }
   const commit = await revision(repository, 'HEAD^{commit}');
   if (commit === '' && target.code !== 0) return refuse('Nothing was committed: HEAD cannot be read.');

@@ -30,12 +30,6 @@ export async function recordDirty({ repository, folder }: PrivateGit): Promise<s
   return undefined;
 }
 
-/** What became a person's unfinished work later. */
-export async function addDirty(folder: string, paths: readonly string[]): Promise<void> {
-  const before = (await dirtyAtStart(folder)) ?? new Set();
-  if (paths.some(path => !before.has(path))) await put(folder, [...before, ...paths]);
-}
-
 async function put(folder: string, paths: readonly string[]): Promise<void> {
   const file = await open(`${fileOf(folder)}.new`, 'w');
   try {

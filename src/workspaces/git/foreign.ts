@@ -2,20 +2,27 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SaveOrder } from '../../ports/workspace.ts';
-import { addDirty } from './dirty.ts';
 import { byPath, pathsOf, toInput } from './paths.ts';
 import { type PrivateGit, privately } from './private.ts';
 import { differences } from './trees.ts';
 
 const fileOf = (folder: string): string => join(folder, 'foreign');
 
-/** Paths, and the number of the first checkpoint that holds what was changed last; one character per byte. */
-export async function foreignIn(folder: string): Promise<ReadonlyMap<string, number>> {
+interface Foreign {
+  /** The first checkpoint that holds what was changed last. */
+  readonly number: number;
+  /** Not committed by the person themselves: later work on it must not be committed either. */
+  readonly isUnfinished: boolean;
+}
+
+/** By path, one character per byte. */
+async function foreignIn(folder: string): Promise<ReadonlyMap<string, Foreign>> {
   const output = await readFile(fileOf(folder)).catch(() => Buffer.alloc(0));
   return new Map(
     pathsOf({ output }).map(line => {
-      const at = line.indexOf(' ');
-      return [line.slice(at + 1), Number(line.slice(0, at))] as const;
+      const [number = '', state = ''] = line.split(' ', 2);
+      const path = line.slice(number.length + state.length + 2);
+      return [path, { number: Number(number), isUnfinished: state === 'unfinished' }] as const;
     }),
   );
 }
@@ -27,23 +34,28 @@ export async function recordForeign(
   tree: string,
 ): Promise<void> {
   if (foreignSince === undefined) return;
-  const changed = (await differences(repository, { from: foreignSince, to: tree })).map(({ path }) => path);
+  const changed = await differences(repository, { from: foreignSince, to: tree });
   if (changed.length === 0) return;
-  const all = new Map([...(await foreignIn(folder)), ...changed.map(path => [path, number] as const)]);
-  const lines = [...all].sort(([one], [other]) => byPath(one, other)).map(([path, at]) => `${at} ${path}`);
-  const file = await open(`${fileOf(folder)}.new`, 'w');
+  const open = await differences(repository, { from: 'HEAD', to: tree }).catch(() => changed); // HEAD may be unborn
+  const unfinished = new Set(open.map(({ path }) => path));
+  const now = changed.map(({ path }) => [path, { number, isUnfinished: unfinished.has(path) }] as const);
+  const all = [...new Map([...(await foreignIn(folder)), ...now])].sort(([one], [other]) => byPath(one, other));
+  const lines = all.map(([path, one]) => `${one.number} ${one.isUnfinished ? 'unfinished' : 'committed'} ${path}`);
+  await put(fileOf(folder), toInput(lines));
+}
+
+async function put(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(`${path}.new`, 'w');
   await file
-    .writeFile(toInput(lines))
+    .writeFile(bytes)
     .then(() => file.sync())
     .finally(() => file.close());
-  await rename(`${fileOf(folder)}.new`, fileOf(folder));
-  // What they committed themselves is no unfinished work: later work on it may be committed.
-  const unfinished = await differences(repository, { from: 'HEAD', to: tree }).catch(() => undefined);
-  const isUnfinished = unfinished && new Set(unfinished.map(({ path }) => path));
-  await addDirty(
-    folder,
-    changed.filter(path => isUnfinished?.has(path) ?? true),
-  );
+  await rename(`${path}.new`, path);
+}
+
+/** What became a person's unfinished work after the loop began. */
+export async function foreignUnfinished(folder: string): Promise<ReadonlySet<string>> {
+  return new Set([...(await foreignIn(folder))].flatMap(([path, { isUnfinished }]) => (isUnfinished ? [path] : [])));
 }
 
 /** Those that going to this commit would take away, because it is older than they are. */
@@ -53,5 +65,5 @@ export async function foreignTo(own: PrivateGit, commit: string): Promise<Readon
   const read = await privately(own, ['cat-file', 'commit', commit]);
   const found = /\n\n[^\n]*\n\n(?:[^\n]+\n)*?Ralph-Checkpoint: (\d+)\n/.exec(read.output.toString('latin1'));
   const number = Number(found?.[1] ?? 0);
-  return new Set([...known].flatMap(([path, at]) => (number < at ? [path] : [])));
+  return new Set([...known].flatMap(([path, one]) => (number < one.number ? [path] : [])));
 }

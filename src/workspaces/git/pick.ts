@@ -6,6 +6,7 @@ import { ask, changesBetween, gitlink } from './ask.ts';
 import { git } from './call.ts';
 import { type Kind, kindOnDisk } from './disk.ts';
 import { byPath, foldersAbove, fromText, pathsOf, toInput } from './paths.ts';
+import { waysInside } from './private.ts';
 import { type Repository, refuse } from './repository.ts';
 
 export interface Picked {
@@ -18,25 +19,39 @@ export interface Picked {
 
 type Variables = Readonly<Record<string, string>>;
 
+interface Theirs {
+  /** A person's unfinished work when the loop began, and what became it while nobody worked. */
+  readonly dirty: ReadonlySet<string>;
+  readonly later: ReadonlySet<string>;
+  /** Absolute paths of our own, should they lie in the tree. */
+  readonly apart: readonly string[];
+}
+
 /** `index`: variables that name an index which holds HEAD. */
 export async function pick(
   repository: Repository,
   index: Variables,
   order: Pick<CommitOrder, 'spans' | 'document'>,
-  dirty: ReadonlySet<string>,
+  { dirty, later, apart }: Theirs,
 ): Promise<Picked | Refusal> {
   const changed = await changedBy(repository, order);
   if (!changed.ok) return changed;
-  const isTheirs = ownedBy(dirty);
-  const left = new Set([...changed.all].filter(path => changed.linked.has(path) || isTheirs(path)));
   const document = await documentIn(repository, order.document);
-  const wanted = new Set([...changed.all].filter(path => !left.has(path)));
-  if (document !== undefined && !isTheirs(document)) wanted.add(document);
+  const [wasDirty, isLater] = [ownedBy(dirty), ownedBy(later)];
+  // Ralph writes the document too, also after the last checkpoint: only how it was at the start counts.
+  const isTheirs = (path: string) => wasDirty(path) || (path !== document && isLater(path));
+  const isApart = below((await waysInside(repository, apart)).map(fromText));
+  const all = [...changed.all].filter(path => !isApart(path));
+  const left = new Set(all.filter(path => changed.linked.has(path) || isTheirs(path)));
+  const wanted = new Set(all.filter(path => !left.has(path)));
+  if (document !== undefined && !isTheirs(document) && !isApart(document)) wanted.add(document);
   const kinds = new Map<string, Kind>();
   for (const path of wanted) kinds.set(path, await kindOnDisk(repository.directory, path));
   const present = [...wanted].filter(path => kinds.get(path) === 'file' || kinds.get(path) === 'link');
   const ignored = await ignoredOf(repository, index, present);
   const filtered = await filteredOf(repository, index, present);
+  const gone = [...wanted].filter(path => kinds.get(path) === 'gone');
+  const sparse = gone.length === 0 ? new Set<string>() : await sparseOf(repository);
   if (!ignored.ok) return ignored;
   if (!filtered.ok) return filtered;
   for (const path of filtered.paths) left.add(path);
@@ -44,7 +59,7 @@ export async function pick(
   return {
     ok: true,
     written: present.filter(path => !ignored.paths.has(path) && !filtered.paths.has(path)).sort(byPath),
-    deleted: [...wanted].filter(path => kinds.get(path) === 'gone').sort(byPath),
+    deleted: gone.filter(path => !sparse.has(path)).sort(byPath),
     left: [...left].filter(path => !ignored.paths.has(path)).sort(byPath),
   };
 }
@@ -64,6 +79,17 @@ async function changedBy(
     }
   }
   return { ok: true, all, linked };
+}
+
+const below =
+  (folders: readonly string[]) =>
+  (path: string): boolean =>
+    folders.some(folder => path === folder || path.startsWith(`${folder}/`));
+
+/** The user told git that these need not be on disk, so it is no deletion when they are not. */
+async function sparseOf(repository: Repository): Promise<ReadonlySet<string>> {
+  const listed = await git(repository, ['ls-files', '-t', '-z']);
+  return new Set(pathsOf(listed).flatMap(line => (/^s/i.test(line) ? [line.slice(2)] : [])));
 }
 
 /** A dirty path itself, and what could only be committed together with it: a file where its folder was, or the other way. */

@@ -13,6 +13,8 @@ export type Preflight =
       readonly ok: true;
       /** Sentences for the pre-run card. */
       readonly notices: readonly string[];
+      /** Patterns of files behind a filter, such as those of LFS. */
+      readonly filters: readonly string[];
       /** A merge, rebase or the like is not finished: no progress commits. */
       readonly isMidway: boolean;
     }
@@ -36,15 +38,19 @@ export async function preflight(repository: Repository, directory: string): Prom
   const nested = pathsOf(untracked).filter(path => path.endsWith('/'));
   const attributes = rows.filter(({ path }) => /(^|\/)\.gitattributes$/.test(path)).map(({ path }) => path);
   const filters = await filtersIn(repository, attributes);
+  const patterns = [...new Set(filters.map(({ pattern }) => shown(pattern)))].sort();
   const isMidway = midway.some(name => existsSync(join(repository.gitDirectory, name)));
   const notices = [
     sentence(submodules, 'Checkpoints do not cover what is inside of submodules'),
     sentence(nested, 'Checkpoints do not cover repositories inside of this one'),
-    sentence(filters, 'Files behind a filter are in checkpoints as they are on disk, and not in progress commits'),
+    sentence(
+      [...new Set(filters.map(({ name }) => name))].sort(),
+      'Files behind a filter are in checkpoints as they are on disk, and not in progress commits',
+    ),
     sentence(programs, 'This repository would make git run programs; our calls of git do not run them'),
     ...(isMidway ? ['A merge or rebase is not finished here, so there are no progress commits.'] : []),
   ];
-  return { ok: true, notices: notices.flatMap(notice => notice ?? []), isMidway };
+  return { ok: true, notices: notices.flatMap(notice => notice ?? []), filters: patterns, isMidway };
 }
 
 const midway = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
@@ -104,20 +110,18 @@ export function fileSystemProblem(type: number): Refusal | undefined {
 
 const attributeFilesMax = 100;
 
-/** Names of the filters that attributes in the tree ask for, such as `lfs`. */
+/** What attributes in the tree ask for, such as `lfs`. */
 async function filtersIn(
   { directory, commonDirectory }: Repository,
   tracked: readonly string[],
-): Promise<readonly string[]> {
+): Promise<readonly { readonly pattern: string; readonly name: string }[]> {
   const files = [
     Buffer.from(join(commonDirectory, 'info', 'attributes')),
     ...[...new Set(['.gitattributes', ...tracked])].slice(0, attributeFilesMax).map(path => onDisk(directory, path)),
   ];
   const texts = await Promise.all(files.map(textOf));
-  const names = texts.flatMap(text =>
-    [...text.matchAll(/^[^#\n]*\sfilter=(\S+)/gm)].map(match => fromText(match[1] ?? '')),
-  );
-  return [...new Set(names)].sort();
+  const lines = texts.flatMap(text => [...text.matchAll(/^[ \t]*([^#\s]\S*)(?:[^\n]*)[ \t]filter=(\S+)/gm)]);
+  return lines.map(([, pattern = '', name = '']) => ({ pattern: fromText(pattern), name: fromText(name) }));
 }
 
 /** Only a file of a sane size: a pipe of that name would never end. */

@@ -33,7 +33,7 @@ export async function restore(own: PrivateGit, loop: string, order: RestoreOrder
   const settled = await settle(own, order);
   if (settled.conflicts.length > 0) return answer(settled, []);
   const files = [
-    ...settled.plan.write.flatMap(({ path, from, to }) => (to === undefined ? [] : [{ path, from, to }])),
+    ...settled.plan.write.flatMap(({ to, ...rest }) => (to === undefined ? [] : [{ ...rest, to }])),
     ...settled.merged,
   ];
   files.sort((one, other) => byPath(one.path, other.path));
@@ -41,7 +41,7 @@ export async function restore(own: PrivateGit, loop: string, order: RestoreOrder
   if (!staged.ok) return staged;
   await writeJournal(own.folder, staged.journal);
   const switched = await finishRestore(own, loop);
-  return switched.ok ? answer(settled, switched.foreign) : { ...switched, conflicts: [] };
+  return switched.ok ? answer(settled, [...staged.foreign, ...switched.foreign]) : { ...switched, conflicts: [] };
 }
 
 /** Somebody may have removed a checkpoint with git itself. */
@@ -83,7 +83,7 @@ export async function finishRestore(own: PrivateGit, loop: string): Promise<Fini
 }
 
 async function settle(own: PrivateGit, order: RestoreOrder): Promise<Settled> {
-  const plan = await planRestore(own.repository, order);
+  const plan = await planRestore(own, order);
   const merged: NewFile[] = [];
   const conflicts = [...plan.conflicts];
   for (const one of plan.merge) {

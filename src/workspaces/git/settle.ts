@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Refusal } from '../../ports/workspace.ts';
 import { absent, ask, changesBetween, gitlink, indexLine, type RawChange, rawChanges } from './ask.ts';
 import { git } from './call.ts';
+import { dirtyAtStart } from './dirty.ts';
 import { userLock, waitForLock } from './lock.ts';
 import { foldersAbove, toInput } from './paths.ts';
 import { readRecord, writeRecord } from './record.ts';
@@ -30,13 +31,22 @@ export async function healIndex(repository: Repository, folder: string, lockMsMa
   const step = await readRecord<Step>(journalIn(folder));
   if (step === undefined) return { ok: true };
   const isIn = await git(repository, ['merge-base', '--is-ancestor', step.commit, 'HEAD']);
-  const settled: Done = isIn.code === 0 ? await settle(repository, step, lockMsMax) : { ok: true };
+  const dirty = (await dirtyAtStart(folder)) ?? new Set();
+  const settled: Done = isIn.code === 0 ? await settle(repository, step, dirty, lockMsMax) : { ok: true };
   if (settled.ok) await rm(journalIn(folder), { force: true });
   return settled;
 }
 
-/** Only entries that are as before the commit: whatever a person staged otherwise, or committed since, is theirs. */
-async function settle(repository: Repository, { before, commit }: Step, lockMsMax?: number): Promise<Done> {
+/**
+ * The entries of the commit, whatever an agent staged there meanwhile: nothing of it was a person's unfinished work. What
+ * somebody staged elsewhere, or committed since, is theirs.
+ */
+async function settle(
+  repository: Repository,
+  { before, commit }: Step,
+  dirty: ReadonlySet<string>,
+  lockMsMax?: number,
+): Promise<Done> {
   const changed = await changesBetween(repository, before, commit);
   const later = await changesBetween(repository, commit, 'HEAD');
   const unsettled = await staged(repository, before);
@@ -45,7 +55,9 @@ async function settle(repository: Repository, { before, commit }: Step, lockMsMa
   if (!later.ok) return later;
   if (!unsettled.ok) return unsettled;
   if (!unlike.ok) return unlike;
-  const theirs = new Set([...unsettled.paths, ...later.changes.map(({ path }) => path)]);
+  const own = new Set(changed.changes.flatMap(({ path }) => (dirty.has(path) ? [] : [path])));
+  const staying = [...unsettled.paths].filter(path => !own.has(path));
+  const theirs = new Set([...staying, ...later.changes.map(({ path }) => path)]);
   const around = new Set([...theirs].flatMap(foldersAbove));
   const isFree = ({ path }: RawChange) =>
     !theirs.has(path) && !around.has(path) && !foldersAbove(path).some(folder => theirs.has(folder));

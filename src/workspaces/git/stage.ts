@@ -117,7 +117,8 @@ async function stampOfOld(
   if (!isExpected) return undefined;
   const where = onDisk(top, path);
   const before = await lstat(where, { bigint: true });
-  if (held !== undefined && (await objectOnDisk(own.repository, where, kind === 'link')) !== held.object) return undefined;
+  if (held !== undefined && (await objectOnDisk(own.repository, where, kind === 'link')) !== held.object)
+    return undefined;
   return [before.ino, before.size, before.mtimeNs, before.mode, before.ctimeNs].join(':');
 }
 

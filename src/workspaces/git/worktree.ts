@@ -6,7 +6,7 @@ import { ask, gitlink, revision } from './ask.ts';
 import { type GitPlace, git, listOf } from './call.ts';
 import { moveRef } from './move-ref.ts';
 import { copyNeeded } from './needed.ts';
-import { pathsOf, toInput } from './paths.ts';
+import { foldersAbove, pathsOf, toInput } from './paths.ts';
 import { readRecord, writeRecord } from './record.ts';
 import { type Repository, refuse } from './repository.ts';
 
@@ -55,6 +55,11 @@ export async function makeWorktree(repository: Repository, options: WorktreeOpti
   if (record === undefined && isThere) return refuse('The folder for the worktree exists already, and is not ours.');
   const plan = record ?? (await planOf(repository, options));
   if ('ok' in plan) return plan;
+  const blocked = await blockedBy(repository, plan.branch);
+  if (blocked !== undefined) {
+    if (record !== undefined) await undoTree(repository, path);
+    return blocked;
+  }
   await writeRecord(recordOf(path), { ...plan, isReady: false });
   const tip = (await revision(repository, `refs/heads/${plan.branch}^{commit}`)) || plan.base;
   const laid = await layOut(repository, { path, commit: tip, from: repository.directory, needed: options.needed });
@@ -90,6 +95,22 @@ export async function removeWorktree(repository: Repository, path: string): Prom
   }
   await rm(recordOf(path), { force: true });
   return { ok: true };
+}
+
+/** Git keeps branches as files: below a branch there is no room for another one. */
+async function blockedBy(repository: Repository, branch: string): Promise<Refusal | undefined> {
+  for (const name of foldersAbove(branch)) {
+    if ((await revision(repository, `refs/heads/${name}`)) === '') continue;
+    const fix = `Rename it: git branch -m ${name} ${name}-old`;
+    return refuse(`A branch is called ${name}, so git cannot make the branch ${branch}.`, fix);
+  }
+  return undefined;
+}
+
+/** Takes back what an earlier call began. */
+async function undoTree(repository: Repository, path: string): Promise<void> {
+  await dropTree(repository, path);
+  await rm(recordOf(path), { force: true });
 }
 
 async function takeUp(

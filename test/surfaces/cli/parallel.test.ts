@@ -101,6 +101,51 @@ else echo 2 > two.txt; fi`;
       expect(git(place, 'ls-tree', '--name-only', 'ralph/shop')).not.toContain('two.txt');
     }));
 
+  it('every fork is made ready, and what the checks wrote before the first iteration is in nobody’s way', () =>
+    inScratch(async place => {
+      const words = repository(place, 2, 'test -f dep/one && echo "$RALPH_TASK" > "$RALPH_TASK.txt"');
+      place.put('.gitignore', '.env\ndep/\n');
+      git(place, 'commit', '-qam', 'ignore');
+      const check = 'test -f dep/one && echo covered > coverage.txt';
+      const setUp = ['--worktree-setup', 'mkdir dep && echo 1 > dep/one'];
+      const told = await place.ralph([...words, '--parallel', '2', ...setUp, '--verify', check]);
+      expect(told.stderr).toContain(`Running the checks once, before any work: ${check} ...`);
+      expect(told.code).toBe(0);
+      expect((await mergesOf(place)).map(event => event.merged)).toEqual([true, true]);
+      expect(git(place, 'for-each-ref', 'refs/ralph/forks')).toBe('');
+      expect(git(place, 'worktree', 'list').trim().split('\n')).toHaveLength(2);
+    }));
+
+  it('a fork that cannot be made ready is refused with the end of what was said, and tried again', () =>
+    inScratch(async place => {
+      const words = repository(place, 1, 'echo "$RALPH_TASK" > "$RALPH_TASK.txt"');
+      const tries = join(place.root, 'tries');
+      const setUp = `echo x >> ${tries}; [ $(wc -l < ${tries}) -gt 1 ] || { echo no such lock file; exit 3; }`;
+      const told = await place.ralph([
+        ...words,
+        '--parallel',
+        '2',
+        '--worktree-setup',
+        setUp,
+        '--backoff-base',
+        '10ms',
+      ]);
+      expect(told.stderr).toContain('no such lock file');
+      expect(told.code).toBe(0);
+    }));
+
+  it('files behind a filter would be committed without it: refused, in one sentence', () =>
+    inScratch(async place => {
+      const words = repository(place, 1, 'true');
+      place.put('.gitattributes', '*.key filter=git-crypt\n');
+      place.put('a.key', 'key\n');
+      git(place, 'add', '.gitattributes', 'a.key');
+      git(place, 'commit', '-qm', 'keys');
+      const told = await place.ralph([...words, '--parallel', '2']);
+      expect(told.stderr).toContain('--parallel would commit files that stand behind a filter without it: *.key.');
+      expect(told.code).toBe(2);
+    }));
+
   it('in a folder without git it is refused before anything is written, in one sentence', () =>
     inScratch(async place => {
       place.put('PRD.json', stories(1));
@@ -139,5 +184,28 @@ describe('--worktree', () => {
       expect(told.stderr).toContain('no such lock file');
       expect(git(place, 'branch', '--list', 'ralph/*')).toBe('');
       expect(git(place, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
+    }));
+
+  it('whose folder is gone is laid out again from its branch; without its branch it is refused, and nothing is spent', () =>
+    inScratch(async place => {
+      const words = repository(place, 3, 'echo "$RALPH_TASK" > "$RALPH_TASK.txt"');
+      const run = [...words, '--worktree', '--worktree-setup', 'cp PRD.json ready', '--verify', 'test -f ready'];
+      const go = async (most: number) => {
+        await place.ralph(['resume', '--max-iterations', String(most)]);
+        return place.ralph(run);
+      };
+      expect((await place.ralph([...run, '--max-iterations', '1'])).code).toBe(3);
+      const [, tree = ''] = git(place, 'worktree', 'list', '--porcelain').match(/worktree (.*worktrees.*)/) ?? [];
+      git(place, 'worktree', 'remove', '--force', tree);
+      const again = await go(2);
+      expect(again.stderr).toContain('note: The worktree of loop shop was gone: laid out again from its branch');
+      expect(titles(place)).toEqual(['US-1: story 1', 'US-2: story 2']);
+
+      git(place, 'worktree', 'remove', '--force', tree);
+      git(place, 'branch', '-qD', 'ralph/shop');
+      const told = await go(3);
+      expect(told.stderr).toContain('ralph: The branch ralph/shop on which loop shop works is gone.');
+      expect(told.code).toBe(2);
+      expect((await eventsOf(place)).filter(event => event['type'] === 'iteration.started')).toHaveLength(2);
     }));
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, openLedger } from '../../../src/app.ts';
 import { eventually, inScratch, type Scratch } from './kit.ts';
-import { everything, filesOf, git, makeRepository, ok, passes, runWith, worker } from './repository.ts';
+import { everything, filesOf, git, loopOf, makeRepository, ok, passes, runWith, worker } from './repository.ts';
 
 interface Listed {
   readonly checkpoints: readonly [{ checkpoint_id: string; number: number; commit: string; tree: string }];
@@ -55,6 +55,21 @@ describe('given a loop that has ended with two tasks done', () => {
     }));
 });
 
+describe('given a checkpoint whose ref was lost', () => {
+  it.each(['undo', 'checkpoint restore 1', 'checkpoint prune --keep 1'])(
+    'when %s is only tried with --dry-run, then nothing is mended either',
+    words =>
+      inScratch(async place => {
+        makeRepository(place, ['US-001', 'US-002']);
+        await ok(place.ralph(runWith(worker)));
+        git(place, 'update-ref', '-d', `refs/ralph/${loopOf(place)}/2`);
+        const before = await everything(place);
+        await ok(place.ralph([...words.split(' '), '--dry-run']));
+        expect(await everything(place)).toEqual(before);
+      }),
+  );
+});
+
 describe('given edits of a person since the last checkpoint', () => {
   it('when it is undone, then what can be merged is, what cannot is listed and refused, and --overwrite keeps it apart', () =>
     inScratch(async place => {
@@ -103,6 +118,8 @@ describe('given an undo that was cut after it was asked for', () => {
       const dry = await ok(place.ralph(['undo', '--dry-run']));
       expect(dry.stderr).toContain('The restore of checkpoint 1 that ada asked for was cut, and is finished first.');
       expect(work(place)).toBe('US-001');
+      const pruned = await ok(place.ralph(['checkpoint', 'prune', '--dry-run']));
+      expect(pruned.stderr).toContain('note: The restore of checkpoint 1 was cut');
       const told = await undo(place);
       expect(told.stderr).toContain('Restored checkpoint 1');
       expect([work(place), passes(place)]).toEqual(['', [false]]);

@@ -82,6 +82,42 @@ describe('a progress commit', () => {
     expect(one.git('status', '--porcelain')).toBe(' M a.txt\n?? untracked.txt\n');
   });
 
+  it("is not made while another branch than the loop's is checked out", async () => {
+    const one = scratch();
+    one.dirty();
+    const order = { ...orderOf(one.tree(), one.tree()), branch: 'ralph/x' };
+    const options = { folder: one.folder };
+    expect(await commitProgress(await one.open(), options, order)).toMatchObject({
+      ok: false,
+      problem: "Nothing was committed: HEAD is not on the loop's branch ralph/x.",
+    });
+    one.git('checkout', '-q', '-b', 'ralph/x');
+    expect(await commitProgress(await one.open(), options, order)).toMatchObject({ ok: true });
+  });
+
+  it('holds nothing of our own folders, by whatever path they are named', async () => {
+    const one = scratch();
+    one.dirty();
+    symlinkSync(one.top, join(one.root, 'link'));
+    const before = one.tree();
+    one.write('.rh/ledger', 'x');
+    one.write('b.txt', 'work\n');
+    const options = { folder: one.folder, uncovered: [join(one.root, 'link', '.rh')] };
+    const result = committed(await commitProgress(await one.open(), options, orderOf(before, one.tree())));
+    expect(result).toMatchObject({ paths: ['b.txt'], left: [] });
+  });
+
+  it('holds no deletion of a file that the user told git not to have on disk', async () => {
+    const one = scratch();
+    one.dirty();
+    const result = await commitWork(one, () => {
+      one.git('update-index', '--skip-worktree', 'b.txt');
+      rmSync(join(one.top, 'b.txt'));
+      rmSync(join(one.top, 'c.txt'));
+    });
+    expect(committed(result).paths).toEqual(['c.txt']);
+  });
+
   it('leaves alone a folder that the agent put where a dirty file was', async () => {
     const one = scratch();
     one.write('a.txt', 'mine\n');
@@ -127,16 +163,16 @@ describe('a progress commit', () => {
     expect(one.git('status', '--porcelain')).toBe('MM a.txt\n A announced.txt\n');
   });
 
-  it('keeps what a person staged during the work at a path of the work', async () => {
+  it('leaves the index clean at its paths, whatever was staged there during the work', async () => {
     const one = scratch();
     one.dirty();
     const result = await commitWork(one, () => {
-      one.write('b.txt', 'staged by a person\n');
+      one.write('b.txt', 'staged on the way\n');
       one.git('add', 'b.txt');
       one.write('b.txt', 'the work\n');
     });
     committed(result);
-    expect(one.git('show', ':b.txt')).toBe('staged by a person\n');
+    expect(one.git('status', '--porcelain')).toBe('');
     expect(one.git('show', 'HEAD:b.txt')).toBe('the work\n');
   });
 

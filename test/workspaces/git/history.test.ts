@@ -54,6 +54,18 @@ describe('changes', () => {
   });
 });
 
+it('what is asked of checkpoints that are gone is refused as a usage error', async () => {
+  const { commit } = await saved(workspace, 1);
+  const span = { from: commit, to: '1'.repeat(40) };
+  const refused = { name: 'UsageError', message: expect.stringMatching(/^The checkpoints of this loop are gone/) };
+  await expect(workspace.changes([span])).rejects.toMatchObject(refused);
+  await expect(workspace.patch(span, { bytesMax: 100 })).rejects.toMatchObject(refused);
+  await expect(workspace.stat(span)).rejects.toMatchObject(refused);
+  await expect(workspace.content(span.to, ['a'])).rejects.toMatchObject(refused);
+  const again = { number: 2, iteration: 1, label: 'x', anchor: '1 a', foreignSince: span.to };
+  expect(await workspace.save(again)).toMatchObject({ ok: false, problem: refused.message });
+});
+
 describe('a patch', () => {
   it('shows text, names binaries, and no attribute in the tree can hide a file from it', async () => {
     repo.write('.gitattributes', '* diff=evil\n*.md -diff\n');

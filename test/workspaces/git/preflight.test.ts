@@ -161,6 +161,7 @@ describe('F72, B91: a person is told beforehand', () => {
       expect.stringMatching(/: core\.fsmonitor, core\.sshcommand, filter\.x\.clean, hooks\/post-commit\.$/),
     ]);
     expect(notices.join()).not.toContain('secret-program');
+    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ filters: ['*.bin'] });
   });
 });
 

@@ -1,6 +1,15 @@
 // A restore goes forward: the loop's own work gives way, a person's edits stay, and nothing outside of the tree is touched.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Restored } from '../../../src/ports/workspace.ts';
@@ -270,6 +279,97 @@ describe('a restore never goes through a link', () => {
     isUntouched();
     expect(repo.read('a')).toBe('inside');
   });
+});
+
+describe('the same restore again, after a cut that nobody saw', () => {
+  /** Kinds of change: gone, new, mode alone, file to folder, folder to file, link. */
+  async function order() {
+    repo.write('gone', 'x');
+    repo.write('changed', '1');
+    repo.write('script', 'x', 0o755);
+    repo.write('file', 'x');
+    repo.write('folder/deep', 'x');
+    const to = (await saved(workspace, 1)).commit;
+    for (const path of ['gone', 'file', 'folder']) repo.remove(path);
+    repo.write('changed', '2');
+    repo.write('script', 'x', 0o644);
+    repo.write('file/inside', 'x');
+    repo.link('folder', 'nowhere');
+    repo.write('new/file', 'x');
+    const base = (await saved(workspace, 2)).commit;
+    return { to, base, now: (await saved(workspace, 3)).commit };
+  }
+
+  it('is done once more with the same answer and the same tree', async () => {
+    const asked = await order();
+    const first = await workspace.restore(asked);
+    const tree = repo.tree();
+    expect(first).toMatchObject({ ok: true, deleted: ['file/inside', 'folder', 'new/file'], kept: [] });
+    expect(await workspace.restore(asked)).toEqual(first);
+    expect(repo.tree()).toEqual(tree);
+    await workspace.restore({ to: asked.now, base: asked.to, now: asked.to });
+    await workspace.restore({ to: asked.now, base: asked.to, now: asked.to });
+    expect((await saved(workspace, 4)).tree).toBe(repo.git('rev-parse', `${asked.now}^{tree}`).trim());
+  });
+
+  it('finishes what is half done, and leaves what a person wrote in between', async () => {
+    const asked = await order();
+    repo.remove('new');
+    repo.write('gone', 'x');
+    repo.write('changed', 'person');
+    expect(await workspace.restore(asked)).toMatchObject({
+      ok: true,
+      deleted: ['file/inside', 'folder', 'new/file'],
+      kept: ['changed'],
+    });
+    expect([repo.read('changed'), repo.read('file'), repo.read('folder/deep')]).toEqual(['person', 'x', 'x']);
+  });
+});
+
+describe('what the target could not hold', () => {
+  it('is never deleted, nor what lies below it', async () => {
+    workspace = await repo.workspace({ fileBytesMax: 1_000 });
+    repo.write('big', 'x'.repeat(2_000));
+    repo.write('nested/file', 'precious');
+    execFileSync('git', ['init', '-q', join(repo.top, 'nested')], { env: repo.environment });
+    const one = await saved(workspace, 1);
+    const left = one.skipped.map(({ path }) => path);
+    repo.write('big', 'small');
+    repo.remove('nested/.git');
+    repo.write('agent', 'x');
+    const two = await saved(workspace, 2);
+    const now = (await saved(workspace, 3)).commit;
+    const asked = { to: one.commit, base: two.commit, now, left, overwrite: true };
+    expect(await workspace.restore(asked)).toMatchObject({ deleted: ['agent'], kept: ['big', 'nested/file'] });
+    expect([repo.read('big'), repo.read('nested/file')]).toEqual(['small', 'precious']);
+  });
+
+  it('gives way only to --overwrite when it grew too large later, and never when it is ignored', async () => {
+    workspace = await repo.workspace({ fileBytesMax: 1_000 });
+    for (const name of ['grows', 'ignored']) repo.write(name, '1');
+    const one = await saved(workspace, 1);
+    repo.write('grows', 'x'.repeat(2_000));
+    repo.remove('ignored');
+    const two = await saved(workspace, 2);
+    repo.write('.git/info/exclude', 'ignored\n');
+    workspace = await repo.workspace({ fileBytesMax: 1_000 });
+    repo.write('ignored', 'precious');
+    expect((await goTo(one.commit, two.commit, 3)).restored).toMatchObject({ written: [], kept: ['grows', 'ignored'] });
+    const { restored } = await goTo(one.commit, two.commit, 4, { overwrite: true });
+    expect(restored).toMatchObject({ written: ['grows'], kept: ['ignored'] });
+    expect([repo.read('grows'), repo.read('ignored')]).toEqual(['1', 'precious']);
+  });
+});
+
+it('the document stays, also when its path goes through a link', async () => {
+  repo.write('PRD.json', '1');
+  const one = await saved(workspace, 1);
+  repo.write('PRD.json', '2');
+  const two = await saved(workspace, 2);
+  symlinkSync(repo.top, join(repo.root, 'link'));
+  const except = [join(repo.root, 'link', 'PRD.json')];
+  await workspace.restore({ to: one.commit, base: two.commit, now: two.commit, except });
+  expect(repo.read('PRD.json')).toBe('2');
 });
 
 describe('a restore in bad times', () => {

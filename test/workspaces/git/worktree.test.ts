@@ -23,6 +23,22 @@ const optionsOf = (one: Scratch, needed: readonly string[] = []) => ({
 });
 
 describe('the worktree of a loop', () => {
+  it('is refused in one sentence where a branch has the name of its folder, and nothing is left behind', async () => {
+    const one = scratch();
+    const options = optionsOf(one);
+    one.git('branch', 'ralph');
+    const refused = {
+      ok: false,
+      problem: 'A branch is called ralph, so git cannot make the branch ralph/x.',
+      fix: 'Rename it: git branch -m ralph ralph-old',
+    };
+    expect(await makeWorktree(await one.open(), options)).toEqual(refused);
+    expect([existsSync(options.path), existsSync(`${options.path}.json`)]).toEqual([false, false]);
+    expect(one.git('worktree', 'list').trim().split('\n')).toHaveLength(1);
+    one.git('branch', '-m', 'ralph', 'ralph-old');
+    good(await makeWorktree(await one.open(), options));
+  });
+
   it("starts at the commit of HEAD, without the user's uncommitted work, and changes nothing of theirs", async () => {
     const one = scratch();
     one.write('a.txt', 'uncommitted\n');

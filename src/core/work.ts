@@ -1,0 +1,27 @@
+// What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
+import type { FindingKind } from './tamper-finding.ts';
+
+/** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
+export interface Doubt {
+  readonly kind: FindingKind;
+  readonly path: string;
+  readonly detail: string;
+  readonly severity: 'refuse' | 'report';
+  readonly fingerprint: string;
+}
+
+/** A checkpoint as the loop remembers it. */
+export interface CheckpointMark {
+  readonly checkpoint: string;
+  readonly number: number;
+  readonly commit: string;
+  readonly tree: string;
+  /** What it does not hold: a restore of it leaves these alone. */
+  readonly left?: readonly string[];
+}
+
+/** A status that a task had at a checkpoint and shall have again. */
+export interface TaskThen {
+  readonly id: string;
+  readonly status: 'pending' | 'done' | 'skipped';
+}
