@@ -1,4 +1,4 @@
-// The small fixed-seed form of `npm run simulate`: ten thousand loops through the real engine, crashing anywhere.
+// The small fixed-seed form of `npm run simulate`: five thousand loops through the real engine, crashing anywhere.
 import { describe, expect, it } from 'vitest';
 import type { TerminationReason } from '../../src/core/termination.ts';
 import { simulate } from './simulate.ts';
@@ -15,12 +15,12 @@ const reasons: readonly TerminationReason[] = [
   'no_progress',
 ];
 
-describe('ten thousand seeded loops', () => {
+describe('five thousand seeded loops', () => {
   it('each settle, obey every law, and together end for all nine reasons, with crashes and parallel iterations', async () => {
     const seen = new Map<string, number>();
     let crashes = 0;
     let parallel = 0;
-    for (let seed = 1; seed <= 10_000; seed += 1) {
+    for (let seed = 1; seed <= 5_000; seed += 1) {
       const result = await simulate(seed).catch((error: unknown) => {
         throw new Error(`seed ${seed}: ${String(error)} (replay: npm run simulate -- --seed ${seed})`, {
           cause: error,
@@ -31,8 +31,8 @@ describe('ten thousand seeded loops', () => {
       parallel += result.parallelSeen ? 1 : 0;
     }
     expect([...seen.keys()].sort()).toEqual([...reasons].sort());
-    expect(crashes).toBeGreaterThan(3_000);
-    expect(parallel).toBeGreaterThan(1_000);
+    expect(crashes).toBeGreaterThan(1_500);
+    expect(parallel).toBeGreaterThan(500);
   }, 300_000);
 
   it.each([17_037, 27_782, 31_710, 49_956])('seed %i, which once broke a law, keeps them all', async seed => {

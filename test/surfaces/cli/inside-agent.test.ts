@@ -1,5 +1,5 @@
 // An agent, or anything that it starts, may look at its loop but not command it: refused, recorded, nothing changed (F34).
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { confinementKind } from '../../../src/process/confine.ts';
@@ -105,10 +105,15 @@ it.skipIf(confinementKind() === 'none')('in a sandbox it is told where it is, an
 it('loops may be nested by who says so, never on the same document', () =>
   inScratch(async place => {
     place.put('PRD.json', prd());
-    place.put('other.json', prd(['US-009']));
+    mkdirSync(join(place.project, 'inner')); // one loop at a time in one folder
+    place.put('inner/other.json', prd(['US-009']));
     const nested =
       '--agent-command \'cat >/dev/null; echo x >>inner.txt; echo "Task US-009 complete"\' --detect-checks none';
-    const lines = [`run other.json --name inner ${nested}`, `run PRD.json ${nested}`, 'stop'];
+    const lines = [
+      `status >/dev/null; (cd inner && ralph run other.json --name inner ${nested})`,
+      `run PRD.json ${nested}`,
+      'stop',
+    ];
     const agent = meddler(place, lines);
     const told = await place.ralph([...runWith(agent, 'none'), '--agent-env', 'RALPH_ALLOW_NESTED'], {
       env: { RALPH_ALLOW_NESTED: '1' },
@@ -117,7 +122,7 @@ it('loops may be nested by who says so, never on the same document', () =>
     const said = place.read('said.txt');
     expect(codes(said), said).toEqual(['exit 0', 'exit 2', 'exit 2']);
     expect(said).toContain('note: a loop inside iteration 1 (command) of another');
-    expect(place.read('inner.txt')).toBe('x\n');
+    expect(place.read('inner/inner.txt')).toBe('x\n');
   }));
 
 it('every command is refused to an agent unless it only looks', () => {
