@@ -208,7 +208,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       commit: '…',
       paths: 3,
       left: ['notes.txt'],
-      because: '3 files committed; 1 file left out, dirty when the loop began',
+      because: '3 files committed; left out, because yours (dirty at the start, or edited by you meanwhile): notes.txt',
     },
   },
   'merge.ended': {

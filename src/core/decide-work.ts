@@ -163,7 +163,11 @@ export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail 
 export const committed: Decide<'committed'> = (state, { type: _type, ...facts }, now) => {
   if (!state.commitsDue.some(one => one.task === facts.task)) return [];
   const { commit, paths, left, failed } = facts;
-  const kept = left.length === 0 ? '' : `; ${plural(left.length, 'file')} left out, dirty when the loop began`;
+  const names = left.slice(0, 3).join(', ');
+  const kept =
+    left.length === 0
+      ? ''
+      : `; left out, because yours (dirty at the start, or edited by you meanwhile): ${names}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`;
   const because =
     failed ?? (commit === '' ? `nothing was left to commit${kept}` : `${plural(paths, 'file')} committed${kept}`);
   return [{ type: 'work.committed', at: now, ...facts, left: left.slice(0, 100), because }];

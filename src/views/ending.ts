@@ -36,7 +36,7 @@ const lookAt = (state: State): readonly string[] => [
 /** Where checkpoints were made: what changed, and the way back. */
 function wayBack({ name, checkpointsMade, iterations, settings, branch }: State): readonly string[] {
   if (checkpointsMade === 0 || iterations === 0) return [];
-  const undo = settings.forked ? [] : [`ralph undo ${name}   # takes the last iteration back; --dry-run only shows it`];
+  const undo = settings.forked ? [] : [`ralph undo ${name}   # takes the last iteration back`];
   const merge = branch === undefined ? [] : [`git merge ${branch}   # brings its work into your branch`];
   return [`ralph diff ${name}   # what it changed`, ...undo, ...merge];
 }

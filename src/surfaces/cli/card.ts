@@ -38,7 +38,8 @@ function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): strin
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
   const commits = settings.commits || settings.forked ? 'a commit for every task that is done' : 'no commits';
   const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
-  return `${where}${parallel}; a checkpoint after every iteration (ralph undo)${rollback}; ${commits}`;
+  const undo = settings.forked ? '' : ' (ralph undo)';
+  return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
 }
 
 function checkWords({ run, detected }: Prepared): string {

@@ -108,5 +108,5 @@ export async function loopOf(
   write = false,
 ): Promise<{ ledger: Ledger; row: LoopRow }> {
   const ledger = await context.ledger({ write });
-  return { ledger, row: await findLoop(ledger, name, context.directory) };
+  return { ledger, row: await findLoop(ledger, name, context.directory, write) };
 }

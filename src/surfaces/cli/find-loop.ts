@@ -1,16 +1,39 @@
 // Which loop a person means by a name, an id, the start of either, or nothing at all.
+import { dirname, sep } from 'node:path';
 import { UsageError } from '../../core/errors.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
 
 export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
 
-/** A loop by name, id or the start of either; without one, the newest of this folder, else the newest of all. */
-export async function findLoop(ledger: Ledger, wanted: string | undefined, directory: string): Promise<LoopRow> {
+/** How much of the path to this folder belongs to the loop: its place of work, or the folder of its document. */
+function nearness(row: LoopRow, directory: string): number {
+  const folders = [row.directory, dirname(row.document)];
+  const around = folders.filter(folder => directory === folder || directory.startsWith(`${folder}${sep}`));
+  return Math.max(0, ...around.map(folder => folder.length));
+}
+
+/** Rows are newest first, and the first of the nearest ones is meant. */
+function ofThisFolder(rows: readonly LoopRow[], directory: string): LoopRow | undefined {
+  const nearest = Math.max(0, ...rows.map(row => nearness(row, directory)));
+  return nearest === 0 ? undefined : rows.find(row => nearness(row, directory) === nearest);
+}
+
+/**
+ * A loop by name, id or the start of either; without one, the newest of this folder. To look at, the newest of all will do
+ * where this folder has none; what changes something must be named then.
+ */
+export async function findLoop(
+  ledger: Ledger,
+  wanted: string | undefined,
+  directory: string,
+  changes: boolean,
+): Promise<LoopRow> {
   const rows = await ledger.store.loops();
   if (wanted === undefined) {
-    const row = rows.find(one => one.directory === directory) ?? rows[0];
-    if (row === undefined) throw noLoopYet();
-    return row;
+    const row = ofThisFolder(rows, directory) ?? (changes ? undefined : rows[0]);
+    if (row !== undefined) return row;
+    if (rows.length === 0) throw noLoopYet();
+    throw new UsageError('No loop belongs to this folder.', 'Say which one: ralph loops list');
   }
   const slug = wanted.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const exact = rows.filter(row => row.name === wanted || row.loop === wanted || row.name === slug);

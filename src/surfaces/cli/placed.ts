@@ -84,7 +84,10 @@ export async function placeNew(
   const red = outcomes.filter(one => !one.passed);
   for (const one of red) say(redWords(one));
   if (red.length === 0 || prepared.run.config.allowRedStart) return { ...placed, baseline };
-  if (interactive && (await confirm('Nothing was done yet, and this fails. Press Enter to begin all the same '))) {
+  if (
+    interactive &&
+    (await confirm('Nothing was done yet, and this fails. Press Enter to begin all the same, Ctrl-C to leave '))
+  ) {
     return { ...placed, baseline };
   }
   await placed.leave();

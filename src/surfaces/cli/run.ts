@@ -95,6 +95,8 @@ export function finish(
   if (json) context.out(JSON.stringify(outcomeOf(result.state, requireChecks, exitCode), null, 2));
   if (result.type === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
+    if (result.state.newest !== undefined && !result.state.settings.forked)
+      context.say(`  What it had done so far stays in the files; ralph undo ${result.state.name} takes it back.`);
     return exitCode;
   }
   if (!json) context.out(ending.sentence);
