@@ -9,6 +9,7 @@ const row = (name: string, directory: string, document: string): LoopRow => ({
   directory,
   document,
   startedAt: 0,
+  seq: 0,
   reason: null,
   endedAt: null,
 });
