@@ -58,6 +58,8 @@ class Trial {
   private readonly hasModes: boolean;
   newest = 0;
   restores = 0;
+  /** A person edited these while nobody worked: a restore may keep them. */
+  readonly theirs = new Set<string>();
   compared = 0;
 
   constructor({ repo, traits }: DirtyRepo, git: GitWorkspace, chances: Random) {
@@ -78,7 +80,11 @@ class Trial {
 
   /** An agent, or a person, does this and that; whatever it changes counts as touched. */
   meddle(): void {
+    const before = this.look();
     this.touching(() => meddle(this.ground, this.look(), this.chances));
+    const after = this.look();
+    for (const path of new Set([...before.keys(), ...after.keys()]))
+      if (contentAt(before, path) !== contentAt(after, path)) this.theirs.add(path);
   }
 
   touching(work: () => void): void {
@@ -149,6 +155,7 @@ class Trial {
     const isTheirs = was !== is;
     if (isTheirs && merged.includes(asText(path))) return undefined;
     if (isTheirs) return was === shall ? [is] : [is, shall];
+    if (this.theirs.has(path) && kept.includes(asText(path))) return [is, shall];
     if (to.held.has(path)) return kept.includes(asText(path)) && isBlocked(path, now) ? [is] : [shall];
     if (!now.held.has(path)) return [is];
     return to.files.has(path) ? undefined : ['absent'];
@@ -276,10 +283,10 @@ async function restoreAll(trial: Trial): Promise<void> {
   for (const { one } of [...others, first!]) {
     if (chances.is(0.2)) trial.meddle();
     const now = await saveNext(trial);
-    await trial.restore({ to: one.commit, base: now.commit, now: now.commit });
+    await trial.restore({ to: one.commit, base: now.commit, now: now.commit, overwrite: true });
     if (one === first!.one || !chances.is(0.2)) continue;
     const after = await saveNext(trial);
-    await trial.restore({ to: now.commit, base: after.commit, now: after.commit });
+    await trial.restore({ to: now.commit, base: after.commit, now: after.commit, overwrite: true });
     trial.hold('an undo that is undone is as before', unlike(now.files, trial.look(), trial.isLoose));
   }
   trial.hold('checkpoint 1 is the start', unlike(trial.start, trial.look(), trial.isLoose));
