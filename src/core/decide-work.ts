@@ -6,16 +6,12 @@ import { evolve } from './evolve.ts';
 import { plural } from './format.ts';
 import type { CheckOutcome, Input, InputOf, Question } from './input.ts';
 import type { State } from './state.ts';
-import { describeFindings } from './tamper.ts';
-import { findTask, type Task } from './task.ts';
+import { describeFindings, refusing } from './tamper.ts';
+import { findTask } from './task.ts';
 import { takeLastCharacters } from './text.ts';
 import type { Doubt } from './work.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
-
-/** A task may say that its work changes tests; no task may switch a check off, or be done without any work. */
-const isWaived = (task: Task | undefined, { kind }: Doubt): boolean =>
-  task?.mayChangeTests === true && (kind.startsWith('test-') || kind.startsWith('fewer-'));
 
 function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string, now: number): Event[] {
   const events: Event[] = [];
@@ -115,7 +111,10 @@ export const checked: Decide<'checked'> = (state, input, now) => {
   const events = judged(state, input, now);
   if (input.wrote !== true || events.length === 0) return events;
   const label = `after the checks of iteration ${input.iteration}`;
-  return [...events, { type: 'checkpoint.asked', at: now, label, by: 'ralph', because: 'the checks wrote files' }];
+  return [
+    ...events,
+    { type: 'checkpoint.asked', at: now, label, by: 'ralph', because: 'files changed while they ran' },
+  ];
 };
 
 const judged: Decide<'checked'> = (state, input, now) => {
@@ -125,8 +124,10 @@ const judged: Decide<'checked'> = (state, input, now) => {
   const { task } = claim;
   const events = checkEvents(state, input, task, now);
   const passed = events.every(one => one.type !== 'check.ended' || one.passed);
-  const doubts = (input.doubts ?? []).filter(one => !state.accepted.includes(one.fingerprint));
-  const open = doubts.filter(one => one.severity === 'refuse' && !isWaived(findTask(state.tasks, task), one));
+  const { accepted } = state;
+  const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
+  const mayChangeTests = findTask(state.tasks, task)?.mayChangeTests === true;
+  const open = refusing(doubts, { accepted, mayChangeTests });
   const refused = passed && open.length > 0 && input.judged !== true;
   const seen = doubts.length + (input.restored ?? []).length > 0;
   if (refused) {

@@ -31,12 +31,7 @@ const toMerge = (state: State, iteration: number): State => ({
 });
 
 export function workScreened(state: State, event: EventOf<'work.screened'>): State {
-  const { iteration, task, because, restored } = event;
-  // What we put back ourselves is nobody's work: the next span begins after it.
-  if (restored.length > 0 && state.settings.checkpoints && !state.settings.forked) {
-    const due: CheckpointDue = { label: 'protected files were put back', iteration };
-    return workScreened(withDue(state, due), { ...event, restored: [] });
-  }
+  const { iteration, task, because } = event;
   // The work was done and waits for a person: that is no standstill.
   if (event.refused) {
     const sinceProgress = Math.max(0, state.sinceProgress - 1);

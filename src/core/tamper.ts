@@ -5,6 +5,7 @@ import { isNamedAsTest, isTestFile, mayHoldTests } from './tamper-files.ts';
 import type { ChangedFile, Finding, FindingKind } from './tamper-finding.ts';
 import { type Entry, entriesOf, said } from './tamper-homes.ts';
 import { stripControls, takeCharacters } from './text.ts';
+import type { Doubt } from './work.ts';
 
 export { isTestConfiguration } from './tamper-files.ts';
 export type { ChangedFile, Finding } from './tamper-finding.ts';
@@ -137,13 +138,11 @@ const aboutTests: ReadonlySet<FindingKind> = new Set([
 
 /** The findings for which the work is not done: not accepted before, and not what the task may do. */
 export function refusing(
-  findings: readonly Finding[],
+  doubts: readonly Doubt[],
   { accepted, mayChangeTests }: { readonly accepted: readonly string[]; readonly mayChangeTests: boolean },
-): readonly Finding[] {
-  return findings.filter(
-    finding =>
-      finding.severity === 'refuse' &&
-      !accepted.includes(fingerprintOf(finding)) &&
-      !(mayChangeTests && aboutTests.has(finding.kind)),
+): readonly Doubt[] {
+  return doubts.filter(
+    ({ severity, fingerprint, kind }) =>
+      severity === 'refuse' && !accepted.includes(fingerprint) && !(mayChangeTests && aboutTests.has(kind)),
   );
 }

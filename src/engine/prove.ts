@@ -1,50 +1,47 @@
 // Proves a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
-
 import type { CheckOutcome } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
 import type { Doubt } from '../core/work.ts';
 import type { Span } from '../ports/workspace.ts';
 import type { Perform, Workplace } from './workplace.ts';
 
-interface Ran {
-  readonly outcomes: readonly CheckOutcome[];
-  /** Protected files that were put back before a check. */
-  readonly restored: readonly string[];
-}
-
-type Guarding = { readonly restored: readonly string[]; readonly damaged?: string };
+type Ran =
+  | {
+      readonly type: 'ran';
+      readonly outcomes: readonly CheckOutcome[];
+      /** Protected files that were put back before a check. */
+      readonly restored: readonly string[];
+    }
+  | { readonly type: 'stopped' }
+  /** Our own copies of protected files cannot be trusted. */
+  | { readonly type: 'damaged'; readonly problem: string };
 
 /**
  * Stops at the first failure: one refused claim needs one reason. Protected files are put back before every check, and
  * looked at once more after the last: what a check runs may be the agent's work, and may rewrite the check under way.
  */
-async function runChecks(
-  { engine }: Workplace,
-  directory: string,
-  stop: AbortSignal,
-): Promise<Ran | 'stopped' | string[]> {
-  const guard = async (): Promise<Guarding> => (await engine.guard?.restore(directory)) ?? { restored: [] };
+async function runChecks({ engine }: Workplace, directory: string, stop: AbortSignal): Promise<Ran> {
   const outcomes: CheckOutcome[] = [];
   const restored: string[] = [];
+  const ran = (): Ran => ({ type: 'ran', outcomes, restored });
+  const guard = async () => (await engine.guard?.restore(directory)) ?? { restored: [] };
   for (const one of engine.checks) {
     const before = await guard();
-    if (before.damaged !== undefined) return [before.damaged];
+    if (before.damaged !== undefined) return { type: 'damaged', problem: before.damaged };
     restored.push(...before.restored);
     const outcome = await one.run(directory, stop);
-    if (stop.aborted) return 'stopped';
+    if (stop.aborted) return { type: 'stopped' };
     outcomes.push(outcome);
-    if (!outcome.passed) return { outcomes, restored };
+    if (!outcome.passed) return ran();
   }
   const after = await guard();
-  if (after.damaged !== undefined) return [after.damaged];
-  if (engine.checks.length === 0 || after.restored.length === 0)
-    return { outcomes, restored: [...restored, ...after.restored] };
+  if (after.damaged !== undefined) return { type: 'damaged', problem: after.damaged };
+  restored.push(...after.restored);
+  const last = outcomes.pop();
+  if (last === undefined) return ran();
   const detail = `While the checks ran, this was changed: ${after.restored.join(', ')}. They prove nothing then.`;
-  const last = outcomes.at(-1)?.name ?? '';
-  return {
-    outcomes: [...outcomes.slice(0, -1), { name: last, passed: false, detail, durationMs: 0 }],
-    restored: [...restored, ...after.restored],
-  };
+  outcomes.push(after.restored.length === 0 ? last : { ...last, passed: false, detail });
+  return ran();
 }
 
 const directoryOf = ({ engine, state }: Workplace, task: string): string =>
@@ -106,10 +103,10 @@ async function readDocument({ engine, post }: Workplace, iteration: number): Pro
 export const check: Perform<'check'> = async ({ iteration, task }, place, stop) => {
   const { engine, state, post } = place;
   const ran = await runChecks(place, directoryOf(place, task), stop);
-  if (ran === 'stopped') return;
-  if (Array.isArray(ran)) return damaged(place, iteration, ran.join(' '));
+  if (ran.type === 'stopped') return;
+  if (ran.type === 'damaged') return damaged(place, iteration, ran.problem);
   await readDocument(place, iteration);
-  const { outcomes, restored } = ran as Ran;
+  const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
   const wrote = now !== '' && now !== state.newest?.tree && !state.settings.forked;
   const facts = { type: 'checked' as const, iteration, restored, ...(wrote ? { wrote } : {}) };
@@ -140,9 +137,9 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) 
   if (brought.landed) return done(true, 'it had been merged before');
   if (brought.changed || !place.proven.has(iteration)) {
     const ran = await runChecks(place, directoryOf(place, task), stop);
-    if (ran === 'stopped') return;
-    if (Array.isArray(ran)) return done(false, ran.join(' '));
-    const { outcomes } = ran as Ran;
+    if (ran.type === 'stopped') return;
+    if (ran.type === 'damaged') return done(false, ran.problem);
+    const { outcomes } = ran;
     const red = outcomes.find(one => !one.passed);
     if (red !== undefined) {
       const how = brought.changed ? 'together with what others merged meanwhile, ' : '';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandCheck } from '../../src/checks/command.ts';
 import { fileGuard, protectFiles } from '../../src/checks/protect.ts';
-import { refusing, screenWork } from '../../src/core/tamper.ts';
+import { screenWork } from '../../src/core/tamper.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell } from '../process/fixture.ts';
 
 const verify = '#!/bin/sh\nfor test in tests/*_test.sh; do\n  if [ -f "$test" ]; then sh "$test" || exit 1; fi\ndone\n';
@@ -39,7 +39,7 @@ async function loopWith(agent: string) {
     output,
     guarded,
     result,
-    refused: refusing(findings, { accepted: [], mayChangeTests: false }),
+    refused: findings.filter(one => one.severity === 'refuse'),
     changed,
   };
 }

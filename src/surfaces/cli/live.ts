@@ -164,6 +164,10 @@ function wording(
     case 'loop.ended':
     case 'checkpoint.made':
       return undefined;
+    // What Ralph asks of itself shows by what comes of it.
+    case 'checkpoint.asked':
+    case 'restore.asked':
+      return event.by === 'ralph' ? undefined : { tone: 'quiet', text: sentenceOf(event) };
     case 'tasks.loaded':
       return event.tasks.length === 0 ? undefined : { tone: 'quiet', text: sentenceOf(event) };
     default:

@@ -1,7 +1,7 @@
 // Prepares a restore beside the tree: all new files with their modes, and a journal of the steps, before anything is moved.
 
 import { constants } from 'node:fs';
-import { access, chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Refusal } from '../../ports/workspace.ts';
 import { complaint } from './call.ts';
@@ -9,6 +9,7 @@ import { isOnDisk, kindOnDisk, objectOnDisk } from './disk.ts';
 import { foldersAbove, onDisk, shown, toInput } from './paths.ts';
 import type { Plan } from './plan.ts';
 import { type PrivateGit, privately } from './private.ts';
+import { writeRecord } from './record.ts';
 import { refuse } from './repository.ts';
 import type { Journal, Step } from './switch.ts';
 import type { Entry } from './trees.ts';
@@ -157,12 +158,7 @@ async function folderThere(top: string, folder: string): Promise<string> {
 /** From here on the restore happens, whatever becomes of us. */
 export async function writeJournal(folder: string, journal: Journal): Promise<void> {
   const path = journalIn(folder);
-  const file = await open(`${path}.new`, 'w');
-  await file
-    .writeFile(JSON.stringify(journal))
-    .then(() => file.sync())
-    .finally(() => file.close());
-  await rename(`${path}.new`, path);
+  await writeRecord(path, journal);
   const parent = await open(dirname(path), 'r');
   await parent.sync().finally(() => parent.close());
 }

@@ -62,7 +62,7 @@ describe('given a loop that did two tasks', () => {
 
   it.concurrent('then two checkpoints are compared as a patch, as counts, and never as control sequences', async () => {
     const { stdout } = await ok(place.ralph(['checkpoint', 'diff', '2']));
-    expect(stdout).toContain('+++ b/work/US-001.txt');
+    expect(stdout).toContain('+++ b/made/US-001.txt');
     expect(stdout).toContain('+red US-001');
     expect(stdout).not.toContain('\u001b');
     const stat = await ok(place.ralph(['checkpoint', 'diff', '1..3', 'shop', '--stat']));
@@ -106,7 +106,7 @@ describe('given the same loop, one act after the other', () => {
       to: 1,
       restored: false,
       written: ['a.txt'],
-      deleted: ['work/US-001.txt', 'work/US-002.txt'],
+      deleted: ['made/US-001.txt', 'made/US-002.txt'],
       tasks: [
         { id: 'US-001', status: 'pending' },
         { id: 'US-002', status: 'pending' },

@@ -33,7 +33,7 @@ describe('given a loop that did two tasks', () => {
   it.concurrent('then one iteration shows only its own work, also for programs', async () => {
     const told = (await place.json(['diff', 'shop', '--iteration', '2', '--json'])) as Diffed;
     expect(told).toMatchObject({ version: 1, name: 'shop', cut: false });
-    expect(told.files.map(one => one.path)).toEqual(['PRD.json', 'a.txt', 'work/US-002.txt']);
+    expect(told.files.map(one => one.path)).toEqual(['PRD.json', 'a.txt', 'made/US-002.txt']);
     expect(added(told.patch)).not.toContain('+US-001');
     expect(added(told.patch)).toContain('+US-002');
   });
@@ -44,7 +44,7 @@ describe('given a loop that did two tasks', () => {
       ok(place.ralph(['diff', 'shop', '2..1', '--stat'])),
     ]);
     expect(there.stdout).toMatch(
-      /^ {2}a\.txt +\+1 -0\n {2}work\/US-001\.txt +\+1 -0\n2 files changed, \+2 -0 lines\n$/,
+      /^ {2}a\.txt +\+1 -0\n {2}made\/US-001\.txt +\+1 -0\n2 files changed, \+2 -0 lines\n$/,
     );
     expect(back.stdout).toContain('2 files changed, +0 -2 lines');
   });

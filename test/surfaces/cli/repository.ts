@@ -24,9 +24,9 @@ export function makeRepository(place: Scratch, stories: readonly string[]): void
 
 /** Adds a line to a.txt, makes a file of its own, reports, and claims its task. */
 export const worker = [
-  'cat >/dev/null; mkdir -p work',
+  'cat >/dev/null; mkdir -p made',
   'echo "$RALPH_TASK" >> a.txt',
-  `printf '\\033[31mred\\033[0m %s\\n' "$RALPH_TASK" > "work/$RALPH_TASK.txt"`,
+  `printf '\\033[31mred\\033[0m %s\\n' "$RALPH_TASK" > "made/$RALPH_TASK.txt"`,
   `echo '<report>{"decisions": ["keep it small"], "completed": ["wrote the file"]}</report>'`,
   'echo "Task $RALPH_TASK complete"',
 ].join('; ');

@@ -34,7 +34,7 @@ describe('given a loop that has ended with two tasks done', () => {
       expect(told.stderr).toContain('Restored checkpoint 2: 1 file written, 1 deleted.');
       expect(told.stderr).toContain('Take it back: ralph undo shop   # checkpoint 4 holds what was there');
       expect([work(place), passes(place)]).toEqual(['US-001', [true, false]]);
-      expect(Object.keys(filesOf(place))).not.toContain('work/US-002.txt');
+      expect(Object.keys(filesOf(place))).not.toContain('made/US-002.txt');
 
       const back = await undo(place);
       expect(back.stderr).toContain('takes back the restore of checkpoint 2');
