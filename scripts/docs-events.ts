@@ -122,6 +122,29 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       echo: '',
     },
   },
+  'action.intended': {
+    when: 'An action of a plan is about to have its effect. Recorded before anything leaves Ralph.',
+    example: {
+      type: 'action.intended',
+      at,
+      iteration,
+      task: 'step_2',
+      key: '0199…:step_2',
+      repeatable: false,
+      because: 'about to act: what happens from here on may have had its effect',
+    },
+  },
+  'review.answered': {
+    when: 'A reviewer answered by the schema.',
+    example: {
+      type: 'review.answered',
+      at,
+      iteration,
+      task: 'R1-adversarial',
+      answer: { confidence: 72, issues: [] },
+      because: '0 issues found, confidence 72 %',
+    },
+  },
   'usage.recorded': {
     when: 'The agent reported tokens or money; only what is new is recorded.',
     example: {

@@ -1,19 +1,22 @@
 // The composition root: only it and its parts in src/app know every adapter. What is heavy is loaded when it is needed.
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { isInterview } from './app/modes.ts';
 import { homeDirectory } from './config/home.ts';
 import type { ResolvedRun, RunConfig } from './config/run-config.ts';
 import { UsageError } from './core/errors.ts';
 import type { Command, Input } from './core/input.ts';
+import type { ModeName } from './core/limits.ts';
 import { makeRedactor, redactDeep } from './core/redact.ts';
 import { secretValues } from './core/redact-environment.ts';
 import type { State } from './core/state.ts';
 import type { Engine, RunResult } from './engine/engine.ts';
 import { eventsOf, type Replayed, replay } from './engine/replay.ts';
 import type { RunOptions } from './engine/run.ts';
+import type { Mode } from './modes/mode.ts';
 import type { Check } from './ports/check.ts';
 import type { Performer } from './ports/performer.ts';
-import type { Parsed, TaskSource } from './ports/source.ts';
+import type { TaskSource } from './ports/source.ts';
 import type { Ledger, LoopRow, Recorded, StoreFailure } from './ports/store.ts';
 import { thisHolder } from './process/holder.ts';
 import { isAlive, thisHost } from './process/identity.ts';
@@ -77,31 +80,14 @@ export async function stateOf(ledger: Ledger, loop: string): Promise<Replayed> {
   return replay(ledger, loop, version());
 }
 
-export async function documentSource(
-  env: Environment,
-  path: string,
-  folder: string,
-  allowEmptyCriteria: boolean,
-): Promise<TaskSource> {
-  const { fileSource } = await import('./sources/file.ts');
-  const { prdMode } = await import('./modes/prd.ts');
-  return fileSource({
-    path,
-    format: prdMode.format,
-    options: { allowEmptyCriteria },
-    copyPath: join(folder, 'document'),
-    redact: makeRedactor(secretValues(env)),
-    instructionsPath: join(dirname(path), prdMode.instructionsName),
-    defaultInstructions: prdMode.defaultInstructions,
-  });
-}
-
 export interface EngineNeeds {
   readonly home: string;
   readonly env: Environment;
   readonly ledger: Ledger;
   readonly loop: string;
   readonly source: TaskSource;
+  readonly mode: Mode;
+  readonly place: { readonly directory: string; readonly document: string };
   readonly warn: (sentence: string) => void;
   readonly by: string;
   readonly performers?: Readonly<Record<string, Performer>>;
@@ -109,7 +95,7 @@ export interface EngineNeeds {
   readonly interactive?: boolean;
   readonly checks?: readonly Check[];
   /** What depends on the place of work. */
-  readonly parts?: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge'>;
+  readonly parts?: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge' | 'facts' | 'doneFile'>;
   readonly notifiers?: Engine['notifiers'];
   readonly ask?: Engine['ask'];
   readonly onEscalation?: Engine['onEscalation'];
@@ -117,12 +103,11 @@ export interface EngineNeeds {
 }
 
 export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
-  const { home, env, ledger, loop, source, warn } = needs;
+  const { home, env, ledger, loop, source, warn, mode, place } = needs;
   const { v7 } = await import('uuid');
   const { publisher } = await import('./engine/publish.ts');
   const { writeRecord } = await import('./engine/records.ts');
   const { fileSpool } = await import('./stores/spool.ts');
-  const { prdMode } = await import('./modes/prd.ts');
   const { atTerminal } = await import('./prompts/interactive.ts');
   const { freeReserve, keepReserve } = await import('./stores/reserve.ts');
   const { systemClock } = await import('./engine/system-clock.ts');
@@ -141,7 +126,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     spool: fileSpool(folder, redact),
     notifiers: needs.notifiers ?? [],
     redact,
-    prompt: needs.interactive ? atTerminal(prdMode.prompt) : prdMode.prompt,
+    prompt: needs.interactive && !isInterview(mode.name, place.document) ? atTerminal(mode.prompt) : mode.prompt,
     onEscalation: needs.onEscalation ?? 'exit',
     holder: thisHolder(clock.id(), version()),
     by: needs.by,
@@ -151,7 +136,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
       if (host === thisHost().host && isAlive(pid, startTime))
         signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');
     },
-    publish: publisher(ledger, clock, loop, folder, warn),
+    publish: publisher(ledger, clock, loop, folder, warn, mode.view?.({ ...place, folder })),
     freeReserve: () => freeReserve(home),
     ...(needs.interactive === undefined ? {} : { interactive: needs.interactive }),
     ...(needs.ask === undefined ? {} : { ask: needs.ask }),
@@ -168,12 +153,16 @@ export interface Sent {
 
 /** A command for a loop: decided here when nobody holds it, else put into the holder's mailbox. */
 export async function command(
-  needs: Omit<EngineNeeds, 'source'> & { readonly row: LoopRow },
+  needs: Omit<EngineNeeds, 'source' | 'mode' | 'place'> & { readonly row: LoopRow },
   commands: readonly Command[],
 ): Promise<Sent> {
   const { runLoop } = await import('./engine/run.ts');
-  const source = await documentSource(needs.env, needs.row.document, loopFolder(needs.home, needs.loop), true);
-  const engine = await buildEngine({ ...needs, source });
+  const { state } = await stateOf(needs.ledger, needs.loop);
+  const { directory, document } = needs.row;
+  const { documentSource } = await import('./app/documents.ts');
+  const folder = loopFolder(needs.home, needs.loop);
+  const opened = await documentSource(needs.env, { mode: state.settings.mode, path: document, directory, folder });
+  const engine = await buildEngine({ ...needs, ...opened, place: { directory, document } });
   const first = commands.map<Input>(one => ({ type: 'command', command: one, by: needs.by }));
   const result: RunResult = await runLoop(engine, needs.loop, {
     interrupt: new AbortController().signal,
@@ -198,23 +187,18 @@ export async function resolveRunConfig(
   env: Environment,
   directory: string,
   flags: Readonly<Record<string, unknown>>,
+  mode: ModeName = 'prd',
 ): Promise<ResolvedRun> {
   const { resolveRun } = await import('./config/run-config.ts');
-  return resolveRun('prd', env, directory, flags);
+  return resolveRun(mode, env, directory, flags);
 }
 
 /** The same settings with this agent at the head of the chain. */
 export async function withAgent(run: RunConfig, agent: string): Promise<RunConfig> {
   const { settingsOf } = await import('./config/settings.ts');
   const config = { ...run.config, agent };
-  const { performers } = settingsOf('prd', config);
+  const { performers } = settingsOf(run.settings.mode, config);
   return { ...run, config, settings: { ...run.settings, performers } };
-}
-
-export async function readDocument(path: string, allowEmptyCriteria: boolean): Promise<Parsed> {
-  const { prdMode } = await import('./modes/prd.ts');
-  const { readParsed } = await import('./sources/read-document.ts');
-  return readParsed(path, prdMode.format, { allowEmptyCriteria }, join(dirname(path), prdMode.instructionsName));
 }
 
 export async function runEngine(engine: Engine, loop: string, options: RunOptions): Promise<RunResult> {

@@ -9,6 +9,7 @@ import { openQueue, type Queue } from '../process/queue.ts';
 import { type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../process/spawn.ts';
 import { tailOf } from '../process/tail.ts';
 import type { Timers } from '../process/timers.ts';
+import { wholePrompt } from '../process/whole-prompt.ts';
 import { openEar } from './acp/ear.ts';
 import { endingOf, type Wound } from './acp/ending.ts';
 import { beginTalk, type Talk, type TalkEnd } from './acp/talk.ts';
@@ -109,7 +110,7 @@ function begin(
   function start(): void {
     talk = beginTalk({
       stream: wire,
-      prompt: assignment.prompt,
+      prompt: wholePrompt(assignment),
       directory: assignment.directory,
       ...(options.model === undefined ? {} : { model: options.model }),
       permission: options.permission,

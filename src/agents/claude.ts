@@ -35,6 +35,7 @@ export const claude: AgentCli = {
     files: ['.claude/.credentials.json'],
     command: 'claude /login',
   },
+  systemBy: ['--append-system-prompt', '--system-prompt'],
   launch,
   reader: () => claudeReader(),
   steering: { say: userLine, interrupt: () => interruptLine },
@@ -46,6 +47,8 @@ const interruptLine = `${JSON.stringify({
   request: { subtype: 'interrupt' },
 })}\n`;
 
+const systemFile = 'system.md';
+
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--dangerously-skip-permissions', ...model];
@@ -54,8 +57,11 @@ function launch(order: LaunchOrder): Launch {
     return { args: [...always, ...order.args, order.opening], input: '', environment };
   }
   const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
-  const args = [...headless, '--include-partial-messages', ...always, ...order.args];
-  return { args, input: userLine(order.prompt), environment };
+  const { system } = order;
+  const more = system === undefined ? [] : ['--append-system-prompt-file', `${order.folder}/${systemFile}`];
+  const args = [...headless, '--include-partial-messages', ...always, ...more, ...order.args];
+  const files = system === undefined ? {} : { files: { [systemFile]: system } };
+  return { args, input: userLine(order.prompt), ...files, environment };
 }
 
 function userLine(text: string): string {

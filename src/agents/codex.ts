@@ -30,7 +30,10 @@ export const codex: AgentCli = {
   reader: () => codexReader(),
 };
 
-/** Its retries cannot be set: it refuses to start when the settings of a built-in provider are changed. */
+/**
+ * Its retries cannot be set: it refuses to start when the settings of a built-in provider are changed. It has no `systemBy`:
+ * `developer_instructions` would take the place of what the user has set there (seen with 0.166.0).
+ */
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--dangerously-bypass-approvals-and-sandbox', '-c', 'analytics.enabled=false', ...model];

@@ -3,6 +3,7 @@ import { classifyFailure } from '../core/failure.ts';
 import type { Activity, Assignment, Performer } from '../ports/performer.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../process/spawn.ts';
 import { tailOf } from '../process/tail.ts';
+import { wholePrompt } from '../process/whole-prompt.ts';
 
 export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement'> {
   /** A command line for `sh -c`. */
@@ -34,7 +35,7 @@ async function* perform(
     args: ['-c', options.command],
     directory: assignment.directory,
     environment: environmentFor(options, assignment),
-    input: assignment.prompt,
+    input: wholePrompt(assignment),
     timeMsMax: assignment.timeMsMax,
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),

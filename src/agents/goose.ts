@@ -31,6 +31,7 @@ export const goose: AgentCli = {
     command: 'goose configure',
     missing: ['error: No provider configured'],
   },
+  systemBy: ['--system', '--recipe'],
   launch,
   reader: gooseReader,
 };
@@ -58,7 +59,8 @@ function launch(order: LaunchOrder): Launch {
     return { args, input: '' };
   }
   const headless = ['run', '--no-session', '--output-format', 'stream-json', '--instructions', '-'];
-  return { args: [...headless, ...model, ...order.args], input: order.prompt };
+  const system = order.system === undefined ? [] : [`--system=${order.system}`];
+  return { args: [...headless, ...model, ...system, ...order.args], input: order.prompt };
 }
 
 function gooseReader(): Reader {

@@ -8,6 +8,8 @@ import { openTally } from '../process/tally.ts';
 import { opencodeProblem } from './opencode/problem.ts';
 
 const own = ['OPENCODE_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_MODELS_FETCH'];
+/** A last layer of its configuration, as a text; lists of the layers below are kept. */
+const inlineConfig = 'OPENCODE_CONFIG_CONTENT';
 
 /** Tried with opencode 1.18.33. It takes its prompt from stdin when that is no terminal; its retries cannot be set. */
 export const opencode: AgentCli = {
@@ -29,6 +31,7 @@ export const opencode: AgentCli = {
     files: ['.local/share/opencode/auth.json'],
     command: 'opencode auth login',
   },
+  systemBy: [inlineConfig],
   launch,
   reader: opencodeReader,
 };
@@ -46,14 +49,24 @@ const badReasons: ReadonlyMap<string, StreamProblem> = new Map([
 ]);
 const nothing: readonly Heard[] = Object.freeze([]);
 
+const systemFile = 'system.md';
+
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   if (order.opening !== undefined) {
     return { args: [...model, ...order.args, '--prompt', order.opening], input: '' };
   }
+  const { system } = order;
+  const place = `${order.folder}/${systemFile}`;
   return {
     args: ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN', ...model, ...order.args],
     input: order.prompt,
+    ...(system === undefined
+      ? {}
+      : {
+          files: { [systemFile]: system },
+          environment: { [inlineConfig]: JSON.stringify({ instructions: [place] }) },
+        }),
   };
 }
 

@@ -28,6 +28,7 @@ export const pi: AgentCli = {
     command: 'pi, then /login',
     missing: ['No API key found', 'No models available'],
   },
+  systemBy: [], // its flag may be given many times
   launch,
   reader: piReader,
 };
@@ -49,12 +50,21 @@ const quiet = new Set([
 const skippedStarts = ['{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"'];
 const endStart = '{"type":"agent_end"';
 
+/** It takes the name of a file as well as a text. */
+const systemFile = 'system.md';
+
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   if (order.opening !== undefined) {
     return { args: [...model, ...order.args, order.opening], input: '' };
   }
-  return { args: ['-p', '--mode', 'json', '--no-session', ...model, ...order.args], input: order.prompt };
+  const { system } = order;
+  const more = system === undefined ? [] : ['--append-system-prompt', `${order.folder}/${systemFile}`];
+  return {
+    args: ['-p', '--mode', 'json', '--no-session', ...model, ...more, ...order.args],
+    input: order.prompt,
+    ...(system === undefined ? {} : { files: { [systemFile]: system } }),
+  };
 }
 
 function piReader(): Reader {

@@ -38,6 +38,7 @@ export const qwen: AgentCli = {
     files: ['.qwen/oauth_creds.json', '.qwen/settings.json'],
     command: 'qwen, then /auth',
   },
+  systemBy: ['--append-system-prompt'],
   launch,
   reader: qwenReader,
 };
@@ -60,7 +61,8 @@ function launch(order: LaunchOrder): Launch {
     const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.opening];
     return { args, input: '', files, environment };
   }
-  const args = ['--output-format', 'stream-json', '--yolo', ...model, ...order.args];
+  const system = order.system === undefined ? [] : [`--append-system-prompt=${order.system}`];
+  const args = ['--output-format', 'stream-json', '--yolo', ...model, ...system, ...order.args];
   return { args, input: order.prompt, files, environment };
 }
 

@@ -2,6 +2,7 @@
 import { looksSecret } from '../core/redact.ts';
 import { checkFields } from './check-fields.ts';
 import { commandCharactersMax, type Field, million, readers, type ValueByKind } from './kinds.ts';
+import { modeFields } from './mode-fields.ts';
 import { type Reading, refuse } from './reading.ts';
 
 export const fields = {
@@ -51,7 +52,6 @@ export const fields = {
     most: million,
     description: 'Most attempts at one task before it is set aside.',
     example: '3',
-    formerly: [{ name: 'PLAN_RETRY_ATTEMPTS', mode: 'plan' }],
   },
   maxAverageDuration: {
     kind: 'duration',
@@ -246,6 +246,7 @@ export const fields = {
     description: 'First wait after a failure; it doubles up to one minute.',
     example: '1s',
   },
+  ...modeFields,
   project: { kind: 'line', most: 200, description: 'Project id shown in status and reports.', example: 'shop' },
   taskId: { kind: 'line', most: 200, description: 'Task id shown in status and reports.', example: 'SHOP-12' },
   name: { kind: 'slug', description: 'Name of the loop; other characters become dashes.', example: 'add-login' },

@@ -11,6 +11,8 @@ export interface RunConfig {
   readonly notices: readonly string[];
   /** True when a flag or the real environment says so: files of the project can be an agent's work. */
   readonly isSet: (key: string) => boolean;
+  /** Nobody said anything about it: the mode's own value holds. */
+  readonly isPreset: (key: string) => boolean;
 }
 
 /** Which setting bounds which limit. */
@@ -44,5 +46,6 @@ export async function resolveRun(
   const { config, settings, notices } = resolved;
   const sources: Readonly<Record<string, string>> = resolved.sources;
   const isSet = (key: string): boolean => ['flag', 'environment'].includes(sources[limitKeys[key] ?? key] ?? '');
-  return { ok: true, run: { config, settings, notices, isSet } };
+  const isPreset = (key: string): boolean => sources[limitKeys[key] ?? key] === 'preset';
+  return { ok: true, run: { config, settings, notices, isSet, isPreset } };
 }

@@ -61,7 +61,7 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
       iterationMsMax: config.iterationTimeout,
       consecutiveErrorsMax: config.maxErrors,
       noProgressIterations: config.noProgress,
-      attemptsPerTaskMax: config.maxAttempts,
+      attemptsPerTaskMax: mode === 'plan' && config.retries !== undefined ? config.retries + 1 : config.maxAttempts,
       averageIterationMsMax: config.maxAverageDuration ?? preset.limits.averageIterationMsMax,
     },
     promise: config.promise,
@@ -72,6 +72,26 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
     sameErrorsToEscalate: config.stuckThreshold ?? preset.sameErrorsToEscalate,
     contextCharsMax: config.contextChars,
     backoffBaseMs: config.backoffBase,
+    ...modeSettings(mode, config),
+  };
+}
+
+/** What only some modes know. */
+function modeSettings(mode: ModeName, config: Config): Partial<Settings> {
+  const { review, commitEvery } = defaultSettings(mode);
+  const { haltOnMaxAttempts = false, rounds, targetConfidence, reviewer = [], section, workflow } = config;
+  if (review === null)
+    return { haltOnMaxAttempts, commitEvery: commitEvery && (config.checkpointInterval ?? commitEvery) };
+  return {
+    haltOnMaxAttempts,
+    review: {
+      ...review,
+      ...(reviewer.length === 0 ? {} : { reviewers: [...new Set(reviewer)] }),
+      ...(rounds === undefined ? {} : { roundsMax: rounds }),
+      ...(targetConfidence === undefined ? {} : { targetConfidence }),
+      ...(section === undefined ? {} : { section }),
+      ...(workflow === undefined ? {} : { workflow }),
+    },
   };
 }
 

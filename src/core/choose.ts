@@ -1,6 +1,7 @@
 // Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.
 import { breakerPosition } from './breaker.ts';
 import type { State } from './state.ts';
+import { findTask } from './task.ts';
 
 export interface Choice {
   readonly performer?: string;
@@ -11,6 +12,8 @@ export interface Choice {
 }
 
 function chainOf(state: State, task: string): readonly string[] {
+  const fixed = findTask(state.tasks, task)?.performer;
+  if (fixed !== undefined) return [fixed];
   const { performers, performersByTask, performersByPhase } = state.settings;
   const phase = state.report?.phase ?? '';
   const named = [performersByTask, performersByPhase].map((table, at) => {

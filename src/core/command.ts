@@ -81,6 +81,8 @@ const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean 
     ['boolean', 'undefined'].includes(typeof fields['overwrite']) &&
     (fields['tasks'] === undefined || (Array.isArray(fields['tasks']) && fields['tasks'].every(isTaskThen))),
   refused: fields => typeof fields['command'] === 'string',
+  approve: fields => ['subject', 'hash', 'because'].every(key => typeof fields[key] === 'string'),
+  task: fields => ['skip', 'retry'].includes(String(fields['act'])) && typeof fields['task'] === 'string',
   limits: fields =>
     isObject(fields['limits']) && Object.entries(fields['limits']).every(isBound) && isChange(fields['settings']),
 };

@@ -1,12 +1,15 @@
 // What a final message claims, and which of it we take up: a claim is never more than a reason to check.
+import { type Claimed, claimOf } from './dialect.ts';
 import type { Event, IterationOutcome } from './event.ts';
 import type { Failure } from './failure.ts';
 import { plural } from './format.ts';
 import { isAdvance } from './handoff.ts';
 import type { Performed } from './input.ts';
+import { readReview } from './review.ts';
 import type { Signals } from './signal.ts';
 import type { LiveIteration, State } from './state.ts';
 import { findTask, openTasks, progress } from './task.ts';
+import { stripControls, takeCharacters } from './text.ts';
 
 /** Everything known about an iteration at its end. */
 export interface Ending {
@@ -25,15 +28,15 @@ export interface Ending {
 /** The task has used up its attempts: it is parked so that others can go on. */
 export function parkIfSpent(state: State, id: string, now: number): readonly Event[] {
   const task = findTask(state.tasks, id);
-  const { attemptsPerTaskMax } = state.settings.limits;
-  if (task === undefined || task.attempts < attemptsPerTaskMax) return [];
-  const because = `${plural(task.attempts, 'attempt')} without a proven result, ${attemptsPerTaskMax} allowed (--max-attempts)`;
+  const attemptsMax = task?.attemptsMax ?? state.settings.limits.attemptsPerTaskMax;
+  if (task === undefined || state.settings.stepwise || task.attempts < attemptsMax) return [];
+  const because = `${plural(task.attempts, 'attempt')} without a proven result, ${attemptsMax} allowed (--max-attempts)`;
   return [{ type: 'task.blocked', at: now, task: id, because }];
 }
 
 export function refuse(
   ending: Ending,
-  signal: 'done' | 'promise' | 'report' | 'status-edit',
+  signal: 'done' | 'promise' | 'report' | 'review' | 'status-edit',
   text: string,
   because: string,
 ): Event {
@@ -83,40 +86,54 @@ function readPromise(ending: Ending, claimed: boolean): readonly Event[] {
 export function readClaims(ending: Ending): readonly Event[] {
   const { state, live, performed, signals, now } = ending;
   const events: Event[] = [];
-  const edited = performed.statusEdits?.includes(live.task) === true;
-  const claimed = signals.done || edited;
+  const isEdited = performed.statusEdits?.includes(live.task) === true;
+  const { claimed, refused } = claimOf(state, live.task, signals, isEdited);
   for (const id of signals.doneElsewhere) {
     events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
   }
   if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
-  events.push(...readPromise(ending, claimed));
-  if (!claimed)
+  if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
+  events.push(...readPromise(ending, claimed !== undefined));
+  if (claimed === undefined)
     return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task, now)];
-  const because = signals.done
-    ? `a line of its own says that ${live.task} is complete`
-    : `the document was edited to call ${live.task} done`;
-  const signal = signals.done ? 'done' : 'status-edit';
-  events.push({
-    type: 'signal.read',
-    at: now,
-    iteration: live.iteration,
-    task: live.task,
-    signal,
-    text: live.task,
-    accepted: true,
-    because,
-  });
+  return [...events, ...claim(ending, claimed)];
+}
+
+/** The claim is taken up; without anything to prove it by, it closes the task unverified. */
+function claim({ state, live, now }: Ending, { signal, because }: Claimed): readonly Event[] {
+  const { iteration, task } = live;
+  const read: Event = { type: 'signal.read', at: now, iteration, task, signal, text: task, accepted: true, because };
   const { checks, forked, screen } = state.settings;
-  if (checks.length === 0 && !forked && !screen) {
-    const unproven = 'claimed by the agent, unverified: no check is configured';
-    events.push({
-      type: 'task.closed',
-      at: now,
-      task: live.task,
-      iteration: live.iteration,
-      verified: false,
-      because: unproven,
-    });
+  if (checks.length > 0 || forked || screen) return [read];
+  const unproven = 'claimed by the agent, unverified: no check is configured';
+  return [read, { type: 'task.closed', at: now, task, iteration, verified: false, because: unproven }];
+}
+
+/** The performer's good end is the claim: an action's result proves itself, a round of an interview is checked. */
+export function readResult(ending: Ending): readonly Event[] {
+  const { state, live, performed, now } = ending;
+  const { iteration, task } = live;
+  if (findTask(state.tasks, task)?.performer === undefined) {
+    if (performed.message !== '')
+      return claim(ending, { signal: 'done', because: `${live.performer} says that it is over` });
+    const because = 'it ended without done.md, so the round is not over';
+    return [refuse(ending, 'done', task, because), ...parkIfSpent(state, task, now)];
   }
-  return events;
+  const said = takeCharacters(performed.message.split('\n', 1)[0] ?? '', 200);
+  const because = `${live.performer} did it${said === '' ? '' : `: ${said}`}`;
+  return [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
+}
+
+/** A reviewer's answer counts only by the schema. */
+export function readFindings(ending: Ending): readonly Event[] {
+  const { state, live, performed, now } = ending;
+  const { iteration, task } = live;
+  const read = readReview(stripControls(performed.message));
+  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task, now)];
+  const { answer } = read;
+  const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %`;
+  return [
+    { type: 'review.answered', at: now, iteration, task, answer, because },
+    { type: 'task.closed', at: now, task, iteration, verified: true, because },
+  ];
 }

@@ -1,4 +1,5 @@
 // What a newly read document means: new tasks, new texts, and statuses that the ledger does not believe.
+import { canonical } from './canonical.ts';
 import type { Event } from './event.ts';
 import { plural } from './format.ts';
 import type { InputOf } from './input.ts';
@@ -13,7 +14,10 @@ const sameText = (task: Task, spec: TaskSpec): boolean =>
   task.description === spec.description &&
   sameList(task.criteria, spec.criteria) &&
   sameList(task.dependsOn, spec.dependsOn) &&
-  (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false);
+  (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false) &&
+  task.performer === spec.performer &&
+  task.attemptsMax === spec.attemptsMax &&
+  canonical(task.order ?? null) === canonical(spec.order ?? null);
 
 const isHeldBack = ({ held }: Task, { criteria, dependsOn }: TaskSpec): boolean =>
   held !== undefined && sameList(held.criteria, criteria) && sameList(held.dependsOn, dependsOn);
@@ -26,10 +30,14 @@ function believed(state: State, spec: TaskSpec, during: number | undefined): Tas
   const { mayChangeTests: _right, ...plain } = spec;
   const task = findTask(state.tasks, spec.id);
   if (task === undefined) return during === undefined ? spec : { ...plain, done: false, skipped: false };
-  const { criteria, dependsOn, mayChangeTests } = task;
+  const { criteria, dependsOn, mayChangeTests, performer, order, attemptsMax } = task;
   const right = mayChangeTests === undefined ? {} : { mayChangeTests };
+  const { performer: _performer, order: _order, attemptsMax: _attempts, ...words } = plain;
+  const deed = Object.fromEntries(
+    Object.entries({ performer, order, attemptsMax }).filter(([, value]) => value !== undefined),
+  );
   if (during === undefined && !isHeldBack(task, spec)) return { ...plain, ...right };
-  return { ...plain, criteria, dependsOn, ...right };
+  return { ...words, criteria, dependsOn, ...right, ...deed };
 }
 
 function keptTexts(
@@ -83,13 +91,14 @@ function statusDrift(
 
 export function documentRead(
   state: State,
-  { tasks: read, hash, during }: InputOf<'document'>,
+  { tasks: read, hash, substance, during }: InputOf<'document'>,
   now: number,
 ): readonly Event[] {
   if (state.ended) return [];
   const tasks = read.map(spec => believed(state, spec, during));
+  const text = { hash, ...(substance === undefined ? {} : { substance }) };
   if (!state.loaded)
-    return [{ type: 'tasks.loaded', at: now, tasks, hash, because: `${plural(tasks.length, 'task')} read` }];
+    return [{ type: 'tasks.loaded', at: now, tasks, ...text, because: `${plural(tasks.length, 'task')} read` }];
   const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
   const added = tasks.filter(spec => findTask(state.tasks, spec.id) === undefined);
   const edited = tasks.filter(spec => {
@@ -106,6 +115,6 @@ export function documentRead(
     });
   const because = `${where}: ${edited.length === 0 ? 'no task text differs' : `${plural(edited.length, 'task text')} ${edited.length === 1 ? 'differs' : 'differ'}`}`;
   if (edited.length > 0 || hash !== state.documentHash)
-    events.push({ type: 'tasks.loaded', at: now, tasks: edited, hash, because });
+    events.push({ type: 'tasks.loaded', at: now, tasks: edited, ...text, because });
   return [...events, ...keptTexts(state, read, during, now), ...statusDrift(state, read, during, now)];
 }

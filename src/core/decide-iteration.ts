@@ -1,13 +1,11 @@
 // What the end of an iteration means: outcome, claims, waits, questions. The heart of "done is never just said".
-import { backoffMs } from './backoff.ts';
-import { closedBreaker, tripsAt } from './breaker.ts';
-import { choosePerformer, resetMsMax } from './choose.ts';
-import { type Ending, parkIfSpent, readClaims, refuse } from './decide-claim.ts';
+import { type Ending, parkIfSpent, readClaims, readFindings, readResult, refuse } from './decide-claim.ts';
+import { afterFailure, tooManyQuestions, waitAfter } from './decide-failure.ts';
 import { raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
-import type { Event, EventOf, IterationOutcome } from './event.ts';
-import { type Failure, failsToStart, failureRules } from './failure.ts';
-import { formatDuration, plural } from './format.ts';
+import type { Event, IterationOutcome } from './event.ts';
+import { type Failure, failureRules } from './failure.ts';
+import { formatDuration } from './format.ts';
 import { isAdvance, shouldHandOff } from './handoff.ts';
 import type { InputOf, Performed } from './input.ts';
 import { findRepetition, fingerprint, normalise } from './repetition.ts';
@@ -28,26 +26,6 @@ function failureOf(performed: Performed, live: LiveIteration): Failure | undefin
   if (performed.failure?.kind !== 'stopped') return performed.failure;
   if (live.terminated !== undefined) return { kind: 'timeout', detail: live.terminated };
   return performed.stoppedFor === 'handoff' && live.handoff?.delivered ? undefined : performed.failure;
-}
-
-/** A limit that names no reset is asked about ever more rarely: each question costs an iteration. */
-const blindMsMax = 30 * 60_000;
-
-function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ended'>, 'waitUntil' | 'waitFor'> {
-  const { failure, state, now, live } = ending;
-  if (failure === undefined || failure.kind === 'stopped' || !failureRules[failure.kind].retryable) return {};
-  const { backoffBaseMs, backoffMsMax } = state.settings;
-  if (failure.kind === 'rate-limit') {
-    // A reset that is already past is no reason to ask again at once.
-    const known = failure.resetAtMs !== undefined && failure.resetAtMs > now && failure.resetAtMs < now + resetMsMax;
-    const inRow = state.limitsInRow[live.performer] ?? 0;
-    const blind = Math.min(backoffMsMax * 2 ** Math.min(inRow, 10), blindMsMax);
-    return { waitUntil: known ? failure.resetAtMs : now + blind, waitFor: 'limit-reset' };
-  }
-  return {
-    waitUntil: now + backoffMs(state.failuresInRow + 1, chance, backoffBaseMs, backoffMsMax),
-    waitFor: 'backoff',
-  };
 }
 
 function whyEnded({ outcome, failure, durationMs, signals, live, performed }: Ending): string {
@@ -114,84 +92,6 @@ function iterationEnded(ending: Ending, chance: number): Event {
     ...(repetition === undefined || outcome === 'interrupted' ? {} : { repetition }),
     ...waitAfter(ending, chance),
   };
-}
-
-function afterFailure(ending: Ending): readonly Event[] {
-  const { state, live, failure, now } = ending;
-  if (failure === undefined) return [];
-  const rule = failureRules[failure.kind];
-  const events: Event[] = [];
-  const until = rule.trips
-    ? tripsAt(state.breakers[live.performer] ?? closedBreaker, state.settings.breaker, now)
-    : undefined;
-  if (until !== undefined) {
-    const because = `${live.performer}: ${failure.kind} again; it rests for ${formatDuration(until - now)}`;
-    events.push({ type: 'performer.tripped', at: now, performer: live.performer, until, because });
-  }
-  const unable = (because: string): readonly Event[] => {
-    const question = {
-      kind: 'agent' as const,
-      performer: live.performer,
-      summary: unableWords(live.performer, failure.kind),
-      context: failure.detail,
-      options: ['It is mended: go on'],
-      question: rule.hint,
-    };
-    return [...events, ...raise(state, question, now, because)];
-  };
-  if (!rule.retryable) return unable(`${failure.kind} is not worth a retry`);
-  const starts = state.startsFailedInRow + 1;
-  const startsMax = state.settings.breaker.failuresToOpen;
-  // An agent that does not start is nobody's task: every task would meet the same end.
-  if (failsToStart(failure.kind) && starts >= startsMax && alone(state, live, now)) {
-    return unable(`${starts} starts in a row without a sign of life, ${startsMax} allowed`);
-  }
-  const error = normalise(failure.detail) || failure.kind;
-  const same = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
-  const threshold = state.settings.sameErrorsToEscalate;
-  if (!rule.counts || threshold === null || same < threshold) {
-    return rule.counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
-  }
-  if (failsToStart(failure.kind)) return [...events, ...parkIfSpent(state, live.task, now)];
-  const because = `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`;
-  return [...events, ...askAboutError(ending, failure, same, because)];
-}
-
-const unableWords = (performer: string, kind: Failure['kind']): string =>
-  ({
-    auth: `${performer}: login needed`,
-    billing: `${performer}: its account has no credit`,
-    model: `${performer}: its provider does not know the model`,
-    spawn: `${performer}: the agent does not start`,
-    'no-start': `${performer}: the agent does not start`,
-  })[kind as string] ?? `${performer} cannot work: ${kind}`;
-
-/** Nobody else of the chain can do the task, now or after a provider's reset. */
-function alone(state: State, live: LiveIteration, now: number): boolean {
-  const { performer, waitsFor } = choosePerformer(state, live.task, now, live.performer);
-  return performer === undefined && waitsFor !== 'limit-reset';
-}
-
-/** Escalations are bounded per task (ADR 11): then the task is parked. */
-function tooManyQuestions(ending: Ending): readonly Event[] | undefined {
-  const { state, live, now } = ending;
-  const asked = findTask(state.tasks, live.task)?.escalations ?? 0;
-  const { escalationsPerTaskMax } = state.settings.limits;
-  if (asked < escalationsPerTaskMax) return undefined;
-  const because = `${plural(asked, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
-  return [{ type: 'task.blocked', at: now, task: live.task, because }];
-}
-
-function askAboutError(ending: Ending, failure: Failure, times: number, because: string): readonly Event[] {
-  const { state, live, now } = ending;
-  const question = {
-    kind: 'stuck' as const,
-    summary: `The same error ${times} times in a row`,
-    context: failure.detail,
-    options: ['Try again with a fresh context', 'Leave this task out'],
-    question: `How should ${live.task} go on?`,
-  };
-  return tooManyQuestions(ending) ?? raise(state, question, now, because, live);
 }
 
 function askedByAgent(ending: Ending): readonly Event[] {
@@ -271,7 +171,11 @@ export function endIteration(
     const because = `the document was edited to call ${live.task} done, but the iteration ${how}`;
     events.push(refuse(ending, 'status-edit', live.task, because));
   }
-  if (outcome === 'interrupted') return events;
+  if (outcome === 'interrupted') {
+    // In a project an attempt counts when it begins, so that a crash counts (seed 002).
+    const counts = failure?.crashed === true && state.settings.mode === 'project';
+    return counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
+  }
   if (isCut && outcome === 'handed-off') {
     const because = 'it was interrupted before it had finished, so what it said does not count';
     if (signals.done) events.push(refuse(ending, 'done', live.task, because));
@@ -282,7 +186,28 @@ export function endIteration(
       events.push(refuse(ending, 'done', live.task, 'the agent failed, so what it said does not count'));
     return [...events, ...afterFailure(ending)];
   }
-  return [...events, ...(outcome === 'escalated' ? askedByAgent(ending) : readClaims(ending))];
+  return [...events, ...(outcome === 'escalated' ? askedByAgent(ending) : readEnd(ending))];
+}
+
+/** What closes a task is a matter of the task. */
+function readEnd(ending: Ending): readonly Event[] {
+  const closing = findTask(ending.state.tasks, ending.live.task)?.closing;
+  if (closing === 'result') return readResult(ending);
+  return closing === 'findings' ? readFindings(ending) : [...readClaims(ending), ...askedByTag(ending)];
+}
+
+/** A fixer that says that a person must step in. */
+function askedByTag(ending: Ending): readonly Event[] {
+  const { state, live, signals, now, performed } = ending;
+  if (state.settings.mode !== 'review' || signals.review !== 'blocked') return [];
+  const question = {
+    kind: 'stuck' as const,
+    summary: `${live.task} needs a person`,
+    context: takeLastCharacters(stripControls(performed.message), 2_000),
+    options: ['Try again with a fresh context', 'Leave this task out'],
+    question: `How should ${live.task} go on?`,
+  };
+  return tooManyQuestions(ending) ?? raise(state, question, now, 'the last line is the tag review-blocked', live);
 }
 
 export function performedInput(state: State, input: InputOf<'performed'>, now: number): readonly Event[] {

@@ -116,6 +116,17 @@ const aboutDoubts: Meaning = (state, escalation, answer, by, now) => {
   return aboutTask(state, escalation, answer, by, now);
 };
 
+/** Only a person can say whether it happened. */
+const aboutEffect: Meaning = (_state, { task, iteration = 0 }, answer, by, now) => {
+  if (task === undefined) return [];
+  if (answer.kind === 'option' && answer.option === 1) {
+    const because = `${by} looked and says that it happened`;
+    return [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
+  }
+  if (answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 3)) return [skipTask(task, by, now)];
+  return [{ type: 'task.reopened', at: now, task, because: `${by} says that it did not happen` }];
+};
+
 const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
   stuck: (state, escalation, answer, by, now) =>
     // Our own stuck question offers "leave this task out" as its second option; an agent's options are the agent's.
@@ -145,6 +156,18 @@ const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
         ]
       : [],
   tamper: aboutDoubts,
+  effect: aboutEffect,
+  approval: (_state, { findings = [] }, answer, by, now) =>
+    answer.kind === 'option'
+      ? findings.map(hash => ({
+          type: 'approval.given',
+          at: now,
+          subject: 'plan',
+          hash,
+          by,
+          because: 'asked and answered',
+        }))
+      : [],
 };
 
 /** A person who takes an agent out of the chain has answered the question about it. */

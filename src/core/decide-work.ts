@@ -174,15 +174,16 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts },
   return [{ type: 'work.committed', at: now, ...facts, left: left.slice(0, 100), because }];
 };
 
-export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped }, now) => {
+export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }, now) => {
   const due = state.checkpointsDue[0];
   if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
   const { iteration, label, task } = due;
   const fork = task !== undefined && state.settings.forked ? { fork: true } : {};
   const about = task === undefined ? {} : { task };
   const because = label;
+  const more = { ...fork, ...(files === undefined ? {} : { files }) };
   return [
-    { type: 'checkpoint.made', at: now, ...mark, iteration, ...about, ref, label, sha256, skipped, ...fork, because },
+    { type: 'checkpoint.made', at: now, ...mark, iteration, ...about, ref, label, sha256, skipped, ...more, because },
   ];
 };
 

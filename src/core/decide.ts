@@ -1,5 +1,6 @@
 // What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
 import { preferredFor, resetMsMax } from './choose.ts';
+import { approve, askForApproval, intended, isApproved } from './decide-action.ts';
 import { documentRead } from './decide-document.ts';
 import { endIteration, performedInput } from './decide-iteration.ts';
 import { nudged, reached } from './decide-live.ts';
@@ -8,8 +9,10 @@ import { recordUsage } from './decide-usage.ts';
 import { checked, checkpointed, checkpointFailed, committed, merged, restored, withRollback } from './decide-work.ts';
 import type { Event } from './event.ts';
 import { plural } from './format.ts';
+import { withGrowth } from './grow.ts';
 import type { Command, Input, InputOf, Question } from './input.ts';
 import { isBounded, settingWords } from './limits.ts';
+import { hasRoomFor } from './room.ts';
 import { isBusy, isKept, isWritten, liveIteration, type State } from './state.ts';
 import { findTask, isReady, openTasks, type Task } from './task.ts';
 import { evaluateTermination } from './termination.ts';
@@ -25,9 +28,9 @@ const isFree = (state: State, performer: string, now: number): boolean => {
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
-  const full = state.live.length + state.claims.length >= state.settings.parallel;
+  const full = task === undefined || !hasRoomFor(state, task);
   // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
-  const held = full || state.ended || state.paused || state.restoreDue;
+  const held = full || state.ended || state.paused || state.restoreDue || !isApproved(state);
   if (held || evaluateTermination(state, now) !== undefined) return [];
   if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
   const attempt = task.attempts + 1;
@@ -37,7 +40,7 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
       : 'it depends on nothing open';
   const first = preferredFor(state, id);
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
-  const because = `first ready task in document order: ${why}; attempt ${attempt} of ${state.settings.limits.attemptsPerTaskMax}${instead}`;
+  const because = `first ready task in document order: ${why}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
   return [
     {
       type: 'iteration.started',
@@ -52,17 +55,29 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   ];
 };
 
+/** Where one task takes many iterations, the limit of attempts does not bound it. */
+const ofAttempts = ({ settings }: State, { attemptsMax }: Task): string =>
+  settings.stepwise ? '' : ` of ${attemptsMax ?? settings.limits.attemptsPerTaskMax}`;
+
 const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chance }, now) => {
   const live = liveIteration(state, iteration);
   if (live === undefined) return [];
   if (found !== undefined) return endIteration(state, live, found, chance, now, live.heardAt);
-  if (live.process === undefined) {
-    const because = 'Ralph ended before the agent was known to run: the same iteration again, not counted twice';
+  if (live.intended?.repeatable === false) {
+    const detail = 'Ralph ended after the action had been sent and before its result was known';
+    const lost = { message: '', failure: { kind: 'lost-reply' as const, detail } };
+    return endIteration(state, live, lost, chance, now, live.heardAt);
+  }
+  if (live.process === undefined || live.intended !== undefined) {
+    const because = live.intended
+      ? 'Ralph ended while the action was under way, and doing it twice is as good as once: again, not counted twice'
+      : 'Ralph ended before the agent was known to run: the same iteration again, not counted twice';
     const { task, performer, attempt } = live;
     return [{ type: 'iteration.started', at: now, iteration, task, performer, holder, attempt, because, again: true }];
   }
   const detail = `Ralph ended while process ${live.process.pid} was at work`;
-  return endIteration(state, live, { message: '', failure: { kind: 'stopped', detail } }, chance, now, live.heardAt);
+  const failure = { kind: 'stopped' as const, detail, crashed: true as const };
+  return endIteration(state, live, { message: '', failure }, chance, now, live.heardAt);
 };
 
 const unwritable = (failed: string): Question => ({
@@ -79,7 +94,8 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
   const tasks = marks
     .filter(mark => {
       const status = findTask(state.tasks, mark.id)?.status;
-      return mark.done === (status === 'done') && mark.skipped === (status === 'skipped');
+      const isSame = mark.status === undefined || mark.status === status;
+      return isSame && mark.done === (status === 'done') && mark.skipped === (status === 'skipped');
     })
     .map(mark => mark.id);
   const event: Event = {
@@ -98,6 +114,7 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
 };
 
 const stalled: Decide<'stalled'> = (state, _input, now) => {
+  if (!isApproved(state)) return askForApproval(state, now);
   const open = openTasks(state.tasks);
   const parked = open.filter(task => task.status === 'blocked');
   const waiting = open.filter(task => task.status === 'pending');
@@ -119,6 +136,38 @@ const stalled: Decide<'stalled'> = (state, _input, now) => {
   };
   return raise(state, question, now, parts.join('; '));
 };
+
+/** What a person says about one task, outside of any question. */
+function taskCommand(
+  state: State,
+  { act, task: id }: Extract<Command, { type: 'task' }>,
+  by: string,
+  now: number,
+): readonly Event[] {
+  const task = findTask(state.tasks, id);
+  if (task === undefined || state.ended || task.status === 'active') return [];
+  const because = act === 'skip' ? 'ralph task skip' : 'ralph task retry';
+  if (act === 'skip') {
+    const isClosed = task.status === 'done' || task.status === 'skipped';
+    return isClosed
+      ? []
+      : [...closedWith(state, id, by, now), { type: 'task.skipped', at: now, task: id, by, because }];
+  }
+  return [...closedWith(state, id, by, now), { type: 'task.reopened', at: now, task: id, because }];
+}
+
+/** The questions about a task need no answer once a person decided about it. */
+const closedWith = (state: State, task: string, by: string, now: number): readonly Event[] =>
+  state.escalations
+    .filter(one => one.task === task && one.kind !== 'health')
+    .map(({ id }) => ({
+      type: 'escalation.answered',
+      at: now,
+      id,
+      answer: { kind: 'retry' },
+      by,
+      because: 'decided by ralph task',
+    }));
 
 const commands: {
   readonly [Type in Command['type']]: (
@@ -168,6 +217,8 @@ const commands: {
       : [],
   restore: (state, { type: _type, ...facts }, by, now) =>
     state.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', at: now, by, ...facts }],
+  approve: (state, { type: _type, ...facts }, by, now) => approve(state, facts, by, now),
+  task: taskCommand,
   refused: (_state, { command }, by, now) => [
     { type: 'command.refused', at: now, command, by, because: 'an agent may not give commands to its own loop' },
   ],
@@ -195,6 +246,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   nudged,
   reached,
   checked,
+  intended,
   merged,
   saved,
   committed,
@@ -224,5 +276,6 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
 };
 
 export function decide(state: State, input: Input, now: number): readonly Event[] {
-  return (decisions[input.type] as Decide<Input['type']>)(state, input as InputOf<Input['type']>, now);
+  const decided = (decisions[input.type] as Decide<Input['type']>)(state, input as InputOf<Input['type']>, now);
+  return withGrowth(state, decided, now);
 }

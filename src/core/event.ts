@@ -1,6 +1,7 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
+import type { ReviewAnswer } from './review.ts';
 import type { Report } from './signal.ts';
 import type { TaskSpec } from './task.ts';
 import type { TerminationReason } from './termination.ts';
@@ -44,7 +45,11 @@ export type EscalationKind =
   | 'agent'
   | 'storage'
   /** The work is claimed and its checks passed, but tests or checks were changed for it. */
-  | 'tamper';
+  | 'tamper'
+  /** An action's reply was lost: only a person can see whether it happened. */
+  | 'effect'
+  /** A plan waits for a yes to exactly what it says now. */
+  | 'approval';
 
 export interface Escalation {
   readonly id: string;
@@ -97,7 +102,7 @@ export type Event =
         branch?: string;
       }
     >
-  | Fact<'tasks.loaded', { tasks: readonly TaskSpec[]; hash: string; because: Because }>
+  | Fact<'tasks.loaded', { tasks: readonly TaskSpec[]; hash: string; substance?: string; because: Because }>
   | Fact<'tasks.added', { tasks: readonly TaskSpec[]; because: Because }>
   | Fact<'tasks.saved', { tasks: readonly string[]; hash: string; because: Because; failed?: string }>
   | Fact<'task.closed', { task: string; iteration: number; verified: boolean; because: Because }>
@@ -163,6 +168,10 @@ export type Event =
         waitFor?: 'backoff' | 'limit-reset';
       }
     >
+  /** An action is about to have its effect: recorded before anything leaves us. */
+  | Fact<'action.intended', { iteration: number; task: string; key: string; repeatable: boolean; because: Because }>
+  /** What a reviewer found, by the schema. */
+  | Fact<'review.answered', { iteration: number; task: string; answer: ReviewAnswer; because: Because }>
   | Fact<'usage.recorded', { iteration: number; performer: string; task: string; usage: Usage }>
   | Fact<
       'signal.read',
@@ -229,6 +238,8 @@ export type Event =
         sha256: string;
         /** What it does not hold. */
         skipped: readonly { readonly path: string; readonly why: string }[];
+        /** Paths that differ from the checkpoint before it, at most 200. */
+        files?: readonly string[];
         /** Of a task's fork rather than of the loop's folder. */
         fork?: boolean;
         because: Because;

@@ -3,8 +3,9 @@ import { closedBreaker, withFailure } from './breaker.ts';
 import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { failsToStart, failureRules } from './failure.ts';
-import { clocked, withDue, withLive, withTask } from './fold.ts';
-import { isAdvance } from './handoff.ts';
+import { clocked, present, shown, withDue, withLive, withTask } from './fold.ts';
+import { hasNewItem, isAdvance } from './handoff.ts';
+import { obstaclesAfter } from './obstacles.ts';
 import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
 
 /** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */
@@ -44,7 +45,10 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
   const ticking = clocked(state, at);
   if (event.again) return { ...ticking, live: ticking.live.map(one => (one.iteration === iteration ? live : one)) };
   const { wait: _over, ...going } = ticking;
-  const begun = withTask(going, task, one => ({ ...one, status: 'active', attempts: attempt }));
+  const begun = shown(
+    withTask(going, task, one => ({ ...one, status: 'active', attempts: attempt })),
+    task,
+  );
   return {
     ...begun,
     iterations: Math.max(begun.iterations, iteration),
@@ -97,9 +101,32 @@ function dueAfter(state: State, { iteration, task, outcome }: EventOf<'iteration
   return withDue(state, { label: `after iteration ${iteration}${how}`, iteration, task, outcome }).checkpointsDue;
 }
 
-/** Without what is undefined: an optional field is there or it is not. */
-function present<Fields extends object>(fields: Fields): Partial<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+/** Where a task takes many iterations, its work is committed now and then although it is not done (seed 001). */
+function commitsAfter(state: State, { iteration, task, outcome }: EventOf<'iteration.ended'>): State['commitsDue'] {
+  const { commits, forked, commitEvery } = state.settings;
+  const isDue =
+    commitEvery !== null && iteration % commitEvery === 0 && (outcome === 'succeeded' || outcome === 'handed-off');
+  if (!commits || forked || !isDue) return state.commitsDue;
+  return [...state.commitsDue.filter(one => one.task !== task), { task, iteration }];
+}
+
+/**
+ * Iterations since something was achieved. Where one task takes many of them: a new item of the report (goal), or words that
+ * are not those of before (prompt; with checkpoints a changed tree says it, see `checkpointMade`).
+ */
+function sinceProgressAfter(
+  state: State,
+  event: EventOf<'iteration.ended'>,
+  tried: boolean,
+  advanced: boolean,
+): number {
+  const { stepwise, mode, checkpoints } = state.settings;
+  const counts = tried && !advanced && event.outcome !== 'escalated';
+  const isWell = event.outcome === 'succeeded' || event.outcome === 'handed-off';
+  const isNew =
+    hasNewItem(state, event.report) || (mode === 'prompt' && !checkpoints && event.repetition === undefined);
+  if (stepwise && isWell && isNew) return 0;
+  return state.sinceProgress + (counts ? 1 : 0);
 }
 
 /** A provider's limit concerns only its performer: another one of the chain may go on meanwhile. */
@@ -125,6 +152,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;
   const advanced = tried && live !== undefined && isAdvance(ticking, live, event.report);
   const isHeard = tried && event.outcome !== 'handed-off' && !(event.failure && failsToStart(event.failure.kind));
+  const counted = event.failure?.crashed === true && state.settings.mode === 'project'; // a crash is an attempt (seed 002)
   // What the last one left stays for the next that works, when this one did not.
   const left = tried
     ? { lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer } }
@@ -136,9 +164,11 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
     estimatedSoFar: ticking.estimatedSoFar || live?.usage.estimated === true,
     dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
-    sinceProgress: ticking.sinceProgress + (tried && !advanced && event.outcome !== 'escalated' ? 1 : 0),
+    sinceProgress: sinceProgressAfter(ticking, event, tried, advanced),
     guidance: forgotten((isHeard ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
     checkpointsDue: dueAfter(ticking, event),
+    commitsDue: commitsAfter(ticking, event),
+    obstacles: obstaclesAfter(ticking.obstacles, event),
     toolCalls: ticking.toolCalls + (event.toolCalls ?? 0),
     ...present(left),
     ...(event.handoff ? { handoff: event.handoff } : {}),
@@ -150,9 +180,9 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const freed = withTask(ended, event.task, task => ({
     ...task,
     status: task.status === 'active' ? 'pending' : task.status,
-    attempts: tried && !advanced ? task.attempts : Math.max(0, task.attempts - 1),
+    attempts: (tried && !advanced) || counted ? task.attempts : Math.max(0, task.attempts - 1),
   }));
-  return afterOutcome(freed, event, live?.terminated !== undefined);
+  return afterOutcome(shown(freed, event.task), event, live?.terminated !== undefined);
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {

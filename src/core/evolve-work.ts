@@ -54,7 +54,9 @@ export function workCommitted(state: State, { task, failed }: EventOf<'work.comm
   const commitsDue = state.commitsDue.filter(one => one.task !== task);
   if (failed !== undefined) return { ...state, commitsDue, uncommitted: [...new Set([...state.uncommitted, task])] };
   let committed = state;
-  for (const id of [...state.uncommitted, task]) committed = withTask(committed, id, withoutSpans);
+  // Of a task that is not done yet everything is still to be looked at when it is claimed.
+  const closed = (one: Task): Task => (one.status === 'done' ? withoutSpans(one) : one);
+  for (const id of [...state.uncommitted, task]) committed = withTask(committed, id, closed);
   return { ...committed, commitsDue, uncommitted: [] };
 }
 
@@ -126,13 +128,17 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
         since: one.spans === undefined ? before.number : (one.since ?? before.number),
       }))
     : made;
+  // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
+  const isStep = isWork && state.settings.mode === 'prompt' && state.repetition === undefined;
   const isQuiet = state.live.length === 0 && state.errorsInRow === 0;
   const isGood = due !== undefined && !due.beforeRestore && isGoodEnd(due) && isQuiet;
   const restore = worked.restoreDue;
   return {
     ...worked,
     lastCheckpoint: checkpoint,
+    first: state.first ?? mark,
     newest: mark,
+    ...(isStep ? { sinceProgress: 0 } : {}),
     ...(isGood || state.good === undefined ? { good: mark } : {}),
     ...(due?.beforeRestore && restore ? { restoreDue: { ...restore, base: before ?? mark, now: mark } } : {}),
   };

@@ -17,8 +17,10 @@ import {
   workCommitted,
   workScreened,
 } from './evolve-work.ts';
-import { clocked, unsaved, withDue, withLive, withTask } from './fold.ts';
+import { clocked, present, showsProgress, unsaved, withDue, withLive, withTask } from './fold.ts';
 import { defaultSettings } from './limits.ts';
+import { obstaclesClosed } from './obstacles.ts';
+import { reviewAnswered } from './review.ts';
 import type { State } from './state.ts';
 import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from './task.ts';
 import { takeCharacters } from './text.ts';
@@ -36,7 +38,10 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
       const known = findTask(tasks, spec.id);
       if (known === undefined) continue;
       const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
-      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests });
+      const { performer: _p, order: _o, attemptsMax: _a, ...rest } = known;
+      const { performer, order, attemptsMax } = spec;
+      const deed = present({ performer, order, attemptsMax });
+      tasks = setTask(tasks, { ...rest, title, description, criteria, dependsOn, mayChangeTests, ...deed });
     }
   }
   return { ...state, tasks, loaded: true };
@@ -71,6 +76,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     ...unsaved(closed, event.task),
     claims: closed.claims.filter(claim => claim.task !== event.task),
     guidance: closed.guidance.filter(one => one.task !== event.task),
+    obstacles: obstaclesClosed(closed.obstacles, event.task),
     sinceProgress: 0,
     parkedSinceProgress: 0,
     echoes: [],
@@ -84,7 +90,9 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
  * claimed, gives the others a new window. An agent that never claims, or fails at the next task too, gets none (F77).
  */
 function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
-  const parked = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
+  const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
+  const { mode } = state.settings;
+  const parked = mode === 'plan' || showsProgress[mode] ? unsaved(stuck, event.task) : stuck;
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
   const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
   return {
@@ -122,6 +130,7 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
     ...state,
     escalations: state.escalations.filter(one => one.id !== event.id),
     sameErrorsInRow: byHuman ? 0 : state.sameErrorsInRow,
+    errorsInRow: byHuman && escalation.kind === 'stuck' && escalation.task === undefined ? 0 : state.errorsInRow,
     sinceProgress: byHuman ? 0 : state.sinceProgress,
     startsFailedInRow: byHuman ? 0 : state.startsFailedInRow,
   };
@@ -192,6 +201,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'tasks.loaded': (state, event) => ({
     ...withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks),
     documentHash: event.hash,
+    ...(event.substance === undefined ? {} : { substance: event.substance }),
   }),
   'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
   'tasks.saved': (state, event) => ({
@@ -241,7 +251,10 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     const answered = escalationAnswered(clocked(state, event.at), event);
     return event.by === 'ralph' || event.late ? answered : withTheirs(answered);
   },
-  'approval.given': state => state,
+  'action.intended': (state, { iteration, key, repeatable, at }) =>
+    withLive(clocked(state, at), iteration, live => ({ ...live, intended: { key, repeatable } })),
+  'review.answered': (state, event) => ({ ...state, review: reviewAnswered(state, event) }),
+  'approval.given': (state, { hash, by, at, because }) => ({ ...state, approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
   'guidance.reached': guidanceReached,
   'limits.changed': settingsChanged,

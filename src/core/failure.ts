@@ -15,6 +15,12 @@ export type FailureKind =
   | 'permission'
   | 'connection'
   | 'process'
+  /** A tool or a file said no: the action's own result is a failure. */
+  | 'refused'
+  /** The order itself is wrong: trying again changes nothing. */
+  | 'invalid'
+  /** It may have happened: the reply was lost. */
+  | 'lost-reply'
   | 'unknown';
 
 /** A failure is a value. `detail` is for people; decisions read only `kind` and `resetAtMs`. */
@@ -24,6 +30,8 @@ export interface Failure {
   readonly exitCode?: number;
   /** When the provider said that it will serve again (epoch ms). */
   readonly resetAtMs?: number;
+  /** We did not stop it: Ralph itself was gone. */
+  readonly crashed?: true;
 }
 
 export interface FailureRule {
@@ -76,6 +84,9 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   },
   connection: { retryable: true, counts: false, trips: true, hint: 'Check the network.' },
   process: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
+  refused: { retryable: true, counts: true, trips: false, hint: 'Read what the tool said: ralph logs.' },
+  invalid: { retryable: false, counts: true, trips: false, hint: 'Mend the step in the plan.' },
+  'lost-reply': { retryable: false, counts: true, trips: false, hint: 'Look whether it happened, then answer.' },
   unknown: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
 };
 

@@ -1,4 +1,5 @@
 // The small steps that every fold is made of: time, a task, a live iteration, the list of what is not written yet.
+import type { ModeName } from './limits.ts';
 import { type CheckpointDue, isWorking, type LiveIteration, type State } from './state.ts';
 import { findTask, setTask, type Task } from './task.ts';
 
@@ -27,6 +28,18 @@ export const withDue = (state: State, due: CheckpointDue): State => {
   const waiting = checkpointsDue.filter(one => one.beforeRestore);
   return { ...state, checkpointsDue: [...checkpointsDue.filter(one => !one.beforeRestore), due, ...waiting] };
 };
+
+/** Without what is undefined: an optional field is there or it is not. */
+export function present<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
+/** Whose documents show who is at work and how often it was tried, not just what is done. */
+export const showsProgress: Readonly<Partial<Record<ModeName, boolean>>> = { project: true };
+
+/** For such a document the task is to be written. */
+export const shown = (state: State, id: string): State =>
+  showsProgress[state.settings.mode] ? unsaved(state, id) : state;
 
 /** The document does not show this task's status yet. */
 export const unsaved = (state: State, id: string): State => ({

@@ -39,9 +39,13 @@ export function shouldHandOff(facts: HandoffFacts): HandoffTrigger | undefined {
  * an attempt nor against progress. Iterations, money and time still bound it.
  */
 export function isAdvance(state: State, live: LiveIteration, report: Report | undefined): boolean {
-  if (!live.handoff?.delivered || report === undefined) return false;
+  return live.handoff?.delivered === true && hasNewItem(state, report);
+}
+
+/** Its report names something completed that the one before it did not. */
+export function hasNewItem(state: State, report: Report | undefined): boolean {
   const known = new Set(state.report?.completed ?? []);
-  return report.completed.some(item => !known.has(item));
+  return report?.completed.some(item => !known.has(item)) ?? false;
 }
 
 export interface HandoffDue {

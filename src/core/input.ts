@@ -2,7 +2,7 @@
 import type { Answer, EscalationKind, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
-import type { TaskSpec } from './task.ts';
+import type { TaskSpec, TaskStatus } from './task.ts';
 import type { CheckpointMark, Doubt, TaskThen } from './work.ts';
 
 /** What a performer left behind when it ended. */
@@ -35,6 +35,8 @@ interface Mark {
   readonly id: string;
   readonly done: boolean;
   readonly skipped: boolean;
+  readonly status?: TaskStatus;
+  readonly attempts?: number;
 }
 
 /** A question before it has an id and a time. */
@@ -64,6 +66,8 @@ export type Command =
       readonly overwrite?: boolean;
       readonly tasks?: readonly TaskThen[];
     }
+  | { readonly type: 'approve'; readonly subject: string; readonly hash: string; readonly because: string }
+  | { readonly type: 'task'; readonly act: 'skip' | 'retry'; readonly task: string }
   /** An agent tried to give a command (F34); it is only recorded. */
   | { readonly type: 'refused'; readonly command: string };
 
@@ -83,7 +87,14 @@ export type Input =
       readonly protectedHash?: string;
       readonly branch?: string;
     }
-  | { readonly type: 'document'; readonly tasks: readonly TaskSpec[]; readonly hash: string; readonly during?: number }
+  | {
+      readonly type: 'document';
+      readonly tasks: readonly TaskSpec[];
+      readonly hash: string;
+      /** Hash of what a person approves. */
+      readonly substance?: string;
+      readonly during?: number;
+    }
   | { readonly type: 'begin'; readonly task: string; readonly performer: string; readonly holder: string }
   | {
       readonly type: 'spawned';
@@ -124,6 +135,8 @@ export type Input =
       /** A judge looked at the doubts and passed the work. */
       readonly judged?: boolean;
     }
+  /** An action is about to have its effect: the answer is whether this was recorded. */
+  | { readonly type: 'intended'; readonly iteration: number; readonly repeatable: boolean }
   | { readonly type: 'merged'; readonly iteration: number; readonly merged: boolean; readonly detail: string }
   | {
       readonly type: 'committed';
@@ -147,6 +160,7 @@ export type Input =
       readonly ref: string;
       readonly sha256: string;
       readonly skipped: readonly { readonly path: string; readonly why: string }[];
+      readonly files?: readonly string[];
     }
   /** It could not be made: the disk, the repository. */
   | { readonly type: 'checkpoint-failed'; readonly problem: string }

@@ -53,6 +53,30 @@ export interface Settings {
   readonly backoffMsMax: number;
   readonly ladder: Ladder;
   readonly breaker: BreakerSettings;
+  /** One task over many iterations (goal, prompt): one that ended well uses up no attempt. */
+  readonly stepwise: boolean;
+  /** After every so many iterations the work is committed although its task is not done; null: only what is done. */
+  readonly commitEvery: number | null;
+  /** How long to wait before the second, third, ... try of the same task; null: exponential back-off. */
+  readonly retryMs: readonly number[] | null;
+  /** A task that has used up its attempts ends the loop (seed 002); else it is parked. */
+  readonly haltOnMaxAttempts: boolean;
+  /** Nothing begins before a person approved exactly what the document says. */
+  readonly approval: boolean;
+  /** Tasks that only look at the work, side by side. */
+  readonly readersMax: number;
+  readonly review: ReviewSettings | null;
+}
+
+export interface ReviewSettings {
+  /** Who looks at the document in every round, by role. */
+  readonly reviewers: readonly string[];
+  readonly roundsMax: number;
+  /** Percent. */
+  readonly targetConfidence: number;
+  /** Only this part of the document, and the workflow that it belongs to. */
+  readonly section?: string;
+  readonly workflow?: string;
 }
 
 /** What may differ when the same loop is run again with other flags. */
@@ -111,8 +135,9 @@ export const limitPresets: Readonly<Record<ModeName, Limits>> = {
   prompt: { ...house, iterationsMax: 100, costUsdMicrosMax: 10_000_000, durationMsMax: 4 * hour }, // seed 001, part 2
   prd: { ...house }, // seed 003
   project: { ...house, attemptsPerTaskMax: 3 }, // seed 002
-  plan: { ...house, iterationsMax: 10, attemptsPerTaskMax: 3 }, // seed 004
-  review: { ...house, iterationsMax: 12, durationMsMax: 30 * minute, attemptsPerTaskMax: 3 }, // seed 001, part 3
+  // Seed 004: one try and three more; a step that fails must not end those that can go on.
+  plan: { ...house, iterationsMax: 10, attemptsPerTaskMax: 4, consecutiveErrorsMax: 10, noProgressIterations: 10 },
+  review: { ...house, iterationsMax: 60, durationMsMax: 30 * minute, attemptsPerTaskMax: 3 }, // seed 001, part 3
 };
 
 /** The promise each seed uses. */
@@ -164,9 +189,23 @@ export function defaultSettings(mode: ModeName): Settings {
     backoffBaseMs: 1_000,
     backoffMsMax: 60_000, // seed 001: min(2^n, 60) s
     ladder: defaultLadder,
-    breaker: defaultBreaker,
+    breaker: mode === 'plan' ? { ...defaultBreaker, failuresToOpen: 8 } : defaultBreaker, // retries come first
+    stepwise: mode === 'goal' || mode === 'prompt',
+    commitEvery: mode === 'prompt' ? 10 : null, // seed 001: checkpoint_interval
+    retryMs: mode === 'plan' ? [5_000, 10_000, 20_000] : null, // seed 004
+    haltOnMaxAttempts: false,
+    approval: false,
+    readersMax: 3,
+    review: mode === 'review' ? defaultReview : null,
   };
 }
+
+/** Seed 001, part 3. */
+const defaultReview: ReviewSettings = {
+  reviewers: ['adversarial', 'facilitator', 'elicitation'],
+  roundsMax: 3,
+  targetConfidence: 95,
+};
 
 /** A loop without any bound on its length or spend is refused. */
 export function isBounded(limits: Limits): boolean {

@@ -1,9 +1,11 @@
 // What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
-import { affordable, checkBudget } from './budget.ts';
 import { choosePerformer, isBlocked } from './choose.ts';
+import { isApproved } from './decide-action.ts';
 import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
+import { showsProgress } from './fold.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
+import { startable } from './room.ts';
 import {
   type CheckpointDue,
   hasStorageTrouble,
@@ -14,7 +16,7 @@ import {
   type RestoreDue,
   type State,
 } from './state.ts';
-import { openTasks, readyTasks, type Task } from './task.ts';
+import { openTasks, readyTasks } from './task.ts';
 import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';
 
 /** Effects have keys: the engine starts those that are not running and aborts those that are no longer returned. */
@@ -113,6 +115,9 @@ function claimEffects(state: State): readonly Effect[] {
   return [...effects, { type: 'merge', key: `merge:${iteration}`, iteration, task }];
 }
 
+const isUnseen = (state: State, task: string): boolean =>
+  showsProgress[state.settings.mode] === true && state.unsaved.includes(task) && !hasStorageTrouble(state);
+
 function liveEffects(state: State, now: number, self: string, hard: boolean, wake: Wake): readonly Effect[] {
   const effects: Effect[] = [];
   for (const live of state.live) {
@@ -128,7 +133,9 @@ function liveEffects(state: State, now: number, self: string, hard: boolean, wak
       effects.push({ type: 'abandon', key: `abandon:${iteration}`, iteration });
       continue;
     }
-    effects.push({ type: 'perform', key: `perform:${iteration}`, iteration });
+    // Who is at work, and how often it was tried, is written before the performer begins.
+    const unseen = live.process === undefined && isUnseen(state, live.task);
+    if (!unseen) effects.push({ type: 'perform', key: `perform:${iteration}`, iteration });
     wake.by(overdueAt);
     effects.push(...words(state, live, now, wake));
   }
@@ -167,33 +174,14 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   return effects;
 }
 
-/** In the last twentieth of the money only one iteration runs at a time. */
-function roomFor(state: State): number {
-  const verdict = checkBudget([
-    { scope: 'task', usedUsdMicros: state.usage.costUsdMicros, limitUsdMicros: state.settings.limits.costUsdMicrosMax },
-  ]);
-  const { iterationsMax } = state.settings.limits;
-  const parallel = verdict.action === 'throttle' ? 1 : state.settings.parallel;
-  const byCount = iterationsMax === null ? parallel : iterationsMax - state.iterations;
-  const byMoney = affordable({
-    usedUsdMicros: state.usage.costUsdMicros,
-    limitUsdMicros: state.settings.limits.costUsdMicrosMax,
-    dearestUsdMicros: state.dearestUsdMicros,
-    liveUsdMicros: state.live.map(one => one.usage.costUsdMicros),
-  });
-  return Math.min(parallel - state.live.length - state.claims.length, byCount, byMoney);
-}
-
 function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] {
   if (state.paused || isBlocked(state)) return [];
   if (state.wait && state.wait.until > now) {
     wake.by(state.wait.until);
     return [];
   }
-  const room = roomFor(state);
-  if (room <= 0) return [];
-  const ready: readonly Task[] = readyTasks(state.tasks, room);
-  if (ready.length === 0) {
+  const ready = isApproved(state) ? startable(state) : undefined;
+  if (ready === undefined) {
     const asked = state.escalations.length > 0;
     return isBusy(state) || asked ? [] : [{ type: 'stall', key: 'stall' }];
   }

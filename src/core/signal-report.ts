@@ -37,6 +37,9 @@ function parseObject(body: string): Record<string, unknown> | undefined {
 
 const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
 
+/** A text, the one beside it, and what else the object held. */
+type Entry = readonly [string, string, Readonly<Record<string, unknown>>];
+
 /** Takes values out of one block: what does not fit the schema or the bounds is left out and remembered. */
 class Fields {
   readonly problems: string[] = [];
@@ -71,7 +74,7 @@ class Fields {
   }
 
   /** Entries are texts, or objects that hold their text under `name` and perhaps another under `also`. */
-  private entries(key: string, name?: string, also?: string): readonly (readonly [string, string])[] {
+  private entries(key: string, name?: string, also?: string): readonly Entry[] {
     const shape = name === undefined ? 'texts' : `{${[name, ...(also === undefined ? [] : [also])].join(', ')}}`;
     const given = this.value[key] ?? [];
     if (!Array.isArray(given)) {
@@ -79,7 +82,7 @@ class Fields {
       return [];
     }
     if (given.length > itemsMax) this.isCut = true;
-    const found: (readonly [string, string])[] = [];
+    const found: Entry[] = [];
     let wrong = 0;
     for (const entry of given.slice(0, itemsMax) as readonly unknown[]) {
       const isObject = name !== undefined && typeof entry === 'object' && entry !== null;
@@ -89,7 +92,8 @@ class Fields {
       if (typeof text !== 'string' || typeof more !== 'string') wrong += 1;
       if (typeof text !== 'string') continue;
       const kept = this.bounded(text, itemCharsMax);
-      if (kept !== '') found.push([kept, typeof more === 'string' ? this.bounded(more, itemCharsMax) : '']);
+      const second = typeof more === 'string' && kept !== '' ? this.bounded(more, itemCharsMax) : '';
+      if (kept !== '') found.push([kept, second, record]);
     }
     if (wrong > 0)
       this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
@@ -100,8 +104,10 @@ class Fields {
     return this.entries(key).map(([text]) => text);
   }
 
-  named(key: string, name: string): readonly string[] {
-    return this.entries(key, name).map(([text]) => text);
+  obstacles(): NonNullable<Report['obstacles']> {
+    return this.entries('obstacles', 'message').map(([message, , { resolved }]) =>
+      resolved === true ? { message, resolved } : { message },
+    );
   }
 
   reasoned(key: string): Report['blocked'] {
@@ -136,7 +142,7 @@ function readReport(body: string): Reading {
   };
   const assumptions = fields.texts('assumptions');
   const constraints = fields.texts('constraints');
-  const obstacles = fields.named('obstacles', 'message').map(message => ({ message }));
+  const obstacles = fields.obstacles();
   const report: Report = {
     ...(phase === undefined ? {} : { phase }),
     ...told,

@@ -16,7 +16,7 @@ export interface Report {
   readonly assumptions?: readonly string[];
   readonly constraints?: readonly string[];
   /** What stood in its way, for whoever comes next; a task that cannot go on is `blocked`. */
-  readonly obstacles?: readonly { readonly message: string }[];
+  readonly obstacles?: readonly { readonly message: string; readonly resolved?: true }[];
   /** What to do next. */
   readonly next?: string;
 }

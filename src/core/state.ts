@@ -2,6 +2,8 @@
 import type { Breaker } from './breaker.ts';
 import type { Because, Escalation, EventOf, HandoffTrigger, Repetition, Usage } from './event.ts';
 import { defaultSettings, type Settings } from './limits.ts';
+import type { Obstacle } from './obstacles.ts';
+import type { ReviewState } from './review.ts';
 import type { Report } from './signal.ts';
 import { emptyTable, type TaskTable } from './task.ts';
 import type { TerminationReason } from './termination.ts';
@@ -27,6 +29,8 @@ export interface LiveIteration {
   readonly handoff?: { readonly trigger: HandoffTrigger; readonly at: number; readonly delivered: boolean };
   /** The ladder's last step: it must end. */
   readonly terminated?: Because;
+  /** Its effect may have happened. */
+  readonly intended?: { readonly key: string; readonly repeatable: boolean };
 }
 
 /** A claim whose proof is still to be run. */
@@ -152,6 +156,8 @@ export interface State {
   readonly checkpointsMade: number;
   /** The newest one's id, empty before the first. */
   readonly lastCheckpoint: string;
+  /** What was there before any work. */
+  readonly first?: CheckpointMark;
   readonly newest?: CheckpointMark;
   /** The newest one at which no error stood open. */
   readonly good?: CheckpointMark;
@@ -168,6 +174,11 @@ export interface State {
   readonly protectedHash?: string;
   readonly branch?: string;
   readonly baseline?: EventOf<'loop.started'>['baseline'];
+  /** What a person said yes to, and what the document says now. */
+  readonly approval?: { readonly hash: string; readonly by: string; readonly at: number; readonly because: Because };
+  readonly substance?: string;
+  readonly obstacles: readonly Obstacle[];
+  readonly review?: ReviewState;
   readonly ended?: { readonly reason: TerminationReason; readonly because: Because; readonly at: number };
 }
 
@@ -232,6 +243,7 @@ export const initialState: State = {
   accepted: [],
   toolCalls: 0,
   lastChecks: {},
+  obstacles: [],
 };
 
 export function isBusy(state: State): boolean {

@@ -11,7 +11,41 @@ export interface TaskSpec {
   readonly skipped: boolean;
   /** The work may delete or weaken tests: it says so itself. */
   readonly mayChangeTests?: boolean;
+  /** The document says that nobody can go on with it. */
+  readonly blocked?: boolean;
+  /** Who does it, and nobody else: an action. Absent: the loop's chain of agents. */
+  readonly performer?: string;
+  /** What an action is to do; only its performer reads it. */
+  readonly order?: Order;
+  /** Attempts that it came with, and how many it may have; absent: none, and the loop's limit. */
+  readonly attemptsBefore?: number;
+  readonly attemptsMax?: number;
+  /** It only looks at the work: such tasks go on side by side in one tree. */
+  readonly reads?: true;
+  /** A person sits at the terminal with its performer. */
+  readonly interactive?: true;
+  /**
+   * What closes it. `claim` (absent): a claim in the last message. `result`: that its performer ended well. `findings`: that
+   * the last message holds a review by the schema.
+   */
+  readonly closing?: 'result' | 'findings';
+  /** The round of a review or an interview that it belongs to, and the part that it plays there. */
+  readonly round?: number;
+  readonly role?: string;
 }
+
+/** A value as JSON has them. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export type Order =
+  | {
+      readonly type: 'mcp';
+      readonly server: string;
+      readonly tool: string;
+      readonly params: { readonly [key: string]: Json };
+    }
+  | { readonly type: 'create_file'; readonly path: string; readonly content: string }
+  | { readonly type: 'notify_human'; readonly message: string };
 
 export type TaskStatus = 'pending' | 'active' | 'done' | 'blocked' | 'skipped';
 
@@ -63,8 +97,10 @@ export const emptyTable: TaskTable = {
 };
 
 export function taskFromSpec(spec: TaskSpec): Task {
-  const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : 'pending';
-  return { ...spec, status, attempts: 0, escalations: 0, claimFailed: false, ignoresUnmet: false };
+  const parked = spec.blocked === true ? { parked: 'the document says that it is blocked' } : {};
+  const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : spec.blocked ? 'blocked' : 'pending';
+  const attempts = spec.attemptsBefore ?? 0;
+  return { ...spec, status, ...parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
 }
 
 function positionOf(table: TaskTable, id: string): number | undefined {

@@ -1,8 +1,9 @@
 // Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
 import { isExhausted } from './breaker.ts';
 import { formatDuration, formatUsd, plural } from './format.ts';
+import { isReviewAchieved, reviewShortfall } from './review.ts';
 import { activeMsAt, isWorking, type State, totalTokens } from './state.ts';
-import { progress } from './task.ts';
+import { openTasks, progress } from './task.ts';
 
 export type TerminationReason =
   | 'goal_achieved'
@@ -49,13 +50,20 @@ function outOfTime(state: State, now: number): string | undefined {
   return undefined;
 }
 
+/** Seed 002: a task that has used up its attempts ends everything, where a person wants it so. */
+function haltedBy(state: State): string | undefined {
+  if (!state.settings.haltOnMaxAttempts) return undefined;
+  const task = openTasks(state.tasks).find(one => one.status === 'blocked' && one.attempts > 0);
+  return task && `${task.id} used up its ${plural(task.attempts, 'attempt')} (--halt-on-max-attempts)`;
+}
+
 export const criteria: readonly Criterion[] = [
   {
     reason: 'goal_achieved',
     hard: false,
     holds: state => {
       const { total, done, skipped, open } = progress(state.tasks);
-      if (!state.loaded || open > 0) return undefined;
+      if (!state.loaded || open > 0 || !isReviewAchieved(state)) return undefined;
       return `${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`;
     },
   },
@@ -88,7 +96,7 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const { consecutiveErrorsMax } = state.settings.limits;
-      if (state.errorsInRow < consecutiveErrorsMax) return undefined;
+      if (state.errorsInRow < consecutiveErrorsMax || state.settings.mode === 'review') return undefined; // a person is asked
       return `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)`;
     },
   },
@@ -97,6 +105,9 @@ export const criteria: readonly Criterion[] = [
     reason: 'max_iterations',
     hard: false,
     holds: state => {
+      // A review whose rounds are used up is over, and not done.
+      const short = state.loaded && progress(state.tasks).open === 0 ? reviewShortfall(state) : undefined;
+      if (short !== undefined) return short;
       const { iterationsMax } = state.settings.limits;
       if (iterationsMax === null || state.iterations < iterationsMax) return undefined;
       return `iteration ${state.iterations} of ${iterationsMax} (--max-iterations)`;
@@ -107,6 +118,8 @@ export const criteria: readonly Criterion[] = [
     reason: 'no_progress',
     hard: false,
     holds: state => {
+      const halted = haltedBy(state);
+      if (halted !== undefined) return halted;
       const { noProgressIterations } = state.settings.limits;
       if (state.sinceProgress < noProgressIterations) return undefined;
       return `no task completed in the last ${plural(state.sinceProgress, 'iteration')}`;

@@ -41,7 +41,16 @@ export interface Engine {
   readonly notifiers: readonly Notifier[];
   /** The one funnel: every input goes through it before it is decided, stored, shown or sent. */
   readonly redact: Redact;
-  readonly prompt: (state: State, live: LiveIteration, instructions: string) => { readonly text: string };
+  readonly prompt: (
+    state: State,
+    live: LiveIteration,
+    instructions: string,
+    facts: Readonly<Record<string, string>>,
+  ) => { readonly text: string; readonly system?: string };
+  /** What a prompt needs and the state does not hold. */
+  readonly facts?: (state: State, live: LiveIteration) => Promise<Readonly<Record<string, string>>>;
+  /** The file that ends an interactive round, when it is not done.md in the folder of work. */
+  readonly doneFile?: string;
   /** Asks the person at the terminal; absent when there is none. */
   readonly ask?: (escalation: Escalation, state: State, stop: AbortSignal) => Promise<Answer | undefined>;
   /** Every iteration gets the terminal. */

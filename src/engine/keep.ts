@@ -6,6 +6,8 @@ import { checkpointRecord, recordText } from '../views/checkpoint.ts';
 import { sha256Of } from './records.ts';
 import type { Perform } from './workplace.ts';
 
+const filesMax = 200;
+
 export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engine, state, post, anchor }) => {
   const { workspace } = engine;
   if (workspace === undefined) return post({ type: 'checkpoint-failed', problem: 'This folder has no history.' });
@@ -49,6 +51,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
     ref,
     sha256: sha256Of(text),
     skipped,
+    ...(changes.length === 0 ? {} : { files: changes.slice(0, filesMax).map(one => one.path) }),
   });
 };
 

@@ -2,6 +2,7 @@
 import type { Input } from '../core/input.ts';
 import { isBusy, type State } from '../core/state.ts';
 import type { Problem } from '../ports/source.ts';
+import { documentInput } from './document.ts';
 import type { Engine } from './engine.ts';
 
 export type Opening = { readonly inputs: readonly Input[] } | { readonly problems: readonly Problem[] };
@@ -18,7 +19,7 @@ export async function openingInputs(
   if (hasBegun && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
   const loaded = state.loaded && !settleOnly ? await engine.source.load() : undefined;
   if (loaded?.type === 'failed') return { problems: loaded.problems };
-  if (loaded?.type === 'loaded') inputs.push({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+  if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
   for (const { id, kind } of state.escalations) {
     if (kind !== 'storage' || settleOnly) continue;
     inputs.push({

@@ -1,8 +1,10 @@
 // Turns each effect into a call of a port and the answer into an input: one row per effect, no decisions.
 import type { Answer } from '../core/event.ts';
+import { showsProgress } from '../core/fold.ts';
 import type { Effect } from '../core/next.ts';
 import { liveIteration } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
+import { documentInput } from './document.ts';
 import { checkpoint, commit, restore } from './keep.ts';
 import { check, merge } from './prove.ts';
 import { supervise } from './supervise.ts';
@@ -11,14 +13,14 @@ import type { Perform, Workplace } from './workplace.ts';
 const load: Perform<'load'> = async (_effect, { engine, post, refuse }) => {
   const loaded = await engine.source.load();
   if (loaded.type === 'failed') refuse(loaded.problems);
-  else if (loaded.type === 'loaded') post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+  else if (loaded.type === 'loaded') post(documentInput(loaded));
   else refuse([{ message: 'the document was read before this loop had its tasks' }]);
 };
 
 /** The document is read again before every iteration; when it changed, the choice is made anew. */
 const begin: Perform<'begin'> = async ({ task, performer }, { engine, post }) => {
   const loaded = await engine.source.load();
-  if (loaded.type === 'loaded') post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+  if (loaded.type === 'loaded') post(documentInput(loaded));
   post({ type: 'begin', task, performer, holder: engine.holder.id });
 };
 
@@ -38,7 +40,11 @@ const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post 
 const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
   const marks = tasks.flatMap(id => {
     const task = findTask(state.tasks, id);
-    return task === undefined ? [] : [{ id, done: task.status === 'done', skipped: task.status === 'skipped' }];
+    if (task === undefined) return [];
+    const { status, attempts } = task;
+    // Where the document shows only what is done, a task that changed hands meanwhile is no reason to write again.
+    const more = showsProgress[state.settings.mode] || state.settings.mode === 'plan' ? { status, attempts } : {};
+    return [{ id, done: status === 'done', skipped: status === 'skipped', ...more }];
   });
   const saved = await engine.source.save(marks);
   if (saved.type === 'failed')
@@ -101,7 +107,7 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   stall: async (_effect, { post }) => post({ type: 'stalled' }),
   end: async (_effect, { engine, state, post }) => {
     const loaded = state.loaded ? await engine.source.load() : undefined;
-    if (loaded?.type === 'loaded') post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash });
+    if (loaded?.type === 'loaded') post(documentInput(loaded));
     post({ type: 'end' });
   },
 };

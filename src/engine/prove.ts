@@ -3,6 +3,7 @@ import type { CheckOutcome } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
 import type { Doubt } from '../core/work.ts';
 import type { Span } from '../ports/workspace.ts';
+import { documentInput } from './document.ts';
 import type { Perform, Workplace } from './workplace.ts';
 
 type Ran =
@@ -20,7 +21,12 @@ type Ran =
  * Stops at the first failure: one refused claim needs one reason. Protected files are put back before every check, and
  * looked at once more after the last: what a check runs may be the agent's work, and may rewrite the check under way.
  */
-async function runChecks({ engine }: Workplace, directory: string, stop: AbortSignal): Promise<Ran> {
+async function runChecks(
+  { engine, state }: Workplace,
+  task: string,
+  directory: string,
+  stop: AbortSignal,
+): Promise<Ran> {
   const outcomes: CheckOutcome[] = [];
   const restored: string[] = [];
   const ran = (): Ran => ({ type: 'ran', outcomes, restored });
@@ -29,7 +35,7 @@ async function runChecks({ engine }: Workplace, directory: string, stop: AbortSi
     const before = await guard();
     if (before.damaged !== undefined) return { type: 'damaged', problem: before.damaged };
     restored.push(...before.restored);
-    const outcome = await one.run(directory, stop);
+    const outcome = await one.run(directory, stop, findTask(state.tasks, task));
     if (stop.aborted) return { type: 'stopped' };
     outcomes.push(outcome);
     if (!outcome.passed) return ran();
@@ -97,12 +103,12 @@ function damaged({ post }: Workplace, iteration: number, detail: string): void {
 async function readDocument({ engine, post }: Workplace, iteration: number): Promise<void> {
   const loaded = await engine.source.load();
   if (loaded.type !== 'loaded') return;
-  post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash, during: iteration });
+  post(documentInput(loaded, iteration));
 }
 
 export const check: Perform<'check'> = async ({ iteration, task }, place, stop) => {
   const { engine, state, post } = place;
-  const ran = await runChecks(place, directoryOf(place, task), stop);
+  const ran = await runChecks(place, task, directoryOf(place, task), stop);
   if (ran.type === 'stopped') return;
   if (ran.type === 'damaged') return damaged(place, iteration, ran.problem);
   await readDocument(place, iteration);
@@ -136,7 +142,7 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) 
   if (!brought.ok) return done(false, brought.problem);
   if (brought.landed) return done(true, 'it had been merged before');
   if (brought.changed || !place.proven.has(iteration)) {
-    const ran = await runChecks(place, directoryOf(place, task), stop);
+    const ran = await runChecks(place, task, directoryOf(place, task), stop);
     if (ran.type === 'stopped') return;
     if (ran.type === 'damaged') return done(false, ran.problem);
     const { outcomes } = ran;

@@ -1,12 +1,13 @@
 // Writes the views of a loop into its folder: status.json while it runs, report.json beside it; never in the loop's way.
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { evolve } from '../core/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ledger } from '../ports/store.ts';
+import type { ModeView, ViewFile } from '../views/mode-view.ts';
 import { ReportView } from '../views/report.ts';
 import { eventsOf } from './replay.ts';
 
@@ -17,6 +18,14 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
+/** A mode's views lie where its users look for them, beside their own files. */
+async function putView({ path, text, once }: ViewFile): Promise<void> {
+  if (text === null) return rm(path, { force: true });
+  await mkdir(dirname(path), { recursive: true });
+  if (once) return writeFile(path, text, { flag: 'wx' }).catch(() => {});
+  await writeFileAtomic(path, text, { fsync: false });
+}
+
 /** Views are projections of the ledger: the publisher reads it for itself, a second at the earliest after the last time. */
 export function publisher(
   ledger: Ledger,
@@ -24,7 +33,9 @@ export function publisher(
   loop: string,
   folder: string,
   warn: (sentence: string) => void,
+  modeView?: ModeView,
 ): Publisher {
+  const shown = new Map<string, string | null>();
   const view = new ReportView();
   let state: State = initialState;
   let seq = 0;
@@ -36,6 +47,7 @@ export function publisher(
       for (const recorded of page) {
         state = evolve(state, recorded.event);
         view.add(recorded.event);
+        modeView?.add(recorded.event, state);
         seq = recorded.seq;
       }
       await setImmediate(); // a long loop that was resumed has thousands of pages, and its agents must not wait for them
@@ -44,6 +56,11 @@ export function publisher(
     const options = { fsync: false, mode: 0o600 } as const;
     await writeFileAtomic(join(folder, 'status.json'), `${JSON.stringify(view.status(), null, 2)}\n`, options);
     await writeFileAtomic(join(folder, 'report.json'), `${JSON.stringify(view.report(state), null, 2)}\n`, options);
+    for (const file of modeView?.files(state) ?? []) {
+      if (shown.get(file.path) === file.text) continue;
+      await putView(file);
+      shown.set(file.path, file.text);
+    }
   };
   const queue = (): Promise<void> => {
     writing = writing

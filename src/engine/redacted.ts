@@ -6,7 +6,14 @@ import { type Redact, redactDeep } from '../core/redact.ts';
 /** Names, places and hashes must stay what they are: what was rewritten could not be found again. */
 export function redacted(input: Input, redact: Redact): Input {
   const clean = redactDeep(input, redact);
-  if (input.type === 'checkpointed') return { ...input, skipped: redactDeep(input.skipped, redact) };
+  if (input.type === 'checkpointed') {
+    const { skipped, files } = input;
+    return {
+      ...input,
+      skipped: redactDeep(skipped, redact),
+      ...(files === undefined ? {} : { files: redactDeep(files, redact) }),
+    };
+  }
   if (input.type !== 'start' || clean.type !== 'start') return clean;
   const { loop, name, document, directory } = input;
   return { ...clean, loop, name, document, directory };
@@ -14,6 +21,7 @@ export function redacted(input: Input, redact: Redact): Input {
 
 /** A report is JSON: what was escaped in the message is decoded by the core (B66). */
 export function redactedReport(event: Event, redact: Redact): Event {
+  if (event.type === 'review.answered') return { ...event, answer: redactDeep(event.answer, redact) };
   if (event.type !== 'iteration.ended' || event.report === undefined) return event;
   return { ...event, report: redactDeep(event.report, redact) };
 }

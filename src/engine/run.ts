@@ -1,23 +1,19 @@
 // The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
 import { commandVersion, isCommand } from '../core/command.ts';
-import { decide } from '../core/decide.ts';
-import type { Event } from '../core/event.ts';
-import { evolve } from '../core/evolve.ts';
 import type { Input } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../ports/source.ts';
 import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
-import { diskFull } from './disk-full.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { failureIn, keepLease } from './keep-lease.ts';
 import { NoteBoard } from './notes.ts';
 import { oneAtTheTerminal } from './one-terminal.ts';
 import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
-import { redacted, redactedReport } from './redacted.ts';
-import { type Replayed, replay, saveSnapshot, snapshotEvery } from './replay.ts';
+import { Recorder } from './recorder.ts';
+import { type Replayed, replay } from './replay.ts';
 import { lastSaved, settled } from './settle.ts';
 import { storageFailure } from './storage-failure.ts';
 import { handoffStop } from './supervise.ts';
@@ -32,17 +28,14 @@ export interface RunOptions {
 }
 
 class LoopRun {
-  private state: State;
-  private seq: number;
-  private hash: string;
-  private snapshotSeq: number;
+  private readonly book: Recorder;
+  private readonly intents = new Map<number, (stored: boolean) => void>();
   private readonly running = new Map<string, AbortController>();
   private readonly inbox: Input[] = [];
   private readonly board = new NoteBoard();
   private readonly proven = new Set<number>();
   private mailWaiting = true;
   private failure: StoreFailure | undefined;
-  private lastWordSaid = false;
   private refused: readonly Problem[] | undefined;
   private crash: unknown;
   private wake: () => void = () => {};
@@ -54,10 +47,11 @@ class LoopRun {
     this.engine = engine;
     this.lease = lease;
     this.options = options;
-    this.state = from.state;
-    this.seq = from.seq;
-    this.hash = from.hash;
-    this.snapshotSeq = from.seq - from.folded;
+    this.book = new Recorder(engine, lease, from, failure => this.fail(failure));
+  }
+
+  private get state(): State {
+    return this.book.state;
   }
 
   private readonly post = (input: Input): void => {
@@ -85,7 +79,7 @@ class LoopRun {
   private async turn(): Promise<RunResult> {
     for (;;) {
       await this.recordAll();
-      if (this.failure?.kind === 'disk-full' && !this.lastWordSaid) await this.lastWord(this.failure);
+      if (this.failure !== undefined) await this.book.lastWord(this.failure);
       const plan = this.plan();
       this.reconcile(plan);
       if (this.inbox.length > 0) continue;
@@ -135,7 +129,8 @@ class LoopRun {
       state: this.state,
       post: this.post,
       board: this.board,
-      anchor: { sequence: this.seq, hash: this.hash },
+      intend: this.intend,
+      anchor: { sequence: this.book.seq, hash: this.book.hash },
       proven: this.proven,
       refuse: (problems: readonly Problem[]): void => {
         this.refused = problems;
@@ -233,53 +228,19 @@ class LoopRun {
   }
 
   private async record(raw: Input, takes?: number): Promise<void> {
-    if (this.failure) return;
-    const input = redacted(raw, this.engine.redact);
-    const decided = decide(this.state, input, this.engine.clock.now());
-    const events = decided.map(event => redactedReport(event, this.engine.redact));
-    if (events.length === 0 && takes === undefined) return;
-    await this.append(events, takes);
+    const stored = !this.failure && (await this.book.record(raw, takes));
+    if (raw.type === 'intended') this.intents.get(raw.iteration)?.(stored);
   }
 
-  private async append(events: readonly Event[], takes?: number): Promise<void> {
-    const { ledger, notifiers, publish } = this.engine;
-    const options = { token: this.lease.token, ...(takes === undefined ? {} : { takes }) };
-    const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);
-    if (!appended.ok) return this.fail(appended.failure);
-    this.seq = appended.seq;
-    this.hash = appended.hash;
-    for (const event of events) {
-      this.state = evolve(this.state, event);
-      for (const notifier of notifiers) notifier.tell(event, this.state);
-    }
-    publish?.changed();
-    if (this.seq - this.snapshotSeq >= snapshotEvery && this.state.live.length > 0) await this.snapshot();
-  }
-
-  private async snapshot(): Promise<void> {
-    this.snapshotSeq = this.seq;
-    const { ledger, version } = this.engine;
-    await saveSnapshot(ledger, this.lease.loop, version, {
-      state: this.state,
-      seq: this.seq,
-      hash: this.hash,
-      folded: 0,
+  /** An action waits here until its intent is durable: false means that it must not act. */
+  private readonly intend = (iteration: number, repeatable: boolean): Promise<boolean> =>
+    new Promise(done => {
+      this.intents.set(iteration, stored => {
+        this.intents.delete(iteration);
+        done(stored);
+      });
+      this.post({ type: 'intended', iteration, repeatable });
     });
-  }
-
-  /** A full disk: the reserve file makes room for one question, so that the next start knows (F38). */
-  private async lastWord(failure: StoreFailure): Promise<void> {
-    this.lastWordSaid = true;
-    this.engine.freeReserve?.();
-    const because = 'the ledger could not be written';
-    const input: Input = { type: 'escalate', question: diskFull(failure.detail), because };
-    const events = decide(this.state, redacted(input, this.engine.redact), this.engine.clock.now());
-    const { token, loop } = this.lease;
-    const appended = await this.engine.ledger.store.append(loop, this.seq, events, { token });
-    if (!appended.ok) return;
-    this.seq = appended.seq;
-    for (const event of events) this.state = evolve(this.state, event);
-  }
 }
 
 /** Runs a loop until it ends, waits for a human, is interrupted, or cannot go on. Run and resume are this one path. */

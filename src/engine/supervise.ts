@@ -1,12 +1,15 @@
 // Watches one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
+import { keyOf } from '../core/decide-action.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Input } from '../core/input.ts';
 import type { Limits } from '../core/limits.ts';
 import { type LiveIteration, noUsage, totalTokens } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
 import { takeCharacters } from '../core/text.ts';
 import type { Activity } from '../ports/performer.ts';
 import type { SpoolWriter } from '../ports/spool.ts';
+import { documentInput } from './document.ts';
 import type { Engine } from './engine.ts';
 import { sparingly } from './sparingly.ts';
 import type { Workplace } from './workplace.ts';
@@ -43,7 +46,7 @@ const isLargeFor =
  * Reports that the iteration is alive and since when it is quiet, so that a crash loses half of its time at most. A context
  * that fills up is reported at once: the loop may want to hand off.
  */
-function startPulse({ clock, interactive }: Engine, iteration: number, limits: Limits, post: Post): Pulse {
+function startPulse({ clock }: Engine, iteration: number, limits: Limits, isInteractive: boolean, post: Post): Pulse {
   let heardAt = clock.now();
   let everyMs = heartbeatMsMin;
   let contextUsed: number | undefined;
@@ -51,7 +54,7 @@ function startPulse({ clock, interactive }: Engine, iteration: number, limits: L
   let cancel: () => void = () => {};
   const say = (): void => {
     // At a terminal nothing is heard, and a person sits there.
-    const quietMs = interactive === true ? 0 : Math.max(0, clock.now() - heardAt);
+    const quietMs = isInteractive ? 0 : Math.max(0, clock.now() - heardAt);
     contextSaid = contextUsed ?? contextSaid;
     post({ type: 'heard', iteration, quietMs, ...(contextUsed === undefined ? {} : { contextUsed }) });
   };
@@ -98,7 +101,7 @@ async function readDocument(engine: Engine, live: LiveIteration, post: Post): Pr
     return [];
   }
   if (loaded.type === 'unchanged') return [];
-  post({ type: 'document', tasks: loaded.document.tasks, hash: loaded.hash, during: live.iteration });
+  post(documentInput(loaded, live.iteration));
   return loaded.document.tasks.some(task => task.id === live.task && task.done) ? [live.task] : [];
 }
 
@@ -179,7 +182,7 @@ function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> & { close(
 }
 
 export async function supervise(
-  { engine, state, post, board }: Workplace,
+  { engine, state, post, board, intend }: Workplace,
   live: LiveIteration,
   stop: AbortSignal,
 ): Promise<void> {
@@ -196,9 +199,17 @@ export async function supervise(
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
     return;
   }
-  const prompt = engine.redact(engine.prompt(state, live, await engine.source.instructions()).text);
-  const pulse = startPulse(engine, iteration, state.settings.limits, post);
-  const channel = board.open(iteration, performer.can.steer && engine.interactive !== true);
+  const found = findTask(state.tasks, task);
+  const isInteractive = engine.interactive === true || found?.interactive === true;
+  const words = engine.prompt(
+    state,
+    live,
+    await engine.source.instructions(),
+    (await engine.facts?.(state, live)) ?? {},
+  );
+  const prompt = engine.redact(words.text);
+  const pulse = startPulse(engine, iteration, state.settings.limits, isInteractive, post);
+  const channel = board.open(iteration, performer.can.steer && !isInteractive);
   const { loop, settings } = state;
   const assignment = {
     loop,
@@ -210,13 +221,19 @@ export async function supervise(
     timeMsMax: settings.limits.iterationMsMax,
     environment: engine.environment,
     notes: channel.notes,
-    ...(engine.interactive === true ? { interactive: true } : {}),
+    ...(isInteractive ? { interactive: true } : {}),
+    ...(isInteractive && engine.doneFile !== undefined ? { doneFile: engine.doneFile } : {}),
+    ...(words.system === undefined ? {} : { system: engine.redact(words.system) }),
+    ...(found?.order === undefined ? {} : { order: found.order }),
+    key: keyOf(state, task),
+    intend: (repeatable: boolean) => intend(iteration, repeatable),
   };
   const activities = begun(performer.perform(assignment, stop));
   let spool: SpoolWriter;
   let heard: Heard;
   try {
-    spool = engine.spool.open(iteration, prompt);
+    // What goes into the system prompt is kept with the rest: together they are what the agent was told.
+    spool = engine.spool.open(iteration, [assignment.system, prompt].filter(part => part !== undefined).join('\n\n'));
     heard = await listen(activities, spool, pulse, iteration, post, note => channel.told(note));
   } finally {
     pulse.stop();
@@ -235,6 +252,7 @@ export async function supervise(
     ...(failure === undefined ? {} : { failure }),
   };
   spool.end(performed);
+  await engine.source.tidy?.();
   const statusEdits = await readDocument(engine, live, post);
   post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });
 }

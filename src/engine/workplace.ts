@@ -11,6 +11,8 @@ export interface Workplace {
   readonly state: State;
   readonly post: (input: Input) => void;
   readonly board: NoteBoard;
+  /** Records that an action is about to have its effect; false: it must not. */
+  readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
   readonly refuse: (problems: readonly Problem[]) => void;
   /** The ledger's head. */
   readonly anchor: { readonly sequence: number; readonly hash: string };

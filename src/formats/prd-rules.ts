@@ -1,16 +1,20 @@
 // The rules that a PRD.json must keep: every broken one becomes a sentence that names the place, the value and the remedy.
-import { findCycle } from '../core/graph.ts';
 import type { TaskSpec } from '../core/task.ts';
 import type { FormatOptions, ParsedDocument } from '../ports/source.ts';
 import type { JsonPath } from './json-text.ts';
-import { type ProblemList, pathText, problemsMax } from './problem-list.ts';
+import { type Place, type ProblemList, pathText, problemsMax } from './problem-list.ts';
 import { shown, suspicion } from './shown-text.ts';
-
-const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const idRule = 'Use 1 to 64 letters, digits, dots, hyphens or underscores, starting with a letter or digit.';
+import { checkDependencies, checkIds, idPattern, idRule } from './task-checks.ts';
 
 const documentKeys = ['project', 'description', 'userStories'];
 const storyKeys = ['id', 'title', 'description', 'criteria', 'depends_on', 'passes', 'skipped', 'mayChangeTests'];
+/** What snarktank's ralph, ralph-tui and their kin call the same things; ours go first. */
+const projectNames = ['project', 'name', 'projectName'];
+const criteriaNames = ['criteria', 'acceptanceCriteria'];
+const dependencyNames = ['depends_on', 'dependsOn', 'dependencies'];
+const notesNames = ['notes', 'completionNotes'];
+/** Words that stand for a priority, as the lower number goes first. */
+const priorityWords: Readonly<Record<string, number>> = { critical: 0, high: 1, medium: 2, low: 3 };
 const slipCharsMin = 4; // of shorter keys nearly everything is a near miss
 const keyCharsMax = 40;
 
@@ -57,16 +61,71 @@ export function readDocument(
   }
   const reader = new Reader(problems);
   reader.watchKeys(value, [], documentKeys);
-  const project = reader.text(value, [], 'project', 'Name the project.');
+  const nameKey = projectNames.find(key => Object.hasOwn(value, key)) ?? 'project';
+  const project = reader.text(value, [], nameKey, 'Name the project.');
   const description = 'description' in value ? reader.string(value, [], 'description') : '';
   const stories = reader.list(value, [], 'userStories', 'Add "userStories": [ … ].');
   if (stories?.length === 0) {
     problems.add(['userStories'], 'userStories is empty.', 'Add at least one story.');
   }
   const tasks = (stories ?? []).map((story, row) => readStory(story, row, options, reader));
-  checkIds(tasks, problems);
-  checkDependencies(tasks, problems);
-  return { project, goal: description.trim() === '' ? project : description, tasks, notices: reader.notices() };
+  const wording = wordingOf(stories ?? [], problems);
+  checkIds(tasks, wording);
+  checkDependencies(tasks, wording);
+  const notices = [...unused(value), ...reader.notices()];
+  return {
+    project,
+    goal: description.trim() === '' ? project : description,
+    tasks: byPriority(tasks, stories ?? []),
+    notices,
+  };
+}
+
+function wordingOf(stories: readonly unknown[], problems: ProblemList) {
+  const dependencyKey = (row: number): string => {
+    const story = stories[row];
+    return isObject(story) ? listKey(story, dependencyNames) : 'depends_on';
+  };
+  return {
+    noun: 'story',
+    plural: 'stories',
+    idName: (row: number) => `userStories[${row}].id`,
+    dependenciesName: (row: number) => `userStories[${row}].${dependencyKey(row)}`,
+    idPlace: (row: number) => ['userStories', row, 'id'],
+    dependenciesPlace: (row: number) => ['userStories', row, dependencyKey(row)],
+    add: (place: Place, message: string, fix: string) => problems.add(place, message, fix),
+  };
+}
+
+/** The first name that stands there with a list; our own name where there is none. */
+function listKey(story: JsonObject, names: readonly string[]): string {
+  const [own] = names;
+  if (Object.hasOwn(story, own!)) return own!;
+  return names.find(name => Array.isArray(story[name]) && Object.hasOwn(story, name)) ?? own!;
+}
+
+function unused(document: JsonObject): readonly string[] {
+  return typeof document['branchName'] === 'string' && document['branchName'] !== ''
+    ? [`branchName ${shown(document['branchName'])} is not followed: start the loop on the branch that you want.`]
+    : [];
+}
+
+/** The lower number goes first; stories without one come last; without any priority the document's order stands. */
+function byPriority(tasks: readonly TaskSpec[], stories: readonly unknown[]): readonly TaskSpec[] {
+  const priorities = stories.map(story => priorityOf(isObject(story) ? story['priority'] : undefined));
+  if (priorities.every(priority => priority === Number.POSITIVE_INFINITY)) return tasks;
+  const rows = tasks.map((_task, row) => row);
+  // Infinity - Infinity is no number, so equal ones are told apart by their rows.
+  rows.sort((one, other) =>
+    priorities[one] === priorities[other] ? one - other : priorities[one]! - priorities[other]!,
+  );
+  return rows.map(row => tasks[row]!);
+}
+
+function priorityOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  const word = typeof value === 'string' ? value.toLowerCase() : '';
+  return Object.hasOwn(priorityWords, word) ? priorityWords[word]! : Number.POSITIVE_INFINITY;
 }
 
 function readStory(value: unknown, row: number, options: FormatOptions, reader: Reader): TaskSpec {
@@ -80,9 +139,9 @@ function readStory(value: unknown, row: number, options: FormatOptions, reader: 
   return {
     id: readId(value, at, reader),
     title: reader.text(value, at, 'title', 'Give the story a short title.'),
-    description: reader.string(value, at, 'description'),
-    criteria: mayLackCriteria && !('criteria' in value) ? [] : readCriteria(value, at, mayLackCriteria, reader),
-    dependsOn: 'depends_on' in value ? readDependencies(value, at, reader) : [],
+    description: readDescription(value, at, reader),
+    criteria: readCriteria(value, at, mayLackCriteria, reader),
+    dependsOn: readDependencies(value, at, reader),
     done: reader.boolean(value, at, 'passes'),
     skipped: 'skipped' in value ? reader.boolean(value, at, 'skipped') : false,
     ...('mayChangeTests' in value && reader.boolean(value, at, 'mayChangeTests') ? { mayChangeTests: true } : {}),
@@ -97,9 +156,20 @@ function readId(story: JsonObject, at: JsonPath, reader: Reader): string {
   return '';
 }
 
+/** What earlier work found out stands in the notes; an agent needs it as much as the story. */
+function readDescription(story: JsonObject, at: JsonPath, reader: Reader): string {
+  const description = Object.hasOwn(story, 'description') ? reader.string(story, at, 'description') : '';
+  const key = notesNames.find(name => typeof story[name] === 'string' && story[name].trim() !== '');
+  if (key === undefined) return description;
+  const notes = `Notes: ${reader.string(story, at, key).trim()}`;
+  return description.trim() === '' ? notes : `${description}\n\n${notes}`;
+}
+
 function readCriteria(story: JsonObject, at: JsonPath, mayBeEmpty: boolean, reader: Reader): readonly string[] {
-  const path = [...at, 'criteria'];
-  const entries = reader.list(story, at, 'criteria', 'Add "criteria": [ … ], one verifiable sentence each.');
+  const key = listKey(story, criteriaNames);
+  if (mayBeEmpty && !Object.hasOwn(story, key)) return [];
+  const path = [...at, key];
+  const entries = reader.list(story, at, key, `Add "${key}": [ … ], one verifiable sentence each.`);
   if (entries?.length === 0 && !mayBeEmpty) {
     reader.problems.add(
       path,
@@ -107,12 +177,18 @@ function readCriteria(story: JsonObject, at: JsonPath, mayBeEmpty: boolean, read
       'Add a criterion that can be verified, or run with --no-criteria.',
     );
   }
-  return (entries ?? []).map((entry, row) => reader.filled(entry, [...path, row], 'State what must be true.'));
+  return (entries ?? []).map((entry, row) => {
+    // Some tools keep a status for each criterion beside its text.
+    const text = isObject(entry) && typeof entry['description'] === 'string' ? entry['description'] : entry;
+    return reader.filled(text, [...path, row], 'State what must be true.');
+  });
 }
 
 function readDependencies(story: JsonObject, at: JsonPath, reader: Reader): readonly string[] {
-  const path = [...at, 'depends_on'];
-  const entries = reader.list(story, at, 'depends_on', 'Write a list of ids.') ?? [];
+  const key = listKey(story, dependencyNames);
+  if (!Object.hasOwn(story, key)) return [];
+  const path = [...at, key];
+  const entries = reader.list(story, at, key, 'Write a list of ids.') ?? [];
   const ids = entries.map((entry, row) => {
     if (typeof entry === 'string') return entry;
     const place = [...path, row];
@@ -120,69 +196,6 @@ function readDependencies(story: JsonObject, at: JsonPath, reader: Reader): read
     return '';
   });
   return [...new Set(ids)];
-}
-
-function checkIds(tasks: readonly TaskSpec[], problems: ProblemList): void {
-  const rows = new Map<string, number>();
-  for (const [row, { id }] of tasks.entries()) {
-    const folded = id.toLowerCase();
-    const first = rows.get(folded);
-    if (id === '') continue;
-    if (first === undefined) {
-      rows.set(folded, row);
-      continue;
-    }
-    const other = tasks[first]!.id;
-    const clash = other === id ? 'is also the id' : `differs only by case from ${shown(other)}, the id`;
-    problems.add(
-      ['userStories', row, 'id'],
-      `userStories[${row}].id ${shown(id)} ${clash} of userStories[${first}].`,
-      'Give each story an id of its own.',
-    );
-  }
-}
-
-function checkDependencies(tasks: readonly TaskSpec[], problems: ProblemList): void {
-  const ids = new Set(tasks.map(task => task.id));
-  for (const [row, task] of tasks.entries()) {
-    for (const id of task.dependsOn) {
-      if (id === '' || (ids.has(id) && id !== task.id)) continue;
-      const isSelf = id === task.id;
-      problems.add(
-        ['userStories', row, 'depends_on'],
-        `userStories[${row}].depends_on names ${shown(id)}, ${isSelf ? 'the story itself' : 'which no story has as its id'}.`,
-        isSelf ? 'Remove it from the list.' : 'Correct the id or remove it from the list.',
-      );
-    }
-  }
-  checkCycles(tasks, problems);
-}
-
-/** Finds cycles that share no story, until none or enough are found. */
-function checkCycles(tasks: readonly TaskSpec[], problems: ProblemList): void {
-  let rest = tasks
-    .map((task, row) => ({ id: task.id, row, dependsOn: task.dependsOn.filter(id => id !== task.id) }))
-    .filter(task => task.id !== '');
-  for (let found = 0; found < problemsMax; found++) {
-    const cycle = findCycle(rest);
-    if (cycle === undefined) return;
-    const members = new Set(cycle);
-    const row = rest.find(task => task.id === cycle[0])!.row;
-    problems.add(
-      ['userStories', row, 'depends_on'],
-      `These ${cycle.length} stories wait for each other: ${cycleText(cycle)}.`,
-      'Remove one of these dependencies.',
-    );
-    rest = rest.filter(task => !members.has(task.id));
-  }
-}
-
-function cycleText(cycle: readonly string[]): string {
-  const steps =
-    cycle.length > 8
-      ? [...cycle.slice(0, 4), `… ${cycle.length - 6} more …`, ...cycle.slice(-2), cycle[0]!]
-      : [...cycle, cycle[0]!];
-  return steps.join(' -> ');
 }
 
 /** Reads typed fields, complains with their path, and watches the texts for what a reader would not see. */
@@ -202,7 +215,8 @@ class Reader {
   /** Other keys are the writer's own; one that is nearly ours is probably a slip. */
   watchKeys(from: JsonObject, at: JsonPath, known: readonly string[]): void {
     for (const key of Object.keys(from)) {
-      const meant = meantBy(key, known);
+      const isTaken = Array.isArray(from[key]) && dependencyNames.includes(key);
+      const meant = isTaken ? undefined : meantBy(key, known);
       const place = at.length === 0 ? 'The document' : pathText(at);
       if (meant !== undefined)
         this.warnings.push(`${place} has a key ${shown(key)}, which is ignored: write "${meant}".`);

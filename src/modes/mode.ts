@@ -3,12 +3,35 @@ import type { ModeName } from '../core/limits.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format } from '../ports/source.ts';
 import type { PromptText } from '../prompts/iteration.ts';
+import type { ModeView } from '../views/mode-view.ts';
 
 export interface Mode {
   readonly name: ModeName;
-  readonly format: Format;
-  /** The user's standing instructions, beside the document. */
-  readonly instructionsName: string;
-  readonly defaultInstructions: string;
-  readonly prompt: (state: State, live: LiveIteration, instructions: string) => PromptText;
+  /** The first that recognises a document reads it. */
+  readonly formats: readonly Format[];
+  /** The user's standing words; absent: the document says all. */
+  readonly instructions?: Instructions;
+  readonly prompt: (state: State, live: LiveIteration, instructions: string, facts?: PromptFacts) => PromptText;
+  /** What it shows beside status.json and report.json. */
+  readonly view?: (place: ViewPlace) => ModeView;
+}
+
+export interface Instructions {
+  /** Beside the document, or in the folder of work. */
+  readonly name: string;
+  readonly within: 'document' | 'directory';
+  readonly text: string;
+  /** A first version is written where there is none. */
+  readonly isWritten: boolean;
+}
+
+/** What the engine looks up for a prompt because it is not in the state: `diff` since the start, `scratchpad`, `spec`. */
+export type PromptFacts = Readonly<Record<string, string>>;
+
+/** Absolute paths. */
+export interface ViewPlace {
+  readonly directory: string;
+  readonly document: string;
+  /** The loop's own folder, out of the agent's reach. */
+  readonly folder: string;
 }

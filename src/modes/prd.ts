@@ -6,8 +6,7 @@ import type { Mode } from './mode.ts';
 
 export const prdMode: Mode = {
   name: 'prd',
-  format: prd,
-  instructionsName: 'PROMPT.md',
-  defaultInstructions: prdInstructions,
+  formats: [prd],
+  instructions: { name: 'PROMPT.md', within: 'document', text: prdInstructions, isWritten: true },
   prompt: iterationPrompt,
 };

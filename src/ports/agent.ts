@@ -30,6 +30,12 @@ export interface AgentCli {
     /** How a line begins that it writes, on stderr or instead of its stream, when it has no login. */
     readonly missing?: readonly string[];
   };
+  /**
+   * It takes a text for its system prompt (`LaunchOrder.system`) beside its own. The words are those with which its user can
+   * do the same: where one is in the user's arguments or names a variable of theirs, theirs stays, and ours goes before the
+   * prompt.
+   */
+  readonly systemBy?: readonly string[];
   launch(order: LaunchOrder): Launch;
   /** A fresh one for each iteration: it has memory. */
   reader(order: LaunchOrder): Reader;
@@ -39,6 +45,8 @@ export interface AgentCli {
 
 export interface LaunchOrder {
   readonly prompt: string;
+  /** To be added to its system prompt; short enough for an argument. Never present for one without `systemBy`. */
+  readonly system?: string;
   readonly model?: string;
   /** The user's own arguments (--agent-args), already split; they come last. */
   readonly args: readonly string[];

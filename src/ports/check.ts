@@ -1,5 +1,6 @@
 // The port to a proof that we run ourselves, and to a judge who weighs what no command can prove.
 import type { Usage } from '../core/event.ts';
+import type { Task } from '../core/task.ts';
 
 export interface CheckResult {
   readonly name: string;
@@ -17,7 +18,8 @@ export interface CheckResult {
 /** Contract: never throws; a time-out or an abort is never a pass; nothing it started is alive when it returns. */
 export interface Check {
   readonly name: string;
-  run(directory: string, stop: AbortSignal): Promise<CheckResult>;
+  /** `task`: whose claim is to be proven; absent when nothing was claimed yet. */
+  run(directory: string, stop: AbortSignal, task?: Task): Promise<CheckResult>;
 }
 
 /** What a judge gets to see, and all of it: never the folder itself. */

@@ -1,6 +1,7 @@
 // The port to whatever does an iteration: a coding agent or an action.
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
+import type { Order } from '../core/task.ts';
 
 /** One iteration's work order. Everything a performer may know is in here. */
 export interface Assignment {
@@ -19,6 +20,19 @@ export interface Assignment {
   readonly notes?: Notes;
   /** The performer gets the terminal; nothing is read from its screen. */
   readonly interactive?: boolean;
+  /** The file whose appearance ends an interactive round, when it is not done.md in `directory`. */
+  readonly doneFile?: string;
+  /** The part of the prompt that belongs into the system prompt; an agent without a flag for it gets it before `prompt`. */
+  readonly system?: string;
+  /** What an action is to do. */
+  readonly order?: Order;
+  /** The same for every attempt at the same order in the same loop: a server that takes it does the work once. */
+  readonly key?: string;
+  /**
+   * Records durably that the effect is about to happen, before anything leaves us; false: it must not happen. Called at most
+   * once, by actions with effects only. `repeatable`: doing it twice is as good as once.
+   */
+  readonly intend?: (repeatable: boolean) => Promise<boolean>;
 }
 
 /** A word to a working performer: from a person, or a nudge of ours. */

@@ -1,5 +1,5 @@
 // The port to the document that the tasks come from, and the pure format behind it.
-import type { TaskSpec } from '../core/task.ts';
+import type { TaskSpec, TaskStatus } from '../core/task.ts';
 
 /** One thing wrong with a document: what, where, and how to mend it. */
 export interface Problem {
@@ -15,6 +15,18 @@ export interface ParsedDocument {
   readonly tasks: readonly TaskSpec[];
   /** Worth saying, not worth refusing. */
   readonly notices: readonly string[];
+  /** The document's own name for itself (plan_id). */
+  readonly id?: string;
+  /** What it asks for; flags, variables and config files go before it. */
+  readonly wishes?: Wishes;
+  /** Present when a person must approve it before it may run: what is approved, without the marks that we make ourselves. */
+  readonly approval?: { readonly required: boolean; readonly substance: string };
+}
+
+export interface Wishes {
+  readonly promise?: string;
+  /** null: unlimited, as the document says. */
+  readonly iterationsMax?: number | null;
 }
 
 export type Parsed =
@@ -25,11 +37,18 @@ export interface TaskMark {
   readonly id: string;
   readonly done: boolean;
   readonly skipped: boolean;
+  /** The whole status, for formats that show more than done and skipped. */
+  readonly status?: TaskStatus;
+  readonly attempts?: number;
 }
 
 export interface FormatOptions {
   /** `--no-criteria`: stories without acceptance criteria are allowed. */
   readonly allowEmptyCriteria?: boolean;
+  /** Boxes that were ticked before there was a record count as done (B48). */
+  readonly acceptTicked?: boolean;
+  /** Rounds of an interview. */
+  readonly rounds?: number;
 }
 
 /** Pure. `mark` changes only the bytes that must change: parse(mark(text, m)) = apply(parse(text), m); twice = once. */
@@ -61,4 +80,6 @@ export interface TaskSource {
   save(marks: readonly TaskMark[]): Promise<Saved>;
   /** The user's instructions beside the document (PROMPT.md), re-read when changed. */
   instructions(): Promise<string>;
+  /** An iteration has ended: signal files that it left (done.md) are removed. */
+  tidy?(): Promise<void>;
 }

@@ -13,6 +13,7 @@ import { converse } from './converse.ts';
 import { performAtTerminal, type RoundOrder } from './interactive.ts';
 import type { ProcessOrder } from './spawn.ts';
 import type { Timers } from './timers.ts';
+import { wholePrompt } from './whole-prompt.ts';
 
 export interface CliAgentOptions {
   /** The performer's name, such as `claude/opus`. */
@@ -60,7 +61,7 @@ async function* perform(
   stop: AbortSignal,
 ): AsyncGenerator<Activity, void, void> {
   if (stop.aborted) return yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'never started' } };
-  const order = launchOrder(options, assignment);
+  const order = launchOrder(cli, options, assignment);
   const prepared = prepare(cli, order);
   if (typeof prepared === 'string') {
     return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: prepared } };
@@ -117,11 +118,25 @@ function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment
 
 const promptFile = 'prompt.md';
 
-function launchOrder(options: CliAgentOptions, assignment: Assignment): LaunchOrder {
+/** Below 128 kB, the system's limit for one argument: some agents take it as one. */
+const systemBytesMax = 100_000;
+
+/** Else it goes before the prompt: at a terminal, too, where the prompt is a file. */
+function takesSystem(cli: AgentCli, { args, environment }: CliAgentOptions, assignment: Assignment): boolean {
+  const { system = '' } = assignment;
+  if (cli.systemBy === undefined || system === '' || assignment.interactive === true) return false;
+  if (Buffer.byteLength(system) > systemBytesMax || system.includes('\0')) return false;
+  return !cli.systemBy.some(word => args.some(argument => argument.includes(word)) || Object.hasOwn(environment, word));
+}
+
+function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assignment): LaunchOrder {
   const folder = join(options.folderIn ?? tmpdir(), `ralph-${randomUUID()}`);
   const opening = `Read ${join(folder, promptFile)} and do what it says.`;
+  const { system, prompt } = assignment;
   return {
-    prompt: assignment.prompt,
+    ...(system !== undefined && takesSystem(cli, options, assignment)
+      ? { system, prompt }
+      : { prompt: wholePrompt(assignment) }),
     ...(options.model === undefined ? {} : { model: options.model }),
     args: options.args,
     folder,

@@ -8,9 +8,11 @@ export interface PromptText {
   readonly text: string;
   /** Hash of the part that is the same in every iteration. */
   readonly stableHash: string;
+  /** For the system prompt, where the agent has a flag for it; else it goes before the text. */
+  readonly system?: string;
 }
 
-function taskSection(task: Task, state: State, live: LiveIteration): string {
+export function taskSection(task: Task, state: State, live: LiveIteration): string {
   const { done, total } = progress(state.tasks);
   const max = state.settings.limits.iterationsMax;
   const criteria = task.criteria.length === 0 ? '(none given)' : task.criteria.map(text => `- ${text}`).join('\n');
@@ -29,13 +31,13 @@ function taskSection(task: Task, state: State, live: LiveIteration): string {
   ].join('\n');
 }
 
-function humanSection(state: State, live: LiveIteration): string {
+export function humanSection(state: State, live: LiveIteration): string {
   const given = state.guidance.filter(one => one.iteration === live.iteration);
   if (given.length === 0) return '';
   return ['## Guidance for you', '', ...given.map(one => `From ${one.by}:\n${quoted(one.text)}`)].join('\n');
 }
 
-function refusalSection(state: State, task: Task): string {
+export function refusalSection(state: State, task: Task): string {
   const parts: string[] = [];
   if (task.rejection !== undefined)
     parts.push(`The last claim that ${task.id} is done was not accepted:\n${quoted(task.rejection)}`);

@@ -1,6 +1,6 @@
 // The source of tasks that is a file: reads it only when it changed, marks it atomically, puts it back when it was broken.
 import { hash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { IndexedFormat } from '../formats/indexed-format.ts';
@@ -15,7 +15,7 @@ import type {
   TaskMark,
   TaskSource,
 } from '../ports/source.ts';
-import { instructionsReader } from './instructions.ts';
+import { type InstructionsFile, instructionsReader } from './instructions.ts';
 import { replaceFile } from './replace-file.ts';
 import { errorCode, type FileIdentity, identify, readText } from './text-file.ts';
 
@@ -31,8 +31,10 @@ export interface FileSourceSettings {
   readonly copyPath: string;
   /** Nothing that it would change is kept in our folder: a document with a secret has its copy in memory only. */
   readonly redact?: (text: string) => string;
-  readonly instructionsPath: string;
-  readonly defaultInstructions: string;
+  /** Absent: the document says all. */
+  readonly instructions?: InstructionsFile;
+  /** Signal files that an iteration may leave; removed when it has ended. */
+  readonly signals?: readonly string[];
 }
 
 /** What touches the disk, so that a test can count the reads and let the writes fail. */
@@ -59,7 +61,8 @@ type Bad = { readonly type: 'missing' | 'broken' | 'unusable'; readonly problems
 
 export function fileSource(settings: FileSourceSettings, disk: Partial<FileAccess> = {}): TaskSource {
   const file = new DocumentFile(settings, { read: readText, replace: replaceFile, ...disk });
-  const instructions = instructionsReader(settings.instructionsPath, settings.defaultInstructions, disk.read);
+  const instructions =
+    settings.instructions === undefined ? async () => '' : instructionsReader(settings.instructions, disk.read);
   let turn: Promise<unknown> = Promise.resolve();
   // One at a time: a load between the steps of a save would take our own bytes for somebody else's.
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -71,6 +74,9 @@ export function fileSource(settings: FileSourceSettings, disk: Partial<FileAcces
     load: () => inTurn(() => file.load()),
     save: marks => inTurn(() => file.save(marks)),
     instructions: () => inTurn(instructions),
+    tidy: async () => {
+      for (const path of settings.signals ?? []) await rm(path, { force: true });
+    },
   };
 }
 

@@ -6,6 +6,14 @@ import { type FileIdentity, identify, type ReadText, readText } from './text-fil
 
 const instructionsBytesMax = 1024 * 1024;
 
+export interface InstructionsFile {
+  readonly path: string;
+  /** What holds where there is no file. */
+  readonly text: string;
+  /** A first version is written where there is none. */
+  readonly isWritten: boolean;
+}
+
 /** What would keep a loop from using this file; a file that does not exist yet is none. */
 export async function checkInstructions(path: string): Promise<readonly Problem[]> {
   const read = await readText(path, instructionsBytesMax);
@@ -16,12 +24,15 @@ export async function checkInstructions(path: string): Promise<readonly Problem[
 }
 
 /** A function that gives the current text: the file's, or the last good one when the file became unusable. */
-export function instructionsReader(path: string, defaultText: string, read = readText): () => Promise<string> {
+export function instructionsReader(
+  { path, text: defaultText, isWritten }: InstructionsFile,
+  read = readText,
+): () => Promise<string> {
   let known: { readonly text: string; readonly identity: FileIdentity | undefined } | undefined;
   return async () => {
     const identity = await identify(path);
     if (known && (identity === known.identity || identity === undefined)) return known.text;
-    if (identity === undefined) {
+    if (identity === undefined && isWritten) {
       // `wx`: whatever appeared meanwhile is the user's. Where we may not write, the default text serves all the same.
       await writeFile(path, defaultText, { flag: 'wx' }).catch(() => undefined);
     }

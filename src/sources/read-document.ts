@@ -9,12 +9,12 @@ export async function readParsed(
   path: string,
   format: Format,
   options: FormatOptions,
-  instructionsPath: string,
+  instructionsPath: string | undefined,
 ): Promise<Parsed> {
   const read = await readText(path, documentBytesMax);
   if (read.type !== 'text') return { ok: false, problems: [read.problem] };
   const parsed = format.parse(read.text, options);
   if (!parsed.ok) return parsed;
-  const problems = await checkInstructions(instructionsPath);
+  const problems = instructionsPath === undefined ? [] : await checkInstructions(instructionsPath);
   return problems.length > 0 ? { ok: false, problems } : parsed;
 }

@@ -1,12 +1,13 @@
 // The account of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 import type { Event } from '../core/event.ts';
 import { formatDuration, isoTime } from '../core/format.ts';
+import type { Report } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import { allTasks, progress } from '../core/task.ts';
 import { costWords } from './cost.ts';
 import { endingOf } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
-import { type LoopStatus, StatusView } from './status.ts';
+import { type IterationStatus, type LoopStatus, StatusView } from './status.ts';
 
 interface TaskReport {
   readonly id: string;
@@ -15,6 +16,11 @@ interface TaskReport {
   readonly verified: boolean | null;
   readonly attempts: number;
   readonly note: string;
+}
+
+interface IterationReport extends IterationStatus {
+  readonly task: string;
+  readonly performer: string;
 }
 
 export interface CheckReport {
@@ -33,7 +39,7 @@ export interface LoopReport {
   readonly summary: string;
   readonly verified: boolean;
   readonly items: readonly TaskReport[];
-  readonly iterations: LoopStatus['iterations'];
+  readonly iterations: readonly IterationReport[];
   readonly tokens: { readonly input: number; readonly output: number };
   readonly cost_usd: number;
   readonly cost_estimated: boolean;
@@ -46,15 +52,28 @@ export interface LoopReport {
   readonly completed_at: string;
 }
 
+/** What the agent calls done, open and blocked (goal mode): its word, so never more than claimed. */
+function reportedItems(report: Report | undefined): readonly TaskReport[] {
+  if (report === undefined) return [];
+  const rows = [
+    ...report.completed.map(title => ({ title, status: 'done', verified: false, note: '' })),
+    ...report.pending.map(title => ({ title, status: 'pending', verified: null, note: '' })),
+    ...report.blocked.map(({ item, reason }) => ({ title: item, status: 'blocked', verified: null, note: reason })),
+  ];
+  return rows.map((row, at) => ({ id: `item-${at + 1}`, ...row, attempts: 0 }));
+}
+
 /** Folds events beside the state that the caller already has. */
 export class ReportView {
   private readonly statusView = new StatusView();
   private readonly metricsView = new MetricsView();
   private readonly checks: CheckReport[] = [];
+  private lastReport: Report | undefined;
 
   add(event: Event): void {
     this.statusView.add(event);
     this.metricsView.add(event);
+    if (event.type === 'iteration.ended') this.lastReport = event.report ?? this.lastReport;
     if (event.type !== 'check.ended') return;
     const { iteration, task, check, passed } = event;
     this.checks.push({ iteration, task, check, passed });
@@ -67,6 +86,7 @@ export class ReportView {
   report(state: State): LoopReport {
     const status = this.statusView.status();
     const metrics = this.metricsView.metrics();
+    const workers = this.statusView.workers();
     const items = [...allTasks(state.tasks)].map(task => ({
       id: task.id,
       title: task.title,
@@ -83,8 +103,8 @@ export class ReportView {
       reason: state.ended?.reason ?? '',
       summary: endingOf(state).sentence,
       verified: progress(state.tasks).unverified === 0,
-      items,
-      iterations: status.iterations,
+      items: [...items, ...(state.settings.mode === 'goal' ? reportedItems(this.lastReport) : [])],
+      iterations: status.iterations.map((row, at) => ({ ...row, task: '', performer: '', ...workers[at] })),
       tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
       cost_usd: status.total_cost,
       cost_estimated: state.usage.estimated,

@@ -1,4 +1,5 @@
 // The seed's LoopStatus, field for field: a pure projection of the ledger.
+import { phaseOf } from '../core/continuation.ts';
 import type { Event, EventOf } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { isoTime } from '../core/format.ts';
@@ -87,6 +88,8 @@ interface Draft {
   iteration: number;
   task: string;
   performer: string;
+  /** Of the work that it went on with. */
+  phase: string;
   startedAt: number;
   endedAt: number;
   inputTokens: number;
@@ -121,12 +124,18 @@ export class StatusView {
     else if (event.type === 'iteration.ended') this.end(draft, event);
   }
 
+  /** The goal is no item of itself: its items are those that the agent reports (seed 000). */
+  private isByItems(): boolean {
+    return this.state.settings.mode === 'goal';
+  }
+
   private begin(event: EventOf<'iteration.started'>): void {
     const { iteration, task, performer, at } = event;
     this.drafts.set(iteration, {
       iteration,
       task,
       performer,
+      phase: this.isByItems() ? phaseOf(this.state) : 'implementing',
       startedAt: at,
       endedAt: 0,
       inputTokens: 0,
@@ -151,14 +160,17 @@ export class StatusView {
 
   private row(draft: Draft): IterationStatus {
     const report = draft.ended?.report;
+    const isClosed = draft.closed.length > 0;
+    const closed = this.isByItems() ? [] : draft.closed;
+    const open = this.isByItems() || isClosed ? [] : [draft.task];
     return {
       iteration: draft.iteration,
-      agent_id: `${draft.performer}-${this.state.loop.slice(0, 8)}-iter-${draft.iteration}`,
+      agent_id: `ralph-loop-${this.state.loop.slice(0, 8)}-iter-${draft.iteration}`,
       started_at: isoTime(draft.startedAt),
       completed_at: isoTime(draft.endedAt),
-      phase: report?.phase ?? (draft.closed.length > 0 ? 'complete' : 'implementing'),
-      completed_items: [...draft.closed, ...(report?.completed ?? [])],
-      pending_items: report?.pending ?? (draft.closed.length > 0 ? [] : [draft.task]),
+      phase: report?.phase ?? (isClosed ? 'complete' : draft.phase),
+      completed_items: [...closed, ...(report?.completed ?? [])],
+      pending_items: report?.pending ?? open,
       errors: draft.errors,
       checkpoint_id: draft.checkpoint,
       input_tokens: draft.inputTokens,
@@ -167,6 +179,11 @@ export class StatusView {
       handoff_trigger: draft.ended?.handoff ?? '',
       health_state: draft.health,
     };
+  }
+
+  /** Who did each iteration, and at which task: what LoopStatus has no field for. */
+  workers(): readonly { readonly task: string; readonly performer: string }[] {
+    return [...this.drafts.values()].map(({ task, performer }) => ({ task, performer }));
   }
 
   status(): LoopStatus {

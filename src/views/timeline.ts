@@ -28,6 +28,8 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
     const circles = event.repetition === undefined ? '' : `; repetition: ${event.repetition.detail}`;
     return `iteration ${event.iteration} ${event.outcome}: ${event.because}${circles}${waits}`;
   },
+  'action.intended': event => `${event.task}: ${event.because}`,
+  'review.answered': event => `${event.task}: ${event.because}`,
   'usage.recorded': event =>
     `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${formatUsd(event.usage.costUsdMicros)}${event.usage.estimated ? ' (est.)' : ''}`,
   'signal.read': event =>
@@ -55,7 +57,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
     `${event.escalation.id} needs you (${event.escalation.kind}): ${event.escalation.summary} [${event.because}]`,
   'escalation.answered': event =>
     `${event.id} answered by ${event.by}: ${answerText(event.answer)}${event.late ? ' (late, no effect)' : ''}`,
-  'approval.given': event => `${event.subject} approved by ${event.by}`,
+  'approval.given': event => `${event.subject} approved by ${event.by}: ${event.because} (${event.hash.slice(0, 12)})`,
   'guidance.given': event =>
     `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,
   'guidance.reached': event => `${event.id}: ${event.because}`,

@@ -15,7 +15,13 @@ const before = {
 /** What a person gave now, by flag; `filed` comes from a file. */
 function run(given: Partial<Config>, filed: Partial<Config> = {}): RunConfig {
   const config: Config = { ...presetValues('prd'), ...filed, ...given };
-  return { config, settings: settingsOf('prd', config), notices: [], isSet: key => Object.hasOwn(given, key) };
+  return {
+    config,
+    settings: settingsOf('prd', config),
+    notices: [],
+    isSet: key => Object.hasOwn(given, key),
+    isPreset: () => false,
+  };
 }
 const chain = (given: Partial<Config>, filed: Partial<Config> = {}, was = before) =>
   keptRun(run(given, filed), was).settings.performers;

@@ -16,7 +16,8 @@ describe('the table of settings', () => {
         'agentCommand agentEnv script verify noCheckpoints noCommit rollbackAfter worktree worktreeCopy worktreeSetup ' +
         'parallel maxCheckpointFile sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
         'interactive verifyRuns detectChecks allowRedStart protect judge protectAnew verifyTimeout onEscalation answerTimeout ' +
-        'requireChecks contextChars backoffBase project taskId name'
+        'requireChecks contextChars backoffBase rounds targetConfidence reviewer section workflow haltOnMaxAttempts ' +
+        'checkpointInterval retries onApproval mcpConfig project taskId name'
       ).split(' '),
     );
   });

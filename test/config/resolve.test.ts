@@ -240,8 +240,8 @@ describe('seed names', () => {
     [
       'plan',
       { PLAN_RETRY_ATTEMPTS: '2' },
-      { maxAttempts: 2 },
-      'PLAN_RETRY_ATTEMPTS is read as RALPH_MAX_ATTEMPTS; please use the new name.',
+      { retries: 2 },
+      'PLAN_RETRY_ATTEMPTS is read as RALPH_RETRIES; please use the new name.',
     ],
     [
       'prd',

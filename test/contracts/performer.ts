@@ -9,7 +9,7 @@ import type { Activity, Assignment, Performer } from '../../src/ports/performer.
 
 /** What the performer that is asked for shall do. */
 export type Behaviour =
-  /** Says `hello` and ends well. */
+  /** Says `hello`, or the subject's own `greeting`, and ends well. */
   | 'greets'
   /** Says `working` and then nothing, for ever. */
   | 'hangs'
@@ -26,6 +26,10 @@ export interface PerformerSubject {
   /** False, with the reason, for features that the performer does not have. */
   readonly spawns: true | string;
   readonly readsPrompt: true | string;
+  /** What it says when it ends well, for one that cannot be told to say `hello`. */
+  readonly greeting?: string;
+  /** The reason, for one that is done before anybody could stop it. */
+  readonly hangs?: string;
 }
 
 export function assignmentIn(directory: string, more: Partial<Assignment> = {}): Assignment {
@@ -67,6 +71,7 @@ export function performerContract(subject: PerformerSubject): void {
   const perform = (behaviour: Behaviour, more: Partial<Assignment> = {}, stop?: AbortSignal) =>
     activitiesOf(subject.make(behaviour), assignmentIn(subject.directory(), more), stop);
   const needs = (feature: true | string) => (feature === true ? it : it.skip);
+  const { greeting = 'hello', hangs = true } = subject;
   const but = (feature: true | string) => (feature === true ? '' : ` (not here: ${feature})`);
 
   describe(`the performer ${subject.name}`, () => {
@@ -78,7 +83,7 @@ export function performerContract(subject: PerformerSubject): void {
 
     it('ends exactly once, last, with its message', async () => {
       const end = endOf(await perform('greets'));
-      expect(end.message.trim()).toBe('hello');
+      expect(end.message.trim()).toBe(greeting);
       expect(end.failure).toBeUndefined();
     });
 
@@ -95,7 +100,7 @@ export function performerContract(subject: PerformerSubject): void {
       expect(failure?.detail).not.toBe('');
     });
 
-    it('ends as `stopped` when it is stopped in the middle', async () => {
+    needs(hangs)(`ends as \`stopped\` when it is stopped in the middle${but(hangs)}`, async () => {
       const stopping = new AbortController();
       const assignment = assignmentIn(subject.directory());
       const activities = await activitiesOf(subject.make('hangs'), assignment, stopping.signal, activity => {
@@ -111,7 +116,7 @@ export function performerContract(subject: PerformerSubject): void {
       expect(endOf(activities)).toMatchObject({ message: '', failure: { kind: 'stopped' } });
     });
 
-    it('ends as `timeout` when its time is up', async () => {
+    needs(hangs)(`ends as \`timeout\` when its time is up${but(hangs)}`, async () => {
       expect(endOf(await perform('hangs', { timeMsMax: 100 })).failure?.kind).toBe('timeout');
     });
 
@@ -119,7 +124,7 @@ export function performerContract(subject: PerformerSubject): void {
       const performer = subject.make('greets');
       const assignments = [1, 2].map(iteration => assignmentIn(subject.directory(), { iteration }));
       const both = await Promise.all(assignments.map(each => activitiesOf(performer, each)));
-      expect(both.map(each => endOf(each).message.trim())).toEqual(['hello', 'hello']);
+      expect(both.map(each => endOf(each).message.trim())).toEqual([greeting, greeting]);
     });
 
     it(`announces a process first, and only when there is one${but(subject.spawns)}`, async () => {

@@ -52,6 +52,8 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
     excerpt: 'the end',
     echo: 'the end',
   },
+  'action.intended': { type: 'action.intended', ...iteration, key: 'loop-0001:A', repeatable: false, because },
+  'review.answered': { type: 'review.answered', ...iteration, answer: { confidence: 80, issues: [] }, because },
   'usage.recorded': {
     type: 'usage.recorded',
     ...iteration,

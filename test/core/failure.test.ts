@@ -141,8 +141,10 @@ describe('the last line', () => {
     expect(classifyFailure({ text: '' })).toEqual({ kind: 'unknown', detail: 'ended' });
   });
 
-  it('every class has a row that can name it, but unknown, and permission, which only an agent itself can name', () => {
+  it('every class has a row that can name it, but unknown, and what only an agent or an action itself can name', () => {
     const named = new Set(failurePatterns.map(row => row.kind));
-    expect([...named, 'permission', 'unknown'].sort()).toEqual(Object.keys(failureRules).sort());
+    expect([...named, 'permission', 'refused', 'invalid', 'lost-reply', 'unknown'].sort()).toEqual(
+      Object.keys(failureRules).sort(),
+    );
   });
 });

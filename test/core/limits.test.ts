@@ -10,23 +10,23 @@ import {
 } from '../../src/core/limits.ts';
 import { hour, minute } from './given.ts';
 
-it.each<[ModeName, number, number, number | null, number, number, string]>([
+it.each<[ModeName, number, number, number | null, number, number, string, number?]>([
   ['goal', 10, 50, 120 * minute, 3, 5, 'DONE'],
   ['prompt', 100, 10, 4 * hour, 5, 5, 'LOOP_COMPLETE'],
   ['prd', 50, 50, null, 5, 5, 'DONE'],
   ['project', 50, 50, null, 5, 3, 'DONE'],
-  ['plan', 10, 50, null, 5, 3, 'DONE'],
-  ['review', 12, 50, 30 * minute, 5, 3, 'ALL_ISSUES_RESOLVED'],
+  ['plan', 10, 50, null, 10, 4, 'DONE', 10], // one try and three more; failures of all steps come in a row
+  ['review', 60, 50, 30 * minute, 5, 3, 'ALL_ISSUES_RESOLVED'],
 ])(
   'given the mode %s, then its limits are the seed’s',
-  (mode, iterations, dollars, durationMs, window, attempts, promise) => {
+  (mode, iterations, dollars, durationMs, window, attempts, promise, errors = 5) => {
     expect(limitPresets[mode]).toMatchObject({
       iterationsMax: iterations,
       costUsdMicrosMax: dollars * 1_000_000,
       durationMsMax: durationMs,
       noProgressIterations: window,
       attemptsPerTaskMax: attempts,
-      consecutiveErrorsMax: 5,
+      consecutiveErrorsMax: errors,
       escalationsPerTaskMax: 3,
       averageIterationMsMax: null,
     });

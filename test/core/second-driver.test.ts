@@ -87,7 +87,7 @@ class Turn {
   private outcomeOf(effect: Effect): Input {
     const { world } = this;
     if (effect.type === 'load') {
-      const parsed = prdMode.format.parse(world.document);
+      const parsed = prdMode.formats[0]!.parse(world.document);
       if (!parsed.ok) throw new Error('the document does not parse');
       return { type: 'document', tasks: parsed.document.tasks, hash: world.document };
     }
@@ -108,7 +108,7 @@ class Turn {
         const status = findTask(this.state.tasks, id)?.status;
         return { id, done: status === 'done', skipped: status === 'skipped' };
       });
-      world.document = prdMode.format.mark(world.document, marks);
+      world.document = prdMode.formats[0]!.mark(world.document, marks);
       return { type: 'saved', marks, hash: world.document };
     }
     if (effect.type === 'end') return { type: 'end' };

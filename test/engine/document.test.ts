@@ -28,10 +28,9 @@ const stories = (): readonly Story[] => JSON.parse(readFileSync(path(), 'utf8'))
 const source = (): TaskSource =>
   fileSource({
     path: path(),
-    format: prdMode.format,
+    format: prdMode.formats[0]!,
     copyPath: join(folder, 'copy'),
-    instructionsPath: join(folder, 'PROMPT.md'),
-    defaultInstructions: 'work',
+    instructions: { path: join(folder, 'PROMPT.md'), text: 'work', isWritten: true },
   });
 /** A check that passes, and during which a person may do something. */
 const proof = (during: (run: number) => void) => {

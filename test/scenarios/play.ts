@@ -99,10 +99,9 @@ export async function play(scenario: Scenario): Promise<Played> {
         clock,
         source: fileSource({
           path,
-          format: prdMode.format,
+          format: prdMode.formats[0]!,
           copyPath: join(folder, 'copy'),
-          instructionsPath: join(folder, 'PROMPT.md'),
-          defaultInstructions: prdMode.defaultInstructions,
+          instructions: { path: join(folder, 'PROMPT.md'), text: prdMode.instructions?.text ?? '', isWritten: true },
         }),
         performers: { [agent.name]: agent },
         checks,

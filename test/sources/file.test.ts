@@ -43,8 +43,8 @@ function sourceOf(
   disk: Partial<FileAccess> = {},
   changes: { path?: string; options?: FormatOptions; redact?: (text: string) => string } = {},
 ) {
-  const instructionsPath = join(folder, 'PROMPT.md');
-  return fileSource({ path, format: prd, copyPath, instructionsPath, defaultInstructions: 'Work.', ...changes }, disk);
+  const instructions = { path: join(folder, 'PROMPT.md'), text: 'Work.', isWritten: true };
+  return fileSource({ path, format: prd, copyPath, instructions, ...changes }, disk);
 }
 
 sourceContract('a PRD.json file', async () => ({
@@ -67,8 +67,7 @@ sourceContract('a PRD.json file behind a format without an index', async () => {
       path,
       format: { name, recognises, parse, mark },
       copyPath,
-      instructionsPath: join(folder, 'PROMPT.md'),
-      defaultInstructions: 'Work.',
+      instructions: { path: join(folder, 'PROMPT.md'), text: 'Work.', isWritten: true },
     });
   return {
     source: make(),

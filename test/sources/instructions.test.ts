@@ -14,9 +14,16 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+const ours = (at: string) => ({ path: at, text: 'Ours.', isWritten: true });
+
 describe('reading instructions', () => {
+  it('given none and a mode that writes none, then the default holds and no file appears', async () => {
+    expect(await instructionsReader({ ...ours(path), isWritten: false })()).toBe('Ours.');
+    await expect(readFile(path)).rejects.toThrow();
+  });
+
   it('given none, then the default is written once and never again', async () => {
-    const instructions = instructionsReader(path, 'Ours.');
+    const instructions = instructionsReader(ours(path));
     expect(await instructions()).toBe('Ours.');
     expect(await readFile(path, 'utf8')).toBe('Ours.');
     await rm(path);
@@ -27,7 +34,7 @@ describe('reading instructions', () => {
   it('given the user’s own, then it is theirs, without the BOM, read again only when it changed', async () => {
     let reads = 0;
     await writeFile(path, '\uFEFFTheirs.');
-    const instructions = instructionsReader(path, 'Ours.', (from, bytesMax) => {
+    const instructions = instructionsReader(ours(path), (from, bytesMax) => {
       reads++;
       return readText(from, bytesMax);
     });
@@ -41,12 +48,12 @@ describe('reading instructions', () => {
   it('given a link to nowhere, then nothing is written through it', async () => {
     const elsewhere = join(folder, 'elsewhere');
     await symlink(elsewhere, path);
-    expect(await instructionsReader(path, 'Ours.')()).toBe('Ours.');
+    expect(await instructionsReader(ours(path))()).toBe('Ours.');
     await expect(readFile(elsewhere)).rejects.toThrow();
   });
 
   it('given a folder that cannot be written, then the default serves all the same', async () => {
-    const instructions = instructionsReader(join(folder, 'nowhere', 'PROMPT.md'), 'Ours.');
+    const instructions = instructionsReader(ours(join(folder, 'nowhere', 'PROMPT.md')));
     expect(await instructions()).toBe('Ours.');
     await mkdir(join(folder, 'nowhere'));
     await writeFile(join(folder, 'nowhere', 'PROMPT.md'), 'Theirs.');
@@ -55,7 +62,7 @@ describe('reading instructions', () => {
 
   it('given a file that became empty or binary, then the last good text holds', async () => {
     await writeFile(path, 'Theirs.');
-    const instructions = instructionsReader(path, 'Ours.');
+    const instructions = instructionsReader(ours(path));
     await instructions();
     await writeFile(path, ' \n');
     expect(await instructions()).toBe('Theirs.');

@@ -111,7 +111,7 @@ describe('the schema', () => {
     expect(status.iterations).toMatchObject([
       {
         iteration: 1,
-        agent_id: 'agent-loop-000-iter-1',
+        agent_id: 'ralph-loop-loop-000-iter-1',
         phase: 'complete',
         completed_items: ['A'],
         pending_items: [],

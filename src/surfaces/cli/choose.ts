@@ -28,7 +28,8 @@ export async function chooseLoop(
   if (newest !== undefined && flags['new'] !== true) {
     const { state } = await stateOf(ledger, newest.loop);
     if (state.ended === undefined) return { loop: newest.loop, name: newest.name, state };
-    const left = progress(state.tasks).open > 0 && prepared.document.tasks.some(task => !task.done && !task.skipped);
+    const isOpen = prepared.mode === 'review' || prepared.document.tasks.some(task => !task.done && !task.skipped);
+    const left = isOpen && (progress(state.tasks).open > 0 || prepared.mode === 'review');
     if (endedUnasked(state) && left && !(interactive && (await newInstead(context, state)))) {
       if (!interactive) sayEnded(context, state);
       return { exitCode: endedByLimit(state) ? 3 : 6 };

@@ -43,13 +43,16 @@ const limitFlags = settings.filter(one =>
 
 export const commands: readonly CommandRow[] = [
   {
-    usage: 'run [file]',
-    summary: 'work through a PRD.json until it is done and proven; the same command again resumes',
+    usage: 'run [what]',
+    summary:
+      'work until it is done and proven: a goal in words, a task list, a prompt, a plan; the same command again resumes',
     options: [
       ...settings,
       { flags: '--yes', description: 'start without asking' },
       { flags: '--no-input', description: 'never ask anything at the terminal' },
+      { flags: '--mode <name>', description: 'what the document is: goal, prompt, prd, project, plan or review' },
       { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
+      { flags: '--accept-ticked', description: 'take boxes that were ticked before for done' },
       { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
       { flags: '--force', description: 'allow / or the home folder as the place of work' },
       { flags: '--dry-run', description: 'show what would happen and write nothing' },
@@ -59,6 +62,8 @@ export const commands: readonly CommandRow[] = [
     ],
     examples: [
       "ralph run PRD.json --agent claude --verify 'npm test'",
+      'ralph run "make the tests of the parser pass" --max-cost 5',
+      'ralph run PROMPT.md --max-duration 4h',
       "ralph run PRD.json --agent claude/opus --fallback codex,gemini --verify 'npm test'",
       "ralph run PRD.json --agent-command 'my-agent --headless' --verify 'npm test'",
       'ralph run PRD.json --max-iterations 10 --max-cost 5 --max-duration 2h',

@@ -208,7 +208,6 @@ async function play(
     chosen,
     view,
     ask: answering(remark, pauseMs),
-    allowEmptyCriteria: false,
   });
   const quiet: Context = { ...scratch, say: () => {} };
   const code = finish(quiet, view, result, interrupted, { requireChecks: true });

@@ -1,20 +1,32 @@
 // Everything `ralph run` looks at before it writes a byte: the folder, the settings, the document, the agent.
-import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { buildActions } from '../../app/actions.ts';
 import { buildChecks, judgeName, judgeSpec } from '../../app/checks.ts';
 import { type DetectedCheck, detectCheck } from '../../app/detect.ts';
+import { readDocument } from '../../app/documents.ts';
+import { interviewCheckName } from '../../app/interview.ts';
+import { findDocument, isInterview, modeNames } from '../../app/modes.ts';
 import { buildPerformers, type Staff } from '../../app/performers.ts';
 import { type Ground, lookAround, settingsHere } from '../../app/place.ts';
-import { type Environment, type RunConfig, readDocument, resolveRunConfig } from '../../app.ts';
+import { type Environment, type RunConfig, resolveRunConfig } from '../../app.ts';
+import { canonical } from '../../core/canonical.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Settings } from '../../core/limits.ts';
+import { isBounded, type ModeName, type Settings } from '../../core/limits.ts';
+import { makeRedactor, redactDeep } from '../../core/redact.ts';
+import { secretValues } from '../../core/redact-environment.ts';
 import type { Check } from '../../ports/check.ts';
-import type { ParsedDocument, Problem } from '../../ports/source.ts';
+import type { FormatOptions, ParsedDocument, Problem } from '../../ports/source.ts';
+import { nothingBounds } from './changed-settings.ts';
 import { refuseMissingProgram } from './missing-program.ts';
 import { strangeTasks, withAgents } from './who.ts';
 
+type Flags = Readonly<Record<string, unknown>>;
+
 export interface Prepared extends Place {
   readonly path: string;
+  readonly mode: ModeName;
+  /** How the document is read. */
+  readonly options: FormatOptions;
   readonly document: ParsedDocument;
   readonly run: RunConfig;
   readonly staff: Staff;
@@ -75,58 +87,101 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
   }
 }
 
-function documentPath(directory: string, given: string | undefined): string {
-  const name = given ?? 'PRD.json';
-  if (name === '-')
-    throw new UsageError(
-      'A PRD is written back, so it cannot come from standard input.',
-      'Save it as a file: ralph run PRD.json',
-    );
-  if (name.includes('\0')) throw new UsageError('The file name holds a NUL character.');
-  const path = resolve(directory, name);
-  try {
-    return realpathSync(path);
-  } catch {
-    const missing =
-      given === undefined
-        ? 'There is no PRD.json in this folder.'
-        : `There is no file ${JSON.stringify(name.slice(0, 200))}.`;
-    throw new UsageError(missing, 'Write one (docs/formats/prd.md), name another file, or see one at work: ralph demo');
+/** What the document asks for, where nobody else said anything about it. */
+function withWishes(run: RunConfig, { wishes, approval, tasks }: ParsedDocument): RunConfig {
+  const { settings, isPreset } = run;
+  const { promise, iterationsMax } = wishes ?? {};
+  const limits =
+    iterationsMax === undefined || !isPreset('iterationsMax') ? settings.limits : { ...settings.limits, iterationsMax };
+  if (!isBounded(limits)) throw nothingBounds();
+  const isAsked = promise !== undefined && isPreset('promise');
+  // Where every step is an action, no agent is needed.
+  const isDeeds = settings.mode === 'plan' && tasks.every(task => task.performer !== undefined);
+  const more = { ...(isAsked ? { promise } : {}), ...(isDeeds ? { performers: [] } : {}) };
+  return { ...run, settings: { ...settings, limits, approval: approval?.required === true, ...more } };
+}
+
+/** The document and the mode that it means. */
+async function readFirst(place: Place, file: string | undefined, flags: Flags, remembered: Remembered) {
+  const sought = { ...place, given: file, mode: modeFlag(flags), isDry: flags['dryRun'] === true };
+  const found = await findDocument({ ...sought, isNew: flags['new'] === true });
+  const resolved = await resolveRunConfig(place.env, place.directory, flags, found.mode);
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  const { rounds } = resolved.run.config;
+  const options = {
+    allowEmptyCriteria: flags['criteria'] === false,
+    acceptTicked: flags['acceptTicked'] === true,
+    ...(rounds === undefined ? {} : { rounds }),
+  };
+  const at = { mode: found.mode, path: found.path, directory: place.directory, options };
+  const read = await readDocument(at, found.text);
+  if (!read.ok) {
+    const copy = await remembered.lastGood(found.path);
+    const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
+    refuseProblems([...read.problems, ...hint], basename(found.path));
   }
+  refuseSecrets(read.document, place.env);
+  return { found, document: read.document, run: withWishes(resolved.run, read.document), options };
+}
+
+function modeFlag(flags: Flags): ModeName | undefined {
+  const given = flags['mode'];
+  if (given === undefined) return undefined;
+  const mode = modeNames.find(name => name === given);
+  if (mode === undefined)
+    throw new UsageError(`--mode: there is no mode ${JSON.stringify(given)}.`, `Say one of ${modeNames.join(', ')}.`);
+  return mode;
+}
+
+/** What is recorded is without secrets, so an order with one could not be carried out as it is written. */
+function refuseSecrets({ tasks }: ParsedDocument, env: Environment): void {
+  const redact = makeRedactor(secretValues(env));
+  const held = tasks.find(
+    ({ order }) => order !== undefined && canonical(redactDeep(order, redact)) !== canonical(order),
+  );
+  if (held !== undefined)
+    throw new UsageError(
+      `${held.id} holds what looks like a secret, which Ralph neither records nor sends.`,
+      'Give it to the server by its configuration (mcp.json, with the name of a variable) and take it out of the plan.',
+    );
 }
 
 export async function prepare(
   place: Place,
   file: string | undefined,
-  flags: Readonly<Record<string, unknown>>,
+  flags: Flags,
   remembered: Remembered = nothing,
 ): Promise<Prepared> {
   const { env, directory } = place;
   checkDirectory(directory, env, flags['force'] === true);
-  const resolved = await resolveRunConfig(env, directory, flags);
-  if (!resolved.ok) refuseProblems(resolved.problems);
-  const path = documentPath(directory, file);
-  const read = await readDocument(path, flags['criteria'] === false);
-  if (!read.ok) {
-    const copy = await remembered.lastGood(path);
-    const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
-    refuseProblems([...read.problems, ...hint], basename(path));
-  }
+  const { found, document, run: resolved, options } = await readFirst(place, file, flags, remembered);
+  const { path, mode } = found;
   const ground = await lookAround(directory, env);
   const before = await remembered.settings(path);
-  const { run: chosen, isFound } = await withAgents(resolved.run, place, async () => before);
-  const detected = before === undefined ? detectedFor(chosen, place) : undefined;
-  const run = await withProof(chosen, place, ground, detected);
-  const strange = strangeTasks(run, read.document, basename(path));
+  const isAgentless = mode === 'plan' && document.tasks.every(task => task.performer !== undefined);
+  const { run: chosen, isFound } = isAgentless
+    ? { run: resolved, isFound: false }
+    : await withAgents(resolved, place, async () => before);
+  const detected = before === undefined && detects.includes(mode) ? detectedFor(chosen, place) : undefined;
+  const run = await withProof(chosen, { ...place, path }, ground, detected);
+  const strange = strangeTasks(run, document, basename(path));
   if (run.settings.performers.includes('command')) refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
   const needs = { config: run.config, settings: run.settings, ...place };
-  const staff = await buildPerformers(needs);
+  const staff = withActions(await buildPerformers(needs), await buildActions(needs, path, document));
   const checks = await buildChecks(needs);
-  const promise = await promiseNotice(path, run.settings.promise);
-  const notices = [...run.notices, ...ground.notices, ...read.document.notices, ...promise, ...strange];
+  const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
+  const notices = [...run.notices, ...found.notices, ...ground.notices, ...document.notices, ...promise, ...strange];
   const more = detected === undefined ? {} : { detected };
-  return { ...place, path, document: read.document, run, staff, isFound, checks, ground, notices, ...more };
+  return { ...place, path, mode, options, document, run, staff, isFound, checks, ground, notices, ...more };
 }
+
+/** Where the project's own tests say something about the work. */
+const detects: readonly ModeName[] = ['goal', 'prompt', 'prd', 'project'];
+
+const withActions = (staff: Staff, actions: Staff['performers']): Staff => ({
+  ...staff,
+  performers: { ...staff.performers, ...actions },
+});
 
 /** Only where nobody named a check, and only once: a loop that goes on keeps its own. */
 function detectedFor({ config }: RunConfig, { directory, env }: Place): DetectedCheck | undefined {
@@ -136,14 +191,22 @@ function detectedFor({ config }: RunConfig, { directory, env }: Place): Detected
 /** What the folder allows, the check that was found, and the judge: all that "done" will rest on. */
 async function withProof(
   run: RunConfig,
-  place: Place,
+  place: Place & { readonly path: string },
   ground: Ground,
   detected: DetectedCheck | undefined,
 ): Promise<RunConfig> {
+  if (isInterview(run.settings.mode, place.path)) return forInterview(run, ground);
   const config = detected === undefined ? run.config : { ...run.config, verify: [detected.command] };
   const judge = await judgeSpec({ config, settings: run.settings, ...place });
   const checks = [...config.verify, ...(judge === undefined ? [] : [judgeName(judge)])];
   return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, ground) };
+}
+
+/** A round is proven by what it left, and talk is no work to be committed or looked at. */
+function forInterview(run: RunConfig, ground: Ground): RunConfig {
+  const config = { ...run.config, verify: [], interactive: true };
+  const settings = settingsHere({ ...run.settings, checks: [interviewCheckName] }, config, ground);
+  return { ...run, config, settings: { ...settings, commits: false, screen: false } };
 }
 
 /** A promise that stands in the instructions may be echoed; only an exact last line counts, but say so (B09). */

@@ -1,15 +1,10 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
+import { documentSource } from '../../app/documents.ts';
+import { factsOf } from '../../app/facts.ts';
+import { interviewChecks, interviewDoneFile } from '../../app/interview.ts';
 import { isProtectedAnew } from '../../app/placed.ts';
-import {
-  buildEngine,
-  documentSource,
-  type Engine,
-  loopFolder,
-  type RunResult,
-  runEngine,
-  storeError,
-} from '../../app.ts';
+import { buildEngine, type Engine, loopFolder, type RunResult, runEngine, storeError } from '../../app.ts';
 import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import type { Ledger } from '../../ports/store.ts';
@@ -113,7 +108,6 @@ export interface Launch {
   readonly view: LiveView;
   /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
   readonly ask?: (press: () => void) => NonNullable<Engine['ask']>;
-  readonly allowEmptyCriteria: boolean;
   /** As typed. */
   readonly flags?: Flags;
 }
@@ -126,12 +120,11 @@ export async function launch(
   const home = context.home();
   workWithoutAudience();
   const interrupt = watchSignals(text => view.line(text));
-  const source = await documentSource(
-    context.env,
-    prepared.path,
-    loopFolder(home, chosen.loop),
-    launching.allowEmptyCriteria,
-  );
+  const { path, mode: name, options } = prepared;
+  const { directory } = placed;
+  const folder = loopFolder(home, chosen.loop);
+  const { source, mode } = await documentSource(context.env, { mode: name, path, directory, folder, options });
+  const interview = interviewDoneFile(name, path);
   const onEscalation = prepared.run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait');
   const engine = await buildEngine({
     home,
@@ -139,12 +132,18 @@ export async function launch(
     ledger,
     loop: chosen.loop,
     source,
+    mode,
+    place: { directory, document: path },
     warn: context.say,
     by: context.by,
     performers: placed.staff.performers,
     interactive: prepared.run.config.interactive,
-    checks: placed.checks,
-    parts: placed.engine,
+    checks: [...placed.checks, ...interviewChecks(prepared)],
+    parts: {
+      ...placed.engine,
+      facts: factsOf(placed.engine.workspace),
+      ...(interview === undefined ? {} : { doneFile: interview }),
+    },
     notifiers: [view],
     onEscalation,
     answerMsMax: prepared.run.config.answerTimeout,
@@ -184,6 +183,10 @@ export async function execute(
   return holding(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
 }
 
+/** A review finds its tasks itself. */
+const hasWork = ({ mode, document }: Prepared): boolean =>
+  mode === 'review' || document.tasks.some(task => !task.done && !task.skipped);
+
 async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
   const known = new Set((await ledger.store.loops()).map(row => row.loop));
   return id => known.has(id);
@@ -198,8 +201,9 @@ async function chooseAndWork(
 ): Promise<number> {
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);
   if ('exitCode' in chosen) return chosen.exitCode;
-  if (chosen.state === undefined && given.document.tasks.every(task => task.done || task.skipped)) {
-    context.say(`Nothing to do: every task of ${given.path} is done or skipped.`);
+  if (chosen.state === undefined && !hasWork(given)) {
+    const goal = 'Nothing to do: this goal was reached before; to pursue it again: the same command with --new';
+    context.say(given.mode === 'goal' ? goal : `Nothing to do: every task of ${given.path} is done or skipped.`);
     return 0;
   }
   const { config, settings } = given.run;
@@ -244,7 +248,6 @@ async function work(
     placed,
     chosen,
     view,
-    allowEmptyCriteria: flags['criteria'] === false,
     flags,
     ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, style, press) } : {}),
   });

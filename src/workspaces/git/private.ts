@@ -46,6 +46,24 @@ const variablesOf = ({ repository, folder }: PrivateGit): Readonly<Record<string
 /** Blobs are the bytes on disk: no line ends, encodings, keywords or filters; and nothing hides a difference. */
 const attributes = '* -text -eol -ident -filter !working-tree-encoding !diff !merge !crlf\n';
 
+/** What Ralph itself writes beside people's files: views of the ledger, nobody's work. */
+const ours = [
+  '.agent/.gitignore',
+  '.agent/metrics/metrics_*.json',
+  '.agent/logs/ralph.log*',
+  '.agent/prompts/prompt_*.md',
+  '.agent/scratchpad.md',
+  '.artefacts/*/state.json',
+  '.artefacts/*/obstacles.json',
+  '.artefacts/*/results.md',
+  '.artefacts/*/done.md',
+  '.claude/review-loop-state.yaml',
+  'In_Progress/*/state.md',
+  'Needs_Action/plan_*.md',
+  'Logs/Plan_Execution/*.md',
+  'vault/Dashboard.md',
+].map(path => `**/${path}`);
+
 /** What the file system can do, as git found out when the repository was made. */
 const inherited = ['core.filemode', 'core.symlinks', 'core.ignorecase', 'core.precomposeunicode'];
 
@@ -64,7 +82,7 @@ export async function openPrivate(
     put(join(folder, 'HEAD'), Buffer.from('ref: refs/heads/none\n')),
     put(join(folder, 'config'), Buffer.from(configOf(repository, settings))),
     put(join(folder, 'info', 'attributes'), Buffer.from(attributes)),
-    put(join(folder, 'info', 'exclude'), Buffer.concat([theirs, Buffer.from(['', ...own, ''].join('\n'))])),
+    put(join(folder, 'info', 'exclude'), Buffer.concat([theirs, Buffer.from(['', ...ours, ...own, ''].join('\n'))])),
   ]);
   return { repository, folder, isPartial };
 }

@@ -1,0 +1,45 @@
+// Checks a plan's parameters against the tool's own schema before anything leaves us, and gives the tool our key.
+import type { Tool } from '@modelcontextprotocol/client';
+import { takeCharacters } from '../../core/text.ts';
+import { isFields } from '../../process/fields.ts';
+
+export type Params = Readonly<Record<string, unknown>>;
+
+/** Undefined when the value is right. Throws when the schema itself is wrong. */
+export type Judge = (schema: object, value: unknown) => string | undefined;
+
+export type Arguments =
+  /** `hasKey`: the tool gets our key, so doing it twice is as good as once. */
+  { readonly params: Params; readonly hasKey: boolean } | { readonly problem: string };
+
+const keyNames = ['idempotency_key', 'idempotencyKey'];
+const problemCharsMax = 1_000;
+
+/** The SDK brings its validator (Ajv with formats) along. */
+export async function loadJudge(): Promise<Judge> {
+  const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/client/validators/ajv');
+  const validator = new AjvJsonSchemaValidator();
+  return (schema, value) => {
+    const verdict = validator.getValidator(schema as Parameters<typeof validator.getValidator>[0])(value);
+    return verdict.valid ? undefined : takeCharacters(verdict.errorMessage, problemCharsMax);
+  };
+}
+
+export function argumentsFor(tool: Tool, given: Params, key: string | undefined, judge: Judge): Arguments {
+  try {
+    const keyed = withKey(tool, given, key);
+    if (keyed !== undefined && judge(tool.inputSchema, keyed) === undefined) return { params: keyed, hasKey: true };
+    const problem = judge(tool.inputSchema, given);
+    return problem === undefined ? { params: given, hasKey: false } : { problem };
+  } catch (error) {
+    const why = takeCharacters((error as Error).message, problemCharsMax);
+    return { problem: `the tool's own schema is wrong (${why})` };
+  }
+}
+
+function withKey(tool: Tool, given: Params, key: string | undefined): Params | undefined {
+  const { properties } = tool.inputSchema;
+  const name = keyNames.find(each => isFields(properties) && Object.hasOwn(properties, each));
+  if (name === undefined || key === undefined || Object.hasOwn(given, name)) return undefined;
+  return { ...given, [name]: key };
+}

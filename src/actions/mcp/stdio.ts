@@ -1,0 +1,118 @@
+// An MCP server as a contained child: the SDK's own stdio transport leaves its descendants alive and adds variables.
+import type { Transport } from '@modelcontextprotocol/client';
+import { stripControls } from '../../core/text.ts';
+import type { StdioServer } from '../../ports/mcp-server.ts';
+import { openFeed } from '../../process/feed.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../../process/spawn.ts';
+import { tailOf } from '../../process/tail.ts';
+import { answerBytesMax, type Break, type Connection, type Hearing } from './connection.ts';
+import { openWire } from './wire.ts';
+
+export interface StdioOrder {
+  readonly directory: string;
+  /** All of it but what the server's own configuration adds. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeMsMax: number;
+  readonly graceMs?: number;
+  readonly limits?: ProcessOrder['limits'];
+  readonly confinement?: ProcessOrder['confinement'];
+}
+
+/** What a server gets for its exit after its stdin was closed, as in the SDK. */
+const partingMs = 2_000;
+const errorsCharsMax = 4_000;
+
+export function stdioConnection(server: StdioServer, order: StdioOrder, hearing: Hearing): Connection {
+  const feed = openFeed();
+  const halting = new AbortController();
+  const errors = tailOf(errorsCharsMax);
+  let current: Transport | undefined;
+  let isClosing = false;
+  const wire = openWire({
+    onMessage: message => current?.onmessage?.(message as Parameters<NonNullable<Transport['onmessage']>>[0]),
+    onNoise: line => errors.add(`${line}\n`),
+    onUnreadable: detail => hearing.breakOff({ why: 'unreadable', detail }),
+  });
+
+  async function live(): Promise<ProcessExit> {
+    for await (const event of runProcess({ ...processOrder(server, order), feed, stop: halting.signal })) {
+      if (event.type === 'exited') return event;
+      if (event.type === 'started')
+        hearing.tell({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
+      else if (event.channel === 'output') wire.push(event.text);
+      else {
+        errors.add(event.text);
+        hearing.tell({ type: 'text', text: event.text, channel: 'errors' });
+      }
+      await hearing.room();
+    }
+    throw new Error('it ended without a word'); // which runProcess never does
+  }
+
+  const over = live().then(async exit => {
+    await new Promise(resolve => setImmediate(resolve)); // an answer just before the exit is taken in first
+    if (!isClosing) hearing.breakOff(breakOf(exit, errors.text()));
+    return exit;
+  });
+
+  return {
+    async line() {
+      current = lineTo(feed.write);
+      return current;
+    },
+    async close(atOnce) {
+      isClosing = true;
+      if (atOnce) halting.abort();
+      feed.end();
+      feed.finished();
+      return (await over).reaped;
+    },
+  };
+}
+
+function processOrder(server: StdioServer, order: StdioOrder): Omit<ProcessOrder, 'stop' | 'feed'> {
+  const { graceMs, limits, confinement } = order;
+  return {
+    command: server.command,
+    args: server.args,
+    directory: server.directory ?? order.directory,
+    environment: { ...order.environment, ...server.environment },
+    input: '',
+    timeMsMax: order.timeMsMax,
+    timers: { afterResultMs: partingMs },
+    lineBytesMax: answerBytesMax,
+    ...(graceMs === undefined ? {} : { graceMs }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(confinement === undefined ? {} : { confinement }),
+  };
+}
+
+/** `pid` and `stderr` are how the SDK tells a pipe from HTTP. Closing a line does not end the process: `close` above does. */
+function lineTo(write: (text: string) => void): Transport {
+  const line: Transport & { readonly pid: null; readonly stderr: null } = {
+    pid: null,
+    stderr: null,
+    async start() {},
+    async send(message) {
+      write(`${JSON.stringify(message)}\n`);
+    },
+    async close() {
+      line.onclose?.();
+    },
+  };
+  return line;
+}
+
+function breakOf(exit: ProcessExit, errors: string): Break {
+  if (exit.spawnError !== undefined)
+    return { why: 'lost', kind: 'spawn', detail: `the server did not start: ${exit.spawnError}` };
+  const isOver = exit.cause === 'memory' || exit.cause === 'processes';
+  const how = exit.signal === null ? `ended with exit code ${exit.code}` : `was ended by ${exit.signal}`;
+  const last = stripControls(errors).trim().split('\n').at(-1)?.trim().slice(0, 300) ?? '';
+  return {
+    why: 'lost',
+    kind: isOver ? 'resource-limit' : 'process',
+    detail: `the server ${how}${last === '' ? '' : `: ${last}`}`,
+    ...(exit.code === null ? {} : { exitCode: exit.code }),
+  };
+}

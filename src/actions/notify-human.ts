@@ -1,0 +1,97 @@
+// Leaves a note for a person where a step of a plan asks for one; the plan itself goes on.
+
+import { mkdir, realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { stripControls, takeCharacters } from '../core/text.ts';
+import type { Assignment, Performer } from '../ports/performer.ts';
+import { failed, fileAction, type Prepared, type Written } from './file-action.ts';
+import { makeFile } from './new-file.ts';
+
+export interface NotifyHumanOptions {
+  /** Where notes lie: Needs_Action of the vault. Made when it is missing. */
+  readonly folder: string;
+  readonly plan: {
+    readonly id: string;
+    readonly objective: string;
+    /** The file of the plan, as a person would name it. */
+    readonly document: string;
+  };
+  readonly severity?: 'info' | 'low' | 'medium' | 'high';
+}
+
+const messageCharsMax = 20_000;
+const notesMax = 20;
+
+/** Doing it twice is as good as once: a note that lies there already is not written again. */
+export function notifyHuman(options: NotifyHumanOptions): Performer {
+  return fileAction('notify_human', assignment => prepare(options, assignment));
+}
+
+async function prepare(options: NotifyHumanOptions, assignment: Assignment): Promise<Prepared> {
+  if (assignment.order?.type !== 'notify_human') return failed('invalid', 'this is no order to notify a person');
+  const text = noteOf(options, assignment, assignment.order.message);
+  return { write: () => leave(options, assignment, text) };
+}
+
+/** Somebody may have written into an older note of the same name: it stays, and the new one gets a number. */
+async function leave(options: NotifyHumanOptions, assignment: Assignment, text: string): Promise<Written> {
+  await mkdir(options.folder, { recursive: true });
+  const folder = await realpath(options.folder);
+  const stem = `plan_notification_${fileName(options.plan.id)}_step_${fileName(stepOf(assignment.task))}`;
+  for (let number = 1; number <= notesMax; number += 1) {
+    const path = join(folder, `${stem}${number === 1 ? '' : `_${number}`}.md`);
+    const made = await makeFile(folder, path, text);
+    if (made.type === 'made' || made.type === 'same') return { message: `The note is in ${basename(path)}.` };
+  }
+  return failed('refused', `there are ${notesMax} notes of this step already`);
+}
+
+function noteOf({ plan, severity = 'info' }: NotifyHumanOptions, assignment: Assignment, message: string): string {
+  const step = stepOf(assignment.task);
+  const words = takeCharacters(stripControls(message).trim(), messageCharsMax);
+  return [
+    '---',
+    `plan_id: ${quoted(plan.id)}`,
+    `step_num: ${/^\d{1,9}$/.test(step) ? step : quoted(step)}`,
+    `severity: ${severity}`,
+    'action_required: true',
+    '---',
+    '',
+    `# Step ${oneLine(step)} of a plan has a word for you`,
+    '',
+    words === '' ? 'The plan gives no message for this step; read the step itself.' : words,
+    '',
+    '## What this is about',
+    '',
+    `- Plan: ${oneLine(plan.objective)}`,
+    `- File: ${oneLine(plan.document)}`,
+    `- Loop: ${oneLine(assignment.loop)}`,
+    '',
+    '## How to answer',
+    '',
+    'The plan does not wait for you: it goes on with its next step.',
+    '',
+    `- To tell it something: \`ralph tell ${oneLine(assignment.loop)} "your words"\``,
+    `- To hold it: \`ralph pause ${oneLine(assignment.loop)}\`; to end it: \`ralph stop ${oneLine(assignment.loop)}\``,
+    '- When you are done with this note, delete it or move it away.',
+    '',
+  ].join('\n');
+}
+
+/** `step_3`, `step-3` and `3` are all the third step. */
+function stepOf(task: string): string {
+  return /^(?:step[_ -]?)?(\d+)$/i.exec(task)?.[1] ?? task;
+}
+
+function oneLine(text: string): string {
+  return takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), 300);
+}
+
+/** JSON is YAML, and quotes keep words like `yes` and `1e3` what they are. */
+function quoted(text: string): string {
+  return /^[A-Za-z]+_[\w-]*$/.test(text) ? text : JSON.stringify(oneLine(text));
+}
+
+function fileName(text: string): string {
+  return text.replace(/[^\w-]+/g, '_').slice(0, 80) || '_';
+}

@@ -1,0 +1,60 @@
+// The document of a loop, opened for its mode: where its format, its instructions and its signal files are known.
+import { basename, dirname, join } from 'node:path';
+import type { ModeName } from '../core/limits.ts';
+import { makeRedactor } from '../core/redact.ts';
+import { secretValues } from '../core/redact-environment.ts';
+import type { Mode } from '../modes/mode.ts';
+import type { FormatOptions, Parsed, TaskSource } from '../ports/source.ts';
+import { fileSource } from '../sources/file.ts';
+import type { InstructionsFile } from '../sources/instructions.ts';
+import { readParsed } from '../sources/read-document.ts';
+import { formatFor, openMode } from './modes.ts';
+
+export interface DocumentPlace {
+  readonly mode: ModeName;
+  readonly path: string;
+  /** Where the work happens. */
+  readonly directory: string;
+  readonly options?: FormatOptions;
+}
+
+/** Only beside a PRD.json, the document of this seed, a first PROMPT.md is written; other lists may lie anywhere. */
+function instructionsOf(mode: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
+  if (mode.instructions === undefined) return undefined;
+  const { name, within, text, isWritten } = mode.instructions;
+  const isBeside = within === 'document';
+  const isPrd = mode.name !== 'prd' || basename(path).toLowerCase() === 'prd.json';
+  return { path: join(isBeside ? dirname(path) : directory, name), text, isWritten: isWritten && isPrd };
+}
+
+/** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */
+const signalsOf = ({ mode, path }: DocumentPlace): readonly string[] =>
+  mode === 'project' ? [join(dirname(path), 'done.md')] : [];
+
+const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
+
+export async function documentSource(
+  env: Readonly<Record<string, string | undefined>>,
+  place: DocumentPlace & { readonly folder: string },
+): Promise<{ readonly source: TaskSource; readonly mode: Mode }> {
+  const mode = await openMode(place.mode, place.path);
+  const instructions = instructionsOf(mode, place);
+  const source = fileSource({
+    path: place.path,
+    format: await formatFor(mode, place.path),
+    options: place.options ?? lenient,
+    copyPath: join(place.folder, 'document'),
+    redact: makeRedactor(secretValues(env)),
+    signals: signalsOf(place),
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  return { source, mode };
+}
+
+/** `text`: of a document that is not written yet. */
+export async function readDocument(place: DocumentPlace, text?: string): Promise<Parsed> {
+  const mode = await openMode(place.mode, place.path);
+  const format = await formatFor(mode, place.path);
+  if (text !== undefined) return format.parse(text, place.options);
+  return readParsed(place.path, format, place.options ?? {}, instructionsOf(mode, place)?.path);
+}

@@ -1,0 +1,39 @@
+// What proves a round of an interview, and the file that ends it: spec.md and tasks.json, looked at by ourselves.
+import { basename, dirname, join } from 'node:path';
+import { tasksReadyCheck } from '../checks/tasks-ready.ts';
+import type { ModeName } from '../core/limits.ts';
+import { projectTasks } from '../formats/tasks.ts';
+import { interviewRounds } from '../modes/interview.ts';
+import type { Check } from '../ports/check.ts';
+import type { FormatOptions } from '../ports/source.ts';
+import { isUntouchedSpec } from '../prompts/spec-template.ts';
+import { readText } from '../sources/text-file.ts';
+import { isInterview } from './modes.ts';
+
+export const interviewCheckName = 'spec.md and tasks.json';
+
+interface Interview {
+  readonly mode: ModeName;
+  /** Of spec.md. */
+  readonly path: string;
+  readonly options: FormatOptions;
+}
+
+export function interviewChecks({ mode, path, options }: Interview): readonly Check[] {
+  if (!isInterview(mode, path)) return [];
+  const folder = dirname(path);
+  return [
+    tasksReadyCheck({
+      name: interviewCheckName,
+      spec: path,
+      tasks: join(folder, 'tasks.json'),
+      lastRound: options.rounds ?? interviewRounds,
+      read: readText,
+      parse: text => projectTasks.parse(text),
+      isUntouched: spec => isUntouchedSpec(spec, basename(folder)),
+    }),
+  ];
+}
+
+export const interviewDoneFile = (mode: ModeName, path: string): string | undefined =>
+  isInterview(mode, path) ? join(dirname(path), 'done.md') : undefined;

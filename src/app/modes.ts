@@ -1,0 +1,176 @@
+// Which mode a document means, and the mode itself: each is loaded when it is needed.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UsageError } from '../core/errors.ts';
+import type { ModeName } from '../core/limits.ts';
+import type { Mode } from '../modes/mode.ts';
+import type { Format } from '../ports/source.ts';
+import { readText } from '../sources/text-file.ts';
+
+const loads: { readonly [Name in ModeName]: () => Promise<Mode> } = {
+  goal: async () => (await import('../modes/goal.ts')).goalMode,
+  prompt: async () => (await import('../modes/prompt.ts')).promptMode,
+  prd: async () => (await import('../modes/prd.ts')).prdMode,
+  project: async () => (await import('../modes/project.ts')).projectMode,
+  plan: async () => (await import('../modes/plan.ts')).planMode,
+  review: async () => (await import('../modes/review.ts')).reviewMode,
+};
+
+export const modeNames = Object.keys(loads) as readonly ModeName[];
+
+/** A project is interviewed about its spec.md before its tasks are executed. */
+export const isInterview = (mode: ModeName, document: string): boolean =>
+  mode === 'project' && basename(document) === 'spec.md';
+
+export async function openMode(name: ModeName, document: string): Promise<Mode> {
+  if (isInterview(name, document)) return (await import('../modes/interview.ts')).interviewMode;
+  return loads[name]();
+}
+
+const documentBytesMax = 64 * 1024 * 1024;
+
+/** The format of the mode that knows this text; the mode's first when none does, so that it says what is wrong. */
+export async function formatFor({ formats, name }: Mode, path: string): Promise<Format> {
+  const read = formats.length < 2 ? undefined : await readText(path, documentBytesMax);
+  const text = read?.type === 'text' ? read.text : '';
+  const format = formats.find(one => read?.type === 'text' && one.recognises(basename(path), text)) ?? formats[0];
+  if (format === undefined) throw new UsageError(`The mode ${name} reads no document.`);
+  return format;
+}
+
+export interface FoundDocument {
+  readonly mode: ModeName;
+  readonly path: string;
+  /** Of a goal that was not written yet, because nothing may be. */
+  readonly text?: string;
+  readonly notices: readonly string[];
+}
+
+interface Sought {
+  readonly directory: string;
+  readonly home: string;
+  /** A file, or a goal in words. */
+  readonly given: string | undefined;
+  readonly mode: ModeName | undefined;
+  /** Nothing may be written, not even the goal into our own folder. */
+  readonly isDry: boolean;
+  /** A goal that was reached is to be pursued anew. */
+  readonly isNew: boolean;
+}
+
+/** Where people keep what is to be done, in the order in which it is looked for; project folders come after these. */
+const usual: readonly (readonly [string, ModeName])[] = [
+  ['PRD.json', 'prd'],
+  ['prd.json', 'prd'],
+  ['tasks.json', 'project'],
+  ['PROMPT.md', 'prompt'],
+  ['fix_plan.md', 'prd'],
+  ['@fix_plan.md', 'prd'],
+  ['tasks.yaml', 'prd'],
+  ['.claude/ralph-loop.local.md', 'prompt'],
+];
+
+function projectsIn(directory: string): readonly (readonly [string, ModeName])[] {
+  const folder = join(directory, '.artefacts');
+  const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
+  return names
+    .map(name => join('.artefacts', name, 'tasks.json'))
+    .filter(path => existsSync(join(directory, path)))
+    .map(path => [path, 'project'] as const);
+}
+
+/** Nobody named a document: the first of those that are there, and a word about the others. */
+function usualDocument({ directory, mode }: Sought): FoundDocument {
+  const all = [...usual, ...projectsIn(directory)];
+  const there = all.filter(([name, its]) => (mode ?? its) === its && existsSync(join(directory, name)));
+  const seen = new Set<string>();
+  const found = there.filter(([name]) => {
+    const real = realpathSync(join(directory, name)); // PRD.json and prd.json may be one file
+    return seen.has(real) ? false : seen.add(real);
+  });
+  const [first, ...others] = found;
+  if (first === undefined) {
+    const what = mode === undefined ? 'PRD.json' : (all.find(([, its]) => its === mode)?.[0] ?? 'document');
+    throw new UsageError(
+      mode === undefined
+        ? 'There is nothing to run in this folder: no PRD.json, tasks.json, PROMPT.md, fix_plan.md or tasks.yaml.'
+        : `There is no ${what} in this folder.`,
+      'Name a file, say the goal in words (ralph run "make the tests pass"), or see one at work: ralph demo',
+    );
+  }
+  // PROMPT.md beside a PRD.json holds its instructions.
+  const rivals = others.filter(([name]) => !(first[1] === 'prd' && name === 'PROMPT.md')).map(([name]) => name);
+  const notices =
+    rivals.length === 0 ? [] : [`${first[0]} is run; there is also ${rivals.join(', ')}: name it to run that.`];
+  return { mode: first[1], path: realpathSync(join(directory, first[0])), notices };
+}
+
+/** Without --mode the text decides: the formats of these modes are asked in this order. */
+const asked: readonly ModeName[] = ['plan', 'project', 'prd', 'prompt'];
+
+async function recognised(path: string): Promise<ModeName> {
+  const read = await readText(path, documentBytesMax);
+  if (read.type !== 'text') throw new UsageError(read.problem.message, read.problem.fix ?? '');
+  const name = basename(path);
+  for (const mode of asked) {
+    const { formats } = await loads[mode]();
+    if (formats.some(format => format.recognises(name, read.text))) return mode;
+  }
+  throw new UsageError(
+    `${JSON.stringify(name)} is no document that Ralph knows: no PRD, task list, plan or prompt.`,
+    `Say what it is: --mode ${asked.filter(mode => mode !== 'plan').join(' | ')}; to have it reviewed: ralph review ${name}`,
+  );
+}
+
+/** The goal lies where no agent reaches it, under a name that the same words in the same folder find again. */
+async function goalDocument({ directory, home, isDry, isNew }: Sought, goal: string): Promise<FoundDocument> {
+  const hash = createHash('sha256').update(`${directory}\0${goal}`).digest('hex').slice(0, 32);
+  const path = join(home, 'goals', `${hash}.md`);
+  if (isDry) return { mode: 'goal', path, notices: [], text: goal };
+  if (isNew || !existsSync(path)) {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, `${goal}\n`, { mode: 0o600 });
+  }
+  return { mode: 'goal', path, notices: [] };
+}
+
+const goalCharsMax = 20_000;
+
+function checkedGoal(text: string): string {
+  const goal = text.trim();
+  if (goal === '') throw new UsageError('The goal is empty.', 'Say it in words: ralph run "make the tests pass"');
+  if (goal.length > goalCharsMax)
+    throw new UsageError(
+      `The goal is longer than ${goalCharsMax} characters.`,
+      'Put it into a PROMPT.md and run that.',
+    );
+  return goal;
+}
+
+export async function findDocument(sought: Sought): Promise<FoundDocument> {
+  const { directory, given, mode } = sought;
+  if (given === undefined) {
+    if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
+    return usualDocument(sought);
+  }
+  if (given === '-')
+    throw new UsageError(
+      'A document is written back, so it cannot come from standard input.',
+      'Save it as a file: ralph run PRD.json',
+    );
+  if (given.includes('\0')) throw new UsageError('The file name holds a NUL character.');
+  if (mode === 'goal') return goalDocument(sought, checkedGoal(given));
+  const path = resolve(directory, given);
+  if (existsSync(path)) {
+    const real = realpathSync(path);
+    return { mode: mode ?? (await recognised(real)), path: real, notices: [] };
+  }
+  // A word alone is a file that is not there; several are a goal.
+  if (mode === undefined && /\s/.test(given.trim())) return goalDocument(sought, checkedGoal(given));
+  throw new UsageError(
+    `There is no file ${JSON.stringify(given.slice(0, 200))}.`,
+    'Write one (docs/formats), name another file, or say a goal in several words: ralph run "make the tests pass"',
+  );
+}

@@ -1,0 +1,109 @@
+// The loops of a vault, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { basename, dirname, relative } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { ledgerEvents, stateOf } from '../app.ts';
+import { evolve } from '../core/evolve.ts';
+import { initialState, type State } from '../core/state.ts';
+import { progress } from '../core/task.ts';
+import type { Ledger, LoopRow } from '../ports/store.ts';
+import type { ViewFile } from '../views/mode-view.ts';
+import { VaultView } from '../views/vault.ts';
+import { type DashboardRow, dashboard } from '../views/vault-dashboard.ts';
+import { vaultPaths } from '../views/vault-paths.ts';
+import { planStatus } from '../views/vault-status.ts';
+import { type PlanFile, plansOf, readPlan } from './vault-files.ts';
+
+export interface PlanLoop {
+  readonly row: LoopRow;
+  readonly state: State;
+}
+
+const loopsMax = 1_000;
+
+/** The newest loop of each plan of this vault, by plan id. One plan has one loop for good: its id is what makes it once. */
+export async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap<string, PlanLoop>> {
+  const rows = (await ledger.store.loops()).filter(row => row.document.startsWith(`${root}/`)).slice(0, loopsMax);
+  const found = new Map<string, PlanLoop>();
+  for (const row of rows) {
+    const { state } = await stateOf(ledger, row.loop);
+    if (state.settings.mode === 'plan' && !found.has(state.projectId)) found.set(state.projectId, { row, state });
+  }
+  return found;
+}
+
+/** Also of a plan outside of the vault: then its own file says so. */
+export async function loopOfPlan(
+  ledger: Ledger,
+  root: string,
+  { path, id }: Pick<PlanFile, 'path' | 'id'>,
+): Promise<PlanLoop | undefined> {
+  for (const row of await ledger.store.loops({ document: path })) {
+    const { state } = await stateOf(ledger, row.loop);
+    if (state.settings.mode === 'plan' && state.projectId === id) return { row, state };
+  }
+  return (await loopsOf(ledger, root)).get(id);
+}
+
+/** Written only where it differs, so that nobody who watches the folder is woken for nothing. */
+export async function writeViewFile({ path, text }: ViewFile): Promise<void> {
+  if (text === null) return rm(path, { force: true });
+  const before = await readFile(path, 'utf8').catch(() => undefined);
+  if (before === text) return;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFileAtomic(path, text, { fsync: false });
+}
+
+/** For a loop whose own process ended before it had written its last word. */
+export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow): Promise<void> {
+  const view = new VaultView(root, basename(row.document));
+  let state: State = initialState;
+  for await (const page of ledgerEvents(ledger, row.loop)) {
+    for (const { event } of page) {
+      state = evolve(state, event);
+      view.add(event);
+    }
+  }
+  for (const file of view.files(state)) await writeViewFile(file);
+}
+
+function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | undefined): Partial<DashboardRow> {
+  if (loop === undefined) return { plan: id, file, status: isAwaiting ? 'awaiting_approval' : 'approved' };
+  const { state } = loop;
+  const { done, total } = progress(state.tasks);
+  const isIdle = state.iterations === 0 && state.ended === undefined;
+  const status = state.ended?.reason === 'explicit_stop' ? 'stopped' : isIdle ? 'approved' : planStatus(state);
+  const at = state.ended?.at ?? (isIdle ? 0 : state.startedAt);
+  return { plan: id, file, status, iterations: state.iterations, at, ...(total > 0 ? { completed: done, total } : {}) };
+}
+
+/** All plans of the folders, with what the ledger knows of them. */
+async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<readonly DashboardRow[]> {
+  const paths = vaultPaths(root);
+  const loops = ledger === undefined ? new Map<string, PlanLoop>() : await loopsOf(ledger, root);
+  const rows: DashboardRow[] = [];
+  for (const path of await plansOf(paths)) {
+    const read = await readPlan(path);
+    const file = relative(root, path);
+    const empty = { objective: '', completed: 0, total: 0, iterations: 0, at: 0 };
+    if (read.type === 'missing') continue;
+    if (read.type === 'broken') {
+      rows.push({ ...empty, plan: read.id, file, status: 'broken' });
+      continue;
+    }
+    const { id, document } = read.plan;
+    const completed = document.tasks.filter(task => task.done).length;
+    const base = { ...empty, objective: document.goal, completed, total: document.tasks.length };
+    const isDone = dirname(path) === paths.done;
+    const isAwaiting = !isDone && dirname(path) !== paths.approved;
+    const told = rowOf(file, id, isAwaiting, loops.get(id));
+    const known: DashboardRow = { ...base, plan: id, file, status: 'approved', ...told };
+    rows.push(isDone ? { ...known, status: 'completed' } : known);
+  }
+  return rows;
+}
+
+export async function refreshDashboard(ledger: Ledger | undefined, root: string): Promise<void> {
+  const text = dashboard(await dashboardRows(ledger, root));
+  await writeViewFile({ path: vaultPaths(root).dashboard, text });
+}

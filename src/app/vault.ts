@@ -1,0 +1,144 @@
+// What Ralph does in a vault: finds a plan, records its approval where it will run, and puts it away when its loop is over.
+import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { UsageError } from '../core/errors.ts';
+import type { State } from '../core/state.ts';
+import { progress } from '../core/task.ts';
+import { lintPlan, type PlanLint, setPlanFacts } from '../formats/plan.ts';
+import type { Ledger } from '../ports/store.ts';
+import { replaceFile } from '../sources/replace-file.ts';
+import { readText } from '../sources/text-file.ts';
+import { vaultFolders, vaultPaths } from '../views/vault-paths.ts';
+import { planStatus } from '../views/vault-status.ts';
+import { movePlan, movePlanAside, type PlanFile, plansOf, readPlan } from './vault-files.ts';
+import { type PlanLoop, refreshDashboard, writeLoopViews } from './vault-loops.ts';
+
+const planBytesMax = 16 * 1024 * 1024;
+const triesMax = 5;
+
+/** A yes to exactly one text. */
+export interface Approval {
+  readonly subject: string;
+  readonly hash: string;
+  readonly by: string;
+  readonly because: string;
+}
+
+/** Makes sure that a vault has its folders. */
+export async function makeVault(root: string): Promise<void> {
+  const { approved } = vaultPaths(root);
+  for (const folder of [...vaultFolders.map(name => join(root, name)), approved])
+    await mkdir(folder, { recursive: true });
+}
+
+/** Every problem of a plan file, and what is worth a look; no problem: it can run. */
+export async function lintPlanFile(path: string): Promise<PlanLint> {
+  const read = await readText(path, planBytesMax);
+  return read.type === 'text' ? lintPlan(read.text) : { problems: [read.problem], notices: [] };
+}
+
+/** A file, or the plan of this vault that has this id or file name. */
+export async function findPlan(directory: string, root: string, word: string): Promise<string> {
+  const path = resolve(directory, word);
+  if ((await stat(path).catch(() => undefined))?.isFile()) return path;
+  const matches: string[] = [];
+  for (const file of await plansOf(vaultPaths(root))) {
+    const read = await readPlan(file);
+    const id = read.type === 'plan' ? read.plan.id : read.type === 'broken' ? read.id : undefined;
+    if (id === word || file.endsWith(`/${word}`) || file.endsWith(`/${word}.md`)) matches.push(file);
+  }
+  const [only, second] = matches;
+  if (only === undefined)
+    throw new UsageError(
+      `There is no plan ${JSON.stringify(word.slice(0, 200))}, neither as a file nor in ${root}.`,
+      'Name its file or its plan_id; another vault: --vault DIR',
+    );
+  if (second !== undefined)
+    throw new UsageError(`Several plans are called ${word}: ${matches.join(', ')}.`, 'Name the file.');
+  return only;
+}
+
+/** Why this plan cannot be approved any more; undefined when it can. */
+export function refusalOf(plan: PlanFile, loop: PlanLoop | undefined): UsageError | undefined {
+  if (loop === undefined) return undefined;
+  const { row, state } = loop;
+  if (state.ended?.reason === 'goal_achieved')
+    return new UsageError(
+      `Plan ${plan.id} was carried out by loop ${row.name}, and no plan runs twice.`,
+      'Give the new one a plan_id of its own.',
+    );
+  if (state.ended !== undefined)
+    return new UsageError(
+      `Loop ${row.name} of plan ${plan.id} has ended.`,
+      `Reopen it, counters kept: ralph resume ${row.name}; then approve what was edited.`,
+    );
+  return row.document === plan.path
+    ? undefined
+    : new UsageError(`Plan ${plan.id} runs from ${row.document}.`, 'Two plans need two ids: change one plan_id.');
+}
+
+export interface ApproveNeeds {
+  readonly root: string;
+  readonly plan: PlanFile;
+  /** The loop of this plan, when there is one. */
+  readonly loop: PlanLoop | undefined;
+  readonly by: string;
+  readonly because: string;
+  /** Records it in the loop of the plan at this path, which is begun when there is none; gives the loop's name. */
+  readonly record: (path: string, approval: Approval) => Promise<string>;
+}
+
+/**
+ * The file goes first: a crash before the record leaves an approved plan that nobody has recorded, which a watch then takes
+ * for what it is, approved by its place.
+ */
+export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path: string; readonly loop: string }> {
+  const { root, plan, loop, by, because, record } = needs;
+  const refusal = refusalOf(plan, loop);
+  if (refusal !== undefined) throw refusal;
+  const moved = loop === undefined ? await movePlan(plan.path, vaultPaths(root).approved) : undefined;
+  if (moved?.type === 'in-the-way')
+    throw new UsageError(
+      `${moved.path} is there already.`,
+      'Move that one away or rename this one; nothing was approved.',
+    );
+  const path = moved?.path ?? plan.path;
+  return { path, loop: await record(path, { subject: plan.id, hash: plan.hash, by, because }) };
+}
+
+/** The facts in the front matter, as the ledger has them; false: somebody keeps writing the file. */
+async function writeFacts(path: string, state: State): Promise<boolean> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const read = await readPlan(path);
+    if (read.type !== 'plan' || read.plan.id !== state.projectId) return false;
+    const { text, mode, identity } = read.plan;
+    const { done } = progress(state.tasks);
+    const facts = { status: planStatus(state), completedSteps: done, iterationsUsed: state.iterations };
+    const changed = setPlanFacts(text, facts);
+    if (changed === text) return true;
+    const replaced = await replaceFile(path, Buffer.from(changed, 'utf8'), { mode, expected: identity });
+    if (replaced.type === 'replaced') return true;
+  }
+  return false;
+}
+
+export interface Finished {
+  /** Where the plan lies now; undefined when it is no longer where its loop worked on it. */
+  readonly path?: string;
+}
+
+/** What is left to do for a loop that is over; as often as it is asked, with one result. */
+export async function finishPlan(ledger: Ledger, root: string, { row, state }: PlanLoop): Promise<Finished> {
+  const paths = vaultPaths(root);
+  await writeLoopViews(ledger, root, row);
+  let path: string | undefined;
+  if (state.ended !== undefined && (await writeFacts(row.document, state))) {
+    const isOurs = row.document.startsWith(`${root}/`) && dirname(row.document) !== paths.done;
+    const goes = isOurs && state.ended.reason === 'goal_achieved';
+    path = goes ? (await movePlanAside(row.document, paths.done)).path : row.document;
+  }
+  // Only when it is empty: what somebody else put there is theirs.
+  if (state.ended?.reason === 'goal_achieved') await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
+  await refreshDashboard(ledger, root);
+  return path === undefined ? {} : { path };
+}

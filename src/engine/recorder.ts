@@ -1,0 +1,86 @@
+// The loop's pen: what an input means is stored in one durable append, then folded, then told to whoever listens.
+import { decide } from '../core/decide.ts';
+import type { Event } from '../core/event.ts';
+import { evolve } from '../core/evolve.ts';
+import type { Input } from '../core/input.ts';
+import type { State } from '../core/state.ts';
+import type { Lease, StoreFailure } from '../ports/store.ts';
+import { diskFull } from './disk-full.ts';
+import type { Engine } from './engine.ts';
+import { redacted, redactedReport } from './redacted.ts';
+import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
+
+export class Recorder {
+  state: State;
+  seq: number;
+  hash: string;
+  private snapshotSeq: number;
+  private lastWordSaid = false;
+  private readonly engine: Engine;
+  private readonly lease: Lease;
+  private readonly fail: (failure: StoreFailure) => void;
+
+  constructor(engine: Engine, lease: Lease, from: Replayed, fail: (failure: StoreFailure) => void) {
+    this.engine = engine;
+    this.lease = lease;
+    this.fail = fail;
+    this.state = from.state;
+    this.seq = from.seq;
+    this.hash = from.hash;
+    this.snapshotSeq = from.seq - from.folded;
+  }
+
+  /** True when it meant something and that is stored. */
+  async record(raw: Input, takes?: number): Promise<boolean> {
+    const input = redacted(raw, this.engine.redact);
+    const decided = decide(this.state, input, this.engine.clock.now());
+    const events = decided.map(event => redactedReport(event, this.engine.redact));
+    if (events.length === 0 && takes === undefined) return false;
+    return (await this.append(events, takes)) && events.length > 0;
+  }
+
+  private async append(events: readonly Event[], takes?: number): Promise<boolean> {
+    const { ledger, notifiers, publish } = this.engine;
+    const options = { token: this.lease.token, ...(takes === undefined ? {} : { takes }) };
+    const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);
+    if (!appended.ok) {
+      this.fail(appended.failure);
+      return false;
+    }
+    this.seq = appended.seq;
+    this.hash = appended.hash;
+    for (const event of events) {
+      this.state = evolve(this.state, event);
+      for (const notifier of notifiers) notifier.tell(event, this.state);
+    }
+    publish?.changed();
+    if (this.seq - this.snapshotSeq >= snapshotEvery && this.state.live.length > 0) await this.snapshot();
+    return true;
+  }
+
+  private async snapshot(): Promise<void> {
+    this.snapshotSeq = this.seq;
+    const { ledger, version } = this.engine;
+    await saveSnapshot(ledger, this.lease.loop, version, {
+      state: this.state,
+      seq: this.seq,
+      hash: this.hash,
+      folded: 0,
+    });
+  }
+
+  /** A full disk: the reserve file makes room for one question, so that the next start knows (F38). */
+  async lastWord(failure: StoreFailure): Promise<void> {
+    if (failure.kind !== 'disk-full' || this.lastWordSaid) return;
+    this.lastWordSaid = true;
+    this.engine.freeReserve?.();
+    const because = 'the ledger could not be written';
+    const input: Input = { type: 'escalate', question: diskFull(failure.detail), because };
+    const events = decide(this.state, redacted(input, this.engine.redact), this.engine.clock.now());
+    const { token, loop } = this.lease;
+    const appended = await this.engine.ledger.store.append(loop, this.seq, events, { token });
+    if (!appended.ok) return;
+    this.seq = appended.seq;
+    for (const event of events) this.state = evolve(this.state, event);
+  }
+}

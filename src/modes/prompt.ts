@@ -1,0 +1,13 @@
+// Mode prompt (seed 001, parts 1 and 2): a PROMPT.md is given to fresh contexts until its task is complete.
+import { prompt } from '../formats/prompt.ts';
+import { ralphLoop } from '../formats/ralph-loop.ts';
+import { documentPrompt } from '../prompts/prompt.ts';
+import { AgentFolderView } from '../views/agent-folder.ts';
+import type { Mode } from './mode.ts';
+
+export const promptMode: Mode = {
+  name: 'prompt',
+  formats: [prompt, ralphLoop],
+  prompt: documentPrompt,
+  view: ({ directory }) => new AgentFolderView(directory),
+};

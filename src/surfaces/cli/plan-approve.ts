@@ -1,0 +1,88 @@
+// `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
+import { createInterface } from 'node:readline/promises';
+import { type Approval, approvePlan, refusalOf } from '../../app/vault.ts';
+import { loopOfPlan, refreshDashboard } from '../../app/vault-loops.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Context } from './context.ts';
+import { holding, sayHeld } from './holding.ts';
+import { type Flags, isApprovedNow, type PlanCase, planCase, planKey } from './plan-place.ts';
+import { recordApproval } from './plan-start.ts';
+import { approvalState, approvalWords } from './plan-words.ts';
+
+export type Record = (path: string, approval: Approval) => Promise<string>;
+
+/** Enter alone is no yes: what is approved may send mail. */
+async function saysYes(question: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const leave = new AbortController();
+  lines.on('SIGINT', () => leave.abort());
+  lines.on('close', () => leave.abort());
+  try {
+    return ['y', 'yes'].includes((await lines.question(question, { signal: leave.signal })).trim().toLowerCase());
+  } catch {
+    process.stderr.write('\n');
+    return false;
+  } finally {
+    lines.close();
+  }
+}
+
+export const atTerminal = (flags: Flags): boolean => process.stdin.isTTY === true && flags['input'] !== false;
+
+/** The path that it runs from then; an exit code when it was not approved. */
+export async function askAndApprove(
+  context: Context,
+  found: PlanCase,
+  flags: Flags,
+  record: Record,
+): Promise<{ readonly path: string } | { readonly exitCode: number }> {
+  const { root, plan } = found;
+  const refusal = refusalOf(plan, found.loop);
+  if (refusal !== undefined) throw refusal;
+  context.out(approvalWords(plan));
+  const isAgreed = flags['yes'] === true;
+  if (!isAgreed && !atTerminal(flags))
+    throw new UsageError('Nobody is here to ask.', 'Read the plan (ralph plan show), then approve it with --yes.');
+  if (!isAgreed && !(await saysYes(`Approve exactly this (${plan.hash.slice(0, 12)})? Type y: `))) {
+    context.say('Not approved; nothing was changed.');
+    return { exitCode: 130 };
+  }
+  const ledger = await context.ledger({ write: true, create: true });
+  let path = plan.path;
+  const exitCode = await holding(
+    ledger,
+    planKey(root, plan.id),
+    held => sayHeld(context, held),
+    async () => {
+      const loop = await loopOfPlan(ledger, root, plan);
+      const because = isAgreed ? 'ralph plan approve --yes' : 'ralph plan approve, asked at the terminal';
+      const approved = await approvePlan({ root, plan, loop, by: context.by, because, record });
+      path = approved.path;
+      await refreshDashboard(ledger, root);
+      context.say(`Plan ${plan.id} is approved by ${context.by}: ${plan.hash.slice(0, 12)}, loop ${approved.loop}.`);
+      return 0;
+    },
+  );
+  return exitCode === 0 ? { path } : { exitCode };
+}
+
+export async function execute(
+  context: Context,
+  [word]: readonly (string | undefined)[],
+  flags: Flags,
+): Promise<number> {
+  const ledger = await context.ledger({ write: true, create: true });
+  const found = await planCase(context, word, flags);
+  if (isApprovedNow(found.plan, found.loop)) {
+    context.say(`Plan ${found.plan.id} is approved ${approvalState(found.plan, found.loop)}.`);
+    await refreshDashboard(ledger, found.root);
+    return 0;
+  }
+  const record: Record = (path, approval) => recordApproval(context, path, approval, flags);
+  const approved = await askAndApprove(context, found, flags, record);
+  if ('exitCode' in approved) return approved.exitCode;
+  context.say(
+    `  It lies in ${approved.path}. Start it: ralph plan run ${found.plan.id} (a running ralph plan watch does)`,
+  );
+  return 0;
+}

@@ -1,0 +1,77 @@
+// `ralph plan show`: a plan's steps, how far it is, and whether its approval still holds.
+import { shownText } from '../../app/vault-files.ts';
+import { isoTime } from '../../core/format.ts';
+import { planStatus } from '../../views/vault-status.ts';
+import type { Context } from './context.ts';
+import { type Flags, isApprovedNow, type PlanCase, planCase } from './plan-place.ts';
+import { approvalState, performerWords, stepStates } from './plan-words.ts';
+
+const marks = { done: '[x]', pending: '[ ]', active: '[~]', blocked: '[!]', skipped: '[-]' } as const;
+
+function json({ plan, loop, path }: PlanCase): string {
+  const given = loop?.state.approval;
+  const approval =
+    given === undefined
+      ? null
+      : {
+          by: given.by,
+          at: isoTime(given.at),
+          because: given.because,
+          hash: given.hash,
+          holds: given.hash === plan.hash,
+        };
+  return JSON.stringify(
+    {
+      version: 1,
+      plan_id: plan.id,
+      objective: plan.document.goal,
+      file: path,
+      hash: plan.hash,
+      approval_required: plan.isApprovalRequired,
+      approval,
+      loop: loop?.row.name ?? null,
+      status: loop === undefined ? null : planStatus(loop.state),
+      steps: stepStates(plan, loop).map(({ task, status, attempts }) => ({
+        id: task.id,
+        title: task.title,
+        status,
+        attempts,
+        depends_on: task.dependsOn,
+        performer: task.performer ?? 'agent',
+        order: task.order ?? null,
+      })),
+    },
+    null,
+    2,
+  );
+}
+
+export async function execute(
+  context: Context,
+  [word]: readonly (string | undefined)[],
+  flags: Flags,
+): Promise<number> {
+  const found = await planCase(context, word, flags);
+  const { plan, loop, path } = found;
+  if (flags['json'] === true) {
+    context.out(json(found));
+    return 0;
+  }
+  const status = loop === undefined ? 'has not begun' : `${planStatus(loop.state)}, loop ${loop.row.name}`;
+  context.out(`Plan ${plan.id}: ${shownText(plan.document.goal)}`);
+  context.out(`  file      ${shownText(path)}`);
+  context.out(`  status    ${status}`);
+  context.out(`  SHA-256   ${plan.hash}`);
+  context.out(`  approval  ${approvalState(plan, loop)}`);
+  context.out('');
+  for (const { task, status: step, attempts } of stepStates(plan, loop)) {
+    const after = task.dependsOn.length === 0 ? '' : `, after ${task.dependsOn.join(', ')}`;
+    const tried = attempts === 0 ? '' : `, attempt ${attempts}`;
+    context.out(
+      `${marks[step]} ${task.id}  ${shownText(task.title)}  (${shownText(performerWords(task))}${after}${tried})`,
+    );
+  }
+  for (const notice of plan.document.notices) context.say(`note: ${shownText(notice)}`);
+  if (plan.isApprovalRequired && !isApprovedNow(plan, loop)) context.say(`  Approve it: ralph plan approve ${plan.id}`);
+  return 0;
+}

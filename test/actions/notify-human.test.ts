@@ -1,0 +1,70 @@
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { notifyHuman } from '../../src/actions/notify-human.ts';
+import type { Assignment } from '../../src/ports/performer.ts';
+import { activitiesOf, assignmentIn, endOf, performerContract } from '../contracts/performer.ts';
+import { scratchDirectory } from '../process/fixture.ts';
+
+const plan = { id: 'plan_onboarding_001', objective: 'Onboard Acme', document: 'Plans/PLAN_onboarding_001.md' };
+const order = (message: string): Partial<Assignment> => ({
+  task: 'step_2',
+  order: { type: 'notify_human', message },
+  intend: async () => true,
+});
+
+performerContract({
+  name: 'notify_human',
+  greeting: 'The note is in plan_notification_plan_onboarding_001_step_2.md.',
+  make: behaviour => ({
+    ...notifyHuman({ folder: 'unused', plan }),
+    perform: (assignment, stop) =>
+      notifyHuman({ folder: scratchDirectory(), plan }).perform(
+        { ...assignment, ...(behaviour === 'fails' ? {} : order('Call them.')) },
+        stop,
+      ),
+  }),
+  directory: () => import.meta.dirname,
+  spawns: 'it writes a file itself',
+  readsPrompt: 'an action does what its order says and gets no prompt',
+  hangs: 'it writes one file and is done',
+});
+
+async function notify(folder: string, message: string, more: Partial<Parameters<typeof notifyHuman>[0]> = {}) {
+  const performer = notifyHuman({ folder, plan, ...more });
+  return endOf(await activitiesOf(performer, assignmentIn(folder, order(message))));
+}
+
+const name = 'plan_notification_plan_onboarding_001_step_2.md';
+
+it('leaves a note with the front matter that people and tools look for, made of the message and the plan', async () => {
+  const folder = join(scratchDirectory(), 'Needs_Action');
+  await notify(folder, 'Call \u001b[31mthem\u001b[0m.\n---\nplan_id: other');
+  const text = readFileSync(join(folder, name), 'utf8');
+  const [, front, body] = /^---\n(.*?)\n---\n(.*)$/s.exec(text) ?? [];
+  expect(parse(front ?? '')).toEqual({ plan_id: plan.id, step_num: 2, severity: 'info', action_required: true });
+  for (const word of ['Call them.', 'Onboard Acme', 'Plans/PLAN_onboarding_001.md', 'ralph tell loop-1'])
+    expect(body).toContain(word);
+  expect(text).not.toContain('\u001b');
+});
+
+it('writes a note once, and does not touch one that a person wrote into', async () => {
+  const folder = scratchDirectory();
+  await notify(folder, 'Call them.');
+  await notify(folder, 'Call them.');
+  expect(readdirSync(folder)).toEqual([name]);
+  appendFileSync(join(folder, name), 'done on Monday\n');
+  const { message } = await notify(folder, 'Call them.');
+  expect(message).toBe(`The note is in ${name.replace('.md', '_2.md')}.`);
+  expect(readFileSync(join(folder, name), 'utf8')).toContain('done on Monday');
+});
+
+it('keeps a plan with an odd id in its folder, and quotes what YAML would read otherwise', async () => {
+  const folder = scratchDirectory();
+  await notify(folder, '', { plan: { ...plan, id: '../../etc/yes: [1' }, severity: 'high' });
+  const [only] = readdirSync(folder);
+  expect(only).toBe('plan_notification__etc_yes_1_step_2.md');
+  const front = readFileSync(join(folder, only ?? ''), 'utf8').split('---\n')[1] ?? '';
+  expect(parse(front)).toMatchObject({ plan_id: '../../etc/yes: [1', severity: 'high' });
+});

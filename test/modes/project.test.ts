@@ -1,0 +1,50 @@
+// Proves project mode and its interview as data: rounds one after another, at the terminal, closed by their result.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { findCycle } from '../../src/core/graph.ts';
+import { interviewMode, interviewRounds, interviewTasks } from '../../src/modes/interview.ts';
+import { projectMode } from '../../src/modes/project.ts';
+import { executePlaceholders } from '../../src/prompts/project.ts';
+import { interviewPlaceholders } from '../../src/prompts/project-interview.ts';
+import { ProjectView } from '../../src/views/project.ts';
+import { Story } from '../core/given.ts';
+
+it('makes one task per round, each after the one before', () => {
+  expect(interviewTasks(interviewRounds).map(({ id, dependsOn, round }) => [id, dependsOn, round])).toEqual([
+    ['round-1', [], 1],
+    ['round-2', ['round-1'], 2],
+    ['round-3', ['round-2'], 3],
+  ]);
+  for (const one of interviewTasks(3)) expect(one).toMatchObject({ interactive: true, closing: 'result', done: false });
+  expect(interviewTasks(3).at(-1)?.description).toContain('tasks.json');
+  expect(interviewTasks(3)[0]?.description).not.toContain('tasks.json');
+  expect(findCycle(interviewTasks(5))).toBeUndefined();
+});
+
+it('lets a round begin only when the one before is done', () => {
+  const story = new Story({ mode: 'project' }, interviewTasks(2));
+  expect(story.effectKeys()).toEqual(['begin:round-1']);
+});
+
+it('takes its words from .ralph/prompts, and writes none there', () => {
+  for (const [mode, name] of [
+    [projectMode, 'execute'],
+    [interviewMode, 'interview'],
+  ] as const) {
+    expect(mode.name).toBe('project');
+    expect(mode.instructions).toMatchObject({
+      name: `.ralph/prompts/${name}.md`,
+      within: 'directory',
+      isWritten: false,
+    });
+  }
+  const place = { directory: '/w', document: '/w/.artefacts/shop/tasks.json', folder: '/home' };
+  expect(projectMode.view?.(place)).toBeInstanceOf(ProjectView);
+});
+
+it('has a page that names every placeholder', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'modes', 'project.md'), 'utf8');
+  const named = new Set([...page.matchAll(/`\{\{([a-z_]+)\}\}`/g)].map(match => match[1]));
+  expect([...named].sort()).toEqual([...new Set([...executePlaceholders, ...interviewPlaceholders])].sort());
+});

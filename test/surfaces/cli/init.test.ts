@@ -1,0 +1,39 @@
+// Proves `ralph init NAME` at its edge: what it says, where it writes, and what it does without a name.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import type { Context } from '../../../src/surfaces/cli/context.ts';
+import { execute } from '../../../src/surfaces/cli/init.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'ralph-init-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const context = (said: string[]): Context => ({
+  env: {},
+  directory,
+  out: () => expect.unreachable('it prints no data'),
+  say: text => said.push(text),
+  home: () => expect.unreachable('it needs no home'),
+  hasLedger: () => expect.unreachable('it needs no ledger'),
+  ledger: () => expect.unreachable('it needs no ledger'),
+  close: async () => {},
+  by: 'ada',
+});
+
+it('writes spec.md and says what comes next', async () => {
+  const said: string[] = [];
+  expect(await execute(context(said), ['shop'])).toBe(0);
+  expect(existsSync(join(directory, '.artefacts/shop/spec.md'))).toBe(true);
+  expect(said.join('\n')).toMatch(
+    /^Wrote \.artefacts\/shop\/spec\.md\.[\s\S]*ralph interview shop[\s\S]*ralph execute shop[\s\S]*delete \.artefacts\/shop$/,
+  );
+});
+
+it('given no name, then one sentence says that it is to come, with exit code 2', async () => {
+  await expect(execute(context([]), [undefined])).rejects.toMatchObject({
+    message: 'ralph init without a name is not there yet.',
+    hint: 'Name the project: ralph init my-project',
+    exitCode: 2,
+  });
+});

@@ -1,0 +1,190 @@
+// The watch of approved plans, on a real folder: each plan becomes one loop, once, whatever was cut and whoever else is there.
+import { renameSync, watch as watchFolder, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeVault } from '../../../src/app/vault.ts';
+import { loopsOf } from '../../../src/app/vault-loops.ts';
+import { freshHolder } from '../../../src/app.ts';
+import { type HandleNeeds, handlePlan } from '../../../src/surfaces/cli/plan-handle.ts';
+import { watchOnce, watchPlans } from '../../../src/surfaces/cli/plan-watch.ts';
+import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
+
+let place: VaultPlace;
+let said: string[];
+beforeEach(async () => {
+  place = vaultPlace();
+  said = [];
+  await makeVault(place.root);
+});
+afterEach(() => place.end());
+
+const needs = (part: Partial<HandleNeeds> = {}): HandleNeeds => ({
+  ledger: place.ledger,
+  root: place.root,
+  say: text => void said.push(text),
+  run: path => place.run(path),
+  record: place.record,
+  ...part,
+});
+const never = new AbortController().signal;
+const once = (part: Partial<HandleNeeds> = {}): Promise<number> => watchOnce(needs(part), never);
+const approvalsOf = async (loop: string) =>
+  (await place.ledger.store.read(loop)).map(({ event }) => event).filter(event => event.type === 'approval.given');
+
+describe('--once', () => {
+  it('starts what was moved there, approved by file move, and puts it away', async () => {
+    place.put('Approved/Plans/a.md', planText('plan_a'));
+    place.put('Approved/Plans/b.md', planText('plan_b', '', false));
+    place.put('Plans/c.md', planText('plan_c', '', false));
+    expect(await once()).toBe(0);
+    expect(place.list('Done')).toEqual(['a.md', 'b.md']);
+    expect(place.list('Plans')).toEqual(['c.md']);
+    expect(place.effects).toHaveLength(4);
+    expect(await approvalsOf('loop-plan_a')).toMatchObject([
+      { subject: 'plan_a', by: 'file move', because: expect.stringContaining('by file move') },
+    ]);
+    expect(place.read('Dashboard.md')).toContain('3 plans: 1 awaiting approval, 2 completed.');
+  });
+
+  it('given a crash before the loop began, then it begins once; after the loop ended, it is only put away', async () => {
+    const path = place.put('Approved/Plans/a.md', planText('plan_a'));
+    await expect(once({ run: () => Promise.reject(new Error('crash')) })).rejects.toThrow('crash');
+    await expect(
+      once({
+        async run(given) {
+          await place.run(given);
+          throw new Error('crash');
+        },
+      }),
+    ).rejects.toThrow('crash');
+    expect(place.has('Approved/Plans/a.md')).toBe(true);
+    expect(await once()).toBe(0);
+    expect(place.list('Done')).toEqual(['a.md']);
+    expect(place.effects).toEqual([path, path]);
+    expect((await loopsOf(place.ledger, place.root)).size).toBe(1);
+    expect(await approvalsOf('loop-plan_a')).toHaveLength(1);
+  });
+
+  it('given a plan that was carried out and comes back under any name, then it does not run again', async () => {
+    place.put('Approved/Plans/a.md', planText('plan_a'));
+    await once();
+    place.put('Approved/Plans/copy.md', planText('plan_a'));
+    expect(await once()).toBe(2);
+    expect(place.effects).toHaveLength(2);
+    expect(place.read('Needs_Action/plan_blocked_copy.md')).toContain('carried out already');
+  });
+
+  it('given a cyclic plan and a good one, then plan_blocked names the first and the second runs', async () => {
+    const cyclic = planText('plan_a').replace('Dependencies: none', 'Dependencies: step_2');
+    place.put('Approved/Plans/a.md', cyclic);
+    place.put('Approved/Plans/b.md', planText('plan_b'));
+    expect(await once()).toBe(2);
+    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toMatch(/step_1.*step_2/);
+    expect(place.list('Done')).toEqual(['b.md']);
+    expect(place.read('Approved/Plans/a.md')).toBe(cyclic);
+  });
+
+  it('given an edit after the approval, then it waits for a new one and the others go on (F68)', async () => {
+    const path = place.put('Approved/Plans/a.md', planText('plan_a'));
+    await once({ run: async () => 130 });
+    place.put('Approved/Plans/a.md', planText('plan_a', ' and all my money'));
+    place.put('Approved/Plans/b.md', planText('plan_b'));
+    expect(await once()).toBe(5);
+    expect(place.effects.filter(one => one === path)).toEqual([]);
+    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toContain('edited after file move had approved it');
+    expect(place.list('Done')).toEqual(['b.md']);
+  });
+
+  it('given somebody else at the same plan, then it is left to them', async () => {
+    const path = place.put('Approved/Plans/a.md', planText('plan_a'));
+    await place.ledger.store.lease(`plan:${place.root}:plan_a`, await freshHolder());
+    expect(await handlePlan(needs(), path)).toBe(9);
+    expect(await place.ledger.store.loops()).toEqual([]);
+  });
+
+  it('given a plan that fails, then it stays, and is not tried again by itself', async () => {
+    place.put('Approved/Plans/a.md', planText('plan_a'));
+    expect(await once({ run: path => place.run(path, true) })).toBe(6);
+    expect(await once()).toBe(0);
+    expect(place.effects).toHaveLength(2);
+    expect(place.has('Approved/Plans/a.md')).toBe(true);
+  });
+});
+
+describe('watching', () => {
+  /** Runs the watch in the background; `ran` waits for the loop of a plan. */
+  async function watching(part: Partial<HandleNeeds> = {}) {
+    const stop = new AbortController();
+    const waiting = new Map<string, () => void>();
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    const finished = watchPlans(
+      needs({
+        ...part,
+        say(text) {
+          said.push(text);
+          for (const [word, wake] of waiting) if (said.some(line => line.includes(word))) wake();
+        },
+      }),
+      stop.signal,
+      resolve,
+    );
+    await Promise.race([ready, finished]);
+    const says = (word: string): Promise<void> =>
+      new Promise(wake => {
+        waiting.set(word, wake);
+        if (said.some(line => line.includes(word))) wake();
+      });
+    return { stop, finished, says };
+  }
+
+  it('starts a plan that is moved in, and one that is written slowly only when it is whole', async () => {
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    const watch = await watching({
+      async run(path) {
+        const code = await place.run(path);
+        if (place.effects.length === 4) resolve();
+        return code;
+      },
+    });
+    const text = planText('plan_slow');
+    const slow = join(place.root, 'Approved/Plans/slow.md');
+    const { promise: noticed, resolve: notice } = Promise.withResolvers<void>();
+    const own = watchFolder(join(place.root, 'Approved/Plans'), () => notice());
+    writeFileSync(slow, text.slice(0, 200));
+    await noticed;
+    for (let turns = 0; turns < 50; turns += 1) await stat(slow); // whoever takes it half written does so meanwhile
+    own.close();
+    renameSync(place.put('Plans/a.md', planText('plan_a')), join(place.root, 'Approved/Plans/a.md'));
+    writeFileSync(slow, text);
+    await both;
+    watch.stop.abort();
+    await watch.finished;
+    expect(place.list('Done')).toEqual(['a.md', 'slow.md']);
+    expect(said.join('\n')).not.toContain('does not run');
+  });
+
+  it('goes on with a plan as soon as its loop was answered, and looks again when a broken one is mended', async () => {
+    const path = place.put('Approved/Plans/a.md', planText('plan_a'));
+    const cyclic = planText('plan_b').replace('Dependencies: none', 'Dependencies: step_2');
+    place.put('Approved/Plans/b.md', cyclic);
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    let runs = 0;
+    const watch = await watching({
+      async run(given) {
+        if (given === path && runs++ === 0) return 5;
+        const code = await place.run(given);
+        if (place.effects.length === 4) resolve();
+        return code;
+      },
+    });
+    await watch.says('plan_b does not run');
+    await place.append('loop-plan_a', [{ type: 'loop.resumed', at: 1, by: 'ada', because: 'answered' }]);
+    await place.ledger.mailbox.send('loop-plan_a', 'ada', { type: 'resume' }, 1);
+    place.put('Approved/Plans/b.md', planText('plan_b'));
+    await both;
+    watch.stop.abort();
+    await watch.finished;
+    expect(place.list('Done').toSorted()).toEqual(['a.md', 'b.md']);
+  });
+});
