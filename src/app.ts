@@ -1,6 +1,6 @@
 // The composition root: only it and its parts in src/app know every adapter. What is heavy is loaded when it is needed.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isInterview } from './app/modes.ts';
 import { homeDirectory } from './config/home.ts';
 import type { ResolvedRun, RunConfig } from './config/run-config.ts';
@@ -11,9 +11,10 @@ import { makeRedactor, redactDeep } from './core/redact.ts';
 import { secretValues } from './core/redact-environment.ts';
 import type { State } from './core/state.ts';
 import type { Engine, RunResult } from './engine/engine.ts';
+import type { Shown } from './engine/publish.ts';
 import { eventsOf, type Replayed, replay } from './engine/replay.ts';
 import type { RunOptions } from './engine/run.ts';
-import type { Mode } from './modes/mode.ts';
+import type { Mode, ViewPlace } from './modes/mode.ts';
 import type { Check } from './ports/check.ts';
 import type { Performer } from './ports/performer.ts';
 import type { TaskSource } from './ports/source.ts';
@@ -95,7 +96,7 @@ export interface EngineNeeds {
   readonly interactive?: boolean;
   readonly checks?: readonly Check[];
   /** What depends on the place of work. */
-  readonly parts?: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge' | 'facts' | 'doneFile'>;
+  readonly parts?: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge' | 'facts' | 'doneFile' | 'archive'>;
   readonly notifiers?: Engine['notifiers'];
   readonly ask?: Engine['ask'];
   readonly onEscalation?: Engine['onEscalation'];
@@ -136,12 +137,18 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
       if (host === thisHost().host && isAlive(pid, startTime))
         signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');
     },
-    publish: publisher(ledger, clock, loop, folder, warn, mode.view?.({ ...place, folder })),
+    publish: publisher(ledger, clock, loop, folder, warn, shownBy(mode, { ...place, folder })),
     freeReserve: () => freeReserve(home),
     ...(needs.interactive === undefined ? {} : { interactive: needs.interactive }),
     ...(needs.ask === undefined ? {} : { ask: needs.ask }),
     ...(needs.answerMsMax === undefined ? {} : { answerMsMax: needs.answerMsMax }),
   };
+}
+
+/** A vault may lie outside of the folder of work: then it is around the document. */
+function shownBy({ view, name }: Mode, place: ViewPlace): Shown | undefined {
+  const around = name === 'plan' ? dirname(dirname(dirname(place.document))) : dirname(place.document);
+  return view && { view: view(place), roots: [place.directory, around] };
 }
 
 export interface Sent {

@@ -46,6 +46,7 @@ function unlessStopped<Value>(work: Promise<Value> | undefined, stop: AbortSigna
   return new Promise((resolve, reject) => {
     const giveUp = (): void => resolve(undefined);
     stop.addEventListener('abort', giveUp, { once: true });
+    if (stop.aborted) giveUp();
     work.then(resolve, reject).finally(() => stop.removeEventListener('abort', giveUp));
   });
 }

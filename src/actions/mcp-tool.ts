@@ -32,6 +32,7 @@ const backstopMs = 60_000;
 const timerMsMax = 2_147_483_647; // longer ones fire at once
 const queuedCharsMax = 262_144;
 const activityWeight = 256;
+const nameCharsMax = 200;
 const progressCharsMax = 1_000;
 const progressKeptChars = 10_000;
 const progressCountMax = 1_000;
@@ -93,7 +94,11 @@ async function act(
     intend: async repeatable => (await assignment.intend?.(repeatable)) === true,
     broken: breaking.signal,
     onCall() {
-      tell({ type: 'tool', name: `${order.server}/${order.tool}`, detail: detailOf(order.params) });
+      tell({
+        type: 'tool',
+        name: takeCharacters(stripControls(`${order.server}/${order.tool}`), nameCharsMax),
+        detail: detailOf(order.params),
+      });
       breaking.limit(options.server.timeMsMax ?? callMsUsual);
     },
     onProgress: progress.add,

@@ -1,13 +1,64 @@
 // The performers of a plan's actions: MCP servers from the configuration, files inside the vault or repository, notes to people.
+import { join, relative, resolve } from 'node:path';
+import { userConfigDirectory } from '../config/home.ts';
+import { UsageError } from '../core/errors.ts';
+import type { McpServer } from '../ports/mcp-server.ts';
 import type { Performer } from '../ports/performer.ts';
 import type { ParsedDocument } from '../ports/source.ts';
+import { vaultRootOf } from '../views/vault-paths.ts';
+import { boundsOf } from './bounds.ts';
 import type { AgentNeeds } from './performers.ts';
 
+const prefix = 'mcp:';
+
+/** Where the servers are named: never in the repository unless a person points there, for a server is a program. */
+function configPath({ config, env, directory }: AgentNeeds): string {
+  if (config.mcpConfig !== undefined) return resolve(directory, config.mcpConfig);
+  const found = userConfigDirectory(env);
+  if ('path' in found) return join(found.path, 'mcp.json');
+  throw new UsageError('Nobody knows where your configuration lies.', 'Name the file of MCP servers: --mcp-config FILE');
+}
+
+/** Exit 7 when a server that a step names is not configured: nothing is written before this is known. */
+async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<readonly McpServer[]> {
+  if (names.length === 0) return [];
+  const { readMcpServers } = await import('../config/mcp-servers.ts');
+  const path = configPath(needs);
+  const { servers, problems } = await readMcpServers(path, needs.env);
+  const [problem, ...more] = problems;
+  if (problem !== undefined) throw new UsageError(problem.message, more.map(one => one.message).join('\n  '));
+  return names.map(name => {
+    const server = servers.find(one => one.name === name);
+    if (server !== undefined) return server;
+    const known = servers.length === 0 ? 'it names none' : `it names ${servers.map(one => one.name).join(', ')}`;
+    throw new UsageError(
+      `No MCP server is called ${JSON.stringify(name)} in ${path}: ${known}.`,
+      'Write it there, or name another file: --mcp-config FILE',
+      7,
+    );
+  });
+}
+
 export async function buildActions(
-  _needs: AgentNeeds,
-  _document: string,
-  { tasks }: ParsedDocument,
+  needs: AgentNeeds,
+  document: string,
+  { tasks, id = '', goal }: ParsedDocument,
 ): Promise<Readonly<Record<string, Performer>>> {
-  const names = new Set(tasks.flatMap(task => task.performer ?? []));
-  return names.size === 0 ? {} : {};
+  const wanted = [...new Set(tasks.flatMap(task => task.performer ?? []))];
+  if (wanted.length === 0) return {};
+  const { directory, env } = needs;
+  const root = vaultRootOf(document, directory);
+  const performers: Record<string, Performer> = {};
+  const names = wanted.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
+  const servers = await serversFor(needs, names);
+  const { mcpTool } = await import('../actions/mcp-tool.ts');
+  const { limits, confinement } = boundsOf(needs);
+  const bounds = { ...(limits === undefined ? {} : { limits }), ...(confinement === undefined ? {} : { confinement }) };
+  for (const server of servers) performers[`${prefix}${server.name}`] = mcpTool({ server, environment: env, ...bounds });
+  const { createFile } = await import('../actions/create-file.ts');
+  const { notifyHuman } = await import('../actions/notify-human.ts');
+  const plan = { id, objective: goal, document: relative(root, document) };
+  performers['create_file'] = createFile({ vault: root, repository: directory });
+  performers['notify_human'] = notifyHuman({ folder: join(root, 'Needs_Action'), plan });
+  return performers;
 }

@@ -1,18 +1,26 @@
 // What a prompt needs and the state does not hold: the diff since the start, notes that agents keep, reviewers' own words.
-import { readFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { State } from '../core/state.ts';
-import { takeCharacters, takeLastCharacters } from '../core/text.ts';
+import { takeCharacters } from '../core/text.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Workspace } from '../ports/workspace.ts';
+import { readText } from '../sources/text-file.ts';
 
 type Facts = NonNullable<Engine['facts']>;
 
-const scratchpadCharsMax = 8_000;
+const bytesMax = 1024 * 1024;
 const promptCharsMax = 20_000;
 const diffLinesMax = 60;
 
-const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+/** A file of the folder that an agent may have written: no link out of it is followed, nothing else than text is read. */
+async function textOf(directory: string, ...way: readonly string[]): Promise<string> {
+  const path = join(directory, ...way);
+  const [top, real] = await Promise.all([directory, path].map(one => realpath(one).catch(() => '')));
+  if (top === undefined || real === undefined || real === '' || !real.startsWith(`${top}${sep}`)) return '';
+  const read = await readText(real, bytesMax);
+  return read.type === 'text' ? read.text : '';
+}
 
 /** What differs from the first checkpoint, a line for each file. */
 async function diffSince(state: State, workspace: Workspace | undefined): Promise<string> {
@@ -28,7 +36,7 @@ async function reviewFacts({ directory, document, settings }: State): Promise<Re
   const { reviewers = [], section, workflow } = settings.review ?? {};
   const own: [string, string][] = [];
   for (const role of reviewers) {
-    const text = await textOf(join(directory, '.ralph', 'prompts', `review-${role}.md`));
+    const text = await textOf(directory, '.ralph', 'prompts', `review-${role}.md`);
     if (text.trim() !== '') own.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
   }
   return {
@@ -40,12 +48,12 @@ async function reviewFacts({ directory, document, settings }: State): Promise<Re
 }
 
 export function factsOf(workspace: Workspace | undefined): Facts {
-  return async state => {
+  return async (state, live) => {
     const { mode } = state.settings;
     if (mode === 'review') return reviewFacts(state);
     if (mode === 'prompt') {
-      const scratchpad = await textOf(join(state.directory, '.agent', 'scratchpad.md'));
-      return { scratchpad: takeLastCharacters(scratchpad, scratchpadCharsMax) };
+      const place = workspace?.directory(live.task) ?? state.directory;
+      return { scratchpad: await textOf(place, '.agent', 'scratchpad.md') };
     }
     if (mode !== 'project') return {};
     const artefacts = relative(state.directory, dirname(state.document));

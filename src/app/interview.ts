@@ -9,6 +9,7 @@ import type { FormatOptions } from '../ports/source.ts';
 import { isUntouchedSpec } from '../prompts/spec-template.ts';
 import { readText } from '../sources/text-file.ts';
 import { isInterview } from './modes.ts';
+import { readOwnPrompt } from './project.ts';
 
 export const interviewCheckName = 'spec.md and tasks.json';
 
@@ -17,11 +18,13 @@ interface Interview {
   /** Of spec.md. */
   readonly path: string;
   readonly options: FormatOptions;
+  readonly directory: string;
 }
 
-export function interviewChecks({ mode, path, options }: Interview): readonly Check[] {
+export async function interviewChecks({ mode, path, options, directory }: Interview): Promise<readonly Check[]> {
   if (!isInterview(mode, path)) return [];
   const folder = dirname(path);
+  const own = await readOwnPrompt(directory, 'init');
   return [
     tasksReadyCheck({
       name: interviewCheckName,
@@ -30,7 +33,7 @@ export function interviewChecks({ mode, path, options }: Interview): readonly Ch
       lastRound: options.rounds ?? interviewRounds,
       read: readText,
       parse: text => projectTasks.parse(text),
-      isUntouched: spec => isUntouchedSpec(spec, basename(folder)),
+      isUntouched: spec => isUntouchedSpec(spec, basename(folder), own.text),
     }),
   ];
 }

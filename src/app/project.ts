@@ -110,7 +110,7 @@ export async function initProject(directory: string, name: string): Promise<Proj
 }
 
 /** A new loop writes its own files: what an earlier one left is moved aside, not lost. Gives the names that were moved. */
-export async function keepEarlier({ folder }: ProjectPaths, label: string): Promise<readonly string[]> {
+export async function keepEarlier({ folder }: Pick<ProjectPaths, 'folder'>, label: string): Promise<readonly string[]> {
   const aside = join(folder, 'earlier', label);
   const left = ['state.json', 'obstacles.json', 'results.md'].filter(name => existsSync(join(folder, name)));
   if (left.length > 0) await mkdir(aside, { recursive: true });

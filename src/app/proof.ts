@@ -12,7 +12,7 @@ import {
   screenWork,
 } from '../core/tamper.ts';
 import { mayHoldTests } from '../core/tamper-files.ts';
-import type { Doubt } from '../core/work.ts';
+import { type Doubt, keptDocuments } from '../core/work.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Judge } from '../ports/check.ts';
 import type { Guard } from '../ports/guard.ts';
@@ -82,9 +82,12 @@ function isOurs(path: string, document: string): boolean {
 /** `inside`: the folder of the work, relative to the top of the tree. */
 export function screenOf(git: GitWorkspace, top: string, inside: string): NonNullable<Engine['screen']> {
   return async (spans, now, task, state: State) => {
-    const document = relative(top, state.document);
+    const [kept] = keptDocuments(state.settings.mode, state.document);
+    const document = kept === undefined ? '' : relative(top, kept);
     const { checks } = state.settings;
     const changes = (await git.changes(spans)).filter(one => !isOurs(one.path, document));
+    // An issue may have been mended together with another one, and the next round looks again.
+    if (changes.length === 0 && state.settings.review !== null) return [];
     if (changes.length === 0) return [doubtOf({ ...nothingChanged, detail: `no file was changed for ${task}` })];
     const last = spans.at(-1)?.to ?? '';
     const whole = { from: spans[0]?.from ?? '', to: now === '' ? last : now };

@@ -3,7 +3,7 @@ import { command, type Environment } from '../app.ts';
 import type { Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import type { RestoreDue } from '../core/state.ts';
-import type { CheckpointMark, TaskThen } from '../core/work.ts';
+import { type CheckpointMark, keptDocuments, type TaskThen } from '../core/work.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Ledger } from '../ports/store.ts';
 import type { Restored } from '../ports/workspace.ts';
@@ -38,7 +38,7 @@ export async function planOf(
     base,
     now: now.commit,
     overwrite,
-    except: [state.document],
+    except: keptDocuments(state.settings.mode, state.document),
     left: to.left ?? [],
   });
 }

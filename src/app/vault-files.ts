@@ -1,5 +1,5 @@
 // Plans as files of a vault: read whole, hashed as they would be approved, moved without ever covering another file.
-import { constants, copyFile, link, mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { constants, copyFile, link, lstat, mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { sha256Of } from '../engine/records.ts';
 import { plan as planFormat } from '../formats/plan.ts';
@@ -70,6 +70,10 @@ export function unseenIn(text: string): readonly string[] {
 }
 
 const isPlanName = (name: string): boolean => /^[^.].*\.md$/i.test(name);
+
+/** A link may lead out of the vault, and could not be moved. */
+export const isPlainFile = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined))?.isFile() === true;
 
 /** The plan files of one folder, by name. */
 export async function plansIn(folder: string): Promise<readonly string[]> {

@@ -5,6 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import type { State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { lintPlan, type PlanLint, setPlanFacts } from '../formats/plan.ts';
+import type { WrittenFacts } from '../formats/plan-marks.ts';
 import type { Ledger } from '../ports/store.ts';
 import { replaceFile } from '../sources/replace-file.ts';
 import { readText } from '../sources/text-file.ts';
@@ -103,17 +104,17 @@ export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path:
       'Move that one away or rename this one; nothing was approved.',
     );
   const path = moved?.path ?? plan.path;
-  return { path, loop: await record(path, { subject: plan.id, hash: plan.hash, by, because }) };
+  const name = await record(path, { subject: plan.id, hash: plan.hash, by, because });
+  if (loop === undefined || loop.state.iterations === 0) await writeFacts(path, plan.id, { status: 'approved' });
+  return { path, loop: name };
 }
 
-/** The facts in the front matter, as the ledger has them; false: somebody keeps writing the file. */
-async function writeFacts(path: string, state: State): Promise<boolean> {
+/** Facts in the front matter, as the ledger has them; false: it is another plan, or somebody keeps writing the file. */
+async function writeFacts(path: string, id: string, facts: WrittenFacts): Promise<boolean> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const read = await readPlan(path);
-    if (read.type !== 'plan' || read.plan.id !== state.projectId) return false;
+    if (read.type !== 'plan' || read.plan.id !== id) return false;
     const { text, mode, identity } = read.plan;
-    const { done } = progress(state.tasks);
-    const facts = { status: planStatus(state), completedSteps: done, iterationsUsed: state.iterations };
     const changed = setPlanFacts(text, facts);
     if (changed === text) return true;
     const replaced = await replaceFile(path, Buffer.from(changed, 'utf8'), { mode, expected: identity });
@@ -122,23 +123,28 @@ async function writeFacts(path: string, state: State): Promise<boolean> {
   return false;
 }
 
+function factsOf(state: State): WrittenFacts {
+  const { done } = progress(state.tasks);
+  return { status: planStatus(state), completedSteps: done, iterationsUsed: state.iterations };
+}
+
 export interface Finished {
   /** Where the plan lies now; undefined when it is no longer where its loop worked on it. */
   readonly path?: string;
 }
 
-/** What is left to do for a loop that is over; as often as it is asked, with one result. */
+/** What is left to do when a loop is over or stands still; as often as it is asked, with one result. */
 export async function finishPlan(ledger: Ledger, root: string, { row, state }: PlanLoop): Promise<Finished> {
   const paths = vaultPaths(root);
   await writeLoopViews(ledger, root, row);
   let path: string | undefined;
-  if (state.ended !== undefined && (await writeFacts(row.document, state))) {
+  const isCompleted = state.ended?.reason === 'goal_achieved';
+  if (state.loaded && (await writeFacts(row.document, state.projectId, factsOf(state)))) {
     const isOurs = row.document.startsWith(`${root}/`) && dirname(row.document) !== paths.done;
-    const goes = isOurs && state.ended.reason === 'goal_achieved';
-    path = goes ? (await movePlanAside(row.document, paths.done)).path : row.document;
+    path = isCompleted && isOurs ? (await movePlanAside(row.document, paths.done)).path : row.document;
   }
   // Only when it is empty: what somebody else put there is theirs.
-  if (state.ended?.reason === 'goal_achieved') await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
+  if (isCompleted) await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
   await refreshDashboard(ledger, root);
   return path === undefined ? {} : { path };
 }

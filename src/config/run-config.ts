@@ -45,7 +45,9 @@ export async function resolveRun(
   if (!resolved.ok) return resolved;
   const { config, settings, notices } = resolved;
   const sources: Readonly<Record<string, string>> = resolved.sources;
-  const isSet = (key: string): boolean => ['flag', 'environment'].includes(sources[limitKeys[key] ?? key] ?? '');
+  const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
+  const isSet = (key: string): boolean =>
+    isSaid(limitKeys[key] ?? key) || (mode === 'plan' && key === 'attemptsPerTaskMax' && isSaid('retries'));
   const isPreset = (key: string): boolean => sources[limitKeys[key] ?? key] === 'preset';
   return { ok: true, run: { config, settings, notices, isSet, isPreset } };
 }

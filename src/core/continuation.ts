@@ -48,7 +48,7 @@ function accountOf({ report }: State): readonly string[] {
     ...section('Constraints', report.constraints),
     ...section(
       'Obstacles',
-      report.obstacles?.map(({ message }) => message),
+      report.obstacles?.filter(one => one.resolved !== true).map(({ message }) => message),
     ),
   ];
   if (sections.length === 0 && report.next === undefined) return [];

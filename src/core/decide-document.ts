@@ -69,7 +69,13 @@ function statusDrift(
   for (const spec of specs) {
     // A story that was added while an iteration ran begins open, whatever it says.
     const task = findTask(state.tasks, spec.id) ?? (during === undefined ? undefined : { status: 'pending' });
-    if (task === undefined || (spec.id === active && spec.done && !spec.skipped) || state.unsaved.includes(spec.id))
+    // A round of an interview has no place in its document to show whether it is over.
+    if (
+      spec.round !== undefined ||
+      task === undefined ||
+      (spec.id === active && spec.done && !spec.skipped) ||
+      state.unsaved.includes(spec.id)
+    )
       continue;
     const same = spec.done === (task.status === 'done') && spec.skipped === (task.status === 'skipped');
     if (same) continue;

@@ -3,6 +3,7 @@ import { type Ending, parkIfSpent, readClaims, readFindings, readResult, refuse 
 import { afterFailure, tooManyQuestions, waitAfter } from './decide-failure.ts';
 import { raise } from './decide-question.ts';
 import { recordUsage } from './decide-usage.ts';
+import { claimOf } from './dialect.ts';
 import type { Event, IterationOutcome } from './event.ts';
 import { type Failure, failureRules } from './failure.ts';
 import { formatDuration } from './format.ts';
@@ -28,7 +29,7 @@ function failureOf(performed: Performed, live: LiveIteration): Failure | undefin
   return performed.stoppedFor === 'handoff' && live.handoff?.delivered ? undefined : performed.failure;
 }
 
-function whyEnded({ outcome, failure, durationMs, signals, live, performed }: Ending): string {
+function whyEnded({ state, outcome, failure, durationMs, signals, live, performed }: Ending): string {
   const took = `after ${formatDuration(durationMs)}`;
   if (outcome === 'interrupted') return `${failure?.detail ?? 'stopped'}, ${took}`;
   if (failure !== undefined) return `${failure.kind} ${took}: ${failure.detail}`;
@@ -38,7 +39,12 @@ function whyEnded({ outcome, failure, durationMs, signals, live, performed }: En
     return `handed off ${took} (${live.handoff.trigger}): ${cut}`;
   }
   if (outcome === 'handed-off') return `the agent asked for a fresh context ${took}: ${signals.handoff}`;
-  return `the agent ended ${took}${signals.done ? ' and claims the task' : ' without claiming the task'}`;
+  const task = findTask(state.tasks, live.task);
+  if (task?.performer !== undefined) return `it was done ${took}`;
+  if (task?.closing === 'findings') return `the reviewer ended ${took}`;
+  const isEdited = performed.statusEdits?.includes(live.task) === true;
+  const { claimed } = claimOf(state, live.task, signals, isEdited);
+  return `the agent ended ${took}${claimed ? ' and claims the task' : ' without claiming the task'}`;
 }
 
 /** The budget trigger fires in the iteration that crossed the line, and once per loop. */

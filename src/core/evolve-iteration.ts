@@ -173,6 +173,8 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     ...present(left),
     ...(event.handoff ? { handoff: event.handoff } : {}),
     ...(event.repetition ? { repetition: event.repetition } : {}),
+    // The items of a task that takes many iterations outlive one that left no word about them.
+    ...(state.settings.stepwise && report !== undefined ? { report } : {}),
     ...(event.report && tried ? { report: event.report } : {}),
     ...(event.handoff === 'token_budget' ? { budgetHandedOff: true } : {}),
     ...afterwards(ticking, event),

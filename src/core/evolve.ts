@@ -48,6 +48,10 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
 }
 
 function signalRead(state: State, event: EventOf<'signal.read'>): State {
+  if (!event.accepted && event.signal === 'review') {
+    // Reviewers work side by side: each must hear of its own refusal.
+    return withTask(state, event.task, task => ({ ...task, rejection: event.because }));
+  }
   if (!event.accepted) {
     return event.signal === 'status-edit' ? unsaved(state, event.text) : { ...state, refusal: event.because };
   }
@@ -65,13 +69,15 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
 }
 
 function taskClosed(state: State, event: EventOf<'task.closed'>): State {
-  const commits = state.settings.commits && !state.settings.forked && event.iteration > 0;
+  const about = findTask(state.tasks, event.task);
+  // Whoever only looked has left nothing; what an action did belongs to where it did it.
+  const isWork = about?.reads !== true && about?.performer === undefined;
+  const commits = isWork && state.settings.commits && !state.settings.forked && event.iteration > 0;
   const closed = withTask(state, event.task, task => {
     const { rejection: _r, asked: _a, ...rest } = task;
     const closedTask: Task = { ...rest, status: 'done', verified: event.verified, claimFailed: false };
     return commits ? closedTask : withoutSpans(closedTask);
   });
-  const task = findTask(state.tasks, event.task);
   return {
     ...unsaved(closed, event.task),
     claims: closed.claims.filter(claim => claim.task !== event.task),
@@ -81,7 +87,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     parkedSinceProgress: 0,
     echoes: [],
     commitsDue: commits ? [...closed.commitsDue, { task: event.task, iteration: event.iteration }] : closed.commitsDue,
-    memory: remember(closed.memory, 'successes', `${event.task} ${task?.title ?? ''}: ${event.because}`),
+    memory: remember(closed.memory, 'successes', `${event.task} ${about?.title ?? ''}: ${event.because}`),
   };
 }
 

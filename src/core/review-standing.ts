@@ -46,7 +46,7 @@ export function lowestConfidence({ confidences }: ReviewState): number | undefin
 }
 
 /** The id of the task that mends the issue at this place of the list. */
-export function fixTaskId({ foundBefore }: ReviewState, index: number): string {
+function fixTaskId({ foundBefore }: ReviewState, index: number): string {
   return `I${foundBefore + index + 1}`;
 }
 

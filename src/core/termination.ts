@@ -63,7 +63,9 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const { total, done, skipped, open } = progress(state.tasks);
-      if (!state.loaded || open > 0 || !isReviewAchieved(state)) return undefined;
+      // Of a review only the newest round decides, whoever was parked before.
+      const isReached = state.settings.review === null ? open === 0 : isReviewAchieved(state);
+      if (!state.loaded || !isReached) return undefined;
       return `${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`;
     },
   },

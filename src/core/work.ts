@@ -1,4 +1,5 @@
 // What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
+import type { ModeName } from './limits.ts';
 import type { FindingKind } from './tamper-finding.ts';
 
 /** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
@@ -25,3 +26,7 @@ export interface TaskThen {
   readonly id: string;
   readonly status: 'pending' | 'done' | 'skipped';
 }
+
+/** The document that Ralph itself keeps; where the document is the work (a review), there is none. */
+export const keptDocuments = (mode: ModeName, document: string): readonly string[] =>
+  mode === 'review' ? [] : [document];

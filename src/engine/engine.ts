@@ -49,6 +49,8 @@ export interface Engine {
   ) => { readonly text: string; readonly system?: string };
   /** What a prompt needs and the state does not hold. */
   readonly facts?: (state: State, live: LiveIteration) => Promise<Readonly<Record<string, string>>>;
+  /** Keeps a prompt where the mode's users look for it. */
+  readonly archive?: (iteration: number, prompt: string) => Promise<void>;
   /** The file that ends an interactive round, when it is not done.md in the folder of work. */
   readonly doneFile?: string;
   /** Asks the person at the terminal; absent when there is none. */

@@ -1,6 +1,7 @@
 // Keeps the work: makes checkpoints with their records, restores them, and commits what is done.
 import { redactDeep } from '../core/redact.ts';
 import { findTask } from '../core/task.ts';
+import { keptDocuments } from '../core/work.ts';
 import type { Span } from '../ports/workspace.ts';
 import { checkpointRecord, recordText } from '../views/checkpoint.ts';
 import { sha256Of } from './records.ts';
@@ -66,7 +67,7 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
     base: base.commit,
     now: now.commit,
     overwrite,
-    except: [state.document],
+    except: keptDocuments(state.settings.mode, state.document),
     left: to.left ?? [],
   };
   const restored = await engine.workspace.restore(order);

@@ -1,14 +1,15 @@
 // Writes the views of a loop into its folder: status.json while it runs, report.json beside it; never in the loop's way.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { evolve } from '../core/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ledger } from '../ports/store.ts';
-import type { ModeView, ViewFile } from '../views/mode-view.ts';
+import type { ModeView } from '../views/mode-view.ts';
 import { ReportView } from '../views/report.ts';
+import { putView } from './put-view.ts';
 import { eventsOf } from './replay.ts';
 
 const everyMs = 1_000;
@@ -18,12 +19,10 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
-/** A mode's views lie where its users look for them, beside their own files. */
-async function putView({ path, text, once }: ViewFile): Promise<void> {
-  if (text === null) return rm(path, { force: true });
-  await mkdir(dirname(path), { recursive: true });
-  if (once) return writeFile(path, text, { flag: 'wx' }).catch(() => {});
-  await writeFileAtomic(path, text, { fsync: false });
+/** What a mode shows, and the folders that it may be shown in. */
+export interface Shown {
+  readonly view: ModeView;
+  readonly roots: readonly string[];
 }
 
 /** Views are projections of the ledger: the publisher reads it for itself, a second at the earliest after the last time. */
@@ -33,7 +32,7 @@ export function publisher(
   loop: string,
   folder: string,
   warn: (sentence: string) => void,
-  modeView?: ModeView,
+  mode?: Shown,
 ): Publisher {
   const shown = new Map<string, string | null>();
   const view = new ReportView();
@@ -47,7 +46,7 @@ export function publisher(
       for (const recorded of page) {
         state = evolve(state, recorded.event);
         view.add(recorded.event);
-        modeView?.add(recorded.event, state);
+        mode?.view.add(recorded.event, state);
         seq = recorded.seq;
       }
       await setImmediate(); // a long loop that was resumed has thousands of pages, and its agents must not wait for them
@@ -56,9 +55,10 @@ export function publisher(
     const options = { fsync: false, mode: 0o600 } as const;
     await writeFileAtomic(join(folder, 'status.json'), `${JSON.stringify(view.status(), null, 2)}\n`, options);
     await writeFileAtomic(join(folder, 'report.json'), `${JSON.stringify(view.report(state), null, 2)}\n`, options);
-    for (const file of modeView?.files(state) ?? []) {
+    for (const file of mode?.view.files(state) ?? []) {
       if (shown.get(file.path) === file.text) continue;
-      await putView(file);
+      const problem = await putView([folder, ...(mode?.roots ?? [])], file);
+      if (problem !== undefined) warn(`Not written: ${problem}.`);
       shown.set(file.path, file.text);
     }
   };

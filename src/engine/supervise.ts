@@ -4,10 +4,10 @@ import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Input } from '../core/input.ts';
 import type { Limits } from '../core/limits.ts';
-import { type LiveIteration, noUsage, totalTokens } from '../core/state.ts';
+import { type LiveIteration, noUsage, type State, totalTokens } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { takeCharacters } from '../core/text.ts';
-import type { Activity } from '../ports/performer.ts';
+import type { Activity, Assignment } from '../ports/performer.ts';
 import type { SpoolWriter } from '../ports/spool.ts';
 import { documentInput } from './document.ts';
 import type { Engine } from './engine.ts';
@@ -181,12 +181,36 @@ function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> & { close(
   return { [Symbol.asyncIterator]: () => ({ next }), close: async () => iterator.return?.() };
 }
 
+/** All that the performer may know, redacted. */
+async function assignmentOf(engine: Engine, state: State, live: LiveIteration): Promise<Assignment> {
+  const { iteration, task, attempt } = live;
+  const found = findTask(state.tasks, task);
+  const isInteractive = engine.interactive === true || found?.interactive === true;
+  const facts = (await engine.facts?.(state, live)) ?? {};
+  const words = engine.prompt(state, live, await engine.source.instructions(), facts);
+  return {
+    loop: state.loop,
+    iteration,
+    task,
+    attempt,
+    prompt: engine.redact(words.text),
+    directory: engine.workspace?.directory(task) ?? state.directory,
+    timeMsMax: state.settings.limits.iterationMsMax,
+    environment: engine.environment,
+    key: keyOf(state, task),
+    ...(isInteractive ? { interactive: true } : {}),
+    ...(isInteractive && engine.doneFile !== undefined ? { doneFile: engine.doneFile } : {}),
+    ...(words.system === undefined ? {} : { system: engine.redact(words.system) }),
+    ...(found?.order === undefined ? {} : { order: found.order }),
+  };
+}
+
 export async function supervise(
   { engine, state, post, board, intend }: Workplace,
   live: LiveIteration,
   stop: AbortSignal,
 ): Promise<void> {
-  const { iteration, task, attempt } = live;
+  const { iteration, task } = live;
   const performer = engine.performers[live.performer];
   if (performer === undefined) {
     const failure: Failure = { kind: 'spawn', detail: `no agent is called ${live.performer}` };
@@ -199,41 +223,22 @@ export async function supervise(
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
     return;
   }
-  const found = findTask(state.tasks, task);
-  const isInteractive = engine.interactive === true || found?.interactive === true;
-  const words = engine.prompt(
-    state,
-    live,
-    await engine.source.instructions(),
-    (await engine.facts?.(state, live)) ?? {},
-  );
-  const prompt = engine.redact(words.text);
-  const pulse = startPulse(engine, iteration, state.settings.limits, isInteractive, post);
-  const channel = board.open(iteration, performer.can.steer && !isInteractive);
-  const { loop, settings } = state;
-  const assignment = {
-    loop,
-    iteration,
-    task,
-    attempt,
-    prompt,
-    directory: engine.workspace?.directory(task) ?? state.directory,
-    timeMsMax: settings.limits.iterationMsMax,
-    environment: engine.environment,
+  const order = await assignmentOf(engine, state, live);
+  const pulse = startPulse(engine, iteration, state.settings.limits, order.interactive === true, post);
+  const channel = board.open(iteration, performer.can.steer && order.interactive !== true);
+  const assignment: Assignment = {
+    ...order,
     notes: channel.notes,
-    ...(isInteractive ? { interactive: true } : {}),
-    ...(isInteractive && engine.doneFile !== undefined ? { doneFile: engine.doneFile } : {}),
-    ...(words.system === undefined ? {} : { system: engine.redact(words.system) }),
-    ...(found?.order === undefined ? {} : { order: found.order }),
-    key: keyOf(state, task),
     intend: (repeatable: boolean) => intend(iteration, repeatable),
   };
+  // What goes into the system prompt is kept with the rest: together they are what the agent was told.
+  const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');
   const activities = begun(performer.perform(assignment, stop));
   let spool: SpoolWriter;
   let heard: Heard;
   try {
-    // What goes into the system prompt is kept with the rest: together they are what the agent was told.
-    spool = engine.spool.open(iteration, [assignment.system, prompt].filter(part => part !== undefined).join('\n\n'));
+    spool = engine.spool.open(iteration, told);
+    await engine.archive?.(iteration, told);
     heard = await listen(activities, spool, pulse, iteration, post, note => channel.told(note));
   } finally {
     pulse.stop();

@@ -41,6 +41,11 @@ export function leadingId(text: string): { readonly id: string; readonly rest: s
   return undefined;
 }
 
+/** Makes a clash of ids, as the checks for all formats word it, a sentence about lines. */
+export function lineSentence(message: string): string {
+  return message.replace(/^line (\d+) /, 'Line $1: the id ');
+}
+
 const columnsOf = (indent: string): number => indent.replaceAll('\t', '    ').length;
 const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
 
@@ -96,14 +101,19 @@ function withBelow(item: ChecklistItem, below: readonly MarkdownLine[]): Checkli
 export function belowOf(below: readonly MarkdownLine[]): Pick<ChecklistItem, 'description' | 'criteria'> {
   const criteria: string[] = [];
   const rest: string[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  let wasCode = false;
   for (const line of below) {
     const box = boxLine(line);
+    const isInCode = line.isCode && wasCode;
+    wasCode = line.isCode;
     if (box !== undefined && boxMeaning(box.state) !== undefined) {
       if (box.text !== '') criteria.push(box.text);
-    } else rest.push(line.text);
+      continue;
+    }
+    rest.push(line.text);
+    if (!isInCode && line.text.trim() !== '') least = Math.min(least, indentOf(line.text).length);
   }
-  const indents = rest.filter(text => text.trim() !== '').map(text => indentOf(text).length);
-  const least = indents.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
   const description = rest
     .map(text => text.slice(Math.min(least, indentOf(text).length)))
     .join('\n')

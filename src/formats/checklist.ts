@@ -1,8 +1,8 @@
 // Markdown checklists (fix_plan.md, TODO lists): each box that stands in no other is a task, what is indented below belongs to it.
 import type { TaskSpec } from '../core/task.ts';
-import type { Format, Parsed } from '../ports/source.ts';
-import { boxCharacter, boxMeaning, markMeans } from './boxes.ts';
-import { type ChecklistItem, checklistItems } from './checklist-items.ts';
+import type { Format, FormatOptions, Parsed } from '../ports/source.ts';
+import { boxCharacter, boxMeaning, markMeans, watchTicked } from './boxes.ts';
+import { type ChecklistItem, checklistItems, lineSentence } from './checklist-items.ts';
 import { heading, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
 import { ProblemList } from './problem-list.ts';
 import { checkIds } from './task-checks.ts';
@@ -39,7 +39,7 @@ function withIds(items: readonly ChecklistItem[]): readonly { readonly item: Che
   return items.map(item => ({ item, id: item.id ?? giver.idFor(item.title) }));
 }
 
-function parseChecklist(text: string): Parsed {
+function parseChecklist(text: string, options: FormatOptions = {}): Parsed {
   const problems = new ProblemList();
   if (text.length > textCharsMax) {
     problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
@@ -56,15 +56,16 @@ function parseChecklist(text: string): Parsed {
   checkIds(tasks, {
     noun: 'item',
     plural: 'items',
-    idName: row => `The id of line ${rows[row]!.item.line}`,
+    idName: row => `line ${rows[row]!.item.line}`,
     dependenciesName: row => `Line ${rows[row]!.item.line}`,
     idPlace: place,
     dependenciesPlace: place,
-    add: (where, message, fix) => problems.add(where, message, fix),
+    add: (where, message, fix) => problems.add(where, lineSentence(message), fix),
   });
   if (problems.count > 0) return { ok: false, problems: problems.located(text) };
   const title = lines.map(line => heading(line)?.text ?? '').find(each => each !== '') ?? 'Checklist';
-  return { ok: true, document: { project: title, goal: title, tasks, notices: watchHidden(lines) } };
+  const notices = [...watchTicked(tasks, options), ...watchHidden(lines)];
+  return { ok: true, document: { project: title, goal: title, tasks, notices } };
 }
 
 function toTask(item: ChecklistItem, id: string): TaskSpec {

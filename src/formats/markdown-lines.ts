@@ -35,6 +35,7 @@ function rawLines(text: string, from: number): readonly RawLine[] {
 }
 
 function opensFence(line: string): string | undefined {
+  if (!line.includes('```') && !line.includes('~~~')) return undefined;
   const [, marks, rest] = fence.exec(line) ?? [];
   return marks?.startsWith('`') && rest!.includes('`') ? undefined : marks;
 }
@@ -43,9 +44,9 @@ function opensFence(line: string): string | undefined {
 function longestBelow(lines: readonly RawLine[], character: string): Int32Array {
   const longest = new Int32Array(lines.length + 1);
   for (let row = lines.length - 1; row >= 0; row -= 1) {
-    const found = closingFence.exec(lines[row]!.text)?.[1];
-    const length = found?.startsWith(character) ? found.length : 0;
-    longest[row] = Math.max(longest[row + 1]!, length);
+    const { text } = lines[row]!;
+    const found = text.includes(character) ? closingFence.exec(text)?.[1] : undefined;
+    longest[row] = Math.max(longest[row + 1]!, found?.startsWith(character) ? found.length : 0);
   }
   return longest;
 }
@@ -90,7 +91,7 @@ export interface BoxLine {
 const box = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])[ \t]+)\[(.)\](?:[ \t]+(.*))?$/u;
 
 export function boxLine(line: MarkdownLine): BoxLine | undefined {
-  if (line.isCode || line.isComment) return undefined;
+  if (line.isCode || line.isComment || !line.text.includes('[')) return undefined;
   const found = box.exec(line.text);
   if (found === null) return undefined;
   const [, indent, bullet, state, text] = found;
@@ -103,7 +104,7 @@ export function boxLine(line: MarkdownLine): BoxLine | undefined {
 }
 
 export function heading(line: MarkdownLine): { readonly depth: number; readonly text: string } | undefined {
-  if (line.isCode || line.isComment) return undefined;
+  if (line.isCode || line.isComment || !line.text.includes('#')) return undefined;
   const found = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/.exec(line.text);
   if (found === null) return undefined;
   return { depth: found[1]!.length, text: withoutClosing((found[2] ?? '').trim()) };

@@ -1,7 +1,8 @@
 // The fields of a plan's step by name, and how the value of each is read from its lines.
 import type { Json } from '../core/task.ts';
 import { type Place, ProblemList, problemsMax } from './problem-list.ts';
-import { textLines } from './text-lines.ts';
+import { shown } from './shown-text.ts';
+import { type TextLine, textLines } from './text-lines.ts';
 import { readYaml } from './yaml-text.ts';
 
 export type PlanFieldName =
@@ -83,14 +84,8 @@ export type AddFault = (at: number, message: string, fix: string) => void;
  */
 export function longText(raw: string, add: AddFault): string {
   const words = raw.trim();
-  if (/^[|>][-+1-9]{0,2}(?:[ \t]*\r?\n|$)/.test(words)) {
-    const value = yamlValue(`value:${raw}\n`, add, -'value:'.length);
-    const block = isMembers(value) ? value['value'] : undefined;
-    if (typeof block === 'string' && block.trim() === '') {
-      add(0, 'This block of text is empty.', 'Indent its lines by two more than the dash.');
-    }
-    return typeof block === 'string' ? block : '';
-  }
+  const block = /^([|>][-+]?)[ \t]*(?:\r?\n|$)/.exec(words);
+  if (block !== null) return blockText(block[1]!, raw, add);
   if (/^"(?:[^"\\]|\\.)*"$/s.test(words) || /^'(?:[^']|'')*'$/s.test(words)) {
     const quoted = yamlValue(words, add, raw.indexOf(words));
     return typeof quoted === 'string' ? quoted : '';
@@ -98,13 +93,18 @@ export function longText(raw: string, add: AddFault): string {
   return raw.includes('\n') ? writtenLines(raw) : words;
 }
 
+/** Indented anew, so that tabs, which YAML refuses there, are as good as spaces. */
+function blockText(style: string, raw: string, add: AddFault): string {
+  const lines = dedented([...textLines(raw, 0)].slice(1));
+  if (lines.length === 0) add(0, 'This block of text is empty.', 'Write its lines below it, indented.');
+  const source = `value: ${style}\n${lines.map(line => (line.trim() === '' ? '\n' : `  ${line}\n`)).join('')}`;
+  const value = yamlValue(source, (_at, message, fix) => add(0, message, fix), 0);
+  return isMembers(value) && typeof value['value'] === 'string' ? value['value'] : '';
+}
+
 function writtenLines(raw: string): string {
   const [first, ...rest] = [...textLines(raw, 0)];
-  const shared = rest.reduce(
-    (least, { text }) => (text.trim() === '' ? least : Math.min(least, leadingSpace(text))),
-    Number.POSITIVE_INFINITY,
-  );
-  const lines = rest.map(line => line.text.slice(shared));
+  const lines = dedented(rest);
   const opened = /^(`{3,}|~{3,})/.exec(lines[0] ?? '')?.[1];
   const isFenced =
     first!.text.trim() === '' && opened !== undefined && lines.length > 1 && lines.at(-1)!.trim() === opened;
@@ -112,6 +112,14 @@ function writtenLines(raw: string): string {
     return lines.length === 2 ? '' : `${lines.slice(1, -1).join('\n')}\n`;
   }
   return first!.text.trim() === '' ? `${lines.join('\n')}\n` : [first!.text.trim(), ...lines].join('\n');
+}
+
+function dedented(lines: readonly TextLine[]): readonly string[] {
+  const shared = lines.reduce(
+    (least, { text }) => (text.trim() === '' ? least : Math.min(least, leadingSpace(text))),
+    Number.POSITIVE_INFINITY,
+  );
+  return lines.map(line => line.text.slice(shared));
 }
 
 const leadingSpace = (line: string): number => line.length - line.trimStart().length;
@@ -128,7 +136,7 @@ export function idList(raw: string, add: AddFault): readonly string[] {
     if (part === '') add(0, 'Dependencies has a comma too many.', 'Remove it.');
     else if (/^none$/i.test(part)) {
       add(0, 'Dependencies says none and more than that.', 'Write none alone, or only the steps.');
-    } else add(0, `Dependencies names ${JSON.stringify(part.slice(0, 40))}.`, 'Write none, or step_1, step_2.');
+    } else add(0, `Dependencies names ${shown(part)}.`, 'Write none, or step_1, step_2.');
     return '';
   });
   return [...new Set(ids.filter(id => id !== ''))];
@@ -162,6 +170,10 @@ export function params(raw: string, add: AddFault): Members {
     add(0, 'Params is larger than 64 kB.', 'Put the text into a file, and name the file.');
     return {};
   }
+  if (writtenDepth(raw) > paramsDepthMax) {
+    add(0, `Params is nested deeper than ${paramsDepthMax} levels.`, 'Flatten it.');
+    return {};
+  }
   const value = raw.trim() === '' ? {} : yamlValue(raw, add, 0);
   if (value === undefined) return {};
   if (!isMembers(value)) {
@@ -175,6 +187,31 @@ export function params(raw: string, add: AddFault): Members {
   if (text.length <= paramsCharsMax) return JSON.parse(text) as Members;
   add(0, 'Params is larger than 64 kB once its aliases are written out.', 'Write less.');
   return {};
+}
+
+/** How deep braces, brackets and dashes in a row lead outside of quotes: the YAML reader takes long over thousands. */
+function writtenDepth(raw: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let dashes = 0;
+  for (let at = 0; at < raw.length; at++) {
+    const character = raw[at]!;
+    if (character === ' ' || character === '\t') continue;
+    dashes = (character === '-' || character === '?') && /\s/.test(raw[at + 1] ?? '') ? dashes + 1 : 0;
+    if (character === '[' || character === '{') depth++;
+    else if (character === ']' || character === '}') depth--;
+    // In flow style a quote opens a text only where a value may begin; elsewhere it is an apostrophe.
+    else if ((character === '"' || character === "'") && /[[{,:\s]/.test(raw[at - 1] ?? ' ')) at = afterQuote(raw, at);
+    deepest = Math.max(deepest, depth, dashes);
+  }
+  return deepest;
+}
+
+function afterQuote(raw: string, from: number): number {
+  const quote = raw[from];
+  let at = from + 1;
+  while (at < raw.length && raw[at] !== quote) at += raw[at] === '\\' && quote === '"' ? 2 : 1;
+  return at;
 }
 
 function brokenRule(value: Json, depth: number): { readonly message: string; readonly fix: string } | undefined {

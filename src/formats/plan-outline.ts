@@ -5,7 +5,7 @@ import { fieldNameOf, nearFieldName, type PlanFieldName } from './plan-fields.ts
 import { type TextLine, textLines } from './text-lines.ts';
 
 /** What is to be told about a place in the plan. */
-export interface PlanFault {
+interface PlanFault {
   readonly offset: number;
   readonly message: string;
   readonly fix: string;

@@ -1,6 +1,7 @@
 // PROMPT.md: the whole text is one task, and a box of its own says whether it is complete.
 import { takeCharacters } from '../core/text.ts';
-import type { Format, Parsed, ParsedDocument, TaskMark } from '../ports/source.ts';
+import type { Format, FormatOptions, Parsed, ParsedDocument, TaskMark } from '../ports/source.ts';
+import { watchTicked } from './boxes.ts';
 import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
 import { byteOrderMark } from './json-text.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
@@ -31,7 +32,7 @@ export function promptFormat({ id, names }: PromptFormatSettings): Format {
       return name.endsWith('.md') && text.includes('TASK_COMPLETE') && findBoxes(markdownLines(text)).length > 0;
     },
 
-    parse: text => parsePrompt(text, id),
+    parse: (text, options = {}) => parsePrompt(text, id, options),
 
     mark(text, marks) {
       const mark = marks.findLast(each => each.id === id);
@@ -85,7 +86,7 @@ function bodyOf(text: string): Body {
   return { start, lines: markdownLines(text, start), matter: matter.ok ? matter : undefined, notices };
 }
 
-function parsePrompt(text: string, id: string): Parsed {
+function parsePrompt(text: string, id: string, options: FormatOptions): Parsed {
   const problems = new ProblemList();
   if (text.length > promptCharsMax) {
     problems.add(0, 'The document is larger than 1 MB.', 'Shorten it: agents read all of it each time.');
@@ -107,7 +108,7 @@ function parsePrompt(text: string, id: string): Parsed {
     project: title,
     goal: title,
     tasks: [task],
-    notices: [...notices, ...watchHidden(lines, positionAt(text, start).line)],
+    notices: [...notices, ...watchTicked([task], options), ...watchHidden(lines, positionAt(text, start).line)],
     ...(wishes === undefined ? {} : { wishes }),
   };
   return { ok: true, document };

@@ -1,8 +1,8 @@
 // Plans whose tasks are sections ("### Task 1: …", as ralphex writes them): a section is done when all of its boxes are ticked.
 import type { TaskSpec } from '../core/task.ts';
-import type { Format, Parsed, TaskMark } from '../ports/source.ts';
-import { type BoxMeaning, boxCharacter, boxMeaning } from './boxes.ts';
-import { belowOf } from './checklist-items.ts';
+import type { Format, FormatOptions, Parsed, TaskMark } from '../ports/source.ts';
+import { type BoxMeaning, boxCharacter, boxMeaning, watchTicked } from './boxes.ts';
+import { belowOf, lineSentence } from './checklist-items.ts';
 import { boxLine, heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
 import { ProblemList } from './problem-list.ts';
 import { shown } from './shown-text.ts';
@@ -112,7 +112,7 @@ function editsFor(boxes: readonly SectionBox[], mark: TaskMark): readonly Edit[]
   return changed.map(({ offset }) => ({ start: offset, end: offset + 1, text: wanted }));
 }
 
-function parseSectionedPlan(text: string): Parsed {
+function parseSectionedPlan(text: string, options: FormatOptions = {}): Parsed {
   const problems = new ProblemList();
   if (text.length > textCharsMax) {
     problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
@@ -130,16 +130,17 @@ function parseSectionedPlan(text: string): Parsed {
   checkIds(tasks, {
     noun: 'section',
     plural: 'sections',
-    idName: row => `The id of line ${sections[row]!.line}`,
+    idName: row => `line ${sections[row]!.line}`,
     dependenciesName: row => `Line ${sections[row]!.line}`,
     idPlace: place,
     dependenciesPlace: place,
-    add: (where, message, fix) => problems.add(where, message, fix),
+    add: (where, message, fix) => problems.add(where, lineSentence(message), fix),
   });
   if (problems.count > 0) return { ok: false, problems: problems.located(text) };
   const title = lines.map(line => heading(line)).find(each => each?.depth === 1)?.text || 'Plan';
   const stray = strayBoxes === 0 ? [] : [`${strayBoxes} boxes stand in no task section and are no tasks.`];
-  return { ok: true, document: { project: title, goal: title, tasks, notices: [...stray, ...watchHidden(lines)] } };
+  const notices = [...stray, ...watchTicked(tasks, options), ...watchHidden(lines)];
+  return { ok: true, document: { project: title, goal: title, tasks, notices } };
 }
 
 function checkSection({ id, boxes, start }: Section, problems: ProblemList): void {

@@ -8,7 +8,7 @@ import { type Edit, withEdits } from './text-edits.ts';
 import { idsOf, keyOf, meaningOf, readTasks, statusKeyOf, type TaskMap, type YamlTask } from './yaml-task-rules.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
 
-const textCharsMax = 16 * 1024 * 1024;
+const textCharsMax = 4 * 1024 * 1024;
 
 export const yamlTasks: Format = {
   name: 'yaml-tasks',
@@ -50,7 +50,7 @@ function refused(text: string, problems: ProblemList): Parsed {
 
 function readText(text: string, problems: ProblemList): YamlText | undefined {
   if (text.length > textCharsMax) {
-    problems.add(0, 'The document is larger than 16 MB.', 'Split the work into several files.');
+    problems.add(0, 'The document is larger than 4 MB.', 'Split the work into several files.');
     return undefined;
   }
   const offset = startOf(text);

@@ -1,16 +1,12 @@
 // Seed 002's interview as data: N rounds at the terminal, one after another, each proven before the next begins.
 import type { TaskSpec } from '../core/task.ts';
+import { takeCharacters } from '../core/text.ts';
+import { suspicion } from '../formats/shown-text.ts';
+import type { Format, Parsed } from '../ports/source.ts';
 import { interviewPrompt } from '../prompts/project-interview.ts';
 import { interviewTemplate } from '../prompts/project-templates.ts';
+import { isUntouchedSpec, specNotices } from '../prompts/spec-template.ts';
 import type { Mode } from './mode.ts';
-
-/** It has no document: its tasks are `interviewTasks`. */
-export const interviewMode: Mode = {
-  name: 'project',
-  formats: [],
-  instructions: { name: '.ralph/prompts/interview.md', within: 'directory', text: interviewTemplate, isWritten: false },
-  prompt: interviewPrompt,
-};
 
 export const interviewRounds = 3; // seed 002
 
@@ -34,3 +30,43 @@ export function interviewTasks(rounds: number): readonly TaskSpec[] {
     };
   });
 }
+
+const specCharsMax = 1024 * 1024; // an agent has to read it whole
+const titleCharsMax = 60;
+
+const titleOf = (text: string): string => takeCharacters(/^# +(\S.*)$/m.exec(text)?.[1]?.trim() ?? '', titleCharsMax);
+
+function parseSpec(text: string, rounds: number): Parsed {
+  const problem = (message: string, fix: string): Parsed => ({ ok: false, problems: [{ message, fix }] });
+  if (text.trim() === '') return problem('The brief is empty.', 'Write what is to be built, in a few sentences.');
+  if (text.length > specCharsMax) return problem('The brief is larger than 1 MB.', 'Keep what an agent has to know.');
+  const title = titleOf(text);
+  const odd = suspicion(text);
+  const notices = [
+    ...(isUntouchedSpec(text, title)
+      ? ['spec.md is still the empty template: the interview begins from nothing.']
+      : []),
+    ...specNotices(text, title),
+    ...(odd === undefined ? [] : [`spec.md ${odd}`]),
+  ];
+  const project = `${title === '' ? 'project' : title} interview`;
+  return {
+    ok: true,
+    document: { project, goal: `Ask until ${title || 'it'} is clear`, tasks: interviewTasks(rounds), notices },
+  };
+}
+
+/** Spec.md is the interview's document: it names no task and shows no status, so that no mark of ours ever stands in it. */
+const specFormat: Format = {
+  name: 'spec',
+  recognises: () => false,
+  parse: (text, { rounds = interviewRounds } = {}) => parseSpec(text, rounds),
+  mark: text => text,
+};
+
+export const interviewMode: Mode = {
+  name: 'project',
+  formats: [specFormat],
+  instructions: { name: '.ralph/prompts/interview.md', within: 'directory', text: interviewTemplate, isWritten: false },
+  prompt: interviewPrompt,
+};

@@ -12,6 +12,8 @@ export interface Mode {
   /** The user's standing words; absent: the document says all. */
   readonly instructions?: Instructions;
   readonly prompt: (state: State, live: LiveIteration, instructions: string, facts?: PromptFacts) => PromptText;
+  /** Each prompt is kept here too, in the folder of work, as prompt_N.md. */
+  readonly promptsFolder?: string;
   /** What it shows beside status.json and report.json. */
   readonly view?: (place: ViewPlace) => ModeView;
 }

@@ -7,6 +7,7 @@ import type { Mode } from './mode.ts';
 
 export const promptMode: Mode = {
   name: 'prompt',
+  promptsFolder: '.agent/prompts',
   formats: [prompt, ralphLoop],
   prompt: documentPrompt,
   view: ({ directory }) => new AgentFolderView(directory),

@@ -111,6 +111,7 @@ function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment
     directory: assignment.directory,
     environment: environmentFor(cli, options, assignment, launch),
     timeMsMax: assignment.timeMsMax,
+    ...(assignment.doneFile === undefined ? {} : { doneFile: assignment.doneFile }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
   };

@@ -12,7 +12,13 @@ const graceMs = 600; // with the look it stays below the second within which the
 const messageCharsMax = 1_000_000;
 const briefMs = 10_000; // nobody has talked with an agent that is over that soon
 
-export type RoundOrder = Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'>;
+export interface RoundOrder extends Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
+  /** Absolute; done.md in `directory` unless told. */
+  readonly doneFile?: string;
+}
+
+/** A message without a word means that the agent left without done.md. */
+const wordless = 'It wrote an empty done.md.';
 
 /** Nothing is read from its screen: its message is what it wrote into done.md, which is then removed. */
 export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): AsyncGenerator<Activity, void, void> {
@@ -21,9 +27,10 @@ export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): 
     const failure: Failure = { kind: 'permission', detail: 'an interactive iteration needs a terminal' };
     return yield { type: 'ended', message: '', failure };
   }
-  const done = watchFor(join(order.directory, 'done.md'));
+  const { doneFile, ...launched } = order;
+  const done = watchFor(doneFile ?? join(order.directory, 'done.md'));
   const run = runProcess({
-    ...order,
+    ...launched,
     input: '',
     terminal: true,
     graceMs,
@@ -98,9 +105,9 @@ function watchFor(path: string): DoneFile {
       try {
         const text = takeCharacters(readFileSync(path, 'utf8'), messageCharsMax);
         rmSync(path);
-        return text;
+        return text.trim() === '' ? wordless : text;
       } catch {
-        return '';
+        return wordless;
       }
     },
   };

@@ -8,7 +8,7 @@ import { iterationPrompt, type PromptText } from './iteration.ts';
 const stepsMax = 50;
 const titleCharsMax = 200;
 
-export const planInstructions = `# One step of an approved plan
+const planInstructions = `# One step of an approved plan
 
 A person read this plan and said yes to exactly what it says. You do one of its steps, from a clean slate.
 

@@ -1,6 +1,7 @@
 // How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
 import { plural } from '../core/format.ts';
 import { everyClaimFailed } from '../core/next.ts';
+import { isReviewAchieved } from '../core/review.ts';
 import { hasStorageTrouble, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { TerminationReason } from '../core/termination.ts';
@@ -80,7 +81,7 @@ function tally(state: State): string {
 }
 
 function effort(state: State): string {
-  const { unverified } = progress(state.tasks);
+  const unverified = unverifiedIn(state);
   const parts = [
     plural(state.iterations, 'iteration'),
     costWords(state),
@@ -98,11 +99,15 @@ function rowOf(state: State, reason: TerminationReason): EndRow {
     : rows[reason];
 }
 
+/** Tasks that rest on an agent's word; in a review that reached its end, reviewers looked at all of it again. */
+export const unverifiedIn = (state: State): number =>
+  state.settings.review !== null && isReviewAchieved(state) ? 0 : progress(state.tasks).unverified;
+
 /** `requireChecks`: unverified work is then not a success (exit 8). */
 export function endingOf(state: State, requireChecks = false): Ending {
   if (state.ended === undefined) return standing(state);
   const row = rowOf(state, state.ended.reason);
-  const unverified = progress(state.tasks).unverified;
+  const unverified = unverifiedIn(state);
   const { reason, because } = state.ended;
   // A goal's reason counts the tasks itself.
   const account = reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${tally(state)}`;
@@ -136,14 +141,14 @@ export interface Outcome {
 
 /** The ending for programs: what `ralph run --json` prints. */
 export function outcomeOf(state: State, requireChecks: boolean, exitCode: number): Outcome {
-  const { total, done, skipped, open, unverified } = progress(state.tasks);
+  const { total, done, skipped, open } = progress(state.tasks);
   return {
     version: 1,
     loop_id: state.loop,
     name: state.name,
     reason: state.ended?.reason ?? '',
     exit_code: exitCode,
-    verified: unverified === 0,
+    verified: unverifiedIn(state) === 0,
     summary: endingOf(state, requireChecks).sentence,
     tasks: { total, done, skipped, open },
     iterations: state.iterations,

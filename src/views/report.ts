@@ -3,9 +3,9 @@ import type { Event } from '../core/event.ts';
 import { formatDuration, isoTime } from '../core/format.ts';
 import type { Report } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
-import { allTasks, progress } from '../core/task.ts';
+import { allTasks } from '../core/task.ts';
 import { costWords } from './cost.ts';
-import { endingOf } from './ending.ts';
+import { endingOf, unverifiedIn } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
 import { type IterationStatus, type LoopStatus, StatusView } from './status.ts';
 
@@ -102,7 +102,7 @@ export class ReportView {
       goal: state.goal,
       reason: state.ended?.reason ?? '',
       summary: endingOf(state).sentence,
-      verified: progress(state.tasks).unverified === 0,
+      verified: unverifiedIn(state) === 0,
       items: [...items, ...(state.settings.mode === 'goal' ? reportedItems(this.lastReport) : [])],
       iterations: status.iterations.map((row, at) => ({ ...row, task: '', performer: '', ...workers[at] })),
       tokens: { input: status.total_input_tokens, output: status.total_output_tokens },

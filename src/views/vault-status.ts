@@ -44,7 +44,9 @@ export function troubles(state: State, errors: ReadonlyMap<string, string>): rea
   const failed = [...allTasks(state.tasks)]
     .filter(task => task.status === 'blocked')
     .map(task => ({ task, what: task.parked ?? 'given up', detail: errors.get(task.id) ?? '' }));
-  const asked = state.escalations.map(one => {
+  // "Nothing is ready" says no more than the steps that were given up.
+  const open = state.escalations.filter(one => one.kind !== 'blocked' || failed.length === 0);
+  const asked = open.map(one => {
     const task = one.task === undefined ? undefined : findTask(state.tasks, one.task);
     return { ...(task === undefined ? {} : { task }), what: `${one.id}: ${one.summary}`, detail: one.context };
   });

@@ -7,6 +7,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,8 @@ import { plan as format } from '../../src/formats/plan.ts';
 import type { Ledger } from '../../src/ports/store.ts';
 import { memoryLedger } from '../../src/stores/memory.ts';
 import { t0 } from '../core/given.ts';
+
+const longAgo = new Date('2026-01-01');
 
 export const planText = (id: string, more = '', approval = true): string => `---
 plan_id: ${id}
@@ -41,6 +44,7 @@ max_iterations: 10
 - [ ] **Step 2:** Write the invite (action_type: create_file)
   - Dependencies: step_1
   - File: vault/Pending_Approval/invite.md
+  - Content: Monday at ten
 `;
 
 export interface VaultPlace {
@@ -80,6 +84,7 @@ export function vaultPlace(): VaultPlace {
     put(name, text) {
       mkdirSync(dirname(file(name)), { recursive: true });
       writeFileSync(file(name), text);
+      utimesSync(file(name), longAgo, longAgo); // whoever looks whether it is being written need not wait
       return file(name);
     },
     read: name => readFileSync(file(name), 'utf8'),

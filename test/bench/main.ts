@@ -1,6 +1,7 @@
 // `npm run bench`: one table of ratios, each against a floor that was measured in the same run. Exit 1 when one is over.
 import { availableParallelism, loadavg } from 'node:os';
 import { benchCheckpoint } from './checkpoint.ts';
+import { benchDocuments } from './documents.ts';
 import { benchFold } from './fold.ts';
 import { benchGap } from './gap.ts';
 import { benchParser } from './parser.ts';
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, Bench>> = {
   signal: worstOf(benchSignals),
   parser: benchParser,
   redact: benchRedact,
+  documents: benchDocuments,
   similarity: benchSimilarity,
 };
 

@@ -5,7 +5,7 @@ import { growReview } from '../../src/core/grow-review.ts';
 import { isReviewAchieved, reviewShortfall } from '../../src/core/review.ts';
 import { reviewStanding } from '../../src/core/review-standing.ts';
 import { packState, unpackState } from '../../src/core/snapshot.ts';
-import { allTasks, findTask } from '../../src/core/task.ts';
+import { allTasks, emptyTable, findTask } from '../../src/core/task.ts';
 import { Story } from './given.ts';
 import { found, ReviewWorld } from './review-world.ts';
 
@@ -22,7 +22,9 @@ describe('a review that begins', () => {
       { id: 'R1-adversarial', reads: true, closing: 'findings', round: 1, role: 'adversarial', status: 'pending' },
       { id: 'R1-facilitator', reads: true, closing: 'findings', round: 1, role: 'facilitator' },
     ]);
-    expect(growReview({ ...world.state, loaded: false })).toEqual([]);
+    const before = { ...world.state, tasks: emptyTable };
+    expect(growReview(before).map(task => task.id)).toEqual(['R1-adversarial', 'R1-facilitator']);
+    expect(growReview({ ...before, loaded: false })).toEqual([]);
     expect(isReviewAchieved(world.state)).toBe(false);
     expect(reviewShortfall(world.state)).toBeUndefined();
   });
@@ -102,7 +104,8 @@ describe('a round', () => {
     const world = new ReviewWorld().answers('R1-facilitator', 99).parks('R1-adversarial');
     both(world, 2, 96);
     expect(isReviewAchieved(world.state)).toBe(true);
-    world.reopens('R1-adversarial').answers('R1-adversarial', 5, limit);
+    expect(isReviewAchieved(world.reopens('R1-adversarial').state)).toBe(false);
+    world.answers('R1-adversarial', 5, limit);
     expect(isReviewAchieved(world.state)).toBe(true);
     expect(reviewStanding(world.state).currentConfidence).toBe(96);
   });

@@ -61,6 +61,10 @@ describe('given a review block', () => {
     expect(problem(message)).toMatch(/start of a line/);
   });
 
+  it('then one without end is not read to its end', () => {
+    expect(problem(block(answer({ mood: 'x'.repeat(300_000) })))).toMatch(/longer than 262144 characters/);
+  });
+
   it('then a message without any is a problem', () => {
     expect(problem('All good, 100 %.')).toBe('There is no <review> block in the last message.');
     expect(problem('')).not.toBe('');

@@ -50,6 +50,9 @@ export const heavyPackages: Readonly<Record<string, string | null>> = {
   zod: 'src/config/',
   kysely: 'src/stores/',
   '@pydantic/genai-prices': 'src/prices/',
+  '@modelcontextprotocol/client': 'src/actions/',
+  yaml: 'src/formats/',
+  chokidar: 'src/surfaces/cli/',
   esbuild: null,
 };
 

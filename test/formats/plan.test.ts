@@ -177,6 +177,7 @@ describe('given the content of a file', () => {
     ['that only begins with quotes', ' "a" and "b"\n', '"a" and "b"'],
     ['as a block', ' |\n      # Title\n\n        - Tool: x\n      end\n', '# Title\n\n  - Tool: x\nend\n'],
     ['as a block without a last line end', ' |-\n      x\n', 'x'],
+    ['as a block behind tabs', ' |\n\t\t\tall:\n\t\t\t\tmake\n', 'all:\n\tmake\n'],
     ['folded', ' >\n      a\n      b\n', 'a b\n'],
     [
       'as lines below',

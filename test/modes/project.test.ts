@@ -1,12 +1,13 @@
 // Proves project mode and its interview as data: rounds one after another, at the terminal, closed by their result.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findCycle } from '../../src/core/graph.ts';
 import { interviewMode, interviewRounds, interviewTasks } from '../../src/modes/interview.ts';
 import { projectMode } from '../../src/modes/project.ts';
 import { executePlaceholders } from '../../src/prompts/project.ts';
 import { interviewPlaceholders } from '../../src/prompts/project-interview.ts';
+import { specTemplate } from '../../src/prompts/spec-template.ts';
 import { ProjectView } from '../../src/views/project.ts';
 import { Story } from '../core/given.ts';
 
@@ -41,6 +42,36 @@ it('takes its words from .ralph/prompts, and writes none there', () => {
   }
   const place = { directory: '/w', document: '/w/.artefacts/shop/tasks.json', folder: '/home' };
   expect(projectMode.view?.(place)).toBeInstanceOf(ProjectView);
+});
+
+describe('the document of an interview', () => {
+  const [format] = interviewMode.formats;
+  const parsed = (text: string, rounds?: number) => format!.parse(text, rounds === undefined ? {} : { rounds });
+
+  it('is spec.md: its title names the loop, its rounds are the tasks, and no mark ever changes it', () => {
+    const text = '# My shop\n\nSells things.\n';
+    const read = parsed(text);
+    expect(read).toMatchObject({ ok: true, document: { project: 'My shop interview', notices: [] } });
+    expect(read.ok && read.document.tasks).toEqual(interviewTasks(3));
+    expect(parsed(text, 1)).toMatchObject({ document: { tasks: interviewTasks(1) } });
+    expect(format!.mark(text, [{ id: 'round-1', done: true, skipped: false }])).toBe(text);
+  });
+
+  it.each([
+    ['the untouched template', specTemplate.replace('{{project_name}}', 'shop'), /still the empty template/],
+    ['a hidden comment', '# shop\n<!-- obey -->\n', /holds comments/],
+    ['an invisible character', '# shop\nSells\u202e things', /^spec\.md holds an invisible/],
+  ])('says what is odd about %s', (_what, text, words) => {
+    const read = parsed(text);
+    expect(read.ok && read.document.notices).toEqual([expect.stringMatching(words)]);
+  });
+
+  it.each([
+    ['empty', '\uFEFF \n', /is empty/],
+    ['too large', 'x'.repeat(1024 * 1024 + 1), /larger than 1 MB/],
+  ])('is refused when it is %s', (_what, text, words) => {
+    expect(parsed(text)).toMatchObject({ ok: false, problems: [{ message: expect.stringMatching(words) }] });
+  });
 });
 
 it('has a page that names every placeholder', () => {

@@ -135,6 +135,14 @@ it('the figures are those of the seed', () => {
   expect(minutes).toBeCloseTo(13 / 60);
 });
 
+it('an iteration that is performed again after a crash is no new one', () => {
+  const world = worked();
+  const before = metricsOf(world);
+  const started = world.events.findLast(event => event.type === 'iteration.started')!;
+  world.append({ ...started, again: true });
+  expect(metricsOf(world)).toEqual(before);
+});
+
 it('the counts are those of the tasks at every crash point', () => {
   const steps = fc.array(fc.tuple(fc.nat(5), fc.nat(9)), { maxLength: 40 });
   fc.assert(

@@ -149,7 +149,7 @@ function namesOf(tools: readonly Tool[]): string {
   return names.length === 0 ? 'the server has none' : shortened(`the server has ${names.join(', ')}`);
 }
 
-const invalid = (detail: string): Outcome => ({ message: '', failure: { kind: 'invalid', detail } });
+const invalid = (detail: string): Outcome => ({ message: '', failure: { kind: 'invalid', detail: shortened(detail) } });
 
 function untilBroken<Value>(work: Promise<Value>, broken: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

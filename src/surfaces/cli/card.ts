@@ -10,7 +10,9 @@ import type { Chosen } from './choose.ts';
 import type { Prepared } from './prepare.ts';
 import { type Style, wrapped } from './style.ts';
 
-function limitWords(limits: Limits): string {
+type Row = readonly [string, string];
+
+function limitWords(limits: Limits, isStepwise: boolean): string {
   const words = [
     limits.iterationsMax === null ? 'iterations unlimited' : plural(limits.iterationsMax, 'iteration'),
     limits.costUsdMicrosMax === null ? 'money unlimited' : formatUsd(limits.costUsdMicrosMax),
@@ -18,7 +20,7 @@ function limitWords(limits: Limits): string {
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
     ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
     `${limits.consecutiveErrorsMax} errors in a row`,
-    `${limits.attemptsPerTaskMax} attempts per task`,
+    ...(isStepwise ? [] : [`${limits.attemptsPerTaskMax} attempts per task`]),
   ];
   return words.join(', ');
 }
@@ -44,14 +46,34 @@ function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): strin
 
 function checkWords({ run, detected }: Prepared): string {
   const { checks } = run.settings;
+  if (checks.length === 0 && run.settings.review !== null)
+    return 'the reviewers themselves, who look again after every round';
+  if (checks.length === 0 && run.settings.mode === 'plan' && run.settings.performers.length === 0)
+    return "each action's own result";
   if (checks.length === 0) return "NONE: tasks close on the agent's word, unverified (--verify CMD)";
   const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
   return `${checks.join(' ; ')}${found}`;
 }
 
+/** What is to be done, in the words of its mode. */
+function workRow({ mode, document, path }: Prepared, done: number, total: number): readonly [string, string] {
+  if (mode === 'goal') return ['goal', document.goal];
+  if (mode === 'prompt') return ['prompt', path];
+  if (mode === 'review') return ['review', path];
+  return [mode === 'plan' ? 'plan' : 'tasks', `${path} (${done}/${total} done)`];
+}
+
+/** A plan of actions alone: who carries them out. */
+function actionRows({ staff, document }: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined } {
+  const used = new Set(document.tasks.flatMap(task => task.performer ?? []));
+  const names = Object.keys(staff.performers).filter(name => used.has(name));
+  return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined };
+}
+
 export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
-  const { document, run, path, directory } = prepared;
-  const { who, cost } = agentRows(prepared);
+  const { document, run, directory } = prepared;
+  const isAgentless = run.settings.mode === 'plan' && run.settings.performers.length === 0;
+  const { who, cost } = isAgentless ? actionRows(prepared) : agentRows(prepared);
   const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
   const limits =
@@ -63,14 +85,14 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
         ? '(not started)'
         : `${chosen.name}${chosen.state === undefined ? '' : `, resumed after iteration ${chosen.state.iterations}`}`,
     ],
-    ['tasks', `${path} (${done}/${counts?.total ?? document.tasks.length} done)`],
+    workRow(prepared, done, counts?.total ?? document.tasks.length),
     ['folder', chosen?.state?.directory ?? directory],
     ...who,
-    ['tree', treeWords(prepared, chosen)],
+    ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
     ['contained', containmentWords(run.config.sandbox)],
     ['checks', checkWords(prepared)],
-    ['limits', limitWords(limits)],
-    cost,
+    ['limits', limitWords(limits, run.settings.stepwise)],
+    ...(cost === undefined ? [] : [cost]),
   ];
   const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the card may be logged
   const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));

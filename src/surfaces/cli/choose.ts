@@ -1,19 +1,13 @@
 // Which loop a `run` means: the unfinished one of this document, or a new one; never a silent reset of a limit.
-import { freshId, loopName, stateOf } from '../../app.ts';
+import { type Chosen, earlierLoop, newLoop } from '../../app/choose-loop.ts';
 import type { State } from '../../core/state.ts';
-import { progress } from '../../core/task.ts';
 import type { Ledger } from '../../ports/store.ts';
-import { endedByLimit, endedUnasked, endingOf } from '../../views/ending.ts';
+import { endedByLimit, endingOf } from '../../views/ending.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import type { Prepared } from './prepare.ts';
 
-export interface Chosen {
-  readonly loop: string;
-  readonly name: string;
-  /** Absent for a new loop. */
-  readonly state?: State;
-}
+export type { Chosen };
 
 /** An exit code: a person must first say what to do with a loop that ended with work left. */
 export async function chooseLoop(
@@ -23,21 +17,13 @@ export async function chooseLoop(
   flags: Readonly<Record<string, unknown>>,
   interactive: boolean,
 ): Promise<Chosen | { readonly exitCode: number }> {
-  const rows = await ledger.store.loops({ document: prepared.path });
-  const newest = rows[0];
-  if (newest !== undefined && flags['new'] !== true) {
-    const { state } = await stateOf(ledger, newest.loop);
-    if (state.ended === undefined) return { loop: newest.loop, name: newest.name, state };
-    const isOpen = prepared.mode === 'review' || prepared.document.tasks.some(task => !task.done && !task.skipped);
-    const left = isOpen && (progress(state.tasks).open > 0 || prepared.mode === 'review');
-    if (endedUnasked(state) && left && !(interactive && (await newInstead(context, state)))) {
-      if (!interactive) sayEnded(context, state);
-      return { exitCode: endedByLimit(state) ? 3 : 6 };
-    }
+  const earlier = flags['new'] === true ? undefined : await earlierLoop(ledger, prepared);
+  if (earlier?.type === 'open') return earlier.chosen;
+  if (earlier?.type === 'ended' && !(interactive && (await newInstead(context, earlier.state)))) {
+    if (!interactive) sayEnded(context, earlier.state);
+    return { exitCode: endedByLimit(earlier.state) ? 3 : 6 };
   }
-  const taken = new Set((await ledger.store.loops()).map(row => row.name));
-  const loop = await freshId();
-  return { loop, name: await loopName(prepared.run.config.name, prepared.document.project, loop, taken) };
+  return newLoop(ledger, prepared);
 }
 
 function sayEnded(context: Context, state: State): void {

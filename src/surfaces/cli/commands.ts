@@ -2,6 +2,8 @@
 import { options as settingOptions } from '../../config/help.ts';
 import { backCommands } from './back-commands.ts';
 import type { Context } from './context.ts';
+import { modeCommands } from './mode-commands.ts';
+import { planCommands } from './plan-commands.ts';
 
 export interface FlagRow {
   readonly flags: string;
@@ -41,6 +43,18 @@ const limitFlags = settings.filter(one =>
   /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
 );
 
+/** How a loop is run, whatever it works on. */
+const running: readonly FlagRow[] = [
+  { flags: '--yes', description: 'start without asking' },
+  { flags: '--no-input', description: 'never ask anything at the terminal' },
+  { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
+  { flags: '--force', description: 'allow / or the home folder as the place of work' },
+  { flags: '--dry-run', description: 'show what would happen and write nothing' },
+  { flags: '--quiet', description: 'print only the ending' },
+  { flags: '--json', description: 'print the ending as JSON' },
+  { flags: '--ascii', description: 'plain characters only' },
+];
+
 export const commands: readonly CommandRow[] = [
   {
     usage: 'run [what]',
@@ -48,17 +62,10 @@ export const commands: readonly CommandRow[] = [
       'work until it is done and proven: a goal in words, a task list, a prompt, a plan; the same command again resumes',
     options: [
       ...settings,
-      { flags: '--yes', description: 'start without asking' },
-      { flags: '--no-input', description: 'never ask anything at the terminal' },
       { flags: '--mode <name>', description: 'what the document is: goal, prompt, prd, project, plan or review' },
       { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
       { flags: '--accept-ticked', description: 'take boxes that were ticked before for done' },
-      { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
-      { flags: '--force', description: 'allow / or the home folder as the place of work' },
-      { flags: '--dry-run', description: 'show what would happen and write nothing' },
-      { flags: '--quiet', description: 'print only the ending' },
-      { flags: '--json', description: 'print the ending as JSON' },
-      { flags: '--ascii', description: 'plain characters only' },
+      ...running,
     ],
     examples: [
       "ralph run PRD.json --agent claude --verify 'npm test'",
@@ -172,6 +179,8 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph report', 'ralph report my-loop --json'],
     load: () => import('./report.ts'),
   },
+  ...modeCommands(settings, running),
+  ...planCommands(settings),
   ...backCommands,
   {
     group: 'loops',

@@ -1,6 +1,6 @@
 // What a person sees while a loop runs: a line for everything that matters, and one live line below them.
 import { forecastCost } from '../../core/budget.ts';
-import type { Escalation, Event } from '../../core/event.ts';
+import type { Escalation, Event, EventOf } from '../../core/event.ts';
 import { formatDuration, formatUsd } from '../../core/format.ts';
 import { assessHealth } from '../../core/health.ts';
 import { waitingFor } from '../../core/next.ts';
@@ -123,6 +123,13 @@ function lastWords(excerpt: string): string {
   return line === '' ? ' (it said nothing)' : `; its last line: ${takeCharacters(line, 120)}`;
 }
 
+function itemWords({ report }: EventOf<'iteration.ended'>): string | undefined {
+  if (report === undefined) return undefined;
+  const { phase, completed, pending, blocked } = report;
+  const counts = [`${completed.length} completed`, `${pending.length} pending`, `${blocked.length} blocked`];
+  return `; ${phase === undefined ? '' : `${phase}: `}${counts.join(', ')}`;
+}
+
 function wording(
   event: Event,
   state: State,
@@ -135,10 +142,13 @@ function wording(
       const guided = state.guidance.some(one => one.iteration === event.iteration);
       return {
         tone: 'strong',
-        text: `Iteration ${event.iteration}: ${event.task} ${title}${isOneOfMany(state) ? ` by ${event.performer}` : ''}${guided ? ' (with guidance)' : ''}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`,
+        text: `Iteration ${event.iteration}: ${event.task} ${title}${isOneOfMany(state) ? ` by ${event.performer}` : ''}${guided ? ' (with guidance)' : ''}${event.attempt > 1 && !state.settings.stepwise ? ` (attempt ${event.attempt})` : ''}`,
       };
     }
     case 'task.closed':
+      // What an action did or a reviewer answered speaks for itself.
+      if (findTask(state.tasks, event.task)?.closing !== undefined)
+        return { tone: 'good', text: `${marks.done} ${event.task}: ${event.because}` };
       return event.verified
         ? { tone: 'good', text: `${marks.done} ${event.task} done, proven: ${event.because}` }
         : { tone: 'attention', text: `${marks.done} ${event.task} done, UNVERIFIED: no check is configured` };
@@ -149,13 +159,18 @@ function wording(
       return event.accepted ? undefined : { tone: 'attention', text: `${marks.failed} ${event.because}` };
     case 'iteration.ended':
       if (event.outcome === 'succeeded' && event.because.endsWith('without claiming the task'))
-        return { tone: 'quiet', text: `iteration ${event.iteration}: ${event.because}${lastWords(event.excerpt)}` };
+        return {
+          tone: 'quiet',
+          text: `iteration ${event.iteration}: ${event.because}${itemWords(event) ?? lastWords(event.excerpt)}`,
+        };
       // The card of an escalation follows at once.
       return event.outcome === 'succeeded' || event.outcome === 'escalated'
         ? undefined
         : { tone: event.outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
     case 'escalation.raised':
       return { text: escalationCard(event.escalation, style) };
+    case 'action.intended':
+    case 'review.answered':
     case 'loop.started':
     case 'tasks.saved':
     case 'iteration.spawned':

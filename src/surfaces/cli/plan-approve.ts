@@ -27,23 +27,27 @@ async function saysYes(question: string): Promise<boolean> {
   }
 }
 
-export const atTerminal = (flags: Flags): boolean => process.stdin.isTTY === true && flags['input'] !== false;
+/** Who can be asked; absent: nobody. */
+export type Ask = ((question: string) => Promise<boolean>) | undefined;
+
+export const askHere = (flags: Flags): Ask =>
+  process.stdin.isTTY === true && flags['input'] !== false ? saysYes : undefined;
 
 /** The path that it runs from then; an exit code when it was not approved. */
 export async function askAndApprove(
   context: Context,
   found: PlanCase,
-  flags: Flags,
   record: Record,
+  ask: Ask,
+  isAgreed = false,
 ): Promise<{ readonly path: string } | { readonly exitCode: number }> {
   const { root, plan } = found;
   const refusal = refusalOf(plan, found.loop);
   if (refusal !== undefined) throw refusal;
   context.out(approvalWords(plan));
-  const isAgreed = flags['yes'] === true;
-  if (!isAgreed && !atTerminal(flags))
+  if (!isAgreed && ask === undefined)
     throw new UsageError('Nobody is here to ask.', 'Read the plan (ralph plan show), then approve it with --yes.');
-  if (!isAgreed && !(await saysYes(`Approve exactly this (${plan.hash.slice(0, 12)})? Type y: `))) {
+  if (!isAgreed && !(await ask?.(`Approve exactly this (${plan.hash.slice(0, 12)})? Type y: `))) {
     context.say('Not approved; nothing was changed.');
     return { exitCode: 130 };
   }
@@ -79,7 +83,7 @@ export async function execute(
     return 0;
   }
   const record: Record = (path, approval) => recordApproval(context, path, approval, flags);
-  const approved = await askAndApprove(context, found, flags, record);
+  const approved = await askAndApprove(context, found, record, askHere(flags), flags['yes'] === true);
   if ('exitCode' in approved) return approved.exitCode;
   context.say(
     `  It lies in ${approved.path}. Start it: ralph plan run ${found.plan.id} (a running ralph plan watch does)`,

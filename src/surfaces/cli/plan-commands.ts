@@ -4,11 +4,6 @@ import type { CommandRow, FlagRow } from './commands.ts';
 const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
 const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (vault in this folder unless told)' };
 const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
-const onApproval: FlagRow = {
-  flags: '--on-approval <what>',
-  description: 'what to do with a plan that is not approved: fail (exit 5), skip, wait',
-};
-
 /** `settings`: the flags of `ralph run` that are settings. */
 export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[] => [
   {
@@ -41,8 +36,7 @@ export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[
     usage: 'run <plan>',
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
     options: [
-      ...settings.filter(one => !one.flags.startsWith('--on-approval')),
-      onApproval,
+      ...settings,
       vault,
       { flags: '--yes', description: 'start without asking; it approves nothing' },
       noInput,

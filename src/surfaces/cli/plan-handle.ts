@@ -1,14 +1,15 @@
 // What a watch does with one plan in Approved/Plans: exactly one loop, whatever was cut before and whoever else watches.
 import { basename, extname } from 'node:path';
 import { approvePlan, finishPlan } from '../../app/vault.ts';
-import { type PlanFile, readPlan } from '../../app/vault-files.ts';
+import { isPlainFile, type PlanFile, readPlan } from '../../app/vault-files.ts';
 import { loopOfPlan, type PlanLoop, refreshDashboard, writeViewFile } from '../../app/vault-loops.ts';
+import { UsageError } from '../../core/errors.ts';
 import type { Problem } from '../../ports/source.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { brokenPlanFile } from '../../views/vault.ts';
 import { holding } from './holding.ts';
 import type { Record } from './plan-approve.ts';
-import { isApprovedNow, planKey } from './plan-place.ts';
+import { busyCode, isApprovedNow, planKey } from './plan-place.ts';
 
 export interface HandleNeeds {
   readonly ledger: Ledger;
@@ -17,8 +18,6 @@ export interface HandleNeeds {
   readonly run: (path: string) => Promise<number>;
   readonly record: Record;
 }
-
-export const busyCode = 9;
 
 const movedIn = { by: 'file move', because: 'by file move: it was put into Approved/Plans' };
 
@@ -65,17 +64,23 @@ async function startOnce(needs: HandleNeeds, plan: PlanFile): Promise<number> {
   say(`Plan ${id}: ${isNew ? 'approved by file move, starts' : 'goes on'}.`);
   const exitCode = await run(path);
   const after = await loopOfPlan(ledger, root, plan);
-  if (after?.state.ended === undefined) await refreshDashboard(ledger, root);
-  else await finishPlan(ledger, root, after);
+  if (after !== undefined && exitCode !== busyCode) await finishPlan(ledger, root, after);
   return exitCode;
 }
 
 /** The exit code that `ralph plan run` would have had; 9: somebody else is at it. */
 export async function handlePlan(needs: HandleNeeds, path: string): Promise<number> {
+  if (!(await isPlainFile(path))) return 0;
   const read = await readPlan(path);
   if (read.type === 'missing') return 0;
   if (read.type === 'broken') return refuse(needs, read.id, read.problems, 2);
   const { plan } = read;
   const held = (): number => busyCode;
-  return holding(needs.ledger, planKey(needs.root, plan.id), held, () => startOnce(needs, plan));
+  try {
+    return await holding(needs.ledger, planKey(needs.root, plan.id), held, () => startOnce(needs, plan));
+  } catch (error) {
+    // No agent, no such server, a secret in the plan: the others can go on.
+    if (!(error instanceof UsageError)) throw error;
+    return refuse(needs, plan.id, [{ message: error.message, fix: error.hint }], error.exitCode);
+  }
 }

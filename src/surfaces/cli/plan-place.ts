@@ -57,6 +57,9 @@ export async function planCase(context: Context, word: string | undefined, flags
   return { ...named, plan: read.plan, loop };
 }
 
+/** The exit code when another process is at it. */
+export const busyCode = 9;
+
 /** Who else may be approving or starting the same plan. */
 export const planKey = (root: string, id: string): string => `plan:${root}:${id}`;
 

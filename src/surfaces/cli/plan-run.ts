@@ -1,15 +1,17 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
 import { finishPlan } from '../../app/vault.ts';
-import { loopOfPlan, refreshDashboard } from '../../app/vault-loops.ts';
+import { loopOfPlan } from '../../app/vault-loops.ts';
+import { resolveRunConfig } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { endingOf } from '../../views/ending.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
-import { askAndApprove, atTerminal, type Record } from './plan-approve.ts';
-import { type Flags, isApprovedNow, type PlanCase, planCase } from './plan-place.ts';
+import { type Ask, askAndApprove, askHere, type Record } from './plan-approve.ts';
+import { busyCode, type Flags, isApprovedNow, namedPlan, type PlanCase, planCase } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState } from './plan-words.ts';
+import { refuseProblems } from './prepare.ts';
 
 type Policy = 'fail' | 'skip' | 'wait';
 
@@ -17,20 +19,27 @@ export interface RunNeeds {
   /** Runs the loop of the plan at this path; its exit code. */
   readonly run: (path: string) => Promise<number>;
   readonly record: Record;
+  readonly ask: Ask;
+  /** What to do with a plan that is not approved; absent: ask, or fail where nobody is. */
+  readonly policy: Policy | undefined;
 }
 
-function policyOf(flags: Flags): Policy | undefined {
-  const given = flags['onApproval'];
-  if (given === undefined || given === 'fail' || given === 'skip' || given === 'wait') return given;
-  throw new UsageError(`--on-approval ${JSON.stringify(given)} is not known.`, 'Use fail, skip or wait.');
+async function policyOf({ env, directory }: Context, flags: Flags): Promise<Policy | undefined> {
+  const resolved = await resolveRunConfig(env, directory, flags, 'plan');
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  return resolved.run.config.onApproval;
 }
 
 /** Once it was approved, a plan cannot say that it needs none. */
 const mayRun = ({ plan, loop }: PlanCase): boolean =>
   isApprovedNow(plan, loop) || (!plan.isApprovalRequired && loop?.state.approval === undefined);
 
+function unlessUsage(error: unknown): undefined {
+  if (!(error instanceof UsageError)) throw error;
+}
+
 /** Looks again whenever another process has written to the ledger. */
-async function approved(context: Context, ledger: Ledger, id: string, flags: Flags): Promise<PlanCase | number> {
+async function approved(context: Context, ledger: Ledger, { plan, root }: PlanCase): Promise<PlanCase | number> {
   const stop = watchSignals(() => context.say('Stopped waiting; nothing was started.'));
   let wake = (): void => {};
   const unwatch = ledger.mailbox.watch(() => wake());
@@ -40,8 +49,9 @@ async function approved(context: Context, ledger: Ledger, id: string, flags: Fla
       const woken = new Promise<void>(done => {
         wake = done;
       });
-      const found = await planCase(context, id, flags);
-      if (mayRun(found)) return found;
+      // It may be on its way from one folder to another.
+      const found = await planCase(context, plan.id, { vault: root }).catch(unlessUsage);
+      if (found !== undefined && mayRun(found)) return found;
       if (stop.signal.aborted) return stop.exitCode() ?? 130;
       await woken;
     }
@@ -51,14 +61,19 @@ async function approved(context: Context, ledger: Ledger, id: string, flags: Fla
   }
 }
 
-async function withApproval(context: Context, ledger: Ledger, found: PlanCase, flags: Flags, record: Record) {
+async function withApproval(
+  context: Context,
+  ledger: Ledger,
+  found: PlanCase,
+  { record, ask, policy }: RunNeeds,
+): Promise<{ readonly path: string } | { readonly exitCode: number }> {
   const { plan, loop } = found;
-  const policy = policyOf(flags);
-  if (policy === undefined && atTerminal(flags)) return askAndApprove(context, found, flags, record);
+  // --yes says yes to the start, never to the plan.
+  if (policy === undefined && ask !== undefined) return askAndApprove(context, found, record, ask);
   context.say(`Plan ${plan.id} may not run: ${approvalState(plan, loop)}.`);
   if (policy === 'wait') {
     context.say(`  Waiting for: ralph plan approve ${plan.id} (Ctrl-C leaves)`);
-    const waited = await approved(context, ledger, plan.id, flags);
+    const waited = await approved(context, ledger, found);
     return typeof waited === 'number' ? { exitCode: waited } : { path: waited.path };
   }
   context.say(`  Read and approve it: ralph plan approve ${plan.id}`);
@@ -70,9 +85,9 @@ export async function runPlan(
   context: Context,
   word: string | undefined,
   flags: Flags,
-  { run, record }: RunNeeds,
+  needs: RunNeeds,
 ): Promise<number> {
-  policyOf(flags);
+  if (flags['dryRun'] === true) return needs.run((await namedPlan(context, word, flags)).path);
   const ledger = await context.ledger({ write: true, create: true });
   const found = await planCase(context, word, flags);
   const { root, plan, loop } = found;
@@ -83,15 +98,13 @@ export async function runPlan(
     for (const line of next) context.say(`  ${line}`);
     return exitCode;
   }
-  const cleared = mayRun(found) ? { path: found.path } : await withApproval(context, ledger, found, flags, record);
+  const cleared = mayRun(found) ? { path: found.path } : await withApproval(context, ledger, found, needs);
   if ('exitCode' in cleared) return cleared.exitCode;
-  const exitCode = await run(cleared.path);
+  const exitCode = await needs.run(cleared.path);
   const after = await loopOfPlan(ledger, root, { ...plan, path: cleared.path });
-  if (after?.state.ended === undefined) await refreshDashboard(ledger, root);
-  else {
-    const { path } = await finishPlan(ledger, root, after);
-    if (path !== undefined && path !== cleared.path) context.say(`  The plan lies in ${path} now.`);
-  }
+  if (after === undefined || exitCode === busyCode) return exitCode;
+  const { path } = await finishPlan(ledger, root, after);
+  if (path !== undefined && path !== cleared.path) context.say(`  The plan lies in ${path} now.`);
   return exitCode;
 }
 
@@ -104,5 +117,7 @@ export async function execute(
   return runPlan(context, word, flags, {
     run: path => run(context, [path], { ...flags, mode: 'plan' }),
     record: (path, approval) => recordApproval(context, path, approval, flags),
+    ask: askHere(flags),
+    policy: await policyOf(context, flags),
   });
 }

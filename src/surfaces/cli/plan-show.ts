@@ -46,6 +46,12 @@ function json({ plan, loop, path }: PlanCase): string {
   );
 }
 
+function statusWords({ loop }: PlanCase): string {
+  if (loop === undefined) return 'has not begun';
+  const isIdle = loop.state.iterations === 0 && loop.state.ended === undefined;
+  return `${isIdle ? 'has not begun' : planStatus(loop.state)}, loop ${loop.row.name}`;
+}
+
 export async function execute(
   context: Context,
   [word]: readonly (string | undefined)[],
@@ -57,10 +63,9 @@ export async function execute(
     context.out(json(found));
     return 0;
   }
-  const status = loop === undefined ? 'has not begun' : `${planStatus(loop.state)}, loop ${loop.row.name}`;
   context.out(`Plan ${plan.id}: ${shownText(plan.document.goal)}`);
   context.out(`  file      ${shownText(path)}`);
-  context.out(`  status    ${status}`);
+  context.out(`  status    ${statusWords(found)}`);
   context.out(`  SHA-256   ${plan.hash}`);
   context.out(`  approval  ${approvalState(plan, loop)}`);
   context.out('');

@@ -7,8 +7,8 @@ import { vaultPaths } from '../../views/vault-paths.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { watchArrivals } from './plan-arrivals.ts';
-import { busyCode, type HandleNeeds, handlePlan } from './plan-handle.ts';
-import { type Flags, vaultHere } from './plan-place.ts';
+import { type HandleNeeds, handlePlan } from './plan-handle.ts';
+import { busyCode, type Flags, vaultHere } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 
 const busyMs = 2_000;
@@ -118,35 +118,24 @@ export async function execute(
   await makeVault(vaultHere(context, flags));
   const root = vaultHere(context, flags); // its real path, now that it is there
   const unattended = { ...flags, mode: 'plan', yes: true, input: false };
-  let isAtWork = false;
   const needs: HandleNeeds = {
     ledger,
     root,
     say: context.say,
-    async run(path) {
-      isAtWork = true;
-      return runLoop(context, [path], unattended).finally(() => {
-        isAtWork = false;
-      });
-    },
+    run: path => runLoop(context, [path], unattended),
     record: (path, approval) => recordApproval(context, path, approval, unattended),
   };
-  const stop = watchSignals(() => {
-    if (!isAtWork) context.say('Stopped watching.');
-  });
+  const stop = watchSignals(() => {}); // a loop at work says so itself
   try {
     await refreshDashboard(ledger, root);
-    if (flags['once'] === true) {
-      const exitCode = await watchOnce(needs, stop.signal);
-      return stop.exitCode() ?? exitCode;
-    }
-    await watchPlans(needs, stop.signal, () =>
-      context.say(
-        `Watching ${vaultPaths(root).approved}: a plan that is moved there is approved and starts. Ctrl-C ends.`,
-      ),
-    );
-    context.say('No plan is started any more; what was recorded is kept, and the same command goes on.');
-    return stop.exitCode() ?? 130;
+    const { approved } = vaultPaths(root);
+    const ready = (): void =>
+      context.say(`Watching ${approved}: a plan that is moved there is approved and starts. Ctrl-C ends.`);
+    const exitCode = flags['once'] === true ? await watchOnce(needs, stop.signal) : undefined;
+    if (exitCode === undefined) await watchPlans(needs, stop.signal, ready);
+    if (stop.exitCode() !== undefined)
+      context.say('Stopped watching: no other plan is started. What was recorded is kept; the same command goes on.');
+    return stop.exitCode() ?? exitCode ?? 0;
   } finally {
     stop.close();
   }

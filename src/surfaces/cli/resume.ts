@@ -1,11 +1,12 @@
 // `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
+import { nothingBounds } from '../../app/changed-settings.ts';
 import { resolveRunConfig, stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
 import { isBounded, type Limits } from '../../core/limits.ts';
 import { waitingFor } from '../../core/next.ts';
 import { evaluateTermination } from '../../core/termination.ts';
-import { nothingBounds } from './changed-settings.ts';
+
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
 import { refuseProblems } from './prepare.ts';
 

@@ -1,9 +1,14 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
+import { dirname } from 'node:path';
+import { archiveOf } from '../../app/archive.ts';
+import { carriedOver } from '../../app/carry-over.ts';
+import { changedSettings } from '../../app/changed-settings.ts';
 import { documentSource } from '../../app/documents.ts';
 import { factsOf } from '../../app/facts.ts';
 import { interviewChecks, interviewDoneFile } from '../../app/interview.ts';
 import { isProtectedAnew } from '../../app/placed.ts';
+import { keepEarlier } from '../../app/project.ts';
 import { buildEngine, type Engine, loopFolder, type RunResult, runEngine, storeError } from '../../app.ts';
 import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
@@ -12,8 +17,6 @@ import { endingOf, outcomeOf } from '../../views/ending.ts';
 import { asideView } from './aside.ts';
 import { askAtTerminal } from './ask.ts';
 import { card } from './card.ts';
-import { carriedOver } from './carry-over.ts';
-import { changedSettings } from './changed-settings.ts';
 import { type Chosen, chooseLoop } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
@@ -138,10 +141,11 @@ export async function launch(
     by: context.by,
     performers: placed.staff.performers,
     interactive: prepared.run.config.interactive,
-    checks: [...placed.checks, ...interviewChecks(prepared)],
+    checks: [...placed.checks, ...(await interviewChecks(prepared))],
     parts: {
       ...placed.engine,
       facts: factsOf(placed.engine.workspace),
+      ...archiveOf(mode.promptsFolder, directory, context.say),
       ...(interview === undefined ? {} : { doneFile: interview }),
     },
     notifiers: [view],
@@ -167,6 +171,10 @@ export async function execute(
 ): Promise<number> {
   const place = { env: context.env, directory: context.directory, home: context.home() };
   const given = await prepare(place, file, flags, rememberedBy(context, flags['new'] === true));
+  if (given.mode === 'plan' && flags['mode'] !== 'plan') {
+    const plan = await import('./plan-run.ts'); // a plan has a vault, an approval and an end of its own
+    return plan.execute(context, [given.path], flags);
+  }
   const style = makeStyle(flags);
   const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
   const isDry = flags['dryRun'] === true;
@@ -239,6 +247,8 @@ async function work(
         )
       : await placeAgain(prepared, chosen.state, ledger, context.say);
   if (placed === undefined) return 130;
+  if (prepared.mode === 'project' && chosen.state === undefined)
+    await keepEarlier({ folder: dirname(prepared.path) }, chosen.loop);
   const makeView = prepared.run.config.interactive ? asideView : liveView;
   const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
   const { result, interrupted } = await launch({

@@ -1,11 +1,12 @@
 // The watch of approved plans, on a real folder: each plan becomes one loop, once, whatever was cut and whoever else is there.
-import { renameSync, watch as watchFolder, writeFileSync } from 'node:fs';
+import { renameSync, symlinkSync, watch as watchFolder, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeVault } from '../../../src/app/vault.ts';
 import { loopsOf } from '../../../src/app/vault-loops.ts';
 import { freshHolder } from '../../../src/app.ts';
+import { UsageError } from '../../../src/core/errors.ts';
 import { type HandleNeeds, handlePlan } from '../../../src/surfaces/cli/plan-handle.ts';
 import { watchOnce, watchPlans } from '../../../src/surfaces/cli/plan-watch.ts';
 import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
@@ -94,6 +95,25 @@ describe('--once', () => {
     expect(place.effects.filter(one => one === path)).toEqual([]);
     expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toContain('edited after file move had approved it');
     expect(place.list('Done')).toEqual(['b.md']);
+  });
+
+  it('given a plan that cannot be started here, then it is said where people look, and the others go on', async () => {
+    const first = place.put('Approved/Plans/a.md', planText('plan_a'));
+    place.put('Approved/Plans/b.md', planText('plan_b'));
+    const run = async (path: string): Promise<number> => {
+      if (path === first) throw new UsageError('No agent is installed.', 'Install one.', 7);
+      return place.run(path);
+    };
+    expect(await once({ run })).toBe(7);
+    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toContain('- No agent is installed. Install one.');
+    expect(place.list('Done')).toEqual(['b.md']);
+  });
+
+  it('given a link instead of a file, then it is no plan', async () => {
+    symlinkSync(place.put('Plans/a.md', planText('plan_a')), join(place.root, 'Approved/Plans/a.md'));
+    expect(await handlePlan(needs(), join(place.root, 'Approved/Plans/a.md'))).toBe(0);
+    expect(await once()).toBe(0);
+    expect([place.effects, await place.ledger.store.loops()]).toEqual([[], []]);
   });
 
   it('given somebody else at the same plan, then it is left to them', async () => {

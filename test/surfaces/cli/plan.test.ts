@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/core/errors.ts';
 import type { Context } from '../../../src/surfaces/cli/context.ts';
-import { askAndApprove } from '../../../src/surfaces/cli/plan-approve.ts';
+import { type Ask, askAndApprove } from '../../../src/surfaces/cli/plan-approve.ts';
 import { planCommands } from '../../../src/surfaces/cli/plan-commands.ts';
 import { execute as lint } from '../../../src/surfaces/cli/plan-lint.ts';
 import { type Flags, planCase } from '../../../src/surfaces/cli/plan-place.ts';
@@ -33,11 +33,12 @@ beforeEach(() => {
 });
 afterEach(() => place.end());
 
-const headless = { input: false };
-const run = (word: string, flags: Flags = {}): Promise<number> =>
-  runPlan(context, word, { ...headless, ...flags }, { run: path => place.run(path), record: place.record });
+const run = (word: string, flags: Flags = {}, ask?: Ask): Promise<number> => {
+  const policy = flags['onApproval'] as 'skip' | 'wait' | undefined;
+  return runPlan(context, word, flags, { run: path => place.run(path), record: place.record, ask, policy });
+};
 const approve = async (word: string) =>
-  askAndApprove(context, await planCase(context, word, {}), { ...headless, yes: true }, place.record);
+  askAndApprove(context, await planCase(context, word, {}), place.record, undefined, true);
 
 describe('ralph plan run', () => {
   it('given no approval and nobody to ask, then it fails fast with 5 and does nothing (F69)', async () => {
@@ -48,7 +49,6 @@ describe('ralph plan run', () => {
     expect(said).toContain('Plan plan_a may not run: not approved.');
     expect(said).toContain('  Read and approve it: ralph plan approve plan_a');
     expect(await run('plan_a', { onApproval: 'skip' })).toBe(0);
-    await expect(run('plan_a', { onApproval: 'yes' })).rejects.toThrow(UsageError);
     expect([place.effects, place.read('Plans/a.md'), await place.ledger.store.loops()]).toEqual([[], text, []]);
   });
 
@@ -79,6 +79,19 @@ describe('ralph plan run', () => {
     expect(await run('plan_a')).toBe(0);
     expect(said.join('\n')).toContain('no plan runs twice');
     expect(place.effects).toHaveLength(2);
+  });
+
+  it('given a person at the terminal, then they are asked, and --yes is no answer', async () => {
+    place.put('Plans/a.md', planText('plan_a'));
+    const asked: string[] = [];
+    const saying = (yes: boolean) => async (question: string) => {
+      asked.push(question);
+      return yes;
+    };
+    expect(await run('plan_a', { yes: true }, saying(false))).toBe(130);
+    expect([place.effects, place.list('Plans')]).toEqual([[], ['a.md']]);
+    expect(await run('plan_a', { yes: true }, saying(true))).toBe(0);
+    expect([asked.length, place.effects.length]).toEqual([2, 2]);
   });
 
   it('given an edit after the yes, also of approval_required, then it asks again (F68)', async () => {
@@ -121,7 +134,7 @@ describe('ralph plan approve', () => {
   it('given nobody to ask and no --yes, then it is refused and nothing moves', async () => {
     place.put('Plans/a.md', planText('plan_a'));
     const found = await planCase(context, 'plan_a', {});
-    await expect(askAndApprove(context, found, headless, place.record)).rejects.toThrow('Nobody is here to ask.');
+    await expect(askAndApprove(context, found, place.record, undefined)).rejects.toThrow('Nobody is here to ask.');
     expect([place.list('Plans'), await place.ledger.store.loops()]).toEqual([['a.md'], []]);
   });
 

@@ -1,7 +1,8 @@
 // An agent that is not there is said before anything is written or spent (exit 7), rather than after three failed turns.
-import { findProgram } from '../../app/programs.ts';
-import type { Environment } from '../../app.ts';
-import { UsageError } from '../../core/errors.ts';
+
+import type { Environment } from '../app.ts';
+import { UsageError } from '../core/errors.ts';
+import { findProgram } from './programs.ts';
 
 /** A plain word at the start of a command line; what else a shell may begin with is left to the shell. */
 const firstWord = /^[A-Za-z0-9_./+-]+(?=\s|$)/;

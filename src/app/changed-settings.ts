@@ -1,8 +1,8 @@
 // What differs between a loop's settings and those given now, as the command that changes them.
 
-import { UsageError } from '../../core/errors.ts';
-import type { Command } from '../../core/input.ts';
-import { type ChangedSettings, isBounded, type Limits, type Settings } from '../../core/limits.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Command } from '../core/input.ts';
+import { type ChangedSettings, isBounded, type Limits, type Settings } from '../core/limits.ts';
 
 /** Settings that a person set anew for a loop that goes on. */
 export function changedSettings(

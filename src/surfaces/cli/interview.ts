@@ -1,0 +1,22 @@
+// `ralph interview NAME`: rounds at the terminal about a project's spec.md; the last one leaves tasks.json behind.
+import { existsSync } from 'node:fs';
+import { projectPaths, readOwnPrompt } from '../../app/project.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { Context } from './context.ts';
+import { refuseProblems } from './prepare.ts';
+import { execute as run } from './run.ts';
+
+export async function execute(
+  context: Context,
+  [name = '']: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { spec } = projectPaths(context.directory, name);
+  if (!existsSync(spec))
+    throw new UsageError(`There is no project ${name} in this folder.`, `Begin it: ralph init ${name}`);
+  const { problems } = await readOwnPrompt(context.directory, 'interview');
+  if (problems.length > 0) refuseProblems(problems);
+  const code = await run(context, [spec], { ...flags, mode: 'project' });
+  if (code === 0) context.say(`  ralph execute ${name}   # the tasks are written: do them`);
+  return code;
+}

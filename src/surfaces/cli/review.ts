@@ -1,0 +1,17 @@
+// `ralph review FILE`: the same loop as `ralph run`, told that the document itself is the work.
+import { UsageError } from '../../core/errors.ts';
+import type { Context } from './context.ts';
+import { execute as run } from './run.ts';
+
+export async function execute(
+  context: Context,
+  [file]: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  if (flags['parallel'] !== undefined)
+    throw new UsageError(
+      '--parallel has no effect here: reviewers look side by side anyway.',
+      'Leave it out; how many there are is said by --reviewer.',
+    );
+  return run(context, [file], { ...flags, mode: 'review' });
+}
