@@ -1,15 +1,76 @@
-// The public API: the pure core and its views. Adapters and the engine follow as they settle.
+// The public API: one function that runs a loop, the life of a loop as pure steps, and the core beneath both.
 
-export { checkBudget, forecastCost } from './core/budget.ts';
+export { createCheckpoint, formatsOf, latestCheckpoint, runLoop } from './app/library.ts';
+export type { LoopPlace } from './app/library-checkpoints.ts';
+export {
+  checkHandoff,
+  completeLoop,
+  type IterationOutcome,
+  type IterationPlan,
+  initialiseLoop,
+  type LoopConfig,
+  planIteration,
+  recordConsumption,
+  recordIteration,
+  type Step,
+} from './app/library-lifecycle.ts';
+export type { AnswerQuestion, LoopLimits, LoopOptions, LoopSettings } from './app/library-options.ts';
+export type { LoopPaths, LoopResult } from './app/library-result.ts';
+export {
+  BudgetAction,
+  CircuitBreakerState,
+  ExecutionPhase,
+  HandoffTrigger,
+  HealthState,
+  InterventionLevel,
+  LoopState,
+  TerminationReason,
+  TriggerReason,
+} from './app/library-words.ts';
+export {
+  type Breaker,
+  breakerPosition,
+  closedBreaker,
+  isExhausted,
+  opened as openedBreaker,
+  tripsAt,
+  withFailure,
+} from './core/breaker.ts';
+export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/budget.ts';
 export { continuationPrompt } from './core/continuation.ts';
 export { decide } from './core/decide.ts';
-export type { Event, EventType } from './core/event.ts';
+export { Bug, UsageError } from './core/errors.ts';
+export type { Answer, Escalation, Event, EventType, Usage } from './core/event.ts';
 export { evolve } from './core/evolve.ts';
-export { shouldHandOff } from './core/handoff.ts';
-export { assessHealth } from './core/health.ts';
-export type { Input } from './core/input.ts';
-export { defaultSettings, limitPresets } from './core/limits.ts';
-export { next } from './core/next.ts';
-export { readSignals } from './core/signal.ts';
-export { initialState, type State } from './core/state.ts';
-export { evaluateTermination } from './core/termination.ts';
+export type { Failure, FailureKind } from './core/failure.ts';
+export {
+  type HandoffFacts,
+  handoffWords,
+  nudgeWords,
+  shouldHandOff,
+  shouldHandOff as shouldHandoff,
+} from './core/handoff.ts';
+export { assessHealth, type Health, type LadderStep, ladderStep } from './core/health.ts';
+export type { CheckOutcome, Command, Input, Performed } from './core/input.ts';
+export { defaultSettings, type Limits, limitPresets, type ModeName, type Settings } from './core/limits.ts';
+export { type Effect, next, type Plan, waitingFor } from './core/next.ts';
+export { type Report, readSignals, type Signals } from './core/signal.ts';
+export { initialState, type LiveIteration, type State } from './core/state.ts';
+export { allTasks, findTask, progress, type Task, type TaskSpec } from './core/task.ts';
+export { evaluateTermination, type Termination } from './core/termination.ts';
+export { triggerOf, triggerOfEnd } from './core/trigger.ts';
+export type { Check, CheckResult } from './ports/check.ts';
+export type { Activity, Assignment, Note, Notes, Performer, PerformerAbilities } from './ports/performer.ts';
+export type { Format, ParsedDocument, Problem, TaskMark } from './ports/source.ts';
+export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ports/store.ts';
+export { memoryLedger } from './stores/memory.ts';
+export type { CheckpointRecord } from './views/checkpoint.ts';
+export { type Efficiency, efficiencyOf, measureEfficiency } from './views/efficiency.ts';
+export { type Metrics, MetricsView } from './views/metrics.ts';
+export { type LoopReport, ReportView } from './views/report.ts';
+export {
+  type IterationStatus,
+  type IterationStatus as IterationResult,
+  type LoopStatus,
+  StatusView,
+} from './views/status.ts';

@@ -16,7 +16,10 @@ function configPath({ config, env, directory }: AgentNeeds): string {
   if (config.mcpConfig !== undefined) return resolve(directory, config.mcpConfig);
   const found = userConfigDirectory(env);
   if ('path' in found) return join(found.path, 'mcp.json');
-  throw new UsageError('Nobody knows where your configuration lies.', 'Name the file of MCP servers: --mcp-config FILE');
+  throw new UsageError(
+    'Nobody knows where your configuration lies.',
+    'Name the file of MCP servers: --mcp-config FILE',
+  );
 }
 
 /** Exit 7 when a server that a step names is not configured: nothing is written before this is known. */
@@ -54,7 +57,8 @@ export async function buildActions(
   const { mcpTool } = await import('../actions/mcp-tool.ts');
   const { limits, confinement } = boundsOf(needs);
   const bounds = { ...(limits === undefined ? {} : { limits }), ...(confinement === undefined ? {} : { confinement }) };
-  for (const server of servers) performers[`${prefix}${server.name}`] = mcpTool({ server, environment: env, ...bounds });
+  for (const server of servers)
+    performers[`${prefix}${server.name}`] = mcpTool({ server, environment: env, ...bounds });
   const { createFile } = await import('../actions/create-file.ts');
   const { notifyHuman } = await import('../actions/notify-human.ts');
   const plan = { id, objective: goal, document: relative(root, document) };

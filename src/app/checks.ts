@@ -8,7 +8,7 @@ import { checkScripts } from '../core/tamper-words.ts';
 import type { Check, CheckResult, Judge } from '../ports/check.ts';
 import { rowOf } from './agents.ts';
 import { boundsOf, environmentOf } from './bounds.ts';
-import { type AgentFacts, type AgentNeeds, buildPerformers } from './performers.ts';
+import { type AgentFacts, type AgentNeeds, buildPerformers, lookedAt } from './performers.ts';
 import { findProgram } from './programs.ts';
 
 type CheckNeeds = Omit<AgentNeeds, 'settings'>;
@@ -129,7 +129,7 @@ export async function buildJudge(
     ...needs,
     config: { ...config, agentArgs: isWorker ? config.agentArgs : [] }, // meant for the one who works
     settings: { performers: [spec], performersByTask: {}, performersByPhase: {} },
-    readOnly: `${needs.env['HOME'] ?? ''}/`.startsWith(`${needs.directory}/`) ? [] : [needs.directory], // it needs its login
+    readOnly: lookedAt(needs),
   });
   const [performer, facts] = [staff.performers[spec], staff.facts[spec]];
   if (performer === undefined || facts === undefined) return undefined;

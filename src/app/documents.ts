@@ -1,5 +1,5 @@
 // The document of a loop, opened for its mode: where its format, its instructions and its signal files are known.
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ModeName } from '../core/limits.ts';
 import { makeRedactor } from '../core/redact.ts';
 import { secretValues } from '../core/redact-environment.ts';
@@ -18,13 +18,11 @@ export interface DocumentPlace {
   readonly options?: FormatOptions;
 }
 
-/** Only beside a PRD.json, the document of this seed, a first PROMPT.md is written; other lists may lie anywhere. */
 function instructionsOf(mode: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
   if (mode.instructions === undefined) return undefined;
   const { name, within, text, isWritten } = mode.instructions;
   const isBeside = within === 'document';
-  const isPrd = mode.name !== 'prd' || basename(path).toLowerCase() === 'prd.json';
-  return { path: join(isBeside ? dirname(path) : directory, name), text, isWritten: isWritten && isPrd };
+  return { path: join(isBeside ? dirname(path) : directory, name), text, isWritten };
 }
 
 /** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */

@@ -6,6 +6,8 @@ import { takeCharacters } from '../core/text.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import { readText } from '../sources/text-file.ts';
+import { readDocument } from './documents.ts';
+import { isInterview } from './modes.ts';
 
 type Facts = NonNullable<Engine['facts']>;
 
@@ -26,7 +28,9 @@ async function textOf(directory: string, ...way: readonly string[]): Promise<str
 async function diffSince(state: State, workspace: Workspace | undefined): Promise<string> {
   const { first, newest } = state;
   if (workspace === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
-  const changes = await workspace.changes([{ from: first.tree, to: newest.tree }]);
+  const changes = (await workspace.changes([{ from: first.tree, to: newest.tree }])).filter(
+    ({ path }) => join(state.directory, path) !== state.document, // it changes with every iteration, by our hand
+  );
   const lines = changes.map(({ path, how }) => `${how} ${path}`);
   const more = lines.length - diffLinesMax;
   return [...lines.slice(0, diffLinesMax), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
@@ -47,6 +51,12 @@ async function reviewFacts({ directory, document, settings }: State): Promise<Re
   };
 }
 
+/** What is odd about the spec as it is now: an earlier round may have brought it in. */
+async function noticesOf({ directory, document, settings: { mode } }: State): Promise<string> {
+  const read = await readDocument({ mode, path: document, directory });
+  return read.ok ? read.document.notices.join('\n') : '';
+}
+
 export function factsOf(workspace: Workspace | undefined): Facts {
   return async (state, live) => {
     const { mode } = state.settings;
@@ -57,6 +67,8 @@ export function factsOf(workspace: Workspace | undefined): Facts {
     }
     if (mode !== 'project') return {};
     const artefacts = relative(state.directory, dirname(state.document));
-    return { artefacts, spec: join(artefacts, 'spec.md'), diff: await diffSince(state, workspace) };
+    const place = { artefacts, spec: join(artefacts, 'spec.md') };
+    if (isInterview(mode, state.document)) return { ...place, notices: await noticesOf(state) };
+    return { ...place, diff: await diffSince(state, workspace) };
   };
 }

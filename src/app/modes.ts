@@ -26,16 +26,17 @@ export const isInterview = (mode: ModeName, document: string): boolean =>
 
 export async function openMode(name: ModeName, document: string): Promise<Mode> {
   if (isInterview(name, document)) return (await import('../modes/interview.ts')).interviewMode;
+  if (name === 'prd' && !/\.jsonc?$/i.test(document)) return (await import('../modes/lists.ts')).listMode;
   return loads[name]();
 }
 
 const documentBytesMax = 64 * 1024 * 1024;
 
-/** The format of the mode that knows this text; the mode's first when none does, so that it says what is wrong. */
+/** The format of the mode that knows this text; the mode's last, the loosest, when none does: it says what is wrong. */
 export async function formatFor({ formats, name }: Mode, path: string): Promise<Format> {
   const read = formats.length < 2 ? undefined : await readText(path, documentBytesMax);
   const text = read?.type === 'text' ? read.text : '';
-  const format = formats.find(one => read?.type === 'text' && one.recognises(basename(path), text)) ?? formats[0];
+  const format = formats.find(one => read?.type === 'text' && one.recognises(basename(path), text)) ?? formats.at(-1);
   if (format === undefined) throw new UsageError(`The mode ${name} reads no document.`);
   return format;
 }
@@ -108,19 +109,22 @@ function usualDocument({ directory, mode }: Sought): FoundDocument {
 }
 
 /** Without --mode the text decides: the formats of these modes are asked in this order. */
-const asked: readonly ModeName[] = ['plan', 'project', 'prd', 'prompt'];
+const asked: readonly ModeName[] = ['plan', 'project', 'prompt', 'prd'];
 
 async function recognised(path: string): Promise<ModeName> {
   const read = await readText(path, documentBytesMax);
   if (read.type !== 'text') throw new UsageError(read.problem.message, read.problem.fix ?? '');
   const name = basename(path);
   for (const mode of asked) {
-    const { formats } = await loads[mode]();
+    const { formats } = await openMode(mode, path);
     if (formats.some(format => format.recognises(name, read.text))) return mode;
   }
+  const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(path)?.[1];
+  if (project !== undefined)
+    throw new UsageError(`${name} is the brief of ${project}, not its tasks.`, `ralph interview ${project}`);
   throw new UsageError(
     `${JSON.stringify(name)} is no document that Ralph knows: no PRD, task list, plan or prompt.`,
-    `Say what it is: --mode ${asked.filter(mode => mode !== 'plan').join(' | ')}; to have it reviewed: ralph review ${name}`,
+    `Say what it is (--mode prompt, prd, project or plan), or have it reviewed: ralph review ${name}`,
   );
 }
 
@@ -161,8 +165,14 @@ export async function findDocument(sought: Sought): Promise<FoundDocument> {
       'Save it as a file: ralph run PRD.json',
     );
   if (given.includes('\0')) throw new UsageError('The file name holds a NUL character.');
-  if (mode === 'goal') return goalDocument(sought, checkedGoal(given));
+  if (given.trim() === '') return goalDocument(sought, checkedGoal(given));
   const path = resolve(directory, given);
+  if (mode === 'goal' && existsSync(path))
+    throw new UsageError(
+      `${JSON.stringify(given)} is a file, and a goal is said in words.`,
+      `Give its text to an agent until it is done: --mode prompt`,
+    );
+  if (mode === 'goal') return goalDocument(sought, checkedGoal(given));
   if (existsSync(path)) {
     const real = realpathSync(path);
     return { mode: mode ?? (await recognised(real)), path: real, notices: [] };

@@ -57,9 +57,24 @@ export async function buildPerformers(needs: AgentNeeds): Promise<Staff> {
   const checked: (readonly [string, Checked])[] = [];
   for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
   const bounds = withReadOnly(boundsOf(needs), needs.readOnly ?? []);
+  const lookBounds = withReadOnly(bounds, lookedAt(needs));
+  const both = ({ make }: Checked): Performer => byReading(make(bounds), make(lookBounds));
   return {
-    performers: Object.fromEntries(checked.map(([spec, one]) => [spec, one.make(bounds)])),
+    performers: Object.fromEntries(checked.map(([spec, one]) => [spec, both(one)])),
     facts: Object.fromEntries(checked.map(([spec, one]) => [spec, one.facts])),
+  };
+}
+
+/** The folder that a performer who only looks may not write to; its login must stay usable. */
+export const lookedAt = ({ directory, env }: Pick<AgentNeeds, 'directory' | 'env'>): readonly string[] =>
+  `${env['HOME'] ?? ''}/`.startsWith(`${directory}/`) ? [] : [directory];
+
+/** The same agent twice: a task that only looks is done by the one that cannot write. */
+function byReading(worker: Performer, looker: Performer): Performer {
+  return {
+    name: worker.name,
+    can: worker.can,
+    perform: (assignment, stop) => (assignment.reads === true ? looker : worker).perform(assignment, stop),
   };
 }
 

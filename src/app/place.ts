@@ -187,6 +187,7 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
     directory,
     folder: join(folder, 'git'),
     uncovered: [home],
+    replaced: [needs.document],
     ...(config.maxCheckpointFile === undefined || config.maxCheckpointFile === null
       ? {}
       : { fileBytesMax: config.maxCheckpointFile }),

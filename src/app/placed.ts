@@ -75,6 +75,11 @@ async function engineParts(basis: Basis, spot: Spot, git: GitWorkspace | undefin
   };
 }
 
+const withOthers = (staff: Staff, { performers }: Staff): Staff => ({
+  ...staff,
+  performers: { ...performers, ...staff.performers },
+});
+
 /** Agents and checks see the folder of the loop, also where it lies in our own home. */
 async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped): Promise<Placed> {
   const { home, env, run, directory, path } = basis;
@@ -91,7 +96,8 @@ async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped)
   return {
     directory: spot.directory,
     ...(spot.branch === undefined ? {} : { branch: spot.branch }),
-    staff: isElsewhere ? await buildPerformers(needs) : basis.staff,
+    // Actions do not depend on where agents work.
+    staff: isElsewhere ? withOthers(await buildPerformers(needs), basis.staff) : basis.staff,
     checks: isElsewhere ? await buildChecks(needs) : basis.checks,
     ...(spot.protectedHash === undefined ? {} : { protectedHash: spot.protectedHash }),
     engine: await engineParts(basis, spot, git),

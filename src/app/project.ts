@@ -22,7 +22,8 @@ export interface ProjectPaths {
 }
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-const nameRule = 'Use 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit.';
+const nameRule =
+  'Use 1 to 63 letters, digits, dots, hyphens or underscores, beginning with a letter or digit; no name of a Windows device.';
 /** Names that Windows gives to devices, whatever the folder and the ending. */
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
@@ -104,7 +105,10 @@ export async function initProject(directory: string, name: string): Promise<Proj
     if (codeOf(error) !== 'EEXIST')
       throw new UsageError(`${paths.spec} cannot be written (${codeOf(error)}).`, 'Check the folder and the disk.');
     const where = relative(directory, paths.spec);
-    throw new UsageError(`${where} is already there; nothing was changed.`, `Edit it, or name another project.`);
+    throw new UsageError(
+      `${where} is already there; nothing was changed.`,
+      `Edit it and go on: ralph interview ${name}; or name another project.`,
+    );
   }
   return paths;
 }

@@ -25,8 +25,8 @@ export interface PlanFile {
 
 export type PlanRead =
   | { readonly type: 'plan'; readonly plan: PlanFile }
-  /** `id`: as far as it can be told. */
-  | { readonly type: 'broken'; readonly id: string; readonly problems: readonly Problem[] }
+  /** `id`: as far as it can be told. `isMeant`: it looks like a plan rather than some other note. */
+  | { readonly type: 'broken'; readonly id: string; readonly isMeant: boolean; readonly problems: readonly Problem[] }
   | { readonly type: 'missing'; readonly problems: readonly Problem[] };
 
 const nameOf = (path: string): string => basename(path, extname(path));
@@ -39,10 +39,11 @@ function claimedId(text: string, path: string): string {
 export async function readPlan(path: string): Promise<PlanRead> {
   const read = await readText(path, planBytesMax);
   if (read.type === 'missing') return { type: 'missing', problems: [read.problem] };
-  if (read.type !== 'text') return { type: 'broken', id: nameOf(path), problems: [read.problem] };
+  if (read.type !== 'text') return { type: 'broken', id: nameOf(path), isMeant: false, problems: [read.problem] };
   const { text, identity, mode } = read;
   const parsed = planFormat.parse(text);
-  if (!parsed.ok) return { type: 'broken', id: claimedId(text, path), problems: parsed.problems };
+  const isMeant = planFormat.recognises(basename(path), text);
+  if (!parsed.ok) return { type: 'broken', id: claimedId(text, path), isMeant, problems: parsed.problems };
   const { document } = parsed;
   const { id = nameOf(path), approval } = document;
   const hash = sha256Of(approval?.substance ?? text);

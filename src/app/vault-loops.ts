@@ -88,7 +88,8 @@ async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<
     const empty = { objective: '', completed: 0, total: 0, iterations: 0, at: 0 };
     if (read.type === 'missing') continue;
     if (read.type === 'broken') {
-      rows.push({ ...empty, plan: read.id, file, status: 'broken' });
+      if (read.isMeant || dirname(path) === paths.approved)
+        rows.push({ ...empty, plan: read.id, file, status: 'broken' });
       continue;
     }
     const { id, document } = read.plan;

@@ -104,7 +104,11 @@ export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path:
       'Move that one away or rename this one; nothing was approved.',
     );
   const path = moved?.path ?? plan.path;
-  const name = await record(path, { subject: plan.id, hash: plan.hash, by, because });
+  const name = await record(path, { subject: plan.id, hash: plan.hash, by, because }).catch(async error => {
+    // Not recorded, so not approved: it must not lie there as if it were.
+    if (path !== plan.path) await movePlan(path, dirname(plan.path));
+    throw error;
+  });
   if (loop === undefined || loop.state.iterations === 0) await writeFacts(path, plan.id, { status: 'approved' });
   return { path, loop: name };
 }

@@ -23,6 +23,7 @@ const placeholders: Readonly<Record<Kind, string>> = {
   choice: ' <choice>',
   truth: '',
   names: ' <names>',
+  roles: ' <roles>',
   commands: ' <command>',
   size: ' <size>',
   agent: ' <agent>',

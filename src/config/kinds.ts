@@ -11,6 +11,7 @@ import {
   readMoney,
   readNames,
   readPath,
+  readRoles,
   readRuns,
   readSize,
   readTruth,
@@ -33,6 +34,7 @@ export interface ValueByKind {
   choice: string;
   truth: boolean;
   names: readonly string[];
+  roles: readonly string[];
   commands: readonly string[];
   size: number;
   /** AGENT or AGENT/MODEL. */
@@ -72,7 +74,7 @@ export interface Field {
 
 /** May be given several times; in a file it is a list. */
 export function isList({ kind }: Field): boolean {
-  return ['names', 'commands', 'agents', 'pairs', 'paths'].includes(kind);
+  return ['names', 'roles', 'commands', 'agents', 'pairs', 'paths'].includes(kind);
 }
 
 type Reader = (label: string, text: string, field: Field, now: number) => Reading<unknown>;
@@ -88,6 +90,7 @@ export const readers: Readonly<Record<Kind, Reader>> = {
   choice: (label, text, field) => readChoice(label, text, field.choices ?? []),
   truth: (label, text) => readTruth(label, text),
   names: (label, text) => readNames(label, text),
+  roles: (label, text) => readRoles(label, text),
   commands: (label, text, field) => {
     const line = readLine(label, text, field.most ?? commandCharactersMax);
     return line.ok ? { ok: true, value: [line.value] } : line;

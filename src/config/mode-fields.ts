@@ -10,7 +10,7 @@ export const modeFields = {
     example: '95',
   },
   reviewer: {
-    kind: 'names',
+    kind: 'roles',
     description:
       'Review: who looks at the document, by role; .ralph/prompts/review-ROLE.md says what a role looks for.',
     example: 'adversarial',

@@ -16,6 +16,7 @@ const expected: Readonly<Record<Kind, string>> = {
   choice: 'a known choice',
   truth: 'true or false',
   names: 'a list of variable names, like ["LANG"]',
+  roles: 'a list of roles, like ["adversarial"]',
   commands: 'a list of commands, like ["npm test"]',
   size: 'a size in quotes, like "8g"',
   agent: 'an agent in quotes, like "claude/sonnet"',

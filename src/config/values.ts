@@ -145,6 +145,16 @@ export function readNames(label: string, text: string): Reading<readonly string[
   return good([...new Set(names)]);
 }
 
+/** Names that stand in task ids and in the names of files: letters, digits and dashes. */
+export function readRoles(label: string, text: string): Reading<readonly string[]> {
+  const roles = text.split(/[\s,]+/).filter(role => role !== '');
+  const wrong = roles.find(role => !/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/.test(role));
+  if (wrong !== undefined || roles.length === 0)
+    return refuse(`${label}: ${shown(wrong ?? '')} is not the name of a role; use letters, digits and dashes.`);
+  if (roles.length > namesMax) return refuse(`${label}: ${roles.length} names are more than ${namesMax}; give fewer.`);
+  return good([...new Set(roles)]);
+}
+
 /** A Windows network or device path would contact another machine on being opened (B32). */
 export function readPath(label: string, text: string): Reading<string> {
   if (/^\s*(\\\\|\\\?\?\\|\/\/)/.test(text))

@@ -1,7 +1,7 @@
 // Money before it is spent: what a budget allows, over nested scopes, and where the spend is heading.
 import { formatUsd } from './format.ts';
 
-export type BudgetAction = 'allow' | 'alert-only' | 'throttle' | 'deny';
+export type BudgetAction = 'allow' | 'alert_only' | 'throttle' | 'deny';
 type BudgetScope = 'organisation' | 'project' | 'task';
 
 export interface Budget {
@@ -19,7 +19,7 @@ export interface BudgetVerdict {
   readonly because: string;
 }
 
-const strictness: readonly BudgetAction[] = ['allow', 'alert-only', 'throttle', 'deny'];
+const strictness: readonly BudgetAction[] = ['allow', 'alert_only', 'throttle', 'deny'];
 const scopeOrder: readonly BudgetScope[] = ['organisation', 'project', 'task'];
 
 /** Below the alert: allow. From it: warn. In the last twentieth: one worker at a time. At the limit: nothing more. */
@@ -29,9 +29,9 @@ function verdictOf(budget: Budget, alertFraction: number): BudgetVerdict {
   const fraction = budget.usedUsdMicros / limit;
   const because = `${budget.scope} budget: ${formatUsd(budget.usedUsdMicros)} of ${formatUsd(limit)} used`;
   if (fraction < alertFraction) return { action: 'allow', fraction, because };
-  if (budget.alertOnly) return { action: 'alert-only', fraction, because };
+  if (budget.alertOnly) return { action: 'alert_only', fraction, because };
   if (fraction >= 1) return { action: 'deny', fraction, because };
-  return { action: fraction >= 0.95 ? 'throttle' : 'alert-only', fraction, because };
+  return { action: fraction >= 0.95 ? 'throttle' : 'alert_only', fraction, because };
 }
 
 /** The strictest scope wins; among equals the outermost one explains. */

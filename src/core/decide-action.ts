@@ -10,7 +10,8 @@ export const keyOf = (state: State, task: string): string => `${state.loop}:${ta
 
 export function intended(state: State, { iteration, repeatable }: InputOf<'intended'>, now: number): readonly Event[] {
   const live = liveIteration(state, iteration);
-  if (live === undefined || state.ended || state.stop || state.paused?.now) return [];
+  // What it was told to do may no longer be what a person said yes to (F68).
+  if (live === undefined || state.ended || state.stop || state.paused?.now || !isApproved(state)) return [];
   const because = repeatable
     ? 'about to act: doing it twice is as good as once'
     : 'about to act: what happens from here on may have had its effect';

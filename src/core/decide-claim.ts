@@ -30,7 +30,8 @@ export function parkIfSpent(state: State, id: string, now: number): readonly Eve
   const task = findTask(state.tasks, id);
   const attemptsMax = task?.attemptsMax ?? state.settings.limits.attemptsPerTaskMax;
   if (task === undefined || state.settings.stepwise || task.attempts < attemptsMax) return [];
-  const because = `${plural(task.attempts, 'attempt')} without a proven result, ${attemptsMax} allowed (--max-attempts)`;
+  const by = task.attemptsMax === undefined ? ' (--max-attempts)' : ''; // else the document says so itself
+  const because = `${plural(task.attempts, 'attempt')} without a proven result, ${attemptsMax} allowed${by}`;
   return [{ type: 'task.blocked', at: now, task: id, because }];
 }
 

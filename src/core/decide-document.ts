@@ -36,7 +36,8 @@ function believed(state: State, spec: TaskSpec, during: number | undefined): Tas
   const deed = Object.fromEntries(
     Object.entries({ performer, order, attemptsMax }).filter(([, value]) => value !== undefined),
   );
-  if (during === undefined && !isHeldBack(task, spec)) return { ...plain, ...right };
+  // Where nothing begins before a person has approved the whole text, just that text must be done.
+  if (state.settings.approval || (during === undefined && !isHeldBack(task, spec))) return { ...plain, ...right };
   return { ...words, criteria, dependsOn, ...right, ...deed };
 }
 
@@ -46,7 +47,7 @@ function keptTexts(
   during: number | undefined,
   now: number,
 ): readonly Event[] {
-  if (during === undefined) return [];
+  if (during === undefined || state.settings.approval) return [];
   return specs.flatMap((spec): readonly Event[] => {
     const { id, criteria, dependsOn } = spec;
     const task = findTask(state.tasks, id);
@@ -95,6 +96,14 @@ function statusDrift(
   return events;
 }
 
+/** A document may know of attempts that this ledger does not: where none is left, the task is parked from the beginning. */
+const spentBefore = (specs: readonly TaskSpec[], now: number): readonly Event[] =>
+  specs.flatMap(({ id, attemptsBefore = 0, attemptsMax, done, skipped, blocked = false }): readonly Event[] => {
+    if (attemptsMax === undefined || attemptsBefore < attemptsMax || done || skipped || blocked) return [];
+    const because = `${plural(attemptsBefore, 'attempt')} made before this loop, ${attemptsMax} allowed`;
+    return [{ type: 'task.blocked', at: now, task: id, because }];
+  });
+
 export function documentRead(
   state: State,
   { tasks: read, hash, substance, during }: InputOf<'document'>,
@@ -103,8 +112,10 @@ export function documentRead(
   if (state.ended) return [];
   const tasks = read.map(spec => believed(state, spec, during));
   const text = { hash, ...(substance === undefined ? {} : { substance }) };
-  if (!state.loaded)
-    return [{ type: 'tasks.loaded', at: now, tasks, ...text, because: `${plural(tasks.length, 'task')} read` }];
+  if (!state.loaded) {
+    const because = `${plural(tasks.length, 'task')} read`;
+    return [{ type: 'tasks.loaded', at: now, tasks, ...text, because }, ...spentBefore(tasks, now)];
+  }
   const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
   const added = tasks.filter(spec => findTask(state.tasks, spec.id) === undefined);
   const edited = tasks.filter(spec => {
@@ -119,6 +130,7 @@ export function documentRead(
       tasks: added,
       because: `${where}: ${plural(added.length, 'new task')}`,
     });
+  events.push(...spentBefore(added, now));
   const because = `${where}: ${edited.length === 0 ? 'no task text differs' : `${plural(edited.length, 'task text')} ${edited.length === 1 ? 'differs' : 'differ'}`}`;
   if (edited.length > 0 || hash !== state.documentHash)
     events.push({ type: 'tasks.loaded', at: now, tasks: edited, ...text, because });

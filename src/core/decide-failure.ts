@@ -78,11 +78,17 @@ export function afterFailure(ending: Ending): readonly Event[] {
   const same = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
   const threshold = state.settings.sameErrorsToEscalate;
   if (!rule.counts || threshold === null || same < threshold) {
-    return rule.counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
+    return rule.counts ? [...events, ...parkFailed(ending)] : events;
   }
-  if (failsToStart(failure.kind)) return [...events, ...parkIfSpent(state, live.task, now)];
+  if (failsToStart(failure.kind)) return [...events, ...parkFailed(ending)];
   const because = `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`;
   return [...events, ...askAboutError(ending, failure, same, because)];
+}
+
+/** A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look. */
+function parkFailed({ state, live, now }: Ending): readonly Event[] {
+  const isReviewer = findTask(state.tasks, live.task)?.closing === 'findings';
+  return isReviewer ? [] : parkIfSpent(state, live.task, now);
 }
 
 /** In a review a person is asked where other modes end the loop (seed 001, part 3). */

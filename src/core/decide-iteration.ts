@@ -42,6 +42,8 @@ function whyEnded({ state, outcome, failure, durationMs, signals, live, performe
   const task = findTask(state.tasks, live.task);
   if (task?.performer !== undefined) return `it was done ${took}`;
   if (task?.closing === 'findings') return `the reviewer ended ${took}`;
+  if (task?.closing === 'result')
+    return performed.message === '' ? `it was left ${took} without done.md` : `the round ended ${took}`;
   const isEdited = performed.statusEdits?.includes(live.task) === true;
   const { claimed } = claimOf(state, live.task, signals, isEdited);
   return `the agent ended ${took}${claimed ? ' and claims the task' : ' without claiming the task'}`;
@@ -209,7 +211,7 @@ function askedByTag(ending: Ending): readonly Event[] {
   const question = {
     kind: 'stuck' as const,
     summary: `${live.task} needs a person`,
-    context: takeLastCharacters(stripControls(performed.message), 2_000),
+    context: takeLastCharacters(stripControls(performed.message).trim(), 2_000),
     options: ['Try again with a fresh context', 'Leave this task out'],
     question: `How should ${live.task} go on?`,
   };

@@ -157,12 +157,12 @@ const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
       : [],
   tamper: aboutDoubts,
   effect: aboutEffect,
-  approval: (_state, { findings = [] }, answer, by, now) =>
+  approval: ({ projectId }, { findings = [] }, answer, by, now) =>
     answer.kind === 'option'
       ? findings.map(hash => ({
           type: 'approval.given',
           at: now,
-          subject: 'plan',
+          subject: projectId,
           hash,
           by,
           because: 'asked and answered',
@@ -207,9 +207,13 @@ export function answerQuestion(state: State, id: string, answer: Answer, by: str
   if (answer.kind === 'option' && escalation.options[answer.option - 1] === undefined) {
     return [answered(`there is no option ${answer.option}: kept, without effect`, true)];
   }
+  const isEffect = escalation.kind === 'effect';
+  // Words may mean either, and nothing is done twice on a guess: the question stays.
+  if (isEffect && answer.kind === 'text') return [answered('words do not say which it is: kept, still open', true)];
   if (answer.kind === 'abort') {
+    // A loop that is taken up again must not have forgotten that nobody knows.
     return [
-      answered('a human ended the loop'),
+      answered(`a human ended the loop${isEffect ? ': kept, still open' : ''}`, isEffect),
       { type: 'stop.asked', at: now, by, because: `${id} was answered with abort` },
     ];
   }

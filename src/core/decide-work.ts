@@ -3,6 +3,7 @@ import { parkIfSpent } from './decide-claim.ts';
 import { raise } from './decide-question.ts';
 import type { Event, EventOf } from './event.ts';
 import { evolve } from './evolve.ts';
+import { showsProgress } from './fold.ts';
 import { plural } from './format.ts';
 import type { CheckOutcome, Input, InputOf, Question } from './input.ts';
 import type { State } from './state.ts';
@@ -164,11 +165,14 @@ export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail 
 export const committed: Decide<'committed'> = (state, { type: _type, ...facts }, now) => {
   if (!state.commitsDue.some(one => one.task === facts.task)) return [];
   const { commit, paths, left, failed } = facts;
-  const names = left.slice(0, 3).join(', ');
+  // A document that Ralph itself keeps is changed by every task: that it stays out need not be said each time.
+  const own = showsProgress[state.settings.mode] ? state.document : '';
+  const yours = left.filter(path => `${state.directory}/${path}` !== own);
+  const names = yours.slice(0, 3).join(', ');
   const kept =
-    left.length === 0
+    yours.length === 0
       ? ''
-      : `; left out, because yours (dirty at the start, or edited by you meanwhile): ${names}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`;
+      : `; left out, because yours (dirty at the start, or edited by you meanwhile): ${names}${yours.length > 3 ? ` and ${yours.length - 3} more` : ''}`;
   const because =
     failed ?? (commit === '' ? `nothing was left to commit${kept}` : `${plural(paths, 'file')} committed${kept}`);
   return [{ type: 'work.committed', at: now, ...facts, left: left.slice(0, 100), because }];

@@ -68,14 +68,18 @@ const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chanc
     const lost = { message: '', failure: { kind: 'lost-reply' as const, detail } };
     return endIteration(state, live, lost, chance, now, live.heardAt);
   }
-  if (live.process === undefined || live.intended !== undefined) {
+  // Again only what is still approved: the document may have been edited since.
+  if ((live.process === undefined || live.intended !== undefined) && isApproved(state)) {
     const because = live.intended
       ? 'Ralph ended while the action was under way, and doing it twice is as good as once: again, not counted twice'
       : 'Ralph ended before the agent was known to run: the same iteration again, not counted twice';
     const { task, performer, attempt } = live;
     return [{ type: 'iteration.started', at: now, iteration, task, performer, holder, attempt, because, again: true }];
   }
-  const detail = `Ralph ended while process ${live.process.pid} was at work`;
+  const detail =
+    live.process === undefined
+      ? 'Ralph ended before it was known to run, and the document was edited since'
+      : `Ralph ended while process ${live.process.pid} was at work`;
   const failure = { kind: 'stopped' as const, detail, crashed: true as const };
   return endIteration(state, live, { message: '', failure }, chance, now, live.heardAt);
 };
@@ -109,7 +113,7 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
   if (failed !== undefined)
     return [event, ...raise(state, unwritable(failed), now, 'the document could not be written')];
   if (restored === undefined) return [event];
-  const text = `The task document was damaged during the last iteration (${restored}) and has been put back. Do not edit it: Ralph keeps it.`;
+  const text = `The task document was damaged in the last iteration. ${restored} Change nothing in it but the status of your own task.`;
   return [event, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a damaged document was restored' }];
 };
 

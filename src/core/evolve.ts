@@ -82,7 +82,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     ...unsaved(closed, event.task),
     claims: closed.claims.filter(claim => claim.task !== event.task),
     guidance: closed.guidance.filter(one => one.task !== event.task),
-    obstacles: obstaclesClosed(closed.obstacles, event.task),
+    obstacles: obstaclesClosed(closed.obstacles, event.task, event.iteration),
     sinceProgress: 0,
     parkedSinceProgress: 0,
     echoes: [],

@@ -137,7 +137,14 @@ export const limitPresets: Readonly<Record<ModeName, Limits>> = {
   project: { ...house, attemptsPerTaskMax: 3 }, // seed 002
   // Seed 004: one try and three more; a step that fails must not end those that can go on.
   plan: { ...house, iterationsMax: 10, attemptsPerTaskMax: 4, consecutiveErrorsMax: 10, noProgressIterations: 10 },
-  review: { ...house, iterationsMax: 60, durationMsMax: 30 * minute, attemptsPerTaskMax: 3 }, // seed 001, part 3
+  // Seed 001, part 3. Three reviewers who answer nonsense three times are nine iterations, and five failures are a question.
+  review: {
+    ...house,
+    iterationsMax: 60,
+    durationMsMax: 30 * minute,
+    attemptsPerTaskMax: 3,
+    noProgressIterations: 12,
+  },
 };
 
 /** The promise each seed uses. */

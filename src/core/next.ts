@@ -158,7 +158,9 @@ function keeping(state: State): readonly Effect[] {
   if (restoreDue !== undefined) return [{ type: 'restore', key: `restore:${state.restores + 1}`, due: restoreDue }];
   const commit = state.commitsDue[0];
   const written = state.unsaved.length === 0 || state.tasks.size > tasksWrittenFirstMax;
-  if (commit === undefined || !written) return [];
+  // What an unproven claim wrote into the document is no part of anybody's history.
+  const claimed = state.claims.some(claim => claim.task === commit?.task);
+  if (commit === undefined || claimed || !written) return [];
   return [{ type: 'commit', key: `commit:${commit.task}`, ...commit }];
 }
 

@@ -78,9 +78,9 @@ export function obstaclesAfter(list: Obstacles, event: EventOf<'iteration.ended'
   return after;
 }
 
-/** A task that is done has nothing in its way any more. */
-export function obstaclesClosed(list: Obstacles, task: string): Obstacles {
-  return withResolved(list, true, one => one.task === task);
+/** A task that is done has nothing in its way any more; what its last iteration met, others may meet too. */
+export function obstaclesClosed(list: Obstacles, task: string, iteration: number): Obstacles {
+  return withResolved(list, true, one => one.task === task && one.iteration !== iteration);
 }
 
 /** The ids of what this iteration ran into; `list` as it is after it. */

@@ -61,7 +61,9 @@ function confidences(review: ReviewState | undefined, isWhole: boolean): Partial
   };
 }
 
-export function reviewStanding({ tasks, review }: Reviewing): ReviewStanding {
+export const fixedCount = (fixes: readonly Task[]): number => fixes.filter(task => task.status === 'done').length;
+
+export function reviewStanding({ tasks, review }: Pick<Reviewing, 'tasks' | 'review'>): ReviewStanding {
   const rounds = new Map<number, Task[]>();
   const fixes: Task[] = [];
   for (const task of allTasks(tasks)) {
@@ -88,23 +90,35 @@ export function reviewStanding({ tasks, review }: Reviewing): ReviewStanding {
   };
 }
 
-/** A reviewer that a person skipped is left out on purpose; one that failed has not looked. */
-export function isAchieved(standing: ReviewStanding, { targetConfidence }: ReviewSettings): boolean {
+/**
+ * The newest round has nothing more to say about the document as it is now. A reviewer that a person skipped is left out on
+ * purpose; one that failed has not looked.
+ */
+function isContent(standing: ReviewStanding, { targetConfidence }: ReviewSettings): boolean {
   const { answers, finders, fixes, isQuiet, currentConfidence } = standing;
   return (
     answers !== undefined &&
     isQuiet &&
     finders.every(task => task.status !== 'blocked') &&
     answers.issues.length === 0 &&
-    fixes.every(task => task.status === 'done' || task.status === 'skipped') &&
+    (answers.fixedBefore ?? fixedCount(fixes)) >= fixedCount(fixes) &&
     currentConfidence !== undefined &&
     currentConfidence >= targetConfidence
   );
 }
 
-/** Where nobody answered, the same reviewers would not answer the next time either. */
+export function isAchieved(standing: ReviewStanding, review: ReviewSettings): boolean {
+  return isContent(standing, review) && standing.fixes.every(task => task.status !== 'blocked');
+}
+
+/** A person could still do something about what this round or nobody could do. */
+export function isLeftToPeople({ finders, fixes }: ReviewStanding): boolean {
+  return [...finders, ...fixes].some(task => task.status === 'blocked');
+}
+
+/** Where nobody answered, the same reviewers would not answer the next time either; who is content would say it again. */
 export function isNextRoundDue(standing: ReviewStanding, review: ReviewSettings): boolean {
   const { answers, isQuiet, waiting, round } = standing;
   const isOver = answers !== undefined && waiting.length === 0 && isQuiet;
-  return isOver && round < review.roundsMax && !isAchieved(standing, review);
+  return isOver && round < review.roundsMax && !isContent(standing, review);
 }

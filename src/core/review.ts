@@ -2,7 +2,9 @@
 import { plural } from './format.ts';
 import { mergeIssues } from './review-merge.ts';
 import {
+  fixedCount,
   isAchieved,
+  isLeftToPeople,
   isNextRoundDue,
   lowestConfidence,
   type Reviewing,
@@ -50,6 +52,8 @@ export interface ReviewState {
   readonly initialConfidence?: number;
   /** The lowest confidence of the round before this one. */
   readonly previousConfidence?: number;
+  /** Issues of earlier rounds that were mended when this round began to look; one mended later was seen by nobody. */
+  readonly fixedBefore?: number;
 }
 
 const issuesPerRoundMax = 300;
@@ -58,22 +62,27 @@ const namedMax = 5;
 
 const noReview: ReviewState = { round: 0, confidences: {}, issues: [], leftOut: 0, foundBefore: 0 };
 
-function nextRound(before: ReviewState, round: number): ReviewState {
+function nextRound(before: ReviewState, round: number, fixedBefore: number): ReviewState {
   const previous = lowestConfidence(before);
   const initial = before.initialConfidence ?? previous;
   return {
     ...noReview,
     round,
+    fixedBefore,
     foundBefore: before.foundBefore + before.issues.length,
     ...(initial === undefined ? {} : { initialConfidence: initial }),
     ...(previous === undefined ? {} : { previousConfidence: previous }),
   };
 }
 
-function withAnswer(before: ReviewState, round: number, role: string, answer: ReviewAnswer): ReviewState {
+function withAnswer(
+  before: ReviewState,
+  { round, role, fixed }: { readonly round: number; readonly role: string; readonly fixed: number },
+  answer: ReviewAnswer,
+): ReviewState {
   // Others have looked at the document since: what a late reviewer of an old round saw may be mended.
   if (round < before.round) return before;
-  const current = round === before.round ? before : nextRound(before, round);
+  const current = round === before.round ? before : nextRound(before, round, fixed);
   const merged = mergeIssues(current.issues, answer.issues);
   return {
     ...current,
@@ -92,13 +101,27 @@ export function reviewAnswered(
 ): ReviewState {
   const before = state.review ?? noReview;
   const { round, role } = findTask(state.tasks, event.task) ?? {};
-  return round === undefined || role === undefined ? before : withAnswer(before, round, role, event.answer);
+  if (round === undefined || role === undefined) return before;
+  return withAnswer(before, { round, role, fixed: fixedCount(reviewStanding(state).fixes) }, event.answer);
 }
 
 /** The newest round is complete, found nothing, and is as sure as asked; and no earlier issue is left. True without a review. */
 export function isReviewAchieved(state: Reviewing): boolean {
   const { review } = state.settings;
   return review === null || isAchieved(reviewStanding(state), review);
+}
+
+/** How the review came to its good end, with its numbers. Undefined: it has not, or there is none. */
+export function reviewAchievement(state: Reviewing): string | undefined {
+  const { review } = state.settings;
+  if (review === null) return undefined;
+  const standing = reviewStanding(state);
+  if (!isAchieved(standing, review)) return undefined;
+  const { round, fixes, currentConfidence = 0 } = standing;
+  const fixed = fixedCount(fixes);
+  const left = fixes.length - fixed;
+  const mended = `${fixed} of ${plural(fixes.length, 'issue')} fixed${left === 0 ? '' : `, ${left} left out by a person`}`;
+  return `review round ${round} found nothing, confidence ${currentConfidence} of ${review.targetConfidence}${fixes.length === 0 ? '' : `; ${mended}`}`;
 }
 
 function named(tasks: readonly Task[]): string {
@@ -110,12 +133,19 @@ function aboutIssues({ round, answers, fixes }: ReviewStanding): readonly string
   const found = answers?.issues.length ?? 0;
   const fixed = fixes.filter(task => task.round === round && task.status === 'done').length;
   const blocked = fixes.filter(task => task.status === 'blocked');
+  const later = fixedCount(fixes) - fixed - (answers?.fixedBefore ?? fixedCount(fixes) - fixed);
   const beyond =
     answers === undefined || answers.leftOut === 0 ? '' : `, ${answers.leftOut} more were too many to take`;
   return [
     ...(found === 0 ? [] : [`it found ${plural(found, 'issue')}: ${fixed} fixed and not reviewed again${beyond}`]),
+    ...(later <= 0 ? [] : [`${plural(later, 'older issue')} fixed since and not reviewed again`]),
     ...(blocked.length === 0 ? [] : [`${plural(blocked.length, 'issue')} could not be fixed ${named(blocked)}`]),
   ];
+}
+
+/** Something is parked that a person may try again or leave out: that is a question, not an end. */
+export function isReviewLeftToPeople(state: Reviewing): boolean {
+  return state.settings.review !== null && isLeftToPeople(reviewStanding(state));
 }
 
 /** Why the review is not achieved although nothing is left to do, with its numbers; undefined while something is. */

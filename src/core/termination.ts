@@ -1,7 +1,7 @@
 // Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
 import { isExhausted } from './breaker.ts';
 import { formatDuration, formatUsd, plural } from './format.ts';
-import { isReviewAchieved, reviewShortfall } from './review.ts';
+import { isReviewLeftToPeople, reviewAchievement, reviewShortfall } from './review.ts';
 import { activeMsAt, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 
@@ -62,10 +62,11 @@ export const criteria: readonly Criterion[] = [
     reason: 'goal_achieved',
     hard: false,
     holds: state => {
-      const { total, done, skipped, open } = progress(state.tasks);
+      if (!state.loaded) return undefined;
       // Of a review only the newest round decides, whoever was parked before.
-      const isReached = state.settings.review === null ? open === 0 : isReviewAchieved(state);
-      if (!state.loaded || !isReached) return undefined;
+      if (state.settings.review !== null) return reviewAchievement(state);
+      const { total, done, skipped, open } = progress(state.tasks);
+      if (open > 0) return undefined;
       return `${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`;
     },
   },
@@ -108,7 +109,7 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       // A review whose rounds are used up is over, and not done.
-      const short = state.loaded && progress(state.tasks).open === 0 ? reviewShortfall(state) : undefined;
+      const short = isReviewLeftToPeople(state) ? undefined : reviewShortfall(state);
       if (short !== undefined) return short;
       const { iterationsMax } = state.settings.limits;
       if (iterationsMax === null || state.iterations < iterationsMax) return undefined;

@@ -11,7 +11,9 @@ export function settled(plan: Plan, state: State, hasWorkspace: boolean): Plan {
   return { effects: plan.effects.filter(effect => wanted.includes(effect.type)) };
 }
 
-/** On Ctrl-C the work that was cut is still saved: what a person edits afterwards is not the loop's. */
+const lasting: readonly Effect['type'][] = ['checkpoint', 'save'];
+
+/** On Ctrl-C the work that was cut is still saved, and shown: what a person edits afterwards is not the loop's. */
 export const lastSaved = (plan: Plan): Plan => ({
-  effects: plan.effects.filter(effect => effect.type === 'checkpoint'),
+  effects: plan.effects.filter(effect => lasting.includes(effect.type)),
 });

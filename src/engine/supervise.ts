@@ -201,6 +201,7 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
     ...(isInteractive ? { interactive: true } : {}),
     ...(isInteractive && engine.doneFile !== undefined ? { doneFile: engine.doneFile } : {}),
     ...(words.system === undefined ? {} : { system: engine.redact(words.system) }),
+    ...(found?.reads === true ? { reads: true as const } : {}),
     ...(found?.order === undefined ? {} : { order: found.order }),
   };
 }

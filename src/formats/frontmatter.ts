@@ -5,6 +5,7 @@ import type { Problem } from '../ports/source.ts';
 import { byteOrderMark } from './json-text.ts';
 import { ProblemList } from './problem-list.ts';
 import { shown } from './shown-text.ts';
+import { type Edit, withEdits } from './text-edits.ts';
 import { readYaml } from './yaml-text.ts';
 
 /** A front matter is a handful of values; the text belongs below it. */
@@ -119,32 +120,32 @@ export function setFrontMatter(text: string, key: string, value: Plain): string 
   const read = readBlock(text, block, problems);
   if (read === undefined || problems.count > 0) return text;
   if (Object.hasOwn(read.values, key) && read.values[key] === value) return text;
-  const pair = read.pairs.find(each => String(each.key.value) === key);
-  if (pair === undefined) {
-    const line = `${read.indent}${key}: ${written(value)}${block.lineEnd}`;
-    return text.slice(0, block.end) + line + text.slice(block.end);
-  }
-  const span = valueSpan(text, block, pair);
-  if (span === undefined) return text;
-  return text.slice(0, span.start) + span.before + written(value) + text.slice(span.end);
+  const edit = editOf(text, block, read, key, value);
+  const changed = edit === undefined ? text : withEdits(text, [edit]);
+  // Odd YAML may read differently with one more line in it; then no change is the smaller fault.
+  const after = readFrontMatter(changed);
+  return after.ok && after.values[key] === value ? changed : text;
 }
 
-/** What of the text the new value takes the place of; undefined for what is no scalar. */
-function valueSpan(
-  text: string,
-  block: Block,
-  pair: BlockPair,
-): { readonly start: number; readonly end: number; readonly before: string } | undefined {
+function editOf(text: string, block: Block, read: ReadBlock, key: string, value: Plain): Edit | undefined {
+  const pair = read.pairs.find(each => String(each.key.value) === key);
+  if (pair !== undefined) return valueEdit(text, block, pair, written(value));
+  const line = `${read.indent}${key}: ${written(value)}${block.lineEnd}`;
+  return { start: block.end, end: block.end, text: line };
+}
+
+/** The new value in the place of the old one; undefined for what is no scalar. */
+function valueEdit(text: string, block: Block, pair: BlockPair, next: string): Edit | undefined {
   const { key, value } = pair;
   if (value !== null && !isScalar(value)) return undefined;
   if (value === null || value.range![0] === value.range![1]) {
     const colon = text.indexOf(':', block.start + key.range![1]) + 1;
-    return { start: colon, end: colon, before: ' ' };
+    return { start: colon, end: colon, text: ` ${next}` };
   }
   const start = block.start + value.range![0];
   let end = block.start + value.range![1];
   while (end > start && /[\r\n]/.test(text[end - 1]!)) end -= 1;
-  return { start, end, before: '' };
+  return { start, end, text: next };
 }
 
 const word = /^[A-Za-z_][\w./-]*$/;

@@ -1,4 +1,4 @@
-// .claude/ralph-loop.local.md: a prompt under the state of the loop that another tool keeps in its front matter.
+// Reads .claude/ralph-loop.local.md: a prompt under the state of the loop that another tool keeps in its front matter.
 import { takeCharacters } from '../core/text.ts';
 import type { Format, Parsed, ParsedDocument } from '../ports/source.ts';
 import { readFrontMatter, setFrontMatter, valueProblem } from './frontmatter.ts';

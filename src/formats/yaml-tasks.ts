@@ -38,7 +38,9 @@ export const yamlTasks: Format = {
       const mark = wanted.get(ids[row]!);
       return mark === undefined ? [] : editsFor(text, task, mark, words);
     });
-    return withEdits(text, edits);
+    const marked = withEdits(text, edits);
+    // Odd YAML may read differently with one more line in it; then no change is the smaller fault.
+    return edits.some(edit => edit.start === edit.end) && !yamlTasks.parse(marked).ok ? text : marked;
   },
 };
 
@@ -131,7 +133,7 @@ function withMembers(text: string, task: YamlTask, members: readonly string[]): 
   const end = offset + (title.value as Scalar).range![1];
   if (map!.flow === true) return { start: end, end, text: members.map(member => `, ${member}`).join('') };
   const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
-  const first = offset + map!.items[0]!.key.range![0];
+  const first = offset + map!.range![0];
   const indent = ' '.repeat(first - Math.max(offset, text.lastIndexOf('\n', first - 1) + 1));
   const lines = members.map(member => indent + member);
   const newline = text[end - 1] === '\n' ? end - 1 : text.indexOf('\n', end);

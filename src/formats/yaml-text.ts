@@ -10,7 +10,16 @@ import { conflictOffset } from './text-position.ts';
 const aliasesHighest = 100;
 const nodesMax = 4_000_000;
 const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
-const plainTags = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
+
+/** Faults that the package words for programmers, by its code or the start of its message. */
+const faults = [
+  { sign: 'Maximum call stack', message: 'The YAML is nested too deeply.', fix: 'Flatten it.' },
+  {
+    sign: 'MULTIPLE_DOCS',
+    message: 'The YAML holds a second document.',
+    fix: 'Keep one: remove the --- or ... before it.',
+  },
+];
 
 export interface YamlText {
   readonly document: Document.Parsed;
@@ -26,15 +35,16 @@ export function readYaml(
   let document: Document.Parsed;
   try {
     // Our own walk finds keys that stand twice: the package compares each with all before it.
-    document = parseDocument(source, { schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+    document = parseDocument(source, { schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     problems.add(offset, 'The YAML is nested too deeply.', 'Flatten it.');
     return undefined;
   }
   const [fault] = document.errors;
-  if (fault?.message.startsWith('Maximum call stack')) {
-    problems.add(offset + fault.pos[0], 'The YAML is nested too deeply.', 'Flatten it.');
+  const known = faults.find(({ sign }) => fault?.code === sign || fault?.message.startsWith(sign));
+  if (fault !== undefined && known !== undefined) {
+    problems.add(offset + fault.pos[0], known.message, known.fix);
     return undefined;
   }
   if (fault === undefined) return { document, value: new YamlWalk(document, problems, offset, aliasesMax).run() };
@@ -80,7 +90,7 @@ class YamlWalk {
       return null;
     }
     if (isAlias(node)) return this.readAlias(node, depth);
-    if (node.tag !== undefined && !plainTags.test(node.tag)) {
+    if (node.tag !== undefined) {
       this.fail(node, `The tag ${shown(node.tag)} is not allowed.`, 'Write the value without a tag.');
       return null;
     }
@@ -119,7 +129,9 @@ class YamlWalk {
   }
 
   private readKey(key: Node, members: Readonly<Record<string, Json>>): string | undefined {
-    const value: unknown = isScalar(key) ? key.value : undefined;
+    // What stands before a key hides where its line begins, and so where another key could be added.
+    const isPlain = isScalar(key) && key.anchor === undefined && key.tag === undefined;
+    const value: unknown = isPlain ? key.value : undefined;
     const isWord = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
     const name = String(value);
     if (!isWord) this.fail(key, 'A key must be a plain word.', 'Write it as text.');

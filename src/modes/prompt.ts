@@ -8,7 +8,7 @@ import type { Mode } from './mode.ts';
 export const promptMode: Mode = {
   name: 'prompt',
   promptsFolder: '.agent/prompts',
-  formats: [prompt, ralphLoop],
+  formats: [ralphLoop, prompt],
   prompt: documentPrompt,
   view: ({ directory }) => new AgentFolderView(directory),
 };

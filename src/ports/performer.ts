@@ -24,6 +24,8 @@ export interface Assignment {
   readonly doneFile?: string;
   /** The part of the prompt that belongs into the system prompt; an agent without a flag for it gets it before `prompt`. */
   readonly system?: string;
+  /** It is to look and change nothing: whoever can keep it from that does. */
+  readonly reads?: true;
   /** What an action is to do. */
   readonly order?: Order;
   /** The same for every attempt at the same order in the same loop: a server that takes it does the work once. */

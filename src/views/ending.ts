@@ -1,7 +1,7 @@
 // How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
 import { plural } from '../core/format.ts';
 import { everyClaimFailed } from '../core/next.ts';
-import { isReviewAchieved } from '../core/review.ts';
+import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { TerminationReason } from '../core/termination.ts';
@@ -42,8 +42,18 @@ function wayBack({ name, checkpointsMade, iterations, settings, branch }: State)
   return [`ralph diff ${name}   # what it changed`, ...undo, ...merge];
 }
 
+/** The last round has left tasks behind. */
+function afterInterview({ document, settings }: State): readonly string[] {
+  const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(document)?.[1];
+  return settings.mode !== 'project' || project === undefined ? [] : [`ralph execute ${project}   # does the tasks`];
+}
+
 const rows: Readonly<Record<TerminationReason, EndRow>> = {
-  goal_achieved: { exitCode: 0, words: 'Done', next: state => [`ralph report ${state.name}`] },
+  goal_achieved: {
+    exitCode: 0,
+    words: 'Done',
+    next: state => [...afterInterview(state), `ralph report ${state.name}`],
+  },
   explicit_stop: { exitCode: 0, words: 'Stopped on request', next: state => [`ralph report ${state.name}`] },
   circuit_breaker_open: { exitCode: 6, words: 'Stopped: no agent recovered', next: lookAt },
   health_failure: { exitCode: 6, words: 'Stopped: the agent keeps getting stuck', next: lookAt },
@@ -91,8 +101,20 @@ function effort(state: State): string {
   return parts.join(', ');
 }
 
+/** Its rounds are used up, not its iterations: no limit that is raised would let anybody look again. */
+const unachievedReview: EndRow = {
+  exitCode: 3,
+  words: 'Over, but not done',
+  next: state => [
+    'the same command with --new   # reviews the document as it is now, with new rounds',
+    `ralph report ${state.name}`,
+  ],
+};
+
 /** A loop in which everything was skipped is over, but nothing was done. */
 function rowOf(state: State, reason: TerminationReason): EndRow {
+  if (reason === 'max_iterations' && state.settings.review !== null && reviewShortfall(state) !== undefined)
+    return unachievedReview;
   const { done, skipped } = progress(state.tasks);
   return reason === 'goal_achieved' && done === 0 && skipped > 0
     ? { ...rows[reason], words: 'Over, nothing done' }
@@ -109,8 +131,9 @@ export function endingOf(state: State, requireChecks = false): Ending {
   const row = rowOf(state, state.ended.reason);
   const unverified = unverifiedIn(state);
   const { reason, because } = state.ended;
-  // A goal's reason counts the tasks itself.
-  const account = reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${tally(state)}`;
+  // A goal's reason counts the tasks itself, a review's its issues.
+  const account =
+    reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${row === unachievedReview ? effort(state) : tally(state)}`;
   const sentence = ended(`${row.words}: ${because}${account}`);
   const next = [...row.next(state), ...wayBack(state)];
   if (state.unsaved.length > 0 && hasStorageTrouble(state)) {

@@ -38,12 +38,12 @@ export class ProjectView implements ModeView {
     this.folder = this.project === undefined ? folder : document.replace(/\/[^/]*$/, '');
   }
 
-  add(event: Event, _state: State): void {
+  add(event: Event, state: State): void {
     this.at = event.at;
     if (event.type === 'iteration.ended') this.ended(event);
     else if (event.type === 'task.closed') this.closed(event);
     else if (event.type === 'task.reopened') this.completedIn.delete(event.task);
-    else if (event.type === 'checkpoint.made') this.saved(event);
+    else if (event.type === 'checkpoint.made') this.saved(event, state);
     else if (['loop.ended', 'loop.paused', 'escalation.raised'].includes(event.type)) this.stood = true;
   }
 
@@ -61,19 +61,21 @@ export class ProjectView implements ModeView {
   }
 
   private closed({ task, iteration }: EventOf<'task.closed'>): void {
-    this.keep(obstaclesClosed(this.recent, task));
+    this.keep(obstaclesClosed(this.recent, task, iteration));
     for (const [id, one] of this.obstacles) {
-      if (one.task === task && !one.resolved) this.obstacles.set(id, { ...one, resolved: true });
+      const isOver = one.task === task && one.iteration !== iteration && !one.resolved;
+      if (isOver) this.obstacles.set(id, { ...one, resolved: true });
     }
     this.completedIn.set(task, iteration);
     this.change(iteration, entry => (entry.task_id === task ? { ...entry, status: 'completed' } : entry));
   }
 
-  /** Only what the iteration itself changed: others are made by people, or around a restore. */
-  private saved({ iteration, task, files = [] }: EventOf<'checkpoint.made'>): void {
+  /** Only what the iteration itself changed: other checkpoints are made by people, or around a restore; tasks.json is ours. */
+  private saved({ iteration, task, files = [] }: EventOf<'checkpoint.made'>, { directory, document }: State): void {
+    const theirs = files.filter(path => `${directory}/${path}` !== document);
     this.change(iteration, entry =>
       entry.task_id === task
-        ? { ...entry, files_modified: [...new Set([...entry.files_modified, ...files])].sort() }
+        ? { ...entry, files_modified: [...new Set([...entry.files_modified, ...theirs])].sort() }
         : entry,
     );
   }

@@ -36,6 +36,8 @@ export interface GitWorkspaceOptions {
   readonly fileBytesMax?: number;
   /** Absolute paths that no checkpoint holds, such as RALPH_HOME when it lies in the tree. */
   readonly uncovered?: readonly string[];
+  /** Absolute paths of files that Ralph itself replaces while checkpoints are made, such as the document. */
+  readonly replaced?: readonly string[];
   /** Tasks work in forks of their own. */
   readonly forks?: ForkOptions;
 }
@@ -115,7 +117,7 @@ interface Fork {
 
 /** Where a checkpoint is made; found out once per place, and again when a fork was made anew. */
 function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePlace> {
-  const { loop, repository, folder, fileBytesMax, uncovered } = options;
+  const { loop, repository, folder, fileBytesMax, uncovered, replaced } = options;
   const limits = { ...limitsByDefault, ...(fileBytesMax === undefined ? {} : { fileBytesMax }) };
   const known = new Map<string, SavePlace>();
   return async fork => {
@@ -126,7 +128,7 @@ function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePl
     const where = opened?.ok ? opened.repository : repository;
     const isFork = opened?.ok === true;
     const ownFolder = isFork ? join(folder, `fork-${safeName(name)}`) : folder;
-    const own = await openPrivate(where, ownFolder, uncovered);
+    const own = await openPrivate(where, ownFolder, uncovered, replaced);
     const place: SavePlace = { loop, own, limits, memory: {}, isFork };
     known.set(name, place);
     return place;

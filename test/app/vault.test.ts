@@ -61,6 +61,15 @@ describe('approving', () => {
     expect(await place.ledger.store.loops()).toEqual([]);
   });
 
+  it('puts the plan back when the yes could not be recorded', async () => {
+    const { root } = place;
+    const plan = await planAt(place.put('Plans/a.md', planText('plan_a')));
+    const record = () => Promise.reject(new Error('no such server'));
+    const approving = approvePlan({ root, plan, loop: undefined, by: 'ada', because: 'she read it', record });
+    await expect(approving).rejects.toThrow('no such server');
+    expect([place.list('Plans'), place.list('Approved/Plans')]).toEqual([['a.md'], []]);
+  });
+
   it('ends a move that a crash cut between its two steps', async () => {
     const path = place.put('Plans/a.md', planText('plan_a'));
     await makeVault(place.root);
@@ -98,10 +107,12 @@ describe('finishing', () => {
 
   it('takes the next free name in Done', async () => {
     place.put('Done/a.md', 'somebody else’s');
+    place.put('Plans/broken.md', 'plan_id: half\n');
     const { path } = await approve(place.put('Plans/a.md', planText('plan_a')));
     await place.run(path);
     expect(await finish(path)).toEqual({ path: join(place.root, 'Done/a-2.md') });
     expect(place.read('Done/a.md')).toBe('somebody else’s');
+    expect(place.read('Dashboard.md')).toContain('2 plans: 1 broken, 1 completed.'); // other notes are no plans
   });
 
   it('leaves a plan that failed where it is and says so in it, in Needs_Action and on the dashboard', async () => {

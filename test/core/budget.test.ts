@@ -15,8 +15,8 @@ describe('one budget', () => {
   it.each<[number, number | null, BudgetAction]>([
     [0, 100, 'allow'],
     [79.99, 100, 'allow'],
-    [80, 100, 'alert-only'],
-    [94.99, 100, 'alert-only'],
+    [80, 100, 'alert_only'],
+    [94.99, 100, 'alert_only'],
     [95, 100, 'throttle'],
     [99.99, 100, 'throttle'],
     [100, 100, 'deny'],
@@ -29,11 +29,11 @@ describe('one budget', () => {
 
   it('given a subscription, then it alerts and never denies', () => {
     expect(checkBudget([budget('task', 79, 100, true)]).action).toBe('allow');
-    expect(checkBudget([budget('task', 300, 100, true)]).action).toBe('alert-only');
+    expect(checkBudget([budget('task', 300, 100, true)]).action).toBe('alert_only');
   });
 
   it('given another alert fraction, then the alert comes there', () => {
-    expect(checkBudget([budget('task', 50, 100)], 0.5).action).toBe('alert-only');
+    expect(checkBudget([budget('task', 50, 100)], 0.5).action).toBe('alert_only');
     expect(checkBudget([budget('task', 49, 100)], 0.5).action).toBe('allow');
   });
 });

@@ -16,7 +16,7 @@ it.each<[ModeName, number, number, number | null, number, number, string, number
   ['prd', 50, 50, null, 5, 5, 'DONE'],
   ['project', 50, 50, null, 5, 3, 'DONE'],
   ['plan', 10, 50, null, 10, 4, 'DONE', 10], // one try and three more; failures of all steps come in a row
-  ['review', 60, 50, 30 * minute, 5, 3, 'ALL_ISSUES_RESOLVED'],
+  ['review', 60, 50, 30 * minute, 12, 3, 'ALL_ISSUES_RESOLVED'],
 ])(
   'given the mode %s, then its limits are the seed’s',
   (mode, iterations, dollars, durationMs, window, attempts, promise, errors = 5) => {

@@ -76,8 +76,13 @@ describe('an obstacle is over', () => {
   const open = (some: readonly Obstacle[]): readonly string[] => some.filter(one => !one.resolved).map(({ id }) => id);
 
   it('when its task is done', () => {
-    expect(open(obstaclesClosed(list, 'T1'))).toEqual(['O3', 'O4']);
-    expect(obstaclesClosed(list, 'T9')).toBe(list);
+    expect(open(obstaclesClosed(list, 'T1', 3))).toEqual(['O3', 'O4']);
+    expect(obstaclesClosed(list, 'T9', 3)).toBe(list);
+  });
+
+  it('but not what the iteration that did the task met itself: others may meet it', () => {
+    const more = obstaclesAfter(list, end(3, 'T1', [met('d')]));
+    expect(open(obstaclesClosed(more, 'T1', 3))).toEqual(['O3', 'O4', 'O5']);
   });
 
   it.each([
@@ -95,7 +100,7 @@ describe('an obstacle is over', () => {
   });
 
   it('until it is met again: then it is open under its old number', () => {
-    const again = obstaclesAfter(obstaclesClosed(list, 'T1'), end(5, 'T1', [met('a')]));
+    const again = obstaclesAfter(obstaclesClosed(list, 'T1', 3), end(5, 'T1', [met('a')]));
     expect(open(again)).toEqual(['O1', 'O3', 'O4']);
     expect(again[0]?.iteration).toBe(1);
   });
@@ -108,7 +113,7 @@ it('when there are too many, what is over goes first and then the oldest, and no
       `T${iteration}`,
       Array.from({ length: count }, (_none, at) => met(`message ${at}`)),
     );
-  const some = obstaclesClosed(fold(many(1, 40), many(2, 40)), 'T2');
+  const some = obstaclesClosed(fold(many(1, 40), many(2, 40)), 'T2', 3);
   const ofTask = (list: readonly Obstacle[], task: string) => list.filter(one => one.task === task).map(({ id }) => id);
   const full = obstaclesAfter(some, many(3, 50));
   expect(full).toHaveLength(100);
@@ -135,7 +140,7 @@ it('for any reports, ids are unique and rise, the bound holds, and folding the s
       let list: readonly Obstacle[] = [];
       for (const [at, round] of rounds.entries()) {
         list = obstaclesAfter(list, end(at + 1, round.task, round.told));
-        if (round.close) list = obstaclesClosed(list, round.task);
+        if (round.close) list = obstaclesClosed(list, round.task, at + 1);
       }
       const numbers = list.map(({ id }) => Number(id.slice(1)));
       expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));

@@ -90,6 +90,7 @@ describe('given ids', () => {
     ['T012 [P] do', 'T012', '[P] do'],
     ['Note: do', 'note-do', 'Note: do'],
     ['see http://x.y1: z', 'see-http-x-y1-z', 'see http://x.y1: z'],
+    ['follow-up: do', 'follow-up-do', 'follow-up: do'],
     ['3 retries', '3-retries', '3 retries'],
     ['at 10:30 call', 'at-10-30-call', 'at 10:30 call'],
     ['US-001:', 'us-001', 'US-001:'],

@@ -28,6 +28,7 @@ describe('given a front matter', () => {
   it.each<[string, Plain, string, string]>([
     ['active', false, 'active:   true  # now', 'active:   false  # now'],
     ['active', true, 'active:   true  # now', 'active:   true  # now'],
+    ['promise', 'say "x"', '"say \\"x\\""', '"say \\"x\\""'],
     ['promise', 'DONE', '"say \\"x\\""', 'DONE'],
     ['promise', 'two words: #1', '"say \\"x\\""', '"two words: #1"'],
     ['promise', 'true', '"say \\"x\\""', '"true"'],
@@ -41,6 +42,7 @@ describe('given a front matter', () => {
 
   it('then texts over several lines are replaced as a whole', () => {
     const block = '---\na: |\n  one\n  two\nb: "x\n  y"\n  # kept\nc: 1\n---\n';
+    expect(setFrontMatter(block, 'a', 'one\ntwo\n')).toBe(block);
     expect(setFrontMatter(block, 'a', 'z')).toBe('---\na: z\nb: "x\n  y"\n  # kept\nc: 1\n---\n');
     expect(setFrontMatter(block, 'b', 'z')).toBe('---\na: |\n  one\n  two\nb: z\n  # kept\nc: 1\n---\n');
   });
@@ -49,6 +51,12 @@ describe('given a front matter', () => {
     expect(setFrontMatter('---\na: [1]\n---\n', 'a', 2)).toBe('---\na: [1]\n---\n');
     expect(setFrontMatter('---\n  a: 1\n---\n', 'b', 2)).toBe('---\n  a: 1\n  b: 2\n---\n');
   });
+});
+
+it('given YAML that one more key would break, then it stays as it is', () => {
+  const odd = '---\na:\n\n# c\n  b\n---\n';
+  expect(valuesOf(odd)).toEqual({ a: 'b' });
+  expect(setFrontMatter(odd, 'z', true)).toBe(odd);
 });
 
 it('given no front matter, then all is body, and a value brings a block with it', () => {
@@ -61,8 +69,10 @@ it.each([
   ['a key that stands twice', '---\na: 1\na: 2\n---\n', 'The key "a" stands twice.', 3],
   ['a prototype key (B47)', '---\nx:\n  - __proto__: 1\n---\n', 'The key "__proto__" is not allowed.', 3],
   ['a tag (B47)', '---\na: !!js/function "x"\n---\n', 'The tag "tag:yaml.org,2002:js/function" is not allowed.', 2],
+  ['a second document', '---\na: 1\n...\nb: 2\n---\n', 'The YAML holds a second document.', 4],
   ['an alias', '---\na: &x 1\nb: *x\n---\n', 'The YAML has an alias here.', 3],
   ['a number that JSON has not', '---\na: .inf\n---\n', '"Infinity" is no plain value.', 2],
+  ['keys on one line', '---\n{a: 1}\n---\n', 'The front matter must be keys and values.', 2],
   ['a list instead of keys', '---\n- a\n---\n', 'The front matter must be keys and values.', 2],
   ['a quote that is never closed', '---\na: "x\n---\n', /^This is not YAML: /, 3],
   ['no closing line', '---\na: 1\n', 'The front matter is never closed.', 1],

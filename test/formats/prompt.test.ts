@@ -101,6 +101,13 @@ describe('given a box', () => {
     expect(prompt.mark('Do it', [{ ...done, id: 'other' }])).toBe('Do it');
   });
 
+  it('then of several the first is ticked, and all are unticked', () => {
+    const text = 'Do\n- [ ] TASK_COMPLETE\n- [ ] TASK_COMPLETE\n';
+    const ticked = 'Do\n- [x] TASK_COMPLETE\n- [ ] TASK_COMPLETE\n';
+    expect(prompt.mark(text, [done])).toBe(ticked);
+    expect(prompt.mark(ticked.replaceAll('[ ]', '[X]'), [open])).toBe(text);
+  });
+
   it('then one in code or in a comment is never touched', () => {
     const text = 'Do\n```\n- [ ] TASK_COMPLETE\n```\n<!-- x\n- [ ] TASK_COMPLETE\n-->\n';
     expect(prompt.mark(text, [done])).toBe(`${text}- [x] TASK_COMPLETE\n`);

@@ -94,6 +94,7 @@ describe('given a plain list with statuses', () => {
 
 it('given a task on one line, or at the end of the file, then a new key has its shape', () => {
   expect(yamlTasks.mark('- {title: a}', [done('a')])).toBe('- {title: a, completed: true}');
+  expect(yamlTasks.mark('- ? title\n  : a\n', [done('a')])).toBe('- ? title\n  : a\n  completed: true\n');
   expect(yamlTasks.mark('\uFEFF- title: a', [done('a')])).toBe('\uFEFF- title: a\n  completed: true');
   expect(yamlTasks.mark('tasks:\r\n-   title: |\r\n      a\r\n', [done('a')])).toBe(
     'tasks:\r\n-   title: |\r\n      a\r\n    completed: true\r\n',
@@ -164,6 +165,7 @@ it.each([
   ['criteria that are maps', task('  criteria: [{a: 1}]'), 4, 'tasks[0].criteria must hold texts, not an object.'],
   ['a failed merge (B42)', '<<<<<<< HEAD\n- title: a\n=======\n- title: b\n>>>>>>> x\n', 1, /unfinished merge/],
   ['a prototype key', task('  __proto__: {}'), 4, 'The key "__proto__" is not allowed.'],
+  ['a key with an anchor', '- &a title: x', 1, 'A key must be a plain word.'],
   ['a key twice', task('  title: B'), 4, 'The key "title" stands twice.'],
   ['a tag', task('  x: !exec y'), 4, 'The tag "!exec" is not allowed.'],
   [

@@ -66,6 +66,6 @@ export async function execute(
   const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
   context.say(`Answer to ${row.name}/${escalation.id}: ${outcomeWords[outcome]}.`);
   if (outcome === 'decided' && answer.kind !== 'abort')
-    context.say('  Go on: the same `ralph run` command as before, with its agent');
+    context.say('  Go on: the same command as before, with its agent');
   return 0;
 }

@@ -11,7 +11,8 @@ export function asideView(style: Style, write: (text: string) => void, quiet: bo
     if (away > 0) kept += text;
     else write(text);
   };
-  const view = liveView({ ...style, live: false }, say, quiet, asks);
+  const view = liveView(style, say, quiet, asks);
+  view.hold(() => {}); // for good: no line of ours is drawn where an agent may draw
   return {
     ...view,
     tell(event, state) {

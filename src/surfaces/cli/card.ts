@@ -1,5 +1,6 @@
 // The pre-run card: what will happen, where, with what, and within which limits, before anything does.
 import { containmentWords } from '../../app/confinement.ts';
+import { isInterview } from '../../app/modes.ts';
 import { formatDuration, formatUsd, plural } from '../../core/format.ts';
 import type { Limits } from '../../core/limits.ts';
 import { makeRedactor } from '../../core/redact.ts';
@@ -60,6 +61,7 @@ function workRow({ mode, document, path }: Prepared, done: number, total: number
   if (mode === 'goal') return ['goal', document.goal];
   if (mode === 'prompt') return ['prompt', path];
   if (mode === 'review') return ['review', path];
+  if (isInterview(mode, path)) return ['interview', `about ${path} (${done}/${plural(total, 'round')} held)`];
   return [mode === 'plan' ? 'plan' : 'tasks', `${path} (${done}/${total} done)`];
 }
 

@@ -1,9 +1,9 @@
-// What only one run at a time may do: begin or go on with the loop of a document, and work in a folder.
-import { freshHolder } from '../../app.ts';
+// Says who is at work already, where only one at a time can be.
+import { holding } from '../../app/holding.ts';
 import type { Lease, Ledger } from '../../ports/store.ts';
 import type { Context } from './context.ts';
 
-const renewEveryMs = 15_000;
+export { holding };
 
 export function sayHeld(context: Context, { holder, since }: Lease): number {
   context.say(
@@ -11,24 +11,6 @@ export function sayHeld(context: Context, { holder, since }: Lease): number {
   );
   context.say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
   return 9;
-}
-
-/** Nobody else does it at the same time. */
-export async function holding(
-  ledger: Ledger,
-  key: string,
-  refused: (held: Lease) => number | Promise<number>,
-  work: () => Promise<number>,
-): Promise<number> {
-  const claimed = await ledger.store.lease(key, await freshHolder());
-  if (!claimed.ok) return refused(claimed.held);
-  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
-  try {
-    return await work();
-  } finally {
-    clearInterval(renewing);
-    await ledger.store.release(claimed.lease);
-  }
 }
 
 /** In one folder each loop would take the other's work for a person's. */

@@ -16,7 +16,5 @@ export async function execute(
     throw new UsageError(`There is no project ${name} in this folder.`, `Begin it: ralph init ${name}`);
   const { problems } = await readOwnPrompt(context.directory, 'interview');
   if (problems.length > 0) refuseProblems(problems);
-  const code = await run(context, [spec], { ...flags, mode: 'project' });
-  if (code === 0) context.say(`  ralph execute ${name}   # the tasks are written: do them`);
-  return code;
+  return run(context, [spec], { ...flags, mode: 'project' });
 }

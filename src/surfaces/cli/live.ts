@@ -130,6 +130,27 @@ function itemWords({ report }: EventOf<'iteration.ended'>): string | undefined {
   return `; ${phase === undefined ? '' : `${phase}: `}${counts.join(', ')}`;
 }
 
+/** What its agent wrote into done.md is for the person who has just talked with it. */
+const isRound = ({ tasks }: State, id: string): boolean => {
+  const task = findTask(tasks, id);
+  return task?.closing === 'result' && task.performer === undefined;
+};
+
+/** At a terminal, lines that are too long keep their bar. */
+const detailWords = (detail: string, style: Style): string =>
+  indented(style.live ? wrapped(detail, style.columns() - 7).join('\n') : detail, '    | ');
+
+/** Who is only to look may be kept from more by confinement; where it is not, what changed meanwhile is said. */
+function changedByReader(
+  { task = '', iteration, files = [] }: EventOf<'checkpoint.made'>,
+  { tasks, name }: State,
+): { readonly tone: Tone; readonly text: string } | undefined {
+  if (findTask(tasks, task)?.reads !== true || files.length === 0) return undefined;
+  const paths = `${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
+  const text = `files changed while ${task} was only to look: ${paths} (ralph diff ${name} --iteration ${iteration})`;
+  return { tone: 'attention', text };
+}
+
 function wording(
   event: Event,
   state: State,
@@ -154,10 +175,17 @@ function wording(
         : { tone: 'attention', text: `${marks.done} ${event.task} done, UNVERIFIED: no check is configured` };
     case 'check.ended':
       if (event.passed) return event.flaky ? { tone: 'attention', text: event.because } : undefined;
-      return { tone: 'bad', text: `${marks.failed} ${event.because}\n${indented(event.detail, '    | ')}` };
+      return { tone: 'bad', text: `${marks.failed} ${event.because}\n${detailWords(event.detail, style)}` };
     case 'signal.read':
-      return event.accepted ? undefined : { tone: 'attention', text: `${marks.failed} ${event.because}` };
+      if (event.accepted) return undefined;
+      // Reviewers look side by side: who is meant must be said.
+      return {
+        tone: 'attention',
+        text: `${marks.failed} ${event.signal === 'review' ? `${event.task}: ` : ''}${event.because}`,
+      };
     case 'iteration.ended':
+      if (event.outcome === 'succeeded' && isRound(state, event.task) && event.excerpt !== '')
+        return { tone: 'quiet', text: `${event.task}: ${takeCharacters(event.excerpt, 300).replace(/\s+/g, ' ')}` };
       if (event.outcome === 'succeeded' && event.because.endsWith('without claiming the task'))
         return {
           tone: 'quiet',
@@ -177,8 +205,9 @@ function wording(
     case 'iteration.heard':
     case 'usage.recorded':
     case 'loop.ended':
-    case 'checkpoint.made':
       return undefined;
+    case 'checkpoint.made':
+      return changedByReader(event, state);
     // What Ralph asks of itself shows by what comes of it.
     case 'checkpoint.asked':
     case 'restore.asked':

@@ -113,9 +113,9 @@ export async function execute(
   [word]: readonly (string | undefined)[],
   flags: Flags,
 ): Promise<number> {
-  const { execute: run } = await import('./run.ts');
+  const { runPlanDocument } = await import('./run.ts');
   return runPlan(context, word, flags, {
-    run: path => run(context, [path], { ...flags, mode: 'plan' }),
+    run: path => runPlanDocument(context, path, flags),
     record: (path, approval) => recordApproval(context, path, approval, flags),
     ask: askHere(flags),
     policy: await policyOf(context, flags),

@@ -11,7 +11,7 @@ import { type HandleNeeds, handlePlan } from './plan-handle.ts';
 import { busyCode, type Flags, vaultHere } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 
-const busyMs = 2_000;
+const busyMs = 5_000;
 const settleMs = 100;
 const settleTriesMax = 50;
 
@@ -113,16 +113,16 @@ export async function execute(
   _words: readonly (string | undefined)[],
   flags: Flags,
 ): Promise<number> {
-  const { execute: runLoop } = await import('./run.ts');
+  const { runPlanDocument } = await import('./run.ts');
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   await makeVault(vaultHere(context, flags));
   const root = vaultHere(context, flags); // its real path, now that it is there
-  const unattended = { ...flags, mode: 'plan', yes: true, input: false };
+  const unattended = { ...flags, yes: true, input: false };
   const needs: HandleNeeds = {
     ledger,
     root,
     say: context.say,
-    run: path => runLoop(context, [path], unattended),
+    run: path => runPlanDocument(context, path, unattended),
     record: (path, approval) => recordApproval(context, path, approval, unattended),
   };
   const stop = watchSignals(() => {}); // a loop at work says so itself

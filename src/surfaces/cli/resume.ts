@@ -72,6 +72,6 @@ export async function execute(
   const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];
   const outcome = await sendCommand(context, row, commands);
   context.say(`Resume of ${row.name}: ${outcomeWords[outcome]}.`);
-  if (outcome === 'decided') context.say('  Go on: the same `ralph run` command as before, with its agent');
+  if (outcome === 'decided') context.say('  Go on: the same command as before, with its agent');
   return 0;
 }

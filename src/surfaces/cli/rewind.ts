@@ -140,9 +140,9 @@ function report(context: Context, { history }: Kept, order: RewindOrder, done: R
 
 function goOnWords({ state, isHeld, row }: Kept['history'], { tasks = [] }: RewindOrder): string | undefined {
   if (isHeld && state.ended === undefined) return state.paused === undefined ? undefined : `ralph resume ${row.name}`;
-  if (state.ended?.reason !== 'goal_achieved') return 'the same `ralph run` command as before';
+  if (state.ended?.reason !== 'goal_achieved') return 'the same command as before';
   const isOpen = tasks.some(one => one.status === 'pending');
-  return isOpen ? 'the same `ralph run` command as before; it starts a new loop' : undefined;
+  return isOpen ? 'the same command as before; it starts a new loop' : undefined;
 }
 
 /** A restore that was cut comes first, and running again completes it (F07). */

@@ -7,6 +7,7 @@ import { changedSettings } from '../../app/changed-settings.ts';
 import { documentSource } from '../../app/documents.ts';
 import { factsOf } from '../../app/facts.ts';
 import { interviewChecks, interviewDoneFile } from '../../app/interview.ts';
+import { isInterview } from '../../app/modes.ts';
 import { isProtectedAnew } from '../../app/placed.ts';
 import { keepEarlier } from '../../app/project.ts';
 import { buildEngine, type Engine, loopFolder, type RunResult, runEngine, storeError } from '../../app.ts';
@@ -16,6 +17,7 @@ import type { Ledger } from '../../ports/store.ts';
 import { endingOf, outcomeOf } from '../../views/ending.ts';
 import { asideView } from './aside.ts';
 import { askAtTerminal } from './ask.ts';
+import { betweenRounds } from './between-rounds.ts';
 import { card } from './card.ts';
 import { type Chosen, chooseLoop } from './choose.ts';
 import { confirm } from './confirm.ts';
@@ -27,7 +29,7 @@ import { workWithoutAudience } from './output.ts';
 import { placeAgain, placeNew, type Started } from './placed.ts';
 import { type Prepared, prepare, refuseProblems } from './prepare.ts';
 import { rememberedBy } from './remembered.ts';
-import { makeStyle } from './style.ts';
+import { hanging, makeStyle } from './style.ts';
 import { refuseWithoutTerminal } from './who.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
@@ -55,7 +57,8 @@ function firstInputs(
       goal: document.goal,
       document: path,
       directory,
-      projectId: run.config.project ?? document.project,
+      // The id of a plan is what makes it once.
+      projectId: document.id ?? run.config.project ?? document.project,
       taskId: run.config.taskId ?? '',
       settings: run.settings,
       by: context.by,
@@ -111,6 +114,8 @@ export interface Launch {
   readonly view: LiveView;
   /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
   readonly ask?: (press: () => void) => NonNullable<Engine['ask']>;
+  /** Rounds at the terminal begin when the person says so. */
+  readonly pace?: typeof betweenRounds;
   /** As typed. */
   readonly flags?: Flags;
 }
@@ -139,7 +144,7 @@ export async function launch(
     place: { directory, document: path },
     warn: context.say,
     by: context.by,
-    performers: placed.staff.performers,
+    performers: launching.pace?.(placed.staff.performers, interrupt.press) ?? placed.staff.performers,
     interactive: prepared.run.config.interactive,
     checks: [...placed.checks, ...(await interviewChecks(prepared))],
     parts: {
@@ -169,17 +174,33 @@ export async function execute(
   [file]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const place = { env: context.env, directory: context.directory, home: context.home() };
-  const given = await prepare(place, file, flags, rememberedBy(context, flags['new'] === true));
-  if (given.mode === 'plan' && flags['mode'] !== 'plan') {
+  const given = await prepareHere(context, file, flags);
+  if (given.mode === 'plan' && flags['dryRun'] !== true) {
     const plan = await import('./plan-run.ts'); // a plan has a vault, an approval and an end of its own
     return plan.execute(context, [given.path], flags);
   }
+  return runPrepared(context, given, flags);
+}
+
+/** What a plan is run by, once it may. */
+export async function runPlanDocument(context: Context, path: string, flags: Flags): Promise<number> {
+  return runPrepared(context, await prepareHere(context, path, { ...flags, mode: 'plan' }), flags);
+}
+
+async function prepareHere(context: Context, file: string | undefined, flags: Flags): Promise<Prepared> {
+  const place = { env: context.env, directory: context.directory, home: context.home() };
+  return prepare(place, file, flags, rememberedBy(context, flags['new'] === true));
+}
+
+async function runPrepared(context: Context, given: Prepared, flags: Flags): Promise<number> {
   const style = makeStyle(flags);
   const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
   const isDry = flags['dryRun'] === true;
-  if (given.run.config.interactive) refuseWithoutTerminal(given.staff, interactive || isDry);
-  for (const notice of given.notices) context.say(`note: ${notice}`);
+  if (given.run.config.interactive) {
+    refuseWithoutTerminal(given.staff, interactive || isDry, isInterview(given.mode, given.path));
+  }
+  for (const notice of given.notices)
+    context.say(style.live ? hanging('note: ', notice, style.columns()) : `note: ${notice}`);
   if (isDry) {
     context.out(card(given, undefined, style));
     context.say('Dry run: nothing was started or written.');
@@ -247,7 +268,7 @@ async function work(
         )
       : await placeAgain(prepared, chosen.state, ledger, context.say);
   if (placed === undefined) return 130;
-  if (prepared.mode === 'project' && chosen.state === undefined)
+  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
     await keepEarlier({ folder: dirname(prepared.path) }, chosen.loop);
   const makeView = prepared.run.config.interactive ? asideView : liveView;
   const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
@@ -260,6 +281,7 @@ async function work(
     view,
     flags,
     ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, style, press) } : {}),
+    ...(prepared.run.config.interactive && flags['yes'] !== true ? { pace: betweenRounds } : {}),
   });
   const requireChecks = Boolean(prepared.run.config.requireChecks);
   return finish(context, view, result, interrupted, { requireChecks, json: flags['json'] === true });

@@ -3,10 +3,17 @@ import type { Staff } from '../../app/performers.ts';
 import { UsageError } from '../../core/errors.ts';
 
 /** The terminal can be given only where there is one, and only to an agent that knows what to do with it. */
-export function refuseWithoutTerminal({ performers }: Staff, hasTerminal: boolean): void {
+export function refuseWithoutTerminal({ performers }: Staff, hasTerminal: boolean, isInterview: boolean): void {
   const cannot = Object.values(performers).find(one => !one.can.interactive);
   if (cannot !== undefined)
-    throw new UsageError(`The agent ${cannot.name} cannot be given the terminal.`, 'Leave out --interactive.');
-  if (!hasTerminal)
-    throw new UsageError('An interactive agent needs a terminal.', 'Run it at one, or leave out --interactive.');
+    throw new UsageError(
+      `The agent ${cannot.name} cannot be given the terminal.`,
+      isInterview
+        ? 'Name one that can: --agent claude, for instance; ralph agents list shows them.'
+        : 'Leave out --interactive.',
+    );
+  if (hasTerminal) return;
+  throw isInterview
+    ? new UsageError('An interview needs a person at a terminal.', 'Run it at one, without CI or --no-input.')
+    : new UsageError('An interactive agent needs a terminal.', 'Run it at one, or leave out --interactive.');
 }

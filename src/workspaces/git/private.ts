@@ -46,6 +46,9 @@ const variablesOf = ({ repository, folder }: PrivateGit): Readonly<Record<string
 /** Blobs are the bytes on disk: no line ends, encodings, keywords or filters; and nothing hides a difference. */
 const attributes = '* -text -eol -ident -filter !working-tree-encoding !diff !merge !crlf\n';
 
+/** How write-file-atomic calls the new bytes of a file until they take its place: a checkpoint may come in between. */
+const temporary = '.[0-9][0-9][0-9][0-9][0-9][0-9]*';
+
 /** What Ralph itself writes beside people's files: views of the ledger, nobody's work. */
 const ours = [
   '.agent/.gitignore',
@@ -62,7 +65,7 @@ const ours = [
   'Needs_Action/plan_*.md',
   'Logs/Plan_Execution/*.md',
   'vault/Dashboard.md',
-].map(path => `**/${path}`);
+].flatMap(path => [`**/${path}`, `**/${path}${temporary}`]);
 
 /** What the file system can do, as git found out when the repository was made. */
 const inherited = ['core.filemode', 'core.symlinks', 'core.ignorecase', 'core.precomposeunicode'];
@@ -72,9 +75,14 @@ export async function openPrivate(
   repository: Repository,
   folder: string,
   uncovered: readonly string[] = [],
+  replaced: readonly string[] = [],
 ): Promise<PrivateGit> {
   const [settings, theirs] = await Promise.all([settingsOf(repository), excludesOf(repository)]);
-  const own = (await waysInside(repository, [folder, ...uncovered])).map(way => `/${way.replace(/[*?[\\]/g, '\\$&')}`);
+  const literal = (way: string): string => `/${way.replace(/[*?[\\]/g, '\\$&')}`;
+  const own = [
+    ...(await waysInside(repository, [folder, ...uncovered])).map(literal),
+    ...(await waysInside(repository, replaced)).map(way => `${literal(way)}${temporary}`),
+  ];
   const isPartial = [...settings.keys()].some(name => name.endsWith('.partialclone') || name.endsWith('.promisor'));
   await mkdir(join(folder, 'info'), { recursive: true });
   await mkdir(join(folder, 'refs'), { recursive: true });

@@ -72,7 +72,7 @@ describe('the example session of seed 003', () => {
       const answered = await place.ralph(['answer', 'shop/E1', '--option', '1']);
       expect(answered.code).toBe(0);
       expect(answered.stderr).toMatch(
-        /Answer to shop\/E1: recorded\.\n {2}Go on: the same `ralph run` command as before/,
+        /Answer to shop\/E1: recorded\.\n {2}Go on: the same command as before/,
       );
       const second = await place.ralph(checked);
       expect(second.stdout).toMatch(/^Done: 5 of 5 tasks done, 6 iterations/);

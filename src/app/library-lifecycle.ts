@@ -1,0 +1,198 @@
+// Seed 000's life of a loop as pure steps over the core, for a program that drives its own loop and keeps its own storage.
+import { phaseOf } from '../core/continuation.ts';
+import { decide } from '../core/decide.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Event, HandoffTrigger, Usage } from '../core/event.ts';
+import { evolve } from '../core/evolve.ts';
+import { shouldHandOff } from '../core/handoff.ts';
+import type { CheckOutcome, Input, Performed } from '../core/input.ts';
+import { defaultSettings, isBounded, type ModeName, type Settings } from '../core/limits.ts';
+import { next } from '../core/next.ts';
+import type { Phase } from '../core/signal.ts';
+import { initialState, liveIteration, type State } from '../core/state.ts';
+import { findTask, type TaskSpec } from '../core/task.ts';
+import { goalMode } from '../modes/goal.ts';
+import type { Mode } from '../modes/mode.ts';
+import type { LoopStatus } from '../views/status.ts';
+
+/** The seed's own names; null: unlimited. What is left out is the mode's own. */
+export type LoopConfig = Partial<LoopStatus['config']> & {
+  readonly mode?: ModeName;
+  /** A goal is one task; other modes have those of their document. */
+  readonly tasks?: readonly TaskSpec[];
+  /** Whatever else differs from the mode's own settings. */
+  readonly settings?: Partial<Settings>;
+  readonly loop?: string;
+  readonly name?: string;
+};
+
+/** What a step leads to. Store `events`: folded by `evolve` they give `state` again. */
+export interface Step {
+  readonly state: State;
+  readonly events: readonly Event[];
+}
+
+const driver = 'a program';
+
+function step(state: State, inputs: readonly Input[], now: number): Step {
+  const events: Event[] = [];
+  let current = state;
+  for (const input of inputs) {
+    const decided = decide(current, input, now);
+    current = decided.reduce(evolve, current);
+    events.push(...decided);
+  }
+  return { state: current, events };
+}
+
+function settingsOf(config: LoopConfig): Settings {
+  const preset = defaultSettings(config.mode ?? 'goal');
+  const {
+    max_iterations,
+    max_cost,
+    max_duration_minutes,
+    context_threshold,
+    agent_type = 'agent',
+    model = '',
+  } = config;
+  const { limits } = preset;
+  const settings = {
+    ...preset,
+    limits: {
+      ...limits,
+      iterationsMax: max_iterations === undefined ? limits.iterationsMax : max_iterations,
+      costUsdMicrosMax: scaled(max_cost, 1_000_000, limits.costUsdMicrosMax),
+      durationMsMax: scaled(max_duration_minutes, 60_000, limits.durationMsMax),
+    },
+    contextFractionMax: context_threshold ?? preset.contextFractionMax,
+    performers: [model === '' ? agent_type : `${agent_type}/${model}`],
+    ...config.settings,
+  };
+  if (!isBounded(settings.limits))
+    throw new UsageError('Nothing bounds this loop.', 'Set max_iterations, max_cost or max_duration_minutes.');
+  return settings;
+}
+
+function scaled(value: number | null | undefined, factor: number, preset: number | null): number | null {
+  if (value === undefined) return preset;
+  if (value === null) return null;
+  if (!(value > 0)) throw new UsageError(`A limit of ${value} bounds nothing.`, 'Give a number above 0, or null.');
+  return Math.round(value * factor);
+}
+
+/** 1: a loop with its goal, its limits and its tasks. */
+export function initialiseLoop(goal: string, config: LoopConfig, now: number): Step {
+  const { loop = `loop-${now}`, name = 'loop' } = config;
+  const task: TaskSpec = {
+    id: 'goal',
+    title: goal.slice(0, 120),
+    description: goal,
+    criteria: [],
+    dependsOn: [],
+    done: false,
+    skipped: false,
+  };
+  const place = { document: '', directory: '', projectId: '', taskId: '' };
+  const settings = settingsOf(config);
+  const start: Input = { type: 'start', loop, name, goal, ...place, settings, by: driver };
+  return step(initialState, [start, { type: 'document', tasks: config.tasks ?? [task], hash: '' }], now);
+}
+
+/** One iteration that is to be done now: whoever does it gets `prompt`, in a fresh context. */
+export interface IterationPlan extends Step {
+  readonly iteration: number;
+  readonly task: string;
+  readonly agent: string;
+  readonly prompt: string;
+  /** Where the agent has a system prompt; else before `prompt`. */
+  readonly system?: string;
+  readonly phase: Phase;
+  /** In US dollars; null: unlimited. */
+  readonly budgetRemaining: number | null;
+}
+
+/** 2: undefined when nothing may begin: ask `evaluateTermination`, `waitingFor` and the open questions why. */
+export function planIteration(
+  state: State,
+  now: number,
+  mode: Pick<Mode, 'prompt'> = goalMode,
+): IterationPlan | undefined {
+  const begin = next(state, now, driver).effects.find(effect => effect.type === 'begin');
+  if (begin === undefined) return undefined;
+  const { task, performer } = begin;
+  const begun = step(state, [{ type: 'begin', task, performer, holder: driver }], now);
+  const live = liveIteration(begun.state, begun.state.iterations);
+  if (live === undefined) return undefined;
+  const { text: prompt, system } = mode.prompt(begun.state, live, '', {});
+  return {
+    ...begun,
+    iteration: live.iteration,
+    task,
+    agent: performer,
+    prompt,
+    ...(system === undefined ? {} : { system }),
+    phase: phaseOf(state),
+    budgetRemaining: budgetRemaining(state),
+  };
+}
+
+function budgetRemaining({ usage, settings }: State): number | null {
+  const max = settings.limits.costUsdMicrosMax;
+  return max === null ? null : Math.max(0, max - usage.costUsdMicros) / 1_000_000;
+}
+
+/** What an iteration left behind. */
+export interface IterationOutcome extends Performed {
+  /** The newest, unless told. */
+  readonly iteration?: number;
+  /** How the checks of the loop came out, when it claims to be done. */
+  readonly checks?: readonly CheckOutcome[];
+  /** For the spread of waits after a failure: 0 to 1. */
+  readonly chance?: number;
+}
+
+/** 3: its end, what it used, what it claims, and the proof of that. */
+export function recordIteration(state: State, outcome: IterationOutcome, now: number): Step {
+  const { iteration = state.iterations, checks = [], chance = 0.5, ...performed } = outcome;
+  const ended = step(state, [{ type: 'performed', iteration, performed, chance }], now);
+  const isClaimed = ended.state.claims.some(claim => claim.iteration === iteration);
+  const proven = step(ended.state, isClaimed ? [{ type: 'checked', iteration, outcomes: checks }] : [], now);
+  const { unsaved } = proven.state;
+  const marks = unsaved.map(id => {
+    const status = findTask(proven.state.tasks, id)?.status;
+    return { id, done: status === 'done', skipped: status === 'skipped' };
+  });
+  // The program is the document: what it was told is written.
+  const saved = step(proven.state, marks.length === 0 ? [] : [{ type: 'saved', marks, hash: '' }], now);
+  return { state: saved.state, events: [...ended.events, ...proven.events, ...saved.events] };
+}
+
+/** What an iteration has used since it was last asked; its own last word may hold usage too. */
+export function recordConsumption(state: State, usage: Usage, now: number, iteration: number = state.iterations): Step {
+  return step(state, [{ type: 'usage', iteration, usage }], now);
+}
+
+/** 4: why a fresh context shall take over: from a working iteration, else what the last one ended with. */
+export function checkHandoff(state: State): HandoffTrigger | undefined {
+  const { settings, usage, live, errorsInRow, budgetHandedOff } = state;
+  const max = settings.limits.costUsdMicrosMax;
+  const now = shouldHandOff({
+    contextUsed: Math.max(0, ...live.map(one => one.contextUsed)),
+    contextFractionMax: settings.contextFractionMax,
+    errorsInRow,
+    errorsToHandOff: settings.errorsToHandOff,
+    budgetUsed: max === null ? 0 : usage.costUsdMicros / max,
+    budgetAlertFraction: settings.budgetAlertFraction,
+    budgetAlerted: budgetHandedOff,
+    phaseComplete: false,
+    requested: false,
+    timedOut: false,
+  });
+  return now ?? (live.length === 0 ? state.handoff : undefined);
+}
+
+/** 5: the end, when a criterion holds or it is stopped; no event when neither is so. */
+export function completeLoop(state: State, now: number, reason?: 'explicit_stop'): Step {
+  const stop: Input = { type: 'command', by: driver, command: { type: 'stop' } };
+  return step(state, [...(reason === undefined ? [] : [stop]), { type: 'end' }], now);
+}

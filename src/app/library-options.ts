@@ -1,0 +1,175 @@
+// What a program says about a loop, in plain units, and how that becomes the settings that the command line knows too.
+import { isAbsolute } from 'node:path';
+import type { Environment } from '../app.ts';
+import { isKey, type Key, keys } from '../config/fields.ts';
+import { nearest } from '../config/nearest.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Answer, Escalation, Event } from '../core/event.ts';
+import type { ModeName } from '../core/limits.ts';
+import type { State } from '../core/state.ts';
+import type { Check } from '../ports/check.ts';
+import type { Performer } from '../ports/performer.ts';
+import type { Ledger } from '../ports/store.ts';
+
+/** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
+export interface LoopLimits {
+  readonly iterations?: number | null;
+  readonly costUsd?: number | null;
+  readonly tokens?: number | null;
+  /** Active time: iterations and checks; waiting does not count. */
+  readonly minutes?: number | null;
+  /** By the clock. */
+  readonly deadline?: Date;
+  readonly iterationMinutes?: number;
+  readonly errorsInRow?: number;
+  readonly iterationsWithoutProgress?: number;
+  readonly attemptsPerTask?: number;
+  readonly averageIterationMinutes?: number;
+}
+
+type Setting = string | number | boolean | null | readonly string[];
+
+/** Every setting of docs/config.md by its key, written as on the command line; null: unlimited. */
+export type LoopSettings = { readonly [Name in Key]?: Setting } & {
+  /** Also in `/` and in the home folder. */
+  readonly force?: boolean;
+  /** A PRD whose stories have no acceptance criteria may run. */
+  readonly allowEmptyCriteria?: boolean;
+  /** Boxes that were ticked before there was a record count as done. */
+  readonly acceptTicked?: boolean;
+};
+
+/** Answers a question; undefined: leaves it open, and the loop comes back when nothing else can be done. */
+export type AnswerQuestion = (
+  question: Escalation,
+  state: State,
+  stop: AbortSignal,
+) => Answer | undefined | Promise<Answer | undefined>;
+
+export interface LoopOptions {
+  /** In words; the same words in the same directory go on with the same loop. */
+  readonly goal?: string;
+  /** A PRD, a task list, a plan, a prompt or a document to review; without it and a goal, what `ralph run` would find. */
+  readonly document?: string;
+  /** Unless told, what the document is. */
+  readonly mode?: ModeName;
+  /** Where the work happens: an absolute path. */
+  readonly directory: string;
+  /** RALPH_HOME: where the ledger and the loops' folders lie. */
+  readonly home?: string;
+  /** Nothing outlives the call: a ledger in memory, and a home that is removed. */
+  readonly memory?: boolean;
+  /** Your own ledger in place of the database in `home`. */
+  readonly ledger?: Ledger;
+  /** The one who works: an agent as in --agent, or your own. */
+  readonly agent?: string | Performer;
+  /** In place of `agent`: the first works, the others take over while it cannot. */
+  readonly performers?: readonly (string | Performer)[];
+  /** Commands as in --verify, or your own. */
+  readonly checks?: readonly (string | Check)[];
+  readonly limits?: LoopLimits;
+  readonly settings?: LoopSettings;
+  /** Starts over with new counters. */
+  readonly new?: boolean;
+  /** What to do with a question; `exit`, unless told: the loop comes back, and the same call goes on with it. */
+  readonly onEscalation?: 'exit' | 'skip' | 'wait' | AnswerQuestion;
+  /** After the event is durable. */
+  readonly onEvent?: (event: Event, state: State) => void;
+  /** What the command line would print beside the work. */
+  readonly onNotice?: (sentence: string) => void;
+  /** Stops the live iterations and records it; the loop stays open, and the same call goes on with it. */
+  readonly signal?: AbortSignal;
+  /** What agents, checks and git may know, such as `process.env`; nothing unless told. */
+  readonly environment?: Environment;
+  /** Who it is, for the ledger. */
+  readonly by?: string;
+}
+
+const milliseconds = (minutes: number): string => `${Math.round(minutes * 60_000)}ms`;
+const plain = (value: number): string => String(value);
+
+const limitRows: readonly (readonly [Exclude<keyof LoopLimits, 'deadline'>, Key, (value: number) => string])[] = [
+  ['iterations', 'maxIterations', plain],
+  ['costUsd', 'maxCost', plain],
+  ['tokens', 'maxTokens', plain],
+  ['minutes', 'maxDuration', milliseconds],
+  ['iterationMinutes', 'iterationTimeout', milliseconds],
+  ['errorsInRow', 'maxErrors', plain],
+  ['iterationsWithoutProgress', 'noProgress', plain],
+  ['attemptsPerTask', 'maxAttempts', plain],
+  ['averageIterationMinutes', 'maxAverageDuration', milliseconds],
+];
+
+type Flags = Readonly<Record<string, unknown>>;
+
+const text = (value: Setting): string | readonly string[] =>
+  value === null ? 'unlimited' : Array.isArray(value) ? value : String(value);
+
+function limitFlags(limits: LoopLimits): Flags {
+  const rows = limitRows.flatMap(([name, key, say]) => {
+    const value = limits[name];
+    return value === undefined ? [] : [[key, value === null ? 'unlimited' : say(value)] as const];
+  });
+  const { deadline } = limits;
+  if (deadline !== undefined && Number.isNaN(deadline.getTime()))
+    throw new UsageError('limits.deadline is no date.', 'Give a Date in the future.');
+  return { ...Object.fromEntries(rows), ...(deadline === undefined ? {} : { deadline: deadline.toISOString() }) };
+}
+
+const extras = ['force', 'allowEmptyCriteria', 'acceptTicked'];
+
+function settingFlags(settings: LoopSettings): Flags {
+  const { force, allowEmptyCriteria, acceptTicked, ...rest } = settings;
+  const strange = Object.keys(rest).find(key => !isKey(key));
+  if (strange !== undefined) {
+    const close = nearest(strange, [...extras, ...keys]);
+    throw new UsageError(
+      `There is no setting ${JSON.stringify(strange)}.`,
+      close === undefined ? '' : `Is it ${close}?`,
+    );
+  }
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(given.map(([key, value]) => [key, text(value as Setting)])),
+    ...(force === true ? { force } : {}),
+    ...(allowEmptyCriteria === true ? { criteria: false } : {}),
+    ...(acceptTicked === true ? { acceptTicked } : {}),
+  };
+}
+
+/** As the command line would give them. */
+export function flagsOf(options: LoopOptions): Flags {
+  const { goal, mode, settings = {}, limits = {}, checks, onEscalation } = options;
+  const commands = checks?.filter(check => typeof check === 'string') ?? [];
+  const agents = chainOf(options).filter(one => typeof one === 'string');
+  const [agent, ...fallback] = agents;
+  return {
+    ...settingFlags(settings),
+    ...limitFlags(limits),
+    ...(goal === undefined ? (mode === undefined ? {} : { mode }) : { mode: 'goal' }),
+    ...(commands.length === 0 ? {} : { verify: commands }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(fallback.length === 0 ? {} : { fallback }),
+    ...(options.new === true ? { new: true } : {}),
+    ...(typeof onEscalation === 'string' ? { onEscalation } : {}),
+  };
+}
+
+export function chainOf({ agent, performers }: LoopOptions): readonly (string | Performer)[] {
+  if (agent !== undefined && performers !== undefined)
+    throw new UsageError('agent and performers say the same.', 'Leave one of them out.');
+  return performers ?? (agent === undefined ? [] : [agent]);
+}
+
+/** Refuses what no type can. */
+export function checkOptions({ directory, goal, document, mode, home, memory, ledger }: LoopOptions): void {
+  if (typeof directory !== 'string' || !isAbsolute(directory))
+    throw new UsageError('directory must be an absolute path.', 'Say where the work happens.');
+  if (goal !== undefined && document !== undefined)
+    throw new UsageError('A loop has a goal or a document, not both.', 'Leave one of them out.');
+  if (goal !== undefined && mode !== undefined && mode !== 'goal')
+    throw new UsageError(`A goal in words has the mode goal, not ${mode}.`, 'Leave out mode, or name a document.');
+  if (home !== undefined && !isAbsolute(home)) throw new UsageError('home must be an absolute path.');
+  if (memory === true && ledger !== undefined)
+    throw new UsageError('memory and ledger say the same.', 'Leave one of them out.');
+}

@@ -1,0 +1,43 @@
+// A plan in a program's hands: its approval is asked for, it never runs twice, and it is put away when its loop is over.
+import { UsageError } from '../core/errors.ts';
+import type { Ledger } from '../ports/store.ts';
+import { vaultRootOf } from '../views/vault-paths.ts';
+import type { Prepared } from './prepare.ts';
+import { refuseProblems } from './problems.ts';
+import { finishPlan } from './vault.ts';
+import { readPlan } from './vault-files.ts';
+import { loopOfPlan, type PlanLoop } from './vault-loops.ts';
+
+export interface PlanAtHand {
+  /** Its loop, when it had one and that is over. */
+  readonly over?: PlanLoop;
+  /** What is left to do when a loop is over or stands still. */
+  readonly finish: () => Promise<void>;
+}
+
+/** `canAsk`: somebody answers questions, and so may approve it. */
+export async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boolean): Promise<PlanAtHand> {
+  const { path, directory } = prepared;
+  const root = vaultRootOf(path, directory);
+  const read = await readPlan(path);
+  if (read.type !== 'plan') refuseProblems(read.problems, path);
+  const { plan } = read;
+  const loop = await loopOfPlan(ledger, root, plan);
+  const finish = async (): Promise<void> => {
+    const after = await loopOfPlan(ledger, root, plan);
+    if (after !== undefined) await finishPlan(ledger, root, after);
+  };
+  if (loop?.state.ended !== undefined) {
+    await finish();
+    return { over: loop, finish };
+  }
+  const approval = loop?.state.approval;
+  const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);
+  if (!mayRun && !canAsk)
+    throw new UsageError(
+      `Plan ${plan.id} may not run: nobody has approved it as it stands now.`,
+      `Approve it (ralph plan approve ${plan.id}), or answer its question with onEscalation.`,
+      5,
+    );
+  return { finish };
+}

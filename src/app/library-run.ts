@@ -1,0 +1,239 @@
+// Runs a loop of any mode for a program: the command line's own preparation and engine, without a terminal around them.
+import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import {
+  type Engine,
+  type Environment,
+  hasLedger,
+  loopFolder,
+  openLedger,
+  runEngine,
+  stateOf,
+  storeError,
+} from '../app.ts';
+import { homeDirectory } from '../config/home.ts';
+import { UsageError } from '../core/errors.ts';
+import { initialState } from '../core/state.ts';
+import type { Lease, Ledger } from '../ports/store.ts';
+import { placeAgain, placeFirst, redRefusal, type Started } from './begin.ts';
+import { carriedOver } from './carry-over.ts';
+import { type Chosen, earlierLoop, hasWork, newLoop } from './choose-loop.ts';
+import { holding } from './holding.ts';
+import { engineFor, firstInputs, type Launch } from './launch.ts';
+import { checkOptions, flagsOf, type LoopOptions } from './library-options.ts';
+import { ownOf } from './library-own.ts';
+import { planAtHand } from './library-plan.ts';
+import { questioned } from './library-questions.ts';
+import { endedBefore, type LoopResult, resultOf } from './library-result.ts';
+import { type Prepared, prepareLoop, type Remembered } from './prepare.ts';
+import { refuseProblems } from './problems.ts';
+import { keepEarlier } from './project.ts';
+
+/** One call, and where it keeps what it does. */
+interface Call {
+  readonly options: LoopOptions;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly home: string;
+  readonly directory: string;
+  readonly env: Environment;
+  readonly stop: AbortSignal;
+  readonly say: (sentence: string) => void;
+  readonly by: string;
+}
+
+const neverStopped = new AbortController().signal;
+
+function directoryOf({ directory, document }: LoopOptions): string {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(
+      `There is no folder ${JSON.stringify(directory.slice(0, 200))}.`,
+      'Say where the work happens.',
+    );
+  if (document !== undefined && !existsSync(resolve(directory, document)))
+    throw new UsageError(`There is no file ${JSON.stringify(document.slice(0, 200))}.`, 'A goal in words: goal.');
+  return realpathSync(directory);
+}
+
+function homeOf({ home, environment }: LoopOptions): string {
+  if (home !== undefined) return home;
+  if (environment === undefined)
+    throw new UsageError('Nobody said where the ledger lies.', 'Give home, or environment, or memory: true.');
+  const found = homeDirectory(environment);
+  if ('problem' in found) throw new UsageError(found.problem);
+  return found.path;
+}
+
+/** Without a home of the user's nobody's configuration is read: what the account has is not the program's. */
+function environmentOf({ environment = {} }: LoopOptions, home: string): Environment {
+  const isKnown = environment['HOME'] !== undefined || environment['XDG_CONFIG_HOME'] !== undefined;
+  return isKnown ? environment : { ...environment, XDG_CONFIG_HOME: join(home, 'no-configuration') };
+}
+
+const heldError = ({ holder, since }: Lease): UsageError =>
+  new UsageError(
+    `This loop or its folder is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
+    'Wait for it, or stop it.',
+    9,
+  );
+
+function remembering({ home, options }: Call, ledger: Ledger | undefined): Remembered {
+  const newestOf = async (path: string) => (await ledger?.store.loops({ document: path }))?.[0];
+  return {
+    lastGood: async path => {
+      const row = await newestOf(path);
+      const copy = row?.reason === null ? join(loopFolder(home, row.loop), 'document') : undefined;
+      return copy !== undefined && existsSync(copy) ? copy : undefined;
+    },
+    settings: async path => {
+      const row = options.new === true ? undefined : await newestOf(path);
+      if (ledger === undefined || row === undefined || row.reason !== null) return undefined;
+      return (await stateOf(ledger, row.loop)).state.settings;
+    },
+  };
+}
+
+/** The terminal is nobody's here: only a performer that brings its own can talk with people. */
+function refuseInteractive({ run, staff }: Prepared): void {
+  const cannot = run.config.interactive ? Object.values(staff.performers).find(one => !one.can.interactive) : undefined;
+  if (cannot !== undefined)
+    throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
+}
+
+async function placedFor(call: Call, ledger: Ledger, prepared: Prepared, chosen: Chosen): Promise<Started> {
+  const { say, stop } = call;
+  if (chosen.state !== undefined) return placeAgain(prepared, chosen.state, ledger, say);
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  const beginning = { say, announce: say, stop, isLoop: (id: string) => known.has(id) };
+  const begun = await placeFirst(prepared, chosen, beginning);
+  if (begun === undefined) throw new UsageError('Stopped before any work: no loop was begun.', '', 130);
+  if (begun.red.length === 0 || prepared.run.config.allowRedStart) return begun.placed;
+  await begun.placed.leave();
+  throw redRefusal(begun.red);
+}
+
+/** A program's own mistake in its callback must not end the loop. */
+function notifier({ options, say }: Call): Engine['notifiers'][number] {
+  return {
+    tell(event, state) {
+      try {
+        options.onEvent?.(event, state);
+      } catch (error) {
+        say(`onEvent threw at ${event.type}: ${String(error)}`);
+      }
+    },
+  };
+}
+
+async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen): Promise<LoopResult> {
+  const { options, env, home, stop, say, by, flags } = call;
+  const prepared = await carriedOver(given, chosen.state, env);
+  const placed = await placedFor(call, ledger, prepared, chosen);
+  if (prepared.mode === 'project' && chosen.state === undefined)
+    await keepEarlier({ folder: dirname(prepared.path) }, chosen.loop);
+  const { onEscalation } = options;
+  const questions = questioned(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
+  const launch: Launch = {
+    env,
+    home,
+    ledger,
+    prepared,
+    placed,
+    chosen,
+    by,
+    say,
+    notifiers: [notifier(call)],
+    ...questions.asking,
+  };
+  const engine = questions.patient(await engineFor(launch));
+  const result = await runEngine(engine, chosen.loop, { interrupt: stop, first: firstInputs(launch, flags) });
+  if (result.type === 'held') throw heldError(result.held);
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type === 'refused') refuseProblems(result.problems);
+  return resultOf(facts(call, ledger, prepared), result.state, result.type, true);
+}
+
+const facts = ({ home, options }: Call, ledger: Ledger, { path, run }: Prepared) => ({
+  ledger,
+  home,
+  document: path,
+  isKept: options.memory !== true,
+  requireChecks: Boolean(run.config.requireChecks),
+});
+
+/** The document is held: nobody else begins a loop of it now. */
+async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Promise<LoopResult> {
+  const { options } = call;
+  const needs = facts(call, ledger, prepared);
+  const plan =
+    prepared.mode === 'plan'
+      ? await planAtHand(ledger, prepared, typeof options.onEscalation === 'function')
+      : undefined;
+  if (plan?.over !== undefined) return resultOf(needs, plan.over.state, 'ended', false);
+  const earlier = options.new === true ? undefined : await earlierLoop(ledger, prepared);
+  if (earlier?.type === 'ended') return endedBefore(needs, earlier.state);
+  if (earlier === undefined && !hasWork(prepared)) {
+    const [row] = await ledger.store.loops({ document: prepared.path });
+    const state = row === undefined ? initialState : (await stateOf(ledger, row.loop)).state;
+    return resultOf(needs, state, 'ended', false, 'Nothing to do: every task is done or skipped.');
+  }
+  const chosen = earlier?.chosen ?? (await newLoop(ledger, prepared));
+  const { config, settings } = prepared.run;
+  const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
+  const go = (): Promise<LoopResult> => work(call, ledger, prepared, chosen);
+  const refuse = (held: Lease): never => {
+    throw heldError(held);
+  };
+  const folder = `folder:${chosen.state?.directory ?? prepared.directory}`;
+  const result = isApart ? await go() : await holding(ledger, folder, refuse, go);
+  await plan?.finish();
+  return result;
+}
+
+async function called(call: Call): Promise<LoopResult> {
+  const { options, env, home, directory, say, flags } = call;
+  const open = (): Promise<Ledger> => openLedger({ home, env, warn: say, quickCheck: true });
+  // Nothing is written before everything that may be refused was looked at.
+  let ledger = options.ledger ?? (hasLedger(home) ? await open() : undefined);
+  try {
+    const request = { file: options.goal ?? options.document, flags, own: ownOf(options) };
+    const prepared = await prepareLoop({ env, directory, home }, { ...request, remembered: remembering(call, ledger) });
+    refuseInteractive(prepared);
+    for (const notice of prepared.notices) say(notice);
+    ledger ??= await open();
+    const known = ledger;
+    const refuse = (held: Lease): never => {
+      throw heldError(held);
+    };
+    return await holding(known, `document:${prepared.path}`, refuse, () => chooseAndWork(call, known, prepared));
+  } finally {
+    if (options.ledger === undefined) await ledger?.store.close();
+  }
+}
+
+/** Throws only a UsageError: what was asked cannot be done, why, and what would help. */
+export async function runLoop(options: LoopOptions): Promise<LoopResult> {
+  checkOptions(options);
+  const directory = directoryOf(options);
+  const flags = flagsOf(options);
+  const { signal: stop = neverStopped, onNotice: say = () => {}, by = 'a program' } = options;
+  const callIn = (home: string, more: Partial<LoopOptions> = {}): Promise<LoopResult> =>
+    called({
+      options: { ...options, ...more },
+      flags,
+      home,
+      directory,
+      env: environmentOf(options, home),
+      stop,
+      say,
+      by,
+    });
+  if (options.memory !== true) return callIn(homeOf(options));
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-memory-')));
+  try {
+    const { memoryLedger } = await import('../stores/memory.ts');
+    return await callIn(scratch, { ledger: memoryLedger() });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

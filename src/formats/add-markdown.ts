@@ -1,0 +1,110 @@
+// A new item in a checklist, and a new section in a plan of sections, written as the one before it is.
+import { boxMeaning } from './boxes.ts';
+import { type ChecklistItem, checklistItems } from './checklist-items.ts';
+import { itemEnd, sectionEnd } from './markdown-extent.ts';
+import { boxLine, heading, type MarkdownLine, markdownLines } from './markdown-lines.ts';
+import type { Adder, NewTask } from './new-task.ts';
+import { sectionedPlan } from './sectioned-plan.ts';
+import { withEdits } from './text-edits.ts';
+
+/** The id that an item with this text would have, and what is left as its title. */
+export function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {
+  const [item] = checklistItems(markdownLines(`- [ ] ${text}`));
+  return item?.id === undefined ? undefined : { id: item.id, rest: item.title };
+}
+
+const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
+
+/** Behind this line, whether or not a line end follows it. */
+function withLines(text: string, after: MarkdownLine, added: readonly string[]): string {
+  const at = after.start + after.text.length;
+  const lineEnd = lineEndOf(text);
+  return withEdits(text, [{ start: at, end: at, text: added.map(line => lineEnd + line).join('') }]);
+}
+
+const below = ({ description, criteria }: NewTask, indent: string, bullet: string): readonly string[] => [
+  ...(description === '' ? [] : description.split('\n').map(line => (line === '' ? '' : indent + line))),
+  ...criteria.map(criterion => `${indent}${bullet}[ ] ${criterion}`),
+];
+
+/** Below the last open item: people keep what is done at the end. */
+function lastOpen(items: readonly ChecklistItem[]): ChecklistItem {
+  return items.findLast(item => boxMeaning(item.state) === 'open') ?? items.at(-1)!;
+}
+
+/** `**US-001:** ` becomes `**US-002:** `, `Task 3: ` becomes `Task 4: `. */
+function labelLike(text: string, id: string): string {
+  const leading = leadingId(text);
+  const label = leading === undefined ? '' : text.slice(0, text.length - leading.rest.length);
+  const number = /\d[\w.-]*(?=\W*$)/.exec(label)?.[0] ?? '';
+  const made =
+    leading !== undefined && label.includes(leading.id)
+      ? label.replace(leading.id, id)
+      : label.replace(number, /\d[\w.-]*$/.exec(id)?.[0] ?? '');
+  return leadingId(`${made}x`)?.id === id ? made : `${id}: `;
+}
+
+export const checklistAdder: Adder = {
+  noun: 'checklist',
+  hasDependencies: false,
+  needsCriteria: false,
+  needsId: false,
+
+  /** A list whose last item has no id of its own goes without. */
+  writtenIds(text) {
+    const items = checklistItems(markdownLines(text));
+    return items.at(-1)?.id === undefined ? [] : items.flatMap(item => item.id ?? []);
+  },
+
+  put(text, task, id) {
+    const lines = markdownLines(text);
+    const item = lastOpen(checklistItems(lines));
+    const line = lines[item.line - 1]!;
+    const box = boxLine(line)!;
+    const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
+    const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
+    const label = id === undefined ? '' : labelLike(box.text, id);
+    const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
+    const added = [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
+    return withLines(text, lines[itemEnd(lines, item.line - 1)]!, added);
+  },
+};
+
+const firstBox = '\n- [ ] x';
+
+/** The last heading that begins a section, as the format itself reads it. */
+function lastSection(lines: readonly MarkdownLine[]): number {
+  return lines.findLastIndex(line => {
+    const found = heading(line);
+    return found !== undefined && found.depth > 1 && sectionedPlan.parse(`${line.text}${firstBox}`).ok;
+  });
+}
+
+/** `### Task 2: ` as the last heading has it; another kind of id gets a heading of its own kind. */
+function headingFor(line: string, id: string): string {
+  const marks = /^ {0,3}#{2,4}[ \t]+/.exec(line)?.[0] ?? '### ';
+  const number = /^task-(.+)$/.exec(id)?.[1];
+  const word = /^\W*(Task|Iteration)\b/.exec(line)?.[1] ?? 'Task';
+  return number === undefined ? `${marks}${id}: ` : `${marks}${word} ${number}: `;
+}
+
+export const sectionAdder: Adder = {
+  noun: 'plan of sections',
+  hasDependencies: false,
+  needsCriteria: true,
+  needsId: true,
+
+  writtenIds(text) {
+    const parsed = sectionedPlan.parse(text, { acceptTicked: true });
+    return parsed.ok ? parsed.document.tasks.map(task => task.id) : [];
+  },
+
+  put(text, task, id = 'task-1') {
+    const lines = markdownLines(text);
+    const row = lastSection(lines);
+    const last = lines[row]!;
+    const isAiry = lines[row + 1]?.text.trim() === '';
+    const added = ['', `${headingFor(last.text, id)}${task.title}`, ...(isAiry ? [''] : []), ...below(task, '', '- ')];
+    return withLines(text, lines[sectionEnd(lines, row)]!, added);
+  },
+};
