@@ -229,7 +229,9 @@ export async function loopName(
 ): Promise<string> {
   const { slugOf } = await import('./config/name.ts');
   const made = slugOf(wanted ?? project);
-  const base = made.ok ? made.value : 'loop';
+  const whole = made.ok ? made.value : 'loop';
+  // A goal is a sentence, and its loop's name has to be typed.
+  const base = wanted === undefined && whole.length > 40 ? whole.slice(0, 40).replace(/-[^-]*$/, '') : whole;
   return taken.has(base) ? `${base.slice(0, 56)}-${id.slice(-6)}` : base;
 }
 

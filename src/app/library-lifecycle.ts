@@ -11,8 +11,8 @@ import { next } from '../core/next.ts';
 import type { Phase } from '../core/signal.ts';
 import { initialState, liveIteration, type State } from '../core/state.ts';
 import { findTask, type TaskSpec } from '../core/task.ts';
-import { goalMode } from '../modes/goal.ts';
 import type { Mode } from '../modes/mode.ts';
+import { goalPrompt } from '../prompts/goal.ts';
 import type { LoopStatus } from '../views/status.ts';
 
 /** The seed's own names; null: unlimited. What is left out is the mode's own. */
@@ -115,7 +115,7 @@ export interface IterationPlan extends Step {
 export function planIteration(
   state: State,
   now: number,
-  mode: Pick<Mode, 'prompt'> = goalMode,
+  promptOf: Mode['prompt'] = goalPrompt,
 ): IterationPlan | undefined {
   const begin = next(state, now, driver).effects.find(effect => effect.type === 'begin');
   if (begin === undefined) return undefined;
@@ -123,7 +123,7 @@ export function planIteration(
   const begun = step(state, [{ type: 'begin', task, performer, holder: driver }], now);
   const live = liveIteration(begun.state, begun.state.iterations);
   if (live === undefined) return undefined;
-  const { text: prompt, system } = mode.prompt(begun.state, live, '', {});
+  const { text: prompt, system } = promptOf(begun.state, live, '', {});
   return {
     ...begun,
     iteration: live.iteration,

@@ -4,7 +4,7 @@ import type { Ledger } from '../ports/store.ts';
 import { vaultRootOf } from '../views/vault-paths.ts';
 import type { Prepared } from './prepare.ts';
 import { refuseProblems } from './problems.ts';
-import { finishPlan } from './vault.ts';
+import { finishPlan, refuseDoubtfulBoxes } from './vault.ts';
 import { readPlan } from './vault-files.ts';
 import { loopOfPlan, type PlanLoop } from './vault-loops.ts';
 
@@ -31,6 +31,7 @@ export async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boo
     await finish();
     return { over: loop, finish };
   }
+  if (prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
   const approval = loop?.state.approval;
   const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);
   if (!mayRun && !canAsk)

@@ -26,6 +26,7 @@ import { ownOf } from './library-own.ts';
 import { planAtHand } from './library-plan.ts';
 import { questioned } from './library-questions.ts';
 import { endedBefore, type LoopResult, resultOf } from './library-result.ts';
+import { isInterview } from './modes.ts';
 import { type Prepared, prepareLoop, type Remembered } from './prepare.ts';
 import { refuseProblems } from './problems.ts';
 import { keepEarlier } from './project.ts';
@@ -129,7 +130,7 @@ async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen)
   const { options, env, home, stop, say, by, flags } = call;
   const prepared = await carriedOver(given, chosen.state, env);
   const placed = await placedFor(call, ledger, prepared, chosen);
-  if (prepared.mode === 'project' && chosen.state === undefined)
+  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
     await keepEarlier({ folder: dirname(prepared.path) }, chosen.loop);
   const { onEscalation } = options;
   const questions = questioned(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);

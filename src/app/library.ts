@@ -26,8 +26,15 @@ export async function latestCheckpoint(place: LoopPlace): Promise<CheckpointReco
   return checkpoints.latestCheckpoint(place);
 }
 
+/** A mode may read documents of several kinds, told apart by their names. */
+const kinds: { readonly [Name in ModeName]?: readonly string[] } = {
+  prd: ['PRD.json', 'tasks.yaml'],
+  project: ['tasks.json', 'spec.md'],
+};
+
 /** How the documents of a mode are read and marked, without any file: `parse(mark(text, marks)) = apply(parse(text), marks)`. */
 export async function formatsOf(mode: ModeName): Promise<readonly Format[]> {
   const { openMode } = await import('./modes.ts');
-  return (await openMode(mode, '')).formats;
+  const modes = await Promise.all((kinds[mode] ?? ['']).map(name => openMode(mode, name)));
+  return modes.flatMap(one => one.formats);
 }

@@ -71,8 +71,11 @@ export interface Request {
   readonly flags: Flags;
   readonly remembered?: Remembered;
   readonly own?: Own;
+  /** Nothing of it is done yet (the approval of a plan): whoever will do it need not be there. */
+  readonly isOnlyRecorded?: true;
 }
 
+const nobodyYet: Staff = { performers: {}, facts: {} };
 const nobody: Own = { chain: [], performers: [], checks: [] };
 const nothing: Remembered = { lastGood: async () => undefined, settings: async () => undefined };
 
@@ -118,7 +121,7 @@ async function readFirst(place: Place, file: string | undefined, flags: Flags, r
   const { rounds } = resolved.run.config;
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
-    acceptTicked: flags['acceptTicked'] === true,
+    acceptTicked: flags['acceptTicked'] === true || found.mode === 'goal', // nobody else writes there
     ...(rounds === undefined ? {} : { rounds }),
   };
   const at = { mode: found.mode, path: found.path, directory: place.directory, options };
@@ -169,7 +172,8 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const { path, mode } = found;
   const ground = await lookAround(directory, env);
   const before = await remembered.settings(path);
-  const isAgentless = mode === 'plan' && document.tasks.every(task => task.performer !== undefined);
+  const isOnlyRecorded = request.isOnlyRecorded === true;
+  const isAgentless = isOnlyRecorded || (mode === 'plan' && document.tasks.every(task => task.performer !== undefined));
   const { run: chosen, isFound } = isAgentless
     ? { run: resolved, isFound: false }
     : await withAgents(withOwn(resolved, own), place, before);
@@ -177,9 +181,11 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const detected = isUnproven ? detectedFor(chosen, place) : undefined;
   const run = await withProof(chosen, { ...place, path }, ground, detected, own.checks);
   const strange = strangeTasks(run, document, basename(path));
-  if (run.settings.performers.includes('command')) refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
+  if (run.settings.performers.includes('command') && !isOnlyRecorded)
+    refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
   const needs = { config: run.config, settings: run.settings, ...place };
-  const staff = withActions(await staffOf(needs, own.performers), await buildActions(needs, path, document));
+  const hired = isOnlyRecorded ? nobodyYet : await staffOf(needs, own.performers);
+  const staff = withActions(hired, isOnlyRecorded ? {} : await buildActions(needs, path, document));
   const checks = [...(await buildChecks(needs)), ...own.checks];
   const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
   const notices = [...run.notices, ...found.notices, ...ground.notices, ...document.notices, ...promise, ...strange];

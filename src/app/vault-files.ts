@@ -51,6 +51,12 @@ export async function readPlan(path: string): Promise<PlanRead> {
   return { type: 'plan', plan: { path, text, identity, mode, id, document, isApprovalRequired, hash } };
 }
 
+/** Of a plan whose boxes have a record: what they say is no news. */
+export function withRecord(plan: PlanFile): PlanFile {
+  const parsed = planFormat.parse(plan.text, { acceptTicked: true });
+  return parsed.ok ? { ...plan, document: parsed.document } : plan;
+}
+
 /** For a terminal: nothing in it is obeyed or hidden. */
 export const shownText = (text: string): string => text.split(/\r?\n/).map(visible).join('\n');
 
@@ -60,12 +66,12 @@ export function unseenIn(text: string): readonly string[] {
   let isInside = false;
   text.split(/\r?\n/).forEach((line, at) => {
     if (isInside || line.includes('<!--'))
-      found.push(`line ${at + 1} holds a comment that a rendered page hides: ${visible(line.trim())}`);
+      found.push(`Line ${at + 1} holds a comment that a rendered page hides: ${visible(line.trim())}`);
     const opened = line.lastIndexOf('<!--');
     const closed = line.lastIndexOf('-->');
     isInside = opened > closed || (isInside && closed === -1);
     const doubt = suspicion(line);
-    if (doubt !== undefined) found.push(`line ${at + 1} ${doubt} It says: ${visible(line.trim())}`);
+    if (doubt !== undefined) found.push(`Line ${at + 1} ${doubt} It says: ${visible(line.trim())}`);
   });
   return found;
 }

@@ -1,4 +1,5 @@
 // The loops of a vault, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, relative } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
@@ -10,7 +11,7 @@ import type { Ledger, LoopRow } from '../ports/store.ts';
 import type { ViewFile } from '../views/mode-view.ts';
 import { VaultView } from '../views/vault.ts';
 import { type DashboardRow, dashboard } from '../views/vault-dashboard.ts';
-import { vaultPaths } from '../views/vault-paths.ts';
+import { type VaultPaths, vaultPaths } from '../views/vault-paths.ts';
 import { planStatus } from '../views/vault-status.ts';
 import { type PlanFile, plansOf, readPlan } from './vault-files.ts';
 
@@ -77,6 +78,10 @@ function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | u
   return { plan: id, file, status, iterations: state.iterations, at, ...(total > 0 ? { completed: done, total } : {}) };
 }
 
+/** A note in Needs_Action says why nobody goes on with it, and goes away with the reason. */
+const isRefused = (paths: VaultPaths, { plan, status }: DashboardRow): boolean =>
+  (status === 'approved' || status === 'executing') && existsSync(paths.blocked(plan));
+
 /** All plans of the folders, with what the ledger knows of them. */
 async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<readonly DashboardRow[]> {
   const paths = vaultPaths(root);
@@ -99,7 +104,9 @@ async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<
     const isAwaiting = !isDone && dirname(path) !== paths.approved;
     const told = rowOf(file, id, isAwaiting, loops.get(id));
     const known: DashboardRow = { ...base, plan: id, file, status: 'approved', ...told };
-    rows.push(isDone ? { ...known, status: 'completed' } : known);
+    rows.push(
+      isDone ? { ...known, status: 'completed' } : isRefused(paths, known) ? { ...known, status: 'blocked' } : known,
+    );
   }
   return rows;
 }

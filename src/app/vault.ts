@@ -2,15 +2,19 @@
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../core/errors.ts';
+import type { Input } from '../core/input.ts';
 import type { State } from '../core/state.ts';
-import { progress } from '../core/task.ts';
+import { findTask, progress, type TaskSpec } from '../core/task.ts';
+import { documentInput } from '../engine/document.ts';
 import { lintPlan, type PlanLint, setPlanFacts } from '../formats/plan.ts';
 import type { WrittenFacts } from '../formats/plan-marks.ts';
+import type { TaskSource } from '../ports/source.ts';
 import type { Ledger } from '../ports/store.ts';
 import { replaceFile } from '../sources/replace-file.ts';
 import { readText } from '../sources/text-file.ts';
 import { vaultFolders, vaultPaths } from '../views/vault-paths.ts';
 import { planStatus } from '../views/vault-status.ts';
+import { refuseProblems } from './problems.ts';
 import { movePlan, movePlanAside, type PlanFile, plansOf, readPlan } from './vault-files.ts';
 import { type PlanLoop, refreshDashboard, writeLoopViews } from './vault-loops.ts';
 
@@ -57,6 +61,36 @@ export async function findPlan(directory: string, root: string, word: string): P
   if (second !== undefined)
     throw new UsageError(`Several plans are called ${word}: ${matches.join(', ')}.`, 'Name the file.');
   return only;
+}
+
+/** Steps whose boxes say that nothing is left to do, and of which the ledger knows nothing (B48). */
+function unrecorded({ document }: PlanFile, loop: PlanLoop | undefined): readonly TaskSpec[] {
+  const isKnown = (id: string): boolean => loop !== undefined && findTask(loop.state.tasks, id) !== undefined;
+  return document.tasks.filter(task => (task.done || task.skipped || task.blocked === true) && !isKnown(task.id));
+}
+
+/** What a person must say yes to, because nobody else can know it; undefined when there is nothing of the kind. */
+export function doubtfulBoxes(plan: PlanFile, loop: PlanLoop | undefined): string | undefined {
+  const steps = unrecorded(plan, loop);
+  const [only] = steps;
+  if (only === undefined) return undefined;
+  const names = steps.slice(0, 5).map(task => task.id);
+  const which = steps.length === 1 ? `${only.id} is` : `${names.join(', ')}${steps.length > 5 ? ', …' : ''} are`;
+  return `${which} marked in the plan as done, failed or left out, and Ralph has no record of that.`;
+}
+
+/** Never trusted in silence: refused unless somebody says that the boxes are right. */
+export function refuseDoubtfulBoxes(plan: PlanFile, loop: PlanLoop | undefined): void {
+  const doubt = doubtfulBoxes(plan, loop);
+  if (doubt === undefined) return;
+  throw new UsageError(doubt, 'Untick what is still to be done, or say that the boxes are right: --accept-ticked', 5);
+}
+
+/** The plan as it stands when its loop begins: from then on a box that somebody ticks is an edit, and not believed. */
+export async function planAsRead(source: TaskSource): Promise<Input> {
+  const loaded = await source.load();
+  if (loaded.type === 'loaded') return documentInput(loaded);
+  refuseProblems(loaded.type === 'failed' ? loaded.problems : []);
 }
 
 /** Why this plan cannot be approved any more; undefined when it can. */
@@ -129,7 +163,12 @@ async function writeFacts(path: string, id: string, facts: WrittenFacts): Promis
 
 function factsOf(state: State): WrittenFacts {
   const { done } = progress(state.tasks);
-  return { status: planStatus(state), completedSteps: done, iterationsUsed: state.iterations };
+  const isIdle = state.iterations === 0 && state.ended === undefined && state.escalations.length === 0;
+  return {
+    status: isIdle && state.approval !== undefined ? 'approved' : planStatus(state),
+    completedSteps: done,
+    iterationsUsed: state.iterations,
+  };
 }
 
 export interface Finished {

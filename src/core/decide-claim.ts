@@ -26,12 +26,15 @@ export interface Ending {
 }
 
 /** The task has used up its attempts: it is parked so that others can go on. */
-export function parkIfSpent(state: State, id: string, now: number): readonly Event[] {
+export function parkIfSpent(state: State, id: string, now: number, error?: string): readonly Event[] {
   const task = findTask(state.tasks, id);
   const attemptsMax = task?.attemptsMax ?? state.settings.limits.attemptsPerTaskMax;
   if (task === undefined || state.settings.stepwise || task.attempts < attemptsMax) return [];
-  const by = task.attemptsMax === undefined ? ' (--max-attempts)' : ''; // else the document says so itself
-  const because = `${plural(task.attempts, 'attempt')} without a proven result, ${attemptsMax} allowed${by}`;
+  const flag = state.settings.mode === 'plan' && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
+  const by = task.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
+  const how = error === undefined ? 'without a proven result' : 'failed';
+  const last = error === undefined ? '' : `; the last error: ${takeCharacters(error.replace(/\s+/g, ' '), 300)}`;
+  const because = `${plural(task.attempts, 'attempt')} ${how}, ${attemptsMax} allowed${by}${last}`;
   return [{ type: 'task.blocked', at: now, task: id, because }];
 }
 
@@ -94,7 +97,9 @@ export function readClaims(ending: Ending): readonly Event[] {
   }
   if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
   if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
-  events.push(...readPromise(ending, claimed !== undefined));
+  // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
+  const isSaid = refused !== undefined || (state.settings.stepwise && claimed !== undefined && !signals.promise);
+  if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
   if (claimed === undefined)
     return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task, now)];
   return [...events, ...claim(ending, claimed)];

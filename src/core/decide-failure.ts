@@ -6,7 +6,7 @@ import { askAboutEffect } from './decide-action.ts';
 import { type Ending, parkIfSpent } from './decide-claim.ts';
 import { raise } from './decide-question.ts';
 import type { Event, EventOf } from './event.ts';
-import { type Failure, failsToStart, failureRules } from './failure.ts';
+import { countsAsAttempt, type Failure, failsToStart, failureRules } from './failure.ts';
 import { formatDuration, plural } from './format.ts';
 import { normalise } from './repetition.ts';
 import type { LiveIteration, State } from './state.ts';
@@ -28,13 +28,21 @@ export function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iterati
   }
   const { retryMs } = state.settings;
   if (retryMs !== null) {
-    const waitMs = retryMs[live.attempt - 1];
+    // A step that is given up now has no next try to wait for, and others may go on.
+    const waitMs = isSpent(ending) ? undefined : retryMs[Math.min(live.attempt, retryMs.length) - 1];
     return waitMs === undefined ? {} : { waitUntil: now + waitMs, waitFor: 'backoff' };
   }
   return {
     waitUntil: now + backoffMs(state.failuresInRow + 1, chance, backoffBaseMs, backoffMsMax),
     waitFor: 'backoff',
   };
+}
+
+function isSpent({ state, live, failure }: Ending): boolean {
+  const task = findTask(state.tasks, live.task);
+  if (task === undefined || failure === undefined) return false;
+  const { attemptsMax = state.settings.limits.attemptsPerTaskMax, performer } = task;
+  return countsAsAttempt(failure.kind, performer !== undefined) && task.attempts >= attemptsMax;
 }
 
 export function afterFailure(ending: Ending): readonly Event[] {
@@ -78,7 +86,8 @@ export function afterFailure(ending: Ending): readonly Event[] {
   const same = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
   const threshold = state.settings.sameErrorsToEscalate;
   if (!rule.counts || threshold === null || same < threshold) {
-    return rule.counts ? [...events, ...parkFailed(ending)] : events;
+    const isAction = findTask(state.tasks, live.task)?.performer !== undefined;
+    return countsAsAttempt(failure.kind, isAction) ? [...events, ...parkFailed(ending)] : events;
   }
   if (failsToStart(failure.kind)) return [...events, ...parkFailed(ending)];
   const because = `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`;
@@ -86,22 +95,25 @@ export function afterFailure(ending: Ending): readonly Event[] {
 }
 
 /** A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look. */
-function parkFailed({ state, live, now }: Ending): readonly Event[] {
-  const isReviewer = findTask(state.tasks, live.task)?.closing === 'findings';
-  return isReviewer ? [] : parkIfSpent(state, live.task, now);
+function parkFailed({ state, live, now, failure }: Ending): readonly Event[] {
+  const task = findTask(state.tasks, live.task);
+  if (task?.closing === 'findings') return [];
+  // Whoever is asked about an action must know what its tool said.
+  return parkIfSpent(state, live.task, now, task?.performer === undefined ? undefined : failure?.detail);
 }
 
 /** In a review a person is asked where other modes end the loop (seed 001, part 3). */
-function errorsToEscalate({ state, failure, now }: Ending): readonly Event[] | undefined {
+function errorsToEscalate({ state, live, failure, now }: Ending): readonly Event[] | undefined {
   const { mode, limits } = state.settings;
   const errors = state.errorsInRow + 1;
   if (mode !== 'review' || failure === undefined || !failureRules[failure.kind].counts) return undefined;
   if (errors < limits.consecutiveErrorsMax) return undefined;
   const question = {
     kind: 'stuck' as const,
-    summary: `${errors} failures in a row`,
+    findings: [live.task],
+    summary: `${errors} failures in a row, the last one of ${live.task}`,
     context: failure.detail,
-    options: ['Go on and try again'],
+    options: ['Go on and try again', `Leave ${live.task} out and go on`],
     question: 'Look at the last error, then go on or stop.',
   };
   return raise(

@@ -127,15 +127,23 @@ const aboutEffect: Meaning = (_state, { task, iteration = 0 }, answer, by, now) 
   return [{ type: 'task.reopened', at: now, task, because: `${by} says that it did not happen` }];
 };
 
+/** Too many failures concern everybody; only the task that failed last can be left out. */
+const aboutFailures: Meaning = (state, escalation, answer, by, now) => {
+  const isLeftOut = answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 2);
+  if (answer.kind === 'text') return [guidance(escalation, answer.text, by, now)];
+  return openTasks(state.tasks)
+    .filter(task => isLeftOut && escalation.findings?.includes(task.id))
+    .map(task => skipTask(task.id, by, now));
+};
+
 const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
-  stuck: (state, escalation, answer, by, now) =>
+  stuck: (state, escalation, answer, by, now) => {
+    if (escalation.task === undefined) return aboutFailures(state, escalation, answer, by, now);
     // Our own stuck question offers "leave this task out" as its second option; an agent's options are the agent's.
-    escalation.options[1] === 'Leave this task out' &&
-    answer.kind === 'option' &&
-    answer.option === 2 &&
-    escalation.task !== undefined
+    return escalation.options[1] === 'Leave this task out' && answer.kind === 'option' && answer.option === 2
       ? [skipTask(escalation.task, by, now)]
-      : aboutTask(state, escalation, answer, by, now),
+      : aboutTask(state, escalation, answer, by, now);
+  },
   deviation: aboutTask,
   unknown: aboutTask,
   blocked: aboutStall,

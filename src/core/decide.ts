@@ -40,7 +40,8 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
       : 'it depends on nothing open';
   const first = preferredFor(state, id);
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
-  const because = `first ready task in document order: ${why}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
+  const order = state.settings.stepwise ? 'the task of this loop' : `first ready task in document order: ${why}`;
+  const because = `${order}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
   return [
     {
       type: 'iteration.started',
@@ -113,7 +114,10 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
   if (failed !== undefined)
     return [event, ...raise(state, unwritable(failed), now, 'the document could not be written')];
   if (restored === undefined) return [event];
-  const text = `The task document was damaged in the last iteration. ${restored} Change nothing in it but the status of your own task.`;
+  const text =
+    state.settings.mode === 'review'
+      ? `The document was damaged in the last iteration. ${restored} Mend it where an issue says so, and never empty or remove it.`
+      : `The task document was damaged in the last iteration. ${restored} Change nothing in the task document but the status of your own task.`;
   return [event, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a damaged document was restored' }];
 };
 

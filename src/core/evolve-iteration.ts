@@ -2,11 +2,12 @@
 import { closedBreaker, withFailure } from './breaker.ts';
 import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
-import { failsToStart, failureRules } from './failure.ts';
+import { countsAsAttempt, failsToStart, failureRules } from './failure.ts';
 import { clocked, present, shown, withDue, withLive, withTask } from './fold.ts';
 import { hasNewItem, isAdvance } from './handoff.ts';
 import { obstaclesAfter } from './obstacles.ts';
 import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
+import { findTask } from './task.ts';
 
 /** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */
 const said = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
@@ -148,7 +149,8 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const live = ticking.live.find(one => one.iteration === event.iteration);
   const { handoff, repetition, report, refusal, lastIteration, ...rest } = ticking;
   // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
-  const blameless = event.failure !== undefined && !failureRules[event.failure.kind].counts;
+  const isAction = findTask(ticking.tasks, event.task)?.performer !== undefined;
+  const blameless = event.failure !== undefined && !countsAsAttempt(event.failure.kind, isAction);
   const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;
   const advanced = tried && live !== undefined && isAdvance(ticking, live, event.report);
   const isHeard = tried && event.outcome !== 'handed-off' && !(event.failure && failsToStart(event.failure.kind));

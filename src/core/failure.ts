@@ -90,6 +90,10 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   unknown: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
 };
 
+/** An agent is not blamed for its provider; of an action every try is one of the few that it has (seed 004). */
+export const countsAsAttempt = (kind: FailureKind, isAction: boolean): boolean =>
+  failureRules[kind].counts || (isAction && kind !== 'stopped');
+
 /** The agent as such does not run: no task has anything to do with it. */
 export const failsToStart = (kind: FailureKind): boolean => kind === 'spawn' || kind === 'no-start';
 

@@ -15,7 +15,7 @@ function findTasks({ reviewers, roundsMax }: ReviewSettings, round: number): rea
   return [...new Set(reviewers)].map(role => ({
     ...open,
     id: `R${round}-${role}`,
-    title: `Round ${round} of at most ${roundsMax}: review as ${role}`,
+    title: `Review as ${role}, round ${round} of ${roundsMax}`,
     description: 'Look at the document, change nothing, and say what is wrong with it.',
     criteria: ['The last message holds one <review> block by the schema'],
     reads: true,

@@ -12,7 +12,7 @@ const issueCharsMax = 500;
 const placeCharsMax = 200;
 
 export type ReviewReading =
-  /** `leftOut`: what of the block was not taken, and why, in one sentence. */
+  /** `leftOut`: what of the block was not taken, and why, as the end of a sentence. */
   { readonly answer: ReviewAnswer; readonly leftOut?: string } | { readonly problem: string };
 
 /** The body of the last block that begins a line of its own words; a string says why there is none. */
@@ -93,7 +93,7 @@ const schema =
   'an issue is {"issue": text, "severity": critical, high, medium or low, "place": text, "confidence": 0 to 100}';
 
 function sentence(parts: readonly string[]): { readonly leftOut?: string } {
-  return parts.length === 0 ? {} : { leftOut: `Of the review was not taken: ${parts.join('; ')}.` };
+  return parts.length === 0 ? {} : { leftOut: `not taken: ${parts.join('; ')}` };
 }
 
 /** Keys that we do not know are ignored. An answer whose issues are all unreadable is no answer: it would pass for praise. */

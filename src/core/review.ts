@@ -117,11 +117,17 @@ export function reviewAchievement(state: Reviewing): string | undefined {
   if (review === null) return undefined;
   const standing = reviewStanding(state);
   if (!isAchieved(standing, review)) return undefined;
-  const { round, fixes, currentConfidence = 0 } = standing;
+  const { round, finders, fixes, currentConfidence = 0 } = standing;
+  const absent = finders.filter(task => task.status === 'skipped');
   const fixed = fixedCount(fixes);
   const left = fixes.length - fixed;
-  const mended = `${fixed} of ${plural(fixes.length, 'issue')} fixed${left === 0 ? '' : `, ${left} left out by a person`}`;
-  return `review round ${round} found nothing, confidence ${currentConfidence} of ${review.targetConfidence}${fixes.length === 0 ? '' : `; ${mended}`}`;
+  const parts = [
+    `review round ${round} found nothing, confidence ${currentConfidence} of ${review.targetConfidence}`,
+    ...(absent.length === 0 ? [] : [`${plural(absent.length, 'reviewer')} left out ${named(absent)}`]),
+    ...(fixes.length === 0 ? [] : [`${fixed} of ${plural(fixes.length, 'issue')} fixed`]),
+    ...(left === 0 ? [] : [`${left} left out`]),
+  ];
+  return parts.join('; ');
 }
 
 function named(tasks: readonly Task[]): string {
@@ -160,7 +166,9 @@ export function reviewShortfall(state: Reviewing): string | undefined {
   const { targetConfidence, roundsMax } = review;
   const parts = [
     ...(answers === undefined
-      ? [`none of its ${plural(finders.length, 'reviewer')} answered ${named(finders)}`]
+      ? [
+          `${finders.length === 1 ? 'its reviewer did not answer' : `none of its ${finders.length} reviewers answered`} ${named(finders)}`,
+        ]
       : failed.length === 0
         ? []
         : [`${failed.length} of ${plural(finders.length, 'reviewer')} did not answer ${named(failed)}`]),

@@ -67,6 +67,8 @@ export const criteria: readonly Criterion[] = [
       if (state.settings.review !== null) return reviewAchievement(state);
       const { total, done, skipped, open } = progress(state.tasks);
       if (open > 0) return undefined;
+      if (state.settings.stepwise && done > 0)
+        return state.settings.mode === 'goal' ? 'the goal is reached' : 'the task is complete';
       return `${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`;
     },
   },
@@ -125,7 +127,8 @@ export const criteria: readonly Criterion[] = [
       if (halted !== undefined) return halted;
       const { noProgressIterations } = state.settings.limits;
       if (state.sinceProgress < noProgressIterations) return undefined;
-      return `no task completed in the last ${plural(state.sinceProgress, 'iteration')}`;
+      const what = state.settings.stepwise ? 'nothing new' : 'no task completed';
+      return `${what} in the last ${plural(state.sinceProgress, 'iteration')}`;
     },
   },
 ];

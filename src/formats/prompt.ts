@@ -13,6 +13,7 @@ import { readWishes } from './wishes.ts';
 /** An agent reads all of it in every iteration. */
 const promptCharsMax = 1024 * 1024;
 const titleCharsMax = 120;
+const goalCharsMax = 500;
 
 export interface PromptFormatSettings {
   /** The id of its one task. */
@@ -102,11 +103,12 @@ function parsePrompt(text: string, id: string, options: FormatOptions): Parsed {
   }
   if (problems.count > 0) return { ok: false, problems: problems.located(text) };
   const title = titleOf(lines, boxes);
+  const goal = id === 'goal' ? shortened(description, goalCharsMax) : title;
   const state = stateOf(boxes);
   const task = { id, title, description, criteria: [], dependsOn: [], done: state === 'x', skipped: state === '-' };
   const document: ParsedDocument = {
     project: title,
-    goal: title,
+    goal,
     tasks: [task],
     notices: [...notices, ...watchTicked([task], options), ...watchHidden(lines, positionAt(text, start).line)],
     ...(wishes === undefined ? {} : { wishes }),
@@ -129,7 +131,16 @@ function titleOf(lines: readonly MarkdownLine[], boxes: readonly Box[]): string 
   const shownLines = lines.filter(line => !hidden.has(line) && line.text.trim() !== '');
   const first = shownLines.find(line => !line.isCode && !line.isComment) ?? shownLines[0];
   const title = lines.map(line => heading(line)?.text ?? '').find(text => text !== '');
-  return takeCharacters(title ?? first?.text.trim() ?? '', titleCharsMax);
+  return shortened(title ?? first?.text ?? '', titleCharsMax);
+}
+
+/** On one line, cut between words. */
+function shortened(text: string, charsMax: number): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  if (line.length <= charsMax) return line;
+  const cut = takeCharacters(line, charsMax - 1);
+  const space = cut.lastIndexOf(' ');
+  return `${space > charsMax / 2 ? cut.slice(0, space) : cut}…`;
 }
 
 function markPrompt(text: string, mark: TaskMark): string {

@@ -1,6 +1,6 @@
 // Writes one task as YAML, line by line: plain where that is safe, quoted as JSON where it is not.
 
-export type YamlValue = string | boolean | readonly string[];
+type YamlValue = string | boolean | readonly string[];
 export type YamlMember = readonly [key: string, value: YamlValue];
 
 const plain = /^[A-Za-z](?:[A-Za-z0-9 _.()/'-]*[A-Za-z0-9.)])?$/;
@@ -24,8 +24,7 @@ function memberLines([key, value]: YamlMember): readonly string[] {
     if (!isBlock(value)) return [`${key}: ${yamlScalar(value)}`];
     return [`${key}: |-`, ...value.split('\n').map(line => (line === '' ? '' : `  ${line}`))];
   }
-  const isShort = value.every(one => /^[\w.-]{1,64}$/.test(one));
-  if (isShort) return [`${key}: [${value.map(yamlScalar).join(', ')}]`];
+  if (key.startsWith('dep')) return [`${key}: [${value.map(yamlScalar).join(', ')}]`];
   return [`${key}:`, ...value.map(one => `  - ${yamlScalar(one)}`)];
 }
 

@@ -29,11 +29,13 @@ function documentPath({ document, directory }: State): string {
 }
 
 function documentSection(state: State, facts: Facts): string {
+  const path = oneLine(facts['document'] ?? documentPath(state));
+  const isAway = path.startsWith('../') || path.startsWith('/');
   const { section = facts['section'] ?? '', workflow = facts['workflow'] ?? '' } = state.settings.review ?? {};
   return [
     '## The document',
     '',
-    `It is the file \`${oneLine(facts['document'] ?? documentPath(state))}\` in the folder that you are in. Read it there, and whatever it refers to.`,
+    `It is the file \`${path}\`${isAway ? ', outside of the folder that you are in' : ' in the folder that you are in'}. Read it there, and whatever it refers to.`,
     ...(workflow === '' ? [] : [`It belongs to the workflow "${oneLine(workflow)}".`]),
     ...(section === ''
       ? []

@@ -2,10 +2,11 @@
 import { plural } from '../core/format.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
-import { hasStorageTrouble, type State } from '../core/state.ts';
+import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { TerminationReason } from '../core/termination.ts';
 import { costWords } from './cost.ts';
+import { standingWords } from './step-words.ts';
 
 /** One full stop, also after an abbreviation. */
 const ended = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
@@ -22,12 +23,21 @@ interface EndRow {
   readonly next: (state: State) => readonly string[];
 }
 
-const resumeWith =
-  (flag: string) =>
-  (state: State): readonly string[] => [
-    `ralph resume ${state.name} ${flag}   # go on, counters kept`,
-    `ralph report ${state.name}`,
-  ];
+/** The limit that was met, twice as high: a line that works as it is typed. */
+function raised({ ended: end, settings: { limits }, usage, iterations }: State): string {
+  const twice = (used: number, max: number | null, unit: number): number =>
+    Math.ceil((2 * Math.max(used, max ?? 0)) / unit);
+  const because = end?.because ?? '';
+  if (because.includes('--max-tokens')) return `--max-tokens ${twice(totalTokens(usage), limits.tokensMax, 1)}`;
+  if (because.includes('--deadline')) return '--deadline HH:MM';
+  if (end?.reason === 'max_duration') return `--max-duration ${twice(0, limits.durationMsMax, 60_000)}m`;
+  if (end?.reason === 'max_iterations') return `--max-iterations ${twice(iterations, limits.iterationsMax, 1)}`;
+  return `--max-cost ${twice(usage.costUsdMicros, limits.costUsdMicrosMax, 1_000_000)}`;
+}
+const resume = (state: State): readonly string[] => [
+  `ralph resume ${state.name} ${raised(state)}   # go on, counters kept`,
+  `ralph report ${state.name}`,
+];
 const lookAt = (state: State): readonly string[] => [
   `ralph explain ${state.name}   # why, step by step`,
   `ralph logs ${state.name}      # what the agent said`,
@@ -58,12 +68,13 @@ const rows: Readonly<Record<TerminationReason, EndRow>> = {
   circuit_breaker_open: { exitCode: 6, words: 'Stopped: no agent recovered', next: lookAt },
   health_failure: { exitCode: 6, words: 'Stopped: the agent keeps getting stuck', next: lookAt },
   consecutive_errors: { exitCode: 6, words: 'Stopped: too many errors in a row', next: lookAt },
-  budget_exhausted: { exitCode: 4, words: 'Stopped: the money is used up', next: resumeWith('--max-cost AMOUNT') },
-  max_iterations: { exitCode: 3, words: 'Stopped: all iterations are used up', next: resumeWith('--max-iterations N') },
+  budget_exhausted: { exitCode: 4, words: 'Stopped: the money is used up', next: resume },
+  max_iterations: { exitCode: 3, words: 'Stopped: all iterations are used up', next: resume },
   max_duration: {
     exitCode: 3,
     words: 'Stopped: the time is used up',
-    next: state => resumeWith(state.ended?.because.includes('--deadline') ? '--deadline T' : '--max-duration D')(state),
+    // An average is no limit that could be raised for a loop that is over.
+    next: state => (state.ended?.because.includes('--max-average-duration') ? lookAt(state) : resume(state)),
   },
   no_progress: { exitCode: 6, words: 'Stopped: no progress', next: lookAt },
 };
@@ -82,7 +93,7 @@ export function endedByLimit(state: State): boolean {
 function tally(state: State): string {
   const { done, total, skipped, blocked } = progress(state.tasks);
   const parts = [
-    `${done}/${total} tasks done`,
+    state.settings.stepwise ? standingWords(state) : `${done}/${total} tasks done`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(blocked > 0 ? [`${blocked} parked`] : []),
     effort(state),
@@ -92,11 +103,14 @@ function tally(state: State): string {
 
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
+  const { stepwise } = state.settings;
+  const uncommitted = stepwise ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
+  const onWord = stepwise ? '' : `${plural(unverified, 'task')} `;
   const parts = [
     plural(state.iterations, 'iteration'),
     costWords(state),
-    ...(state.uncommitted.length > 0 ? [`${plural(state.uncommitted.length, 'task')} done but NOT committed`] : []),
-    ...(unverified > 0 ? [`verified: false (${plural(unverified, 'task')} on the agent's word)`] : []),
+    ...(state.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
+    ...(unverified > 0 ? [`verified: false (${onWord}on the agent's word)`] : []),
   ];
   return parts.join(', ');
 }
@@ -106,6 +120,8 @@ const unachievedReview: EndRow = {
   exitCode: 3,
   words: 'Over, but not done',
   next: state => [
+    // What an undo has opened again can be gone on with.
+    ...(reviewShortfall(state) === undefined ? [`ralph resume ${state.name}   # go on, counters kept`] : []),
     'the same command with --new   # reviews the document as it is now, with new rounds',
     `ralph report ${state.name}`,
   ],
@@ -113,8 +129,7 @@ const unachievedReview: EndRow = {
 
 /** A loop in which everything was skipped is over, but nothing was done. */
 function rowOf(state: State, reason: TerminationReason): EndRow {
-  if (reason === 'max_iterations' && state.settings.review !== null && reviewShortfall(state) !== undefined)
-    return unachievedReview;
+  if (reason === 'max_iterations' && state.ended?.because.includes('(--rounds)')) return unachievedReview;
   const { done, skipped } = progress(state.tasks);
   return reason === 'goal_achieved' && done === 0 && skipped > 0
     ? { ...rows[reason], words: 'Over, nothing done' }
@@ -142,7 +157,8 @@ export function endingOf(state: State, requireChecks = false): Ending {
   }
   if (row.exitCode === 0 && requireChecks && unverified > 0) return { exitCode: 8, sentence, next };
   if (row.exitCode === 6 && everyClaimFailed(state)) {
-    return { exitCode: 8, sentence: `${sentence} Every open task's last claim failed its check.`, next };
+    const whose = state.settings.stepwise ? 'The' : "Every open task's";
+    return { exitCode: 8, sentence: `${sentence} ${whose} last claim failed its check.`, next };
   }
   return { exitCode: row.exitCode, sentence, next };
 }
@@ -190,6 +206,9 @@ function standing(state: State): Ending {
   return {
     exitCode,
     sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
-    next: [`ralph inbox`, `ralph answer ${state.name}/${first.id} --option 1   # or --text, --skip, --retry, --abort`],
+    next: [
+      `ralph inbox`,
+      `ralph answer ${state.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3' : '--text'}, --skip, --retry, --abort`,
+    ],
   };
 }

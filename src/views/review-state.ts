@@ -106,7 +106,7 @@ export class ReviewStateView implements ModeView {
     const review: Partial<ReviewSettings> = state.settings.review ?? {};
     const standing = reviewStanding(state);
     const counts = issueCounts(state);
-    const fix = state.live.find(live => findTask(state.tasks, live.task)?.closing !== 'findings');
+    const fix = standing.fixes.find(task => task.status === 'active');
     const fields = {
       active: state.ended === undefined,
       workflow_name: oneLine(review.workflow ?? '', nameCharsMax),
@@ -114,7 +114,7 @@ export class ReviewStateView implements ModeView {
       content_path: contentPath(state),
       current_round: standing.round,
       max_rounds: review.roundsMax ?? 0,
-      current_fix_iteration: fix?.attempt ?? 0,
+      current_fix_iteration: fix?.attempts ?? 0,
       max_fix_iterations: limits.attemptsPerTaskMax,
       initial_confidence: standing.initialConfidence ?? null,
       current_confidence: standing.currentConfidence ?? null,
@@ -157,7 +157,9 @@ function originalPrompt(state: State, review: Partial<ReviewSettings>): string {
   const belongs = workflow === '' ? '' : `, which belongs to the workflow ${yaml(oneLine(workflow, nameCharsMax))}`;
   return [
     `Review ${part}${yaml(contentPath(state))}${belongs}.`,
-    `Let ${reviewers.map(role => oneLine(role, nameCharsMax)).join(', ')} look at it side by side, each with a fresh context.`,
+    reviewers.length === 1
+      ? `Let ${oneLine(reviewers[0] ?? '', nameCharsMax)} look at it with a fresh context.`
+      : `Let ${reviewers.map(role => oneLine(role, nameCharsMax)).join(', ')} look at it side by side, each with a fresh context.`,
     'Merge what they find, mend every issue in the document one at a time, then let them look again.',
     `Go on until a round finds nothing and nobody is less than ${targetConfidence} % confident, for at most ${plural(roundsMax, 'round')}.`,
     'Say <review-complete>ALL_ISSUES_RESOLVED</review-complete> only when that is so.',

@@ -4,9 +4,12 @@ import type { State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { Problem } from '../ports/source.ts';
 import { endingOf } from './ending.ts';
-import { fileId } from './vault-paths.ts';
+import { fileId, planName } from './vault-paths.ts';
 import { currentStep, stepNumber, type Trouble } from './vault-status.ts';
 import { frontMatter, inline, noteLink, quotation } from './vault-text.ts';
+
+const nameOf = ({ document, directory, projectId }: State): string =>
+  planName(document, directory, fileId(projectId)).replaceAll('`', "'");
 
 const numbered = (lines: readonly string[]): readonly string[] => lines.map((line, at) => `${at + 1}. ${line}`);
 
@@ -18,12 +21,14 @@ function troubleText({ task, what, detail }: Trouble): readonly string[] {
   const title = task === undefined ? [] : [`**Step ${stepNumber(task.id)}:** ${inline(task.title)}  `];
   const attempts =
     task === undefined || task.attempts === 0 ? [] : [`**Attempts:** ${plural(task.attempts, 'attempt')}  `];
-  return [...title, ...attempts, `**Error:** ${inline(what)}`, ...(detail === '' ? [] : ['', quotation(detail)]), ''];
+  const isSaid = detail === '' || inline(what).includes(inline(detail));
+  return [...title, ...attempts, `**Error:** ${inline(what)}`, ...(isSaid ? [] : ['', quotation(detail)]), ''];
 }
 
 export function blockedText(state: State, found: readonly Trouble[], fileName: string): string {
   const first = found.find(one => one.task !== undefined)?.task;
   const step = first === undefined ? currentStep(state) : stepNumber(first.id);
+  const isEffect = state.escalations[0]?.kind === 'effect';
   const isAsked = state.escalations.length > 0;
   return [
     frontMatter({ plan_id: fileId(state.projectId), step_num: step, severity: 'high', action_required: true }),
@@ -37,11 +42,14 @@ export function blockedText(state: State, found: readonly Trouble[], fileName: s
     '',
     ...numbered([
       `Look at the step in ${noteLink(fileName)} and at what was tried: \`ralph explain ${state.name}\``,
-      'Mend the cause. An edit of the plan itself needs a new approval: `ralph plan approve`',
+      isEffect
+        ? 'Look where its effect would show: only you can see whether it happened'
+        : 'Mend the cause. An edit of the plan itself needs a new approval: `ralph plan approve`',
       isAsked ? 'Answer the question:' : 'Reopen the loop; its counters stay:',
     ]),
+    ...(state.escalations[0]?.options ?? []).map((option, at) => `   - ${at + 1}: ${inline(option)}`),
     ...commandLines(state),
-    `4. Go on: \`ralph plan run ${fileId(state.projectId)}\` (a running \`ralph plan watch\` does it by itself)`,
+    `4. Go on: \`ralph plan run ${nameOf(state)}\` (a running \`ralph plan watch\` does it by itself)`,
     '',
   ].join('\n');
 }
@@ -78,7 +86,7 @@ export function escalatedText(state: State, fileName: string): string {
       'Do what is left by hand, or give the same loop more room; its counters stay:',
     ]),
     ...commandLines(state),
-    `3. Then go on: \`ralph plan run ${id}\``,
+    `3. Then go on: \`ralph plan run ${nameOf(state)}\``,
     '',
   ].join('\n');
 }
@@ -94,7 +102,7 @@ export function brokenText(id: string, problems: readonly Problem[]): string {
   return [
     frontMatter({ plan_id: fileId(id), step_num: 0, severity: 'high', action_required: true }),
     '',
-    '# Plan blocked: it cannot run as it is written',
+    '# Plan blocked: it cannot run as it is',
     '',
     `**Error:** ${plural(problems.length, 'problem')}`,
     '',
@@ -104,8 +112,8 @@ export function brokenText(id: string, problems: readonly Problem[]): string {
     '## Recovery',
     '',
     ...numbered([
-      'Mend the plan where it lies; `ralph plan lint FILE` lists everything that is left',
-      'Nothing of it was done. A running `ralph plan watch` looks again as soon as the file is saved',
+      'Do what is said above. Where the text is wrong, mend it where it lies: `ralph plan lint FILE` lists all that is left',
+      'Until then nothing more of it is done. A running `ralph plan watch` looks again as soon as the file is saved',
     ]),
     '',
   ].join('\n');

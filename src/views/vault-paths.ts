@@ -43,6 +43,13 @@ export function vaultRootOf(document: string, directory: string): string {
   return `${directory}/vault`;
 }
 
+/** How a command names a plan, typed in the folder of work: by its id where that is looked for, else by its file. */
+export function planName(document: string, directory: string, id: string): string {
+  if (document.startsWith(`${directory}/vault/`)) return id;
+  const path = document.startsWith(`${directory}/`) ? document.slice(directory.length + 1) : document;
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
 export interface VaultPaths {
   readonly root: string;
   readonly plans: string;

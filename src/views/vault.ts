@@ -60,6 +60,8 @@ function actionOf(event: Event): string | undefined {
       return `asked ${event.escalation.id}`;
     case 'escalation.answered':
       return `was answered ${fileId(event.id)}`;
+    case 'loop.resumed':
+      return 'resumed';
     case 'loop.ended':
       return `ended (${event.reason})`;
     default:
@@ -98,7 +100,8 @@ export class VaultView implements ModeView {
 
   files(state: State): readonly ViewFile[] {
     const id = state.projectId;
-    const isUnderWay = state.loaded && state.ended?.reason !== 'goal_achieved';
+    const isBegun = state.iterations > 0 || state.escalations.length > 0 || state.ended !== undefined;
+    const isUnderWay = isBegun && state.ended?.reason !== 'goal_achieved';
     const found = troubles(state, this.errors);
     const isEscalated = planStatus(state) === 'escalated';
     return [

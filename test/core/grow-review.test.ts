@@ -136,7 +136,7 @@ describe('a review is achieved', () => {
     world.skips('I1');
     expect([isReviewAchieved(world.state), isReviewLeftToPeople(world.state)]).toEqual([true, false]);
     expect(reviewAchievement(world.state)).toBe(
-      'review round 2 found nothing, confidence 99 of 95; 0 of 1 issue fixed, 1 left out by a person',
+      'review round 2 found nothing, confidence 99 of 95; 0 of 1 issue fixed; 1 left out',
     );
   });
 

@@ -1,7 +1,7 @@
 // Proves that a goal runs through the public API as on the command line: reached, refused by limits and errors, stopped and resumed.
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { type Check, type LoopOptions, memoryLedger, runLoop, UsageError } from '../../src/index.ts';
 import { fails, player, report, stage, untilStopped } from './stage.ts';
 
@@ -33,7 +33,7 @@ describe('a goal through runLoop', () => {
       onEvent: event => told.push(event.type),
     });
     expect(result).toMatchObject({ how: 'ended', reason: 'goal_achieved', exitCode: 0, verified: true, ran: true });
-    expect(result.summary).toMatch(/^Done: 1 of 1 task done, 2 iterations, \$0\.04\.$/);
+    expect(result.summary).toMatch(/^Done: .*, 2 iterations, \$0\.04\.$/);
     expect(proofs).toBe(2); // before any work, and for the claim
     expect(result.report.checks).toEqual([
       { iteration: 2, task: 'goal', check: 'own check: the page is there', passed: true },
@@ -56,9 +56,10 @@ describe('a goal through runLoop', () => {
   it('given errors only, then five in a row end it, and the same call does not silently begin again', async () => {
     const { directory, home } = stage();
     const agent = player('mine', () => fails);
-    const options: LoopOptions = { goal, directory, home, agent, settings, limits: { iterationsWithoutProgress: 50 } };
     const other = player('other', () => fails);
-    const result = await runLoop({ ...options, agent: undefined as never, performers: [agent, other] } as LoopOptions);
+    const limits = { iterationsWithoutProgress: 50 };
+    const options: LoopOptions = { goal, directory, home, performers: [agent, other], settings, limits };
+    const result = await runLoop(options);
     expect(result).toMatchObject({ reason: 'consecutive_errors', exitCode: 6, verified: false });
     expect(result.state.iterations).toBe(5);
     expect([agent.seen.length, other.seen.length]).toEqual([3, 2]); // the third error hands over
@@ -104,6 +105,9 @@ describe('a goal through runLoop', () => {
     expect(open.questions.map(one => one.summary)).toEqual(['no key']);
     const declined = await runLoop({ goal, directory, home, agent, settings, onEscalation: () => undefined });
     expect(declined).toMatchObject({ how: 'waiting', exitCode: 5, loop: open.loop });
+    const raised = await runLoop({ goal, directory, home, agent, settings, limits: { iterations: 7 } });
+    expect(raised.state.settings.limits.iterationsMax).toBe(7);
+    await expect(runLoop({ goal, directory, home, settings })).rejects.toThrow('No agent is called "mine".');
     const answered = await runLoop({
       goal,
       directory,
@@ -121,12 +125,40 @@ describe('a goal through runLoop', () => {
     const gone = await runLoop({ goal, directory, memory: true, agent, settings });
     expect(gone).toMatchObject({ reason: 'goal_achieved' });
     expect(gone.paths).toBeUndefined();
+    expect(existsSync(dirname(dirname(gone.state.document)))).toBe(false);
     expect(existsSync(home)).toBe(false);
     const ledger = memoryLedger();
     const kept = await runLoop({ goal, directory, home, ledger, agent, settings });
     expect((await ledger.store.loops()).map(row => row.loop)).toEqual([kept.loop]);
     expect(existsSync(join(home, 'ralph.db'))).toBe(false);
     expect(await ledger.store.verify(kept.loop)).toMatchObject({ ok: true });
+  });
+
+  it('given variables of the process, then they count only when they are handed over', async () => {
+    const { directory, home } = stage();
+    vi.stubEnv('RALPH_MAX_ITERATIONS', '1');
+    const agent = player('mine', ({ iteration }) => (iteration < 3 ? `${going}\n${iteration}` : done));
+    const options: LoopOptions = { goal, directory, home, ledger: memoryLedger(), agent, settings };
+    expect(await runLoop(options)).toMatchObject({ reason: 'goal_achieved', state: { iterations: 3 } });
+    const environment = { HOME: home, RALPH_MAX_ITERATIONS: process.env['RALPH_MAX_ITERATIONS'] };
+    const bound = await runLoop({ ...options, goal: 'another page', environment });
+    vi.unstubAllEnvs();
+    expect(bound).toMatchObject({ reason: 'max_iterations', state: { iterations: 1 } });
+  });
+
+  it('given the same goal twice at once, then the second is told who is at it', async () => {
+    const { directory, home } = stage();
+    const ledger = memoryLedger();
+    const stopper = new AbortController();
+    let second: unknown;
+    const slow = player('mine', async (_assignment, stop) => {
+      second = await runLoop({ goal, directory, home, ledger, agent: slow, settings }).catch((error: unknown) => error);
+      stopper.abort();
+      return untilStopped(stop);
+    });
+    await runLoop({ goal, directory, home, ledger, agent: slow, settings, signal: stopper.signal });
+    expect(second).toBeInstanceOf(UsageError);
+    expect(second).toMatchObject({ exitCode: 9, message: expect.stringContaining(`process ${process.pid}`) });
   });
 });
 
@@ -188,9 +220,20 @@ describe('what runLoop refuses', () => {
     });
     expect(result).toMatchObject({ reason: 'max_iterations', verified: false });
     expect(result.state.tasks.size).toBe(1);
-    // Another program does not have that check: proof never goes away silently.
-    const ended = await runLoop({ ...options, checks: [] });
-    expect(ended.ran).toBe(false);
+  });
+
+  it('given a check of our own in an open loop, then going on without it is refused: proof never goes away silently', async () => {
+    const { directory, home } = stage();
+    const ledger = memoryLedger();
+    const green: Check = {
+      name: 'green',
+      run: async () => ({ name: 'green', passed: true, detail: '', durationMs: 0 }),
+    };
+    const ask = '<escalate type="stuck">\n<summary>why?</summary>\n<question>which?</question>\n</escalate>';
+    const options: LoopOptions = { goal, directory, home, ledger, agent: player('mine', () => ask), settings };
+    expect(await runLoop({ ...options, checks: [green] })).toMatchObject({ how: 'waiting' });
+    await expect(runLoop(options)).rejects.toThrow('A program brought a check of this loop along: green.');
+    await expect(runLoop({ ...options, agent: 'nobody' })).rejects.toThrow(UsageError);
   });
 
   it('given a performer that throws or says nothing, then that is a failed iteration and no crash', async () => {

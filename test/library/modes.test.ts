@@ -2,10 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeRepository } from '../../src/app/place.ts';
 import {
   type Assignment,
+  createCheckpoint,
   type LoopOptions,
   type LoopResult,
+  latestCheckpoint,
   type ModeName,
   memoryLedger,
   runLoop,
@@ -50,7 +53,7 @@ interface Case {
   readonly win: (assignment: Assignment) => string;
   /** Iterations to the goal. */
   readonly iterations: number;
-  readonly proof: (read: (name: string) => string) => void;
+  readonly proof: (read: (name: string) => string, result: LoopResult) => void;
 }
 
 const cases: readonly Case[] = [
@@ -89,9 +92,16 @@ const cases: readonly Case[] = [
     document: 'design.md',
     text: '# Limits\n\nAt most 5.\n',
     win: ({ task }) =>
-      task === 'R1-adversarial' ? review([issue]) : task.startsWith('R') ? review([]) : 'Mended.\n\n<review-complete>',
+      task === 'R1-adversarial'
+        ? review([issue])
+        : task.startsWith('R')
+          ? review([])
+          : 'Mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>',
     iterations: 7,
-    proof: read => expect(read('.claude/review-loop-state.yaml')).toContain('pending: 0'),
+    proof: (_read, { report, state }) => {
+      expect(report.items.find(item => item.id === 'I1')).toMatchObject({ status: 'done', title: 'It names no unit.' });
+      expect(state.review?.round).toBe(2);
+    },
   },
 ];
 
@@ -123,10 +133,10 @@ describe.each(cases)('mode $mode through runLoop', one => {
     expect(result.summary).toMatch(/^Done/);
     expect(result).toMatchObject({ reason: 'goal_achieved', exitCode: 0, verified: false });
     expect(result.state.iterations).toBe(one.iterations);
-    one.proof(name => readFileSync(join(directory, name), 'utf8'));
+    one.proof(name => readFileSync(join(directory, name), 'utf8'), result);
   });
 
-  it('given errors only, then it gives up after five', async () => {
+  it('given errors only, then it gives up after five; a review asks a person instead', async () => {
     const { options } = playOf(one);
     const agent = player('mine', ({ iteration }) => ({
       type: 'ended',
@@ -134,15 +144,22 @@ describe.each(cases)('mode $mode through runLoop', one => {
       failure: { kind: 'timeout', detail: `reason ${'abcdefghij'[iteration] ?? ''}` },
     }));
     const result = await runLoop(options({ agent, limits: { attemptsPerTask: 50, iterationsWithoutProgress: 50 } }));
-    console.log(one.mode, result.reason, result.summary);
+    if (one.mode === 'review') {
+      expect(result).toMatchObject({ how: 'waiting', exitCode: 5 });
+      expect(result.questions[0]?.summary).toMatch(/^5 failures in a row/);
+      return;
+    }
+    expect(result).toMatchObject({ reason: 'consecutive_errors', exitCode: 6 });
+    expect(result.state.iterations).toBe(5);
+    expect(result.report.errors).toHaveLength(5);
   });
 
   it('given a limit of iterations, then it ends there', async () => {
     const { options } = playOf(one);
-    const result = await runLoop(
-      options({ agent: player('mine', ({ iteration }) => `I looked around ${iteration}.`), limits: { iterations: 1 } }),
-    );
-    console.log(one.mode, result.reason, result.summary, result.state.iterations);
+    const agent = player('mine', () => 'I looked around.');
+    const result = await runLoop(options({ agent, limits: { iterations: 1 } }));
+    expect(result).toMatchObject({ reason: 'max_iterations', exitCode: 3 });
+    expect(agent.seen).toHaveLength(1);
   });
 
   it('given a signal in the middle, then the same call goes on with its counters', async () => {
@@ -153,20 +170,114 @@ describe.each(cases)('mode $mode through runLoop', one => {
       stopper.abort();
       return untilStopped(stop);
     });
-    const first: LoopResult = await runLoop(options({ agent: stopped, signal: stopper.signal }));
+    const first = await runLoop(options({ agent: stopped, signal: stopper.signal }));
     expect(first).toMatchObject({ how: 'interrupted', exitCode: 130 });
+    const before = first.state.iterations;
+    expect(before).toBeGreaterThanOrEqual(2);
     const second = await runLoop(options({ agent: played(one) }));
-    console.log(one.mode, first.state.iterations, second.summary);
-    expect(second).toMatchObject({ loop: first.loop, reason: 'goal_achieved' });
+    expect(second).toMatchObject({ loop: first.loop, reason: 'goal_achieved', exitCode: 0 });
+    expect(second.state.iterations).toBe(before + one.iterations - 1);
+    expect(second.report.metrics).toMatchObject({ iterations: second.state.iterations, interrupted: before - 1 });
+  });
+});
+
+describe('an interview through runLoop', () => {
+  const one = { mode: 'project' as const, document: '.artefacts/shop/spec.md', text: '# Shop\n\nSell tea.\n' };
+
+  it('given a performer that cannot talk with a person, then it is refused; given one that can, then its rounds leave tasks', async () => {
+    const { options, write } = playOf(one);
+    const silent = player('mine', () => '');
+    await expect(runLoop(options({ agent: silent }))).rejects.toThrow('The performer mine cannot talk with a person.');
+    const talker = player('talker', ({ task }) => {
+      write(one.document, `# Shop\n\nSell tea to people who asked for it: ${task}.\n`);
+      if (task === 'round-2') write('.artefacts/shop/tasks.json', JSON.stringify(tasks));
+      return 'We talked.';
+    });
+    const agent = { ...talker, can: { ...talker.can, interactive: true } };
+    const result = await runLoop(options({ agent, settings: { rounds: 2 } }));
+    expect(result).toMatchObject({ reason: 'goal_achieved', verified: true, state: { iterations: 2 } });
+    expect(talker.seen.every(assignment => assignment.interactive === true)).toBe(true);
   });
 });
 
 describe('mode plan through runLoop', () => {
   const one = { mode: 'plan' as const, document: 'vault/Plans/acme.md', text: plan };
-  it('success', async () => {
-    const { options, directory } = playOf(one);
+
+  it('given steps that need no agent, then they are done, and the plan lies in Done; no plan runs twice', async () => {
+    const { options, directory, write } = playOf(one);
     const result = await runLoop(options());
-    console.log(result.summary, existsSync(join(directory, 'vault/Done')));
-    expect(result.reason).toBe('goal_achieved');
+    expect(result).toMatchObject({ reason: 'goal_achieved', exitCode: 0 });
+    const read = (name: string): string => readFileSync(join(directory, 'vault', name), 'utf8');
+    expect([read('notes/one.md'), read('notes/two.md')].map(text => text.trim())).toEqual(['first', 'second']);
+    expect(read('Done/acme.md')).toMatch(/- \[x\] \*\*Step 1:\*\*[\s\S]*- \[x\] \*\*Step 2:\*\*/);
+    expect(existsSync(join(directory, 'vault/Plans/acme.md'))).toBe(false);
+    write('vault/Plans/acme.md', plan);
+    expect(await runLoop(options())).toMatchObject({ ran: false, loop: result.loop, exitCode: 0 });
+  });
+
+  it('given a step that leads out of the vault, then it is parked and a person is asked', async () => {
+    const { options } = playOf({ ...one, text: plan.replace('vault/notes/one.md', '../out.md') });
+    const result = await runLoop(options());
+    expect(result).toMatchObject({ how: 'waiting', exitCode: 5, state: { iterations: 1 } });
+    expect(result.report.items[0]).toMatchObject({ id: 'step_1', status: 'blocked' });
+  });
+
+  it('given a limit of iterations, then the second step is left', async () => {
+    const { options } = playOf(one);
+    const result = await runLoop(options({ limits: { iterations: 1 } }));
+    expect(result).toMatchObject({ reason: 'max_iterations', exitCode: 3 });
+    expect(result.report.items.map(item => item.status)).toEqual(['done', 'pending']);
+  });
+
+  it('given a signal after the first step, then the same call does the second one only', async () => {
+    const { options } = playOf(one);
+    const stopper = new AbortController();
+    const stopAt = (type: string): void => void (type === 'task.closed' && stopper.abort());
+    const first = await runLoop(options({ signal: stopper.signal, onEvent: event => stopAt(event.type) }));
+    expect(first).toMatchObject({ how: 'interrupted', state: { iterations: 1 } });
+    const second = await runLoop(options());
+    expect(second).toMatchObject({ loop: first.loop, reason: 'goal_achieved', state: { iterations: 2 } });
+  });
+
+  it('given a plan that needs approval, then it is refused, or a callback says yes to exactly what it says', async () => {
+    const { options } = playOf({ ...one, text: plan.replace('approval_required: false', 'approval_required: true') });
+    await expect(runLoop(options())).rejects.toMatchObject({
+      exitCode: 5,
+      message: expect.stringContaining('may not run'),
+    });
+    const asked: string[] = [];
+    const result = await runLoop(
+      options({
+        onEscalation: question => {
+          asked.push(question.kind);
+          return { kind: 'option', option: 1 };
+        },
+      }),
+    );
+    expect(asked).toEqual(['approval']);
+    expect(result).toMatchObject({ reason: 'goal_achieved', state: { approval: { by: 'a program' } } });
+  });
+});
+
+describe('a repository through runLoop', () => {
+  it('given git, then each task is a commit and the newest checkpoint can be read and made', async () => {
+    const prdCase = cases.find(one => one.mode === 'prd')!;
+    const { options, directory, home, write } = playOf(prdCase);
+    write('.gitignore', '*.log\n');
+    const environment = { PATH: process.env['PATH'], HOME: home };
+    expect(await makeRepository(directory, environment)).toBeUndefined();
+    const agent = player('mine', ({ task }) => {
+      write(`${task}.txt`, 'work');
+      return `Task ${task} complete`;
+    });
+    const { ledger } = options();
+    const result = await runLoop(options({ agent, environment }));
+    expect(result).toMatchObject({ reason: 'goal_achieved' });
+    const place = { home, loop: result.loop, environment, ...(ledger === undefined ? {} : { ledger }) };
+    const newest = await latestCheckpoint(place);
+    expect(newest?.metadata).toMatchObject({ loop_id: result.loop, iteration: 2 });
+    const made = await createCheckpoint(place, 'before the release');
+    expect(made?.metadata).toMatchObject({ number: (newest?.metadata.number ?? 0) + 1, label: 'before the release' });
+    await expect(latestCheckpoint({ ...place, loop: 'nobody' })).rejects.toThrow('No loop is called "nobody"');
   });
 });

@@ -1,5 +1,5 @@
 // How a round at the terminal ended, from what its process did; the terminal itself is tried in surfaces/cli.
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Activity } from '../../src/ports/performer.ts';
@@ -18,13 +18,19 @@ vi.mock('../../src/process/spawn.ts', () => ({
   },
 }));
 
-async function ended(lastsMs: number, exit: Partial<ProcessExit>, writesDone = false): Promise<Activity | undefined> {
-  const directory = scratchDirectory();
-  const before = (): void => (writesDone ? writeFileSync(join(directory, 'done.md'), 'did it') : undefined);
+async function ended(
+  lastsMs: number,
+  exit: Partial<ProcessExit>,
+  writes?: string,
+  directory = scratchDirectory(),
+  doneFile?: string,
+): Promise<Activity | undefined> {
+  const path = doneFile ?? join(directory, 'done.md');
+  const before = (): void => (writes === undefined ? undefined : writeFileSync(path, writes));
   Object.assign(round, { lastsMs, exit, before });
   let last: Activity | undefined;
-  for await (const activity of performAtTerminal(orderFor('', { directory }), new AbortController().signal))
-    last = activity;
+  const order = { ...orderFor('', { directory }), ...(doneFile === undefined ? {} : { doneFile }) };
+  for await (const activity of performAtTerminal(order, new AbortController().signal)) last = activity;
   return last;
 }
 
@@ -45,9 +51,22 @@ describe('a round at the terminal', () => {
 
   it('has not failed when it ended early but well, or with done.md', async () => {
     expect(await ended(700, { code: 0 })).not.toHaveProperty('failure');
-    const done = await ended(700, { code: 1 }, true);
+    const done = await ended(700, { code: 1 }, 'did it');
     expect(done).toMatchObject({ message: 'did it' });
     expect(done).not.toHaveProperty('failure');
+  });
+
+  it('given done.md without a word, then it still has a message: only a round that was left has none', async () => {
+    expect(await ended(700, {}, ' \n')).toMatchObject({ message: 'It wrote an empty done.md.' });
+    expect(await ended(700, {})).toMatchObject({ message: '' });
+  });
+
+  it('given another place for done.md, then that one ends the round and is removed, and the usual one is not looked at', async () => {
+    const directory = scratchDirectory();
+    const doneFile = join(scratchDirectory(), 'done.md');
+    writeFileSync(join(directory, 'done.md'), 'of somebody else');
+    expect(await ended(700, {}, 'did it there', directory, doneFile)).toMatchObject({ message: 'did it there' });
+    expect([existsSync(doneFile), existsSync(join(directory, 'done.md'))]).toEqual([false, true]);
   });
 
   it('has failed to start when there was no such program, at any time', async () => {

@@ -7,6 +7,7 @@ import { crash, undisturbed } from './crashes.ts';
 import { proveFloods } from './floods.ts';
 import { nodes } from './nodes.ts';
 import { killAndLook, trialOf } from './orphans.ts';
+import { proveKilledPlans, provePlans } from './plans.ts';
 import { proveRestore } from './restore.ts';
 import { crashAt, crashPoints } from './syscalls.ts';
 import { proveTrees } from './trees.ts';
@@ -112,6 +113,16 @@ const proofs: Readonly<Record<string, Proof>> = {
     what: 'SIGKILL at random moments and chosen system calls of checkpoints and restores: old or new tree, never a mix',
     count: 200,
     run: proveRestore,
+  },
+  plans: {
+    what: 'simulated plans with lost replies and crashes, then real ones killed: every side effect at most once',
+    count: 10_000,
+    run: provePlans,
+  },
+  'plan-kills': {
+    what: 'SIGKILL of ralph while a real MCP server counts the calls: every side effect at most once',
+    count: 60,
+    run: proveKilledPlans,
   },
   line: { what: 'as many MB in one line of output, our memory flat (F28)', count: 1_000, run: endlessLine },
   adapters: {

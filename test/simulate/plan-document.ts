@@ -5,7 +5,7 @@ import type { Loaded, Saved, TaskMark, TaskSource } from '../../src/ports/source
 import type { Random } from './random.ts';
 
 /** `once`: doing it twice does harm. `again`: declared idempotent. `keyed`: its server takes our key. */
-export type StepKind = 'once' | 'again' | 'keyed' | 'agent';
+type StepKind = 'once' | 'again' | 'keyed' | 'agent';
 
 export interface Deed {
   readonly kind: StepKind;

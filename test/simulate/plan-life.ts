@@ -23,7 +23,12 @@ const cutEvents: readonly EventType[] = ['action.intended', 'action.intended', '
 
 /** `stored`: the append in which it dies is durable all the same. `fails`: it does not die, the store says that it failed. */
 type Doom =
-  | { readonly type: 'append'; readonly event: EventType | undefined; readonly stored: boolean; readonly fails: boolean }
+  | {
+      readonly type: 'append';
+      readonly event: EventType | undefined;
+      readonly stored: boolean;
+      readonly fails: boolean;
+    }
   | { readonly type: 'moment'; readonly moment: Moment }
   | { readonly type: 'step' };
 

@@ -232,10 +232,7 @@ async function isOver(world: PlanWorld, result: RunResult, processes: number): P
 }
 
 /** `watch` is told every event as it becomes durable, to look into a failure. */
-export async function simulatePlan(
-  seed: number,
-  watch: (event: Event) => void = () => {},
-): Promise<SimulatedPlanRun> {
+export async function simulatePlan(seed: number, watch: (event: Event) => void = () => {}): Promise<SimulatedPlanRun> {
   const world = new PlanWorld(seed, watch);
   for (let processes = 0; ; processes += 1) {
     if (processes > processesMax) throw new LawBroken(`${processesMax} processes did not settle the plan`);

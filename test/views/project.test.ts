@@ -270,7 +270,7 @@ describe('results.md', () => {
     expect(results).toContain('- **T3** Say \\<script>\\*hello\\* there (pending)\n');
     expect(results).toContain('None that Ralph knows of.');
     expect(results).toContain('- **O1** (T2) no \\`key\\`\n');
-    expect(results).toContain('    ralph resume shop --max-iterations N');
+    expect(results).toContain('    ralph resume shop --max-iterations 4 ');
   });
 
   it('while it waits for a person it is there, and gone again when the work goes on', () => {

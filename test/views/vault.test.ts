@@ -216,7 +216,7 @@ describe('Needs_Action', () => {
     expect(front).toEqual({ plan_id: id, severity: 'medium', action_required: true, max_iterations_reached: true });
     expect(body).toContain('**Iterations used:** 10 of 10');
     expect(body).toContain('- Completed: 1 of 3 steps\n- Current step: 2\n');
-    expect(body).toContain('ralph resume onboarding --max-iterations N');
+    expect(body).toContain('ralph resume onboarding --max-iterations 20 ');
     expect(parts(files[stateFile]).front).toMatchObject({
       status: 'escalated',
       iterations_remaining: 0,

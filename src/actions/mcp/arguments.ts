@@ -30,7 +30,8 @@ export function argumentsFor(tool: Tool, given: Params, key: string | undefined,
     const keyed = withKey(tool, given, key);
     if (keyed !== undefined && judge(tool.inputSchema, keyed) === undefined) return { params: keyed, hasKey: true };
     const problem = judge(tool.inputSchema, given);
-    return problem === undefined ? { params: given, hasKey: false } : { problem };
+    if (problem === undefined) return { params: given, hasKey: false };
+    return { problem: problem.replaceAll(/(^|, )data(?=[/ ])/g, '$1Params') }; // as the plan calls them
   } catch (error) {
     const why = takeCharacters((error as Error).message, problemCharsMax);
     return { problem: `the tool's own schema is wrong (${why})` };

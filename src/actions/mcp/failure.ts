@@ -47,12 +47,13 @@ export const saysBadOutput = (text: string): boolean => /output validation error
 /** The same servers give the code for wrong parameters to wrong results too: only their words tell which. */
 const saysBadInput = (text: string): boolean => /input|argument|param/i.test(text) && !/output|result/i.test(text);
 
+/** On one line: it stands in the middle of sentences. */
 export function shortened(text: string): string {
-  return takeCharacters(stripControls(text).trim(), detailCharsMax);
+  return takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), detailCharsMax);
 }
 
 function lostReply(detail: string): Failure {
-  return { kind: 'lost-reply', detail: `the call was sent and no answer came (${detail}): it may have happened` };
+  return { kind: 'lost-reply', detail: `the call was sent, but no good answer came (${detail}): it may have happened` };
 }
 
 function ofBreak(broken: Break, { isOut }: Call): Failure {

@@ -146,7 +146,8 @@ function outputProblem({ structuredContent }: CallToolResult, tool: Tool, judge:
 
 function namesOf(tools: readonly Tool[]): string {
   const names = tools.slice(0, toolsNamedMax).map(each => each.name);
-  return names.length === 0 ? 'the server has none' : shortened(`the server has ${names.join(', ')}`);
+  const more = tools.length > names.length ? ` and ${tools.length - names.length} more` : '';
+  return names.length === 0 ? 'the server has none' : shortened(`the server has ${names.join(', ')}${more}`);
 }
 
 const invalid = (detail: string): Outcome => ({ message: '', failure: { kind: 'invalid', detail: shortened(detail) } });

@@ -1,11 +1,25 @@
 // `ralph answer`: the human's five answers from any terminal.
+import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Answer } from '../../core/event.ts';
+import type { Ledger, LoopRow } from '../../ports/store.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { goOnWords } from './go-on.ts';
 import { type OpenQuestion, openQuestions } from './open-questions.ts';
 import { givenText } from './text-input.ts';
 
-async function find(context: Context, id: string): Promise<OpenQuestion> {
+interface Found extends OpenQuestion {
+  /** Its loop is over: an answer is kept, and changes nothing. */
+  readonly isLate?: true;
+}
+
+async function lateQuestion(ledger: Ledger, row: LoopRow, id: string): Promise<Found | undefined> {
+  const { state } = await stateOf(ledger, row.loop);
+  const escalation = state.ended === undefined ? undefined : state.escalations.find(one => one.id === id);
+  return escalation === undefined ? undefined : { row, escalation, isLate: true };
+}
+
+async function find(context: Context, id: string): Promise<Found> {
   const [loop, question] = id.includes('/')
     ? [id.slice(0, id.lastIndexOf('/')), id.slice(id.lastIndexOf('/') + 1)]
     : [undefined, id];
@@ -20,6 +34,8 @@ async function find(context: Context, id: string): Promise<OpenQuestion> {
   const here = all.filter(one => one.row.directory === context.directory);
   const candidates = all.length > 1 && here.length > 0 ? here : all;
   const [only, second] = candidates;
+  const late = only === undefined && row !== undefined ? await lateQuestion(ledger, row, wanted) : undefined;
+  if (late !== undefined) return late;
   if (only === undefined)
     throw new UsageError(`No open question is called ${JSON.stringify(id)}.`, 'See the open ones: ralph inbox');
   if (second !== undefined)
@@ -61,11 +77,23 @@ export async function execute(
   [id = '']: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const { row, escalation } = await find(context, id);
+  const { row, escalation, isLate } = await find(context, id);
+  if (escalation.kind === 'effect' && flags['text'] !== undefined)
+    throw new UsageError(
+      'Words do not say whether it happened, and nothing is done twice on a guess.',
+      `Say which it is: ralph answer ${row.name}/${escalation.id} --option 1, 2 or 3`,
+    );
   const answer = await readAnswer(context, flags, escalation.options);
   const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
+  if (isLate === true) {
+    context.say(`Answer to ${row.name}/${escalation.id}: kept as late; its loop has ended, so it has no effect.`);
+    context.say(`  To ask it again: ralph resume ${row.name}`);
+    return 0;
+  }
   context.say(`Answer to ${row.name}/${escalation.id}: ${outcomeWords[outcome]}.`);
-  if (outcome === 'decided' && answer.kind !== 'abort')
-    context.say('  Go on: the same command as before, with its agent');
+  if (outcome === 'decided' && answer.kind !== 'abort') {
+    const { state } = await stateOf(await context.ledger(), row.loop);
+    context.say(`  Go on: ${goOnWords(state)}`);
+  }
   return 0;
 }

@@ -2,7 +2,7 @@
 import { containmentWords } from '../../app/confinement.ts';
 import { isInterview } from '../../app/modes.ts';
 import { formatDuration, formatUsd, plural } from '../../core/format.ts';
-import type { Limits } from '../../core/limits.ts';
+import type { Limits, Settings } from '../../core/limits.ts';
 import { makeRedactor } from '../../core/redact.ts';
 import { secretValues } from '../../core/redact-environment.ts';
 import { progress } from '../../core/task.ts';
@@ -26,6 +26,12 @@ function limitWords(limits: Limits, isStepwise: boolean): string {
   return words.join(', ');
 }
 
+function commitWords({ mode, stepwise, commitEvery }: Settings): string {
+  if (!stepwise) return 'a commit for every task that is done';
+  const end = mode === 'goal' ? 'when the goal is reached' : 'when it is complete';
+  return `a commit ${commitEvery === null ? '' : `after every ${plural(commitEvery, 'iteration').replace(/^1 /, '')} and `}${end}`;
+}
+
 /** Where the work happens, and whether it can be undone. */
 function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): string {
   const { config } = run;
@@ -39,7 +45,7 @@ function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): strin
     : 'your working tree';
   const parallel = settings.forked ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
-  const commits = settings.commits || settings.forked ? 'a commit for every task that is done' : 'no commits';
+  const commits = settings.commits || settings.forked ? commitWords(settings) : 'no commits';
   const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
   const undo = settings.forked ? '' : ' (ralph undo)';
   return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
@@ -51,7 +57,8 @@ function checkWords({ run, detected }: Prepared): string {
     return 'the reviewers themselves, who look again after every round';
   if (checks.length === 0 && run.settings.mode === 'plan' && run.settings.performers.length === 0)
     return "each action's own result";
-  if (checks.length === 0) return "NONE: tasks close on the agent's word, unverified (--verify CMD)";
+  if (checks.length === 0)
+    return `NONE: ${run.settings.stepwise ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
   const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
   return `${checks.join(' ; ')}${found}`;
 }
@@ -72,6 +79,10 @@ function actionRows({ staff, document }: Prepared): ReturnType<typeof agentRows>
   return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined };
 }
 
+/** An approved plan has a loop before anything was done. */
+const sinceWords = (iterations: number): string =>
+  iterations === 0 ? ', nothing of it done yet' : `, resumed after iteration ${iterations}`;
+
 export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
   const { document, run, directory } = prepared;
   const isAgentless = run.settings.mode === 'plan' && run.settings.performers.length === 0;
@@ -85,7 +96,7 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
       'loop',
       chosen === undefined
         ? '(not started)'
-        : `${chosen.name}${chosen.state === undefined ? '' : `, resumed after iteration ${chosen.state.iterations}`}`,
+        : `${chosen.name}${chosen.state === undefined ? '' : sinceWords(chosen.state.iterations)}`,
     ],
     workRow(prepared, done, counts?.total ?? document.tasks.length),
     ['folder', chosen?.state?.directory ?? directory],

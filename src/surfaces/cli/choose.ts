@@ -28,9 +28,10 @@ export async function chooseLoop(
 
 function sayEnded(context: Context, state: State): void {
   const ending = endingOf(state);
-  context.say(`ralph: the last loop of this file ended with work left. ${ending.sentence}`);
+  const what = state.settings.mode === 'goal' ? 'goal' : 'file';
+  context.say(`ralph: the last loop of this ${what} ended with work left. ${ending.sentence}`);
   const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '') ?? '';
-  context.say(`  Go on, counters kept: ${resume}`);
+  if (resume !== '') context.say(`  Go on, counters kept: ${resume}`);
   context.say('  Start over with new counters: the same command with --new');
 }
 

@@ -4,6 +4,7 @@ import { backCommands } from './back-commands.ts';
 import type { Context } from './context.ts';
 import { modeCommands } from './mode-commands.ts';
 import { planCommands } from './plan-commands.ts';
+import { taskCommands } from './task-commands.ts';
 
 export interface FlagRow {
   readonly flags: string;
@@ -181,6 +182,7 @@ export const commands: readonly CommandRow[] = [
   },
   ...modeCommands(settings, running),
   ...planCommands(settings),
+  ...taskCommands,
   ...backCommands,
   {
     group: 'loops',

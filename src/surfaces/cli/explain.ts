@@ -5,10 +5,15 @@ import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, loopOf } from './context.ts';
 import { plain } from './style.ts';
 
-const noise: readonly Event['type'][] = ['iteration.heard', 'iteration.spawned', 'usage.recorded', 'tasks.saved'];
+export const noise: readonly Event['type'][] = [
+  'iteration.heard',
+  'iteration.spawned',
+  'usage.recorded',
+  'tasks.saved',
+];
 
 /** What concerns one task: its own events, its questions and their answers, and how the loop ended. */
-function about(task: string): (event: Event) => boolean {
+export function about(task: string): (event: Event) => boolean {
   const questions = new Set<string>();
   return event => {
     if (event.type === 'escalation.raised' && event.escalation.task === task) questions.add(event.escalation.id);

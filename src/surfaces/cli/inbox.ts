@@ -1,8 +1,15 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
+import type { Escalation } from '../../core/event.ts';
 import type { Context } from './context.ts';
 import { escalationCard } from './live.ts';
 import { openQuestions } from './open-questions.ts';
 import { makeStyle } from './style.ts';
+
+/** Words do not say whether an effect happened. */
+const answerWords = ({ kind, options }: Escalation): string => {
+  if (kind === 'effect') return '--option 1   (or 2, 3, ';
+  return options.length > 0 ? '--option 1   (or --text "...", ' : '--text "..."   (or ';
+};
 
 export async function execute(
   context: Context,
@@ -28,7 +35,7 @@ export async function execute(
   for (const { row, escalation } of questions) {
     context.out(escalationCard(escalation, style));
     context.out(
-      `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${escalation.options.length > 0 ? '--option 1   (or --text "...", ' : '--text "..."   (or '}--skip, --retry, --abort)\n`,
+      `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${answerWords(escalation)}--skip, --retry, --abort)\n`,
     );
   }
   return 0;

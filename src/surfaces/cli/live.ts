@@ -9,6 +9,7 @@ import { findTask, progress } from '../../core/task.ts';
 import { takeCharacters } from '../../core/text.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { costWords } from '../../views/cost.ts';
+import { doneWords, itemWords, reportWords, stepParts } from '../../views/step-words.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './style.ts';
 
@@ -45,6 +46,7 @@ function liveParts(
 ): readonly { readonly text: string; readonly goes: number }[] {
   const { done, skipped, total } = progress(state.tasks);
   const { iterationsMax, costUsdMicrosMax } = state.settings.limits;
+  const { stepwise } = state.settings;
   const working =
     state.live.map(one => one.task).join(' ') || state.claims.map(one => `checking ${one.task}`).join(' ');
   const forecast = forecastCost({
@@ -58,8 +60,9 @@ function liveParts(
   const waits = waitWords(state, now);
   const health = assessHealth(state, now).state;
   return [
-    { text: `${done + skipped}/${total} tasks`, goes: 0 },
-    ...(working === '' ? [] : [{ text: working, goes: 0 }]),
+    ...(stepwise ? stepParts(state) : [`${done + skipped}/${total} tasks`, ...(working === '' ? [] : [working])]).map(
+      text => ({ text, goes: 0 }),
+    ),
     {
       text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
       goes: waits === undefined ? 0 : 5,
@@ -123,11 +126,24 @@ function lastWords(excerpt: string): string {
   return line === '' ? ' (it said nothing)' : `; its last line: ${takeCharacters(line, 120)}`;
 }
 
-function itemWords({ report }: EventOf<'iteration.ended'>): string | undefined {
-  if (report === undefined) return undefined;
-  const { phase, completed, pending, blocked } = report;
-  const counts = [`${completed.length} completed`, `${pending.length} pending`, `${blocked.length} blocked`];
-  return `; ${phase === undefined ? '' : `${phase}: `}${counts.join(', ')}`;
+/** Nobody expects a claim from every iteration of a task that takes many. */
+function unclaimed({ iteration, because, report, excerpt }: EventOf<'iteration.ended'>, { settings }: State): string {
+  const how = settings.stepwise ? because.replace(unclaimedEnd, '') : because;
+  return `iteration ${iteration}: ${how}${report === undefined ? lastWords(excerpt) : `; ${reportWords(report)}`}`;
+}
+
+const unclaimedEnd = ' without claiming the task';
+
+function startWords(event: EventOf<'iteration.started'>, state: State): string {
+  const { iteration, task, attempt, performer } = event;
+  const { stepwise, limits } = state.settings;
+  const title = findTask(state.tasks, task)?.title ?? '';
+  const ofMax = limits.iterationsMax === null ? '' : ` of ${limits.iterationsMax}`;
+  const items = itemWords(state);
+  const what = stepwise ? `${ofMax}${items === undefined ? '' : `: ${items}`}` : `: ${task} ${title}`;
+  const by = isOneOfMany(state) ? ` by ${performer}` : '';
+  const guided = state.guidance.some(one => one.iteration === iteration) ? ' (with guidance)' : '';
+  return `Iteration ${iteration}${what}${by}${guided}${attempt > 1 && !stepwise ? ` (attempt ${attempt})` : ''}`;
 }
 
 /** What its agent wrote into done.md is for the person who has just talked with it. */
@@ -158,21 +174,18 @@ function wording(
 ): { readonly tone?: Tone; readonly text: string } | undefined {
   const { marks } = style;
   switch (event.type) {
-    case 'iteration.started': {
-      const title = findTask(state.tasks, event.task)?.title ?? '';
-      const guided = state.guidance.some(one => one.iteration === event.iteration);
-      return {
-        tone: 'strong',
-        text: `Iteration ${event.iteration}: ${event.task} ${title}${isOneOfMany(state) ? ` by ${event.performer}` : ''}${guided ? ' (with guidance)' : ''}${event.attempt > 1 && !state.settings.stepwise ? ` (attempt ${event.attempt})` : ''}`,
-      };
-    }
+    case 'iteration.started':
+      return { tone: 'strong', text: startWords(event, state) };
     case 'task.closed':
       // What an action did or a reviewer answered speaks for itself.
       if (findTask(state.tasks, event.task)?.closing !== undefined)
         return { tone: 'good', text: `${marks.done} ${event.task}: ${event.because}` };
       return event.verified
-        ? { tone: 'good', text: `${marks.done} ${event.task} done, proven: ${event.because}` }
-        : { tone: 'attention', text: `${marks.done} ${event.task} done, UNVERIFIED: no check is configured` };
+        ? { tone: 'good', text: `${marks.done} ${doneWords(state) ?? `${event.task} done`}, proven: ${event.because}` }
+        : {
+            tone: 'attention',
+            text: `${marks.done} ${doneWords(state) ?? `${event.task} done`}, UNVERIFIED: no check is configured`,
+          };
     case 'check.ended':
       if (event.passed) return event.flaky ? { tone: 'attention', text: event.because } : undefined;
       return { tone: 'bad', text: `${marks.failed} ${event.because}\n${detailWords(event.detail, style)}` };
@@ -186,11 +199,8 @@ function wording(
     case 'iteration.ended':
       if (event.outcome === 'succeeded' && isRound(state, event.task) && event.excerpt !== '')
         return { tone: 'quiet', text: `${event.task}: ${takeCharacters(event.excerpt, 300).replace(/\s+/g, ' ')}` };
-      if (event.outcome === 'succeeded' && event.because.endsWith('without claiming the task'))
-        return {
-          tone: 'quiet',
-          text: `iteration ${event.iteration}: ${event.because}${itemWords(event) ?? lastWords(event.excerpt)}`,
-        };
+      if (event.outcome === 'succeeded' && event.because.endsWith(unclaimedEnd))
+        return { tone: 'quiet', text: unclaimed(event, state) };
       // The card of an escalation follows at once.
       return event.outcome === 'succeeded' || event.outcome === 'escalated'
         ? undefined
@@ -213,6 +223,7 @@ function wording(
     case 'restore.asked':
       return event.by === 'ralph' ? undefined : { tone: 'quiet', text: sentenceOf(event) };
     case 'tasks.loaded':
+      if (state.settings.stepwise && state.iterations === 0) return undefined; // one task, as everybody knows
       return event.tasks.length === 0 ? undefined : { tone: 'quiet', text: sentenceOf(event) };
     default:
       return { tone: 'quiet', text: sentenceOf(event) };

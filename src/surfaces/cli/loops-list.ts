@@ -18,7 +18,7 @@ export async function execute(
     return 0;
   }
   if (ledger === undefined || rows.length === 0) {
-    context.say('There is no loop yet. Start one: ralph run PRD.json');
+    context.say('There is no loop yet. Start one: ralph run FILE, or ralph run "GOAL"');
     return 0;
   }
   for (const row of rows.slice(0, shownMax)) {
@@ -27,7 +27,7 @@ export async function execute(
     const alive = (await ledger.store.holder(row.loop))?.alive === true;
     const asks = state.ended === undefined && state.escalations.length > 0 ? '  needs you' : '';
     context.out(
-      `${row.name.padEnd(28)} ${(state.ended || alive ? loopLabel(state) : 'not running').padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)} ${new Date(row.startedAt).toISOString().slice(0, 16)}  ${row.document}${asks}`,
+      `${row.name.padEnd(28)} ${(state.ended || alive ? loopLabel(state) : 'not running').padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)} ${new Date(row.startedAt).toISOString().slice(0, 16)}  ${state.settings.mode === 'goal' ? state.goal : row.document}${asks}`,
     );
   }
   if (rows.length > shownMax) context.say(`... and ${rows.length - shownMax} older ones (--json shows all)`);

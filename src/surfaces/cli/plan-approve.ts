@@ -1,11 +1,11 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
-import { type Approval, approvePlan, refusalOf } from '../../app/vault.ts';
+import { type Approval, approvePlan, doubtfulBoxes, refusalOf, refuseDoubtfulBoxes } from '../../app/vault.ts';
 import { loopOfPlan, refreshDashboard } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Context } from './context.ts';
 import { holding, sayHeld } from './holding.ts';
-import { type Flags, isApprovedNow, type PlanCase, planCase, planKey } from './plan-place.ts';
+import { type Flags, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState, approvalWords } from './plan-words.ts';
 
@@ -39,12 +39,22 @@ export async function askAndApprove(
   found: PlanCase,
   record: Record,
   ask: Ask,
-  isAgreed = false,
+  { isAgreed = false, isTickTrusted = false }: { readonly isAgreed?: boolean; readonly isTickTrusted?: boolean } = {},
 ): Promise<{ readonly path: string } | { readonly exitCode: number }> {
   const { root, plan } = found;
   const refusal = refusalOf(plan, found.loop);
   if (refusal !== undefined) throw refusal;
   context.out(approvalWords(plan));
+  const doubt = isTickTrusted ? undefined : doubtfulBoxes(plan, found.loop);
+  if (isAgreed || ask === undefined) {
+    if (!isTickTrusted) refuseDoubtfulBoxes(plan, found.loop);
+  } else if (
+    doubt !== undefined &&
+    !(await ask(`${doubt}\nAre these boxes right, so that nothing of them is done? Type y: `))
+  ) {
+    context.say('Not approved; nothing was changed. Untick what is still to be done.');
+    return { exitCode: 130 };
+  }
   if (!isAgreed && ask === undefined)
     throw new UsageError('Nobody is here to ask.', 'Read the plan (ralph plan show), then approve it with --yes.');
   if (!isAgreed && !(await ask?.(`Approve exactly this (${plan.hash.slice(0, 12)})? Type y: `))) {
@@ -77,16 +87,20 @@ export async function execute(
 ): Promise<number> {
   const ledger = await context.ledger({ write: true, create: true });
   const found = await planCase(context, word, flags);
+  const refusal = refusalOf(found.plan, found.loop);
+  if (refusal !== undefined) throw refusal;
   if (isApprovedNow(found.plan, found.loop)) {
     context.say(`Plan ${found.plan.id} is approved ${approvalState(found.plan, found.loop)}.`);
     await refreshDashboard(ledger, found.root);
     return 0;
   }
   const record: Record = (path, approval) => recordApproval(context, path, approval, flags);
-  const approved = await askAndApprove(context, found, record, askHere(flags), flags['yes'] === true);
+  const agreed = { isAgreed: flags['yes'] === true, isTickTrusted: flags['acceptTicked'] === true };
+  const approved = await askAndApprove(context, found, record, askHere(flags), agreed);
   if ('exitCode' in approved) return approved.exitCode;
+  context.say(`  It lies in ${approved.path} now.`);
   context.say(
-    `  It lies in ${approved.path}. Start it: ralph plan run ${found.plan.id} (a running ralph plan watch does)`,
+    `  Start it: ralph plan run ${typedPlan(context, { ...found, ...approved }, found.plan.id)} (a running ralph plan watch does)`,
   );
   return 0;
 }

@@ -4,6 +4,8 @@ import type { CommandRow, FlagRow } from './commands.ts';
 const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
 const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (vault in this folder unless told)' };
 const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
+const ticked: FlagRow = { flags: '--accept-ticked', description: 'boxes that were ticked before are right' };
+
 /** `settings`: the flags of `ralph run` that are settings. */
 export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[] => [
   {
@@ -26,7 +28,12 @@ export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[
     group: 'plan',
     usage: 'approve <plan>',
     summary: 'show exactly what would be done, and record your yes to it; an edit afterwards needs a new one',
-    options: [{ flags: '--yes', description: 'approve without asking; for whoever has read it' }, noInput, vault],
+    options: [
+      { flags: '--yes', description: 'approve without asking; for whoever has read it' },
+      ticked,
+      noInput,
+      vault,
+    ],
     examples: ['ralph plan approve plan_client_onboarding_001', 'ralph plan approve vault/Plans/onboarding.md --yes'],
     changes: true,
     load: () => import('./plan-approve.ts'),
@@ -39,6 +46,7 @@ export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[
       ...settings,
       vault,
       { flags: '--yes', description: 'start without asking; it approves nothing' },
+      ticked,
       noInput,
       { flags: '--quiet', description: 'print only the ending' },
       { flags: '--json', description: 'print the ending as JSON' },

@@ -1,6 +1,6 @@
 // What a watch does with one plan in Approved/Plans: exactly one loop, whatever was cut before and whoever else watches.
 import { basename, extname } from 'node:path';
-import { approvePlan, finishPlan } from '../../app/vault.ts';
+import { approvePlan, doubtfulBoxes, finishPlan } from '../../app/vault.ts';
 import { isPlainFile, type PlanFile, readPlan } from '../../app/vault-files.ts';
 import { loopOfPlan, type PlanLoop, refreshDashboard, writeViewFile } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
@@ -17,6 +17,8 @@ export interface HandleNeeds {
   readonly say: (text: string) => void;
   readonly run: (path: string) => Promise<number>;
   readonly record: Record;
+  /** How a command names the plan at this path. */
+  readonly name: (path: string, id: string) => string;
 }
 
 const movedIn = { by: 'file move', because: 'by file move: it was put into Approved/Plans' };
@@ -27,7 +29,8 @@ async function refuse(needs: HandleNeeds, id: string, problems: readonly Problem
   const file = brokenPlanFile(root, id, problems);
   await writeViewFile(file);
   await refreshDashboard(ledger, root);
-  say(`Plan ${id} does not run: ${problems[0]?.message ?? 'it is broken.'} See ${file.path}`);
+  say(`Plan ${id} does not run: ${problems[0]?.message ?? 'it is broken.'}`);
+  say(`  What to do: ${file.path}`);
   return exitCode;
 }
 
@@ -54,11 +57,16 @@ async function startOnce(needs: HandleNeeds, plan: PlanFile): Promise<number> {
     if (now !== undefined && now !== path) say(`Plan ${id} was over already; it lies in ${now} now.`);
     return 0;
   }
+  const doubt = doubtfulBoxes(plan, loop);
+  if (doubt !== undefined) {
+    const fix = `Untick what is still to be done; or, when the boxes are right: ralph plan approve ${needs.name(path, id)} --accept-ticked`;
+    return refuse(needs, id, [{ message: doubt, fix }], 5);
+  }
   const isNew = loop === undefined || (loop.state.approval === undefined && loop.state.iterations === 0);
   if (isNew) await approvePlan({ root, plan, loop, ...movedIn, record });
   else if (!isApprovedNow(plan, loop)) {
     const message = `It was edited after ${loop.state.approval?.by ?? 'somebody'} had approved it.`;
-    const fix = `Read what it says now, then: ralph plan approve ${id}`;
+    const fix = `Read what it says now, then: ralph plan approve ${needs.name(path, id)}`;
     return refuse(needs, id, [{ message, fix }], 5);
   }
   say(`Plan ${id}: ${isNew ? 'approved by file move, starts' : 'goes on'}.`);

@@ -2,10 +2,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { findPlan } from '../../app/vault.ts';
-import { type PlanFile, readPlan } from '../../app/vault-files.ts';
+import { type PlanFile, readPlan, withRecord } from '../../app/vault-files.ts';
 import { loopOfPlan, type PlanLoop } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
-import { vaultRootOf } from '../../views/vault-paths.ts';
+import { planName, vaultRootOf } from '../../views/vault-paths.ts';
 import type { Context } from './context.ts';
 import { refuseProblems } from './prepare.ts';
 
@@ -54,7 +54,13 @@ export async function planCase(context: Context, word: string | undefined, flags
   const read = await readPlan(named.path);
   if (read.type !== 'plan') refuseProblems(read.problems, basename(named.path));
   const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), named.root, read.plan) : undefined;
-  return { ...named, plan: read.plan, loop };
+  return { ...named, plan: loop?.state.loaded === true ? withRecord(read.plan) : read.plan, loop };
+}
+
+/** As it is to be typed in a command that works. */
+export function typedPlan({ directory }: Context, { path, root }: NamedPlan, id: string, flags: Flags = {}): string {
+  const isOutside = typeof flags['vault'] === 'string' && !path.startsWith(`${root}/`);
+  return `${planName(path, real(directory), id)}${isOutside ? ` --vault ${root}` : ''}`;
 }
 
 /** The exit code when another process is at it. */

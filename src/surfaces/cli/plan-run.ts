@@ -1,5 +1,5 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
-import { finishPlan } from '../../app/vault.ts';
+import { finishPlan, refuseDoubtfulBoxes } from '../../app/vault.ts';
 import { loopOfPlan } from '../../app/vault-loops.ts';
 import { resolveRunConfig } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
@@ -8,10 +8,12 @@ import { endingOf } from '../../views/ending.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { type Ask, askAndApprove, askHere, type Record } from './plan-approve.ts';
-import { busyCode, type Flags, isApprovedNow, namedPlan, type PlanCase, planCase } from './plan-place.ts';
+import { busyCode, type Flags, isApprovedNow, namedPlan, type PlanCase, planCase, typedPlan } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState } from './plan-words.ts';
 import { refuseProblems } from './prepare.ts';
+
+const lookMs = 2_000;
 
 type Policy = 'fail' | 'skip' | 'wait';
 
@@ -44,6 +46,7 @@ async function approved(context: Context, ledger: Ledger, { plan, root }: PlanCa
   let wake = (): void => {};
   const unwatch = ledger.mailbox.watch(() => wake());
   stop.signal.addEventListener('abort', () => wake());
+  const looking = setInterval(() => wake(), lookMs); // also what keeps the process alive
   try {
     for (;;) {
       const woken = new Promise<void>(done => {
@@ -56,6 +59,7 @@ async function approved(context: Context, ledger: Ledger, { plan, root }: PlanCa
       await woken;
     }
   } finally {
+    clearInterval(looking);
     unwatch();
     stop.close();
   }
@@ -66,19 +70,30 @@ async function withApproval(
   ledger: Ledger,
   found: PlanCase,
   { record, ask, policy }: RunNeeds,
+  flags: Flags,
 ): Promise<{ readonly path: string } | { readonly exitCode: number }> {
   const { plan, loop } = found;
   // --yes says yes to the start, never to the plan.
-  if (policy === undefined && ask !== undefined) return askAndApprove(context, found, record, ask);
-  context.say(`Plan ${plan.id} may not run: ${approvalState(plan, loop)}.`);
+  if (policy === undefined && ask !== undefined)
+    return askAndApprove(context, found, record, ask, { isTickTrusted: flags['acceptTicked'] === true });
+  const name = typedPlan(context, found, plan.id, flags);
+  const given = loop?.state.approval === undefined ? '' : 'approved ';
+  context.say(`Plan ${plan.id} may not run: ${given}${approvalState(plan, loop)}.`);
   if (policy === 'wait') {
-    context.say(`  Waiting for: ralph plan approve ${plan.id} (Ctrl-C leaves)`);
+    context.say(`  Waiting for: ralph plan approve ${name} (Ctrl-C leaves)`);
     const waited = await approved(context, ledger, found);
     return typeof waited === 'number' ? { exitCode: waited } : { path: waited.path };
   }
-  context.say(`  Read and approve it: ralph plan approve ${plan.id}`);
+  context.say(`  Read and approve it: ralph plan approve ${name}`);
   if (policy === 'skip') context.say('  Skipped (--on-approval skip).');
   return { exitCode: policy === 'skip' ? 0 : 5 };
+}
+
+/** What an approved plan is to do is settled with the approval, also where. */
+function refuseElsewhere(isBegunByApproval: boolean, flags: Flags): void {
+  const given = flags['worktree'] === true ? '--worktree' : flags['parallel'] === undefined ? undefined : '--parallel';
+  if (given === undefined || !isBegunByApproval) return;
+  throw new UsageError(`${given}: the loop of a plan begins with its approval, in this folder.`, 'Leave it out.');
 }
 
 export async function runPlan(
@@ -98,7 +113,9 @@ export async function runPlan(
     for (const line of next) context.say(`  ${line}`);
     return exitCode;
   }
-  const cleared = mayRun(found) ? { path: found.path } : await withApproval(context, ledger, found, needs);
+  refuseElsewhere(plan.isApprovalRequired || loop !== undefined, flags);
+  if (mayRun(found) && flags['acceptTicked'] !== true) refuseDoubtfulBoxes(plan, loop);
+  const cleared = mayRun(found) ? { path: found.path } : await withApproval(context, ledger, found, needs, flags);
   if ('exitCode' in cleared) return cleared.exitCode;
   const exitCode = await needs.run(cleared.path);
   const after = await loopOfPlan(ledger, root, { ...plan, path: cleared.path });
@@ -115,7 +132,7 @@ export async function execute(
 ): Promise<number> {
   const { runPlanDocument } = await import('./run.ts');
   return runPlan(context, word, flags, {
-    run: path => runPlanDocument(context, path, flags),
+    run: path => runPlanDocument(context, path, { ...flags, acceptTicked: true }), // asked before, or refused
     record: (path, approval) => recordApproval(context, path, approval, flags),
     ask: askHere(flags),
     policy: await policyOf(context, flags),

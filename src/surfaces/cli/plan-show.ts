@@ -3,7 +3,7 @@ import { shownText } from '../../app/vault-files.ts';
 import { isoTime } from '../../core/format.ts';
 import { planStatus } from '../../views/vault-status.ts';
 import type { Context } from './context.ts';
-import { type Flags, isApprovedNow, type PlanCase, planCase } from './plan-place.ts';
+import { type Flags, isApprovedNow, type PlanCase, planCase, typedPlan } from './plan-place.ts';
 import { approvalState, performerWords, stepStates } from './plan-words.ts';
 
 const marks = { done: '[x]', pending: '[ ]', active: '[~]', blocked: '[!]', skipped: '[-]' } as const;
@@ -77,6 +77,7 @@ export async function execute(
     );
   }
   for (const notice of plan.document.notices) context.say(`note: ${shownText(notice)}`);
-  if (plan.isApprovalRequired && !isApprovedNow(plan, loop)) context.say(`  Approve it: ralph plan approve ${plan.id}`);
+  if (plan.isApprovalRequired && !isApprovedNow(plan, loop))
+    context.say(`  Approve it: ralph plan approve ${typedPlan(context, found, plan.id, flags)}`);
   return 0;
 }

@@ -1,13 +1,12 @@
 // Begins the loop of a plan with its approval, or gives an open loop the new one; nothing of the plan is done by it.
-
 import { documentSource } from '../../app/documents.ts';
-import type { Approval } from '../../app/vault.ts';
+import { prepareLoop } from '../../app/prepare.ts';
+import { type Approval, planAsRead } from '../../app/vault.ts';
 import { buildEngine, freshId, loopFolder, loopName, runEngine, storeError } from '../../app.ts';
 import { Bug } from '../../core/errors.ts';
 import type { Command, Input } from '../../core/input.ts';
 import { type Context, sendCommand } from './context.ts';
 import type { Flags } from './plan-place.ts';
-import { prepare } from './prepare.ts';
 import { rememberedBy } from './remembered.ts';
 
 /** Records a yes in the ledger of the plan at this path; gives the loop's name. */
@@ -26,7 +25,12 @@ export async function recordApproval(
     return row.name;
   }
   const place = { env: context.env, directory: context.directory, home: context.home() };
-  const prepared = await prepare(place, path, { ...flags, mode: 'plan' }, rememberedBy(context, true));
+  const prepared = await prepareLoop(place, {
+    file: path,
+    flags: { ...flags, mode: 'plan' },
+    remembered: rememberedBy(context, true),
+    isOnlyRecorded: true,
+  });
   const { document, run } = prepared;
   const loop = await freshId();
   const taken = new Set((await ledger.store.loops()).map(one => one.name));
@@ -48,7 +52,8 @@ export async function recordApproval(
   const opened = await documentSource(env, { mode: 'plan', path: prepared.path, directory, folder });
   const where = { directory, document: prepared.path };
   const engine = await buildEngine({ home, env, ledger, loop, ...opened, place: where, warn: context.say, by });
-  const first: readonly Input[] = [start, { type: 'command', command: yes, by }];
+  const read = await planAsRead(opened.source);
+  const first: readonly Input[] = [start, { type: 'command', command: yes, by }, read];
   const result = await runEngine(engine, loop, { interrupt: new AbortController().signal, settleOnly: true, first });
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type !== 'waiting') throw new Bug(`a loop that was only begun is ${result.type}`);

@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { watchArrivals } from './plan-arrivals.ts';
 import { type HandleNeeds, handlePlan } from './plan-handle.ts';
-import { busyCode, type Flags, vaultHere } from './plan-place.ts';
+import { busyCode, type Flags, typedPlan, vaultHere } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 
 const busyMs = 5_000;
@@ -117,13 +117,14 @@ export async function execute(
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   await makeVault(vaultHere(context, flags));
   const root = vaultHere(context, flags); // its real path, now that it is there
-  const unattended = { ...flags, yes: true, input: false };
+  const unattended = { ...flags, yes: true, input: false, acceptTicked: true }; // `handlePlan` refuses them
   const needs: HandleNeeds = {
     ledger,
     root,
     say: context.say,
     run: path => runPlanDocument(context, path, unattended),
     record: (path, approval) => recordApproval(context, path, approval, unattended),
+    name: (path, id) => typedPlan(context, { path, root }, id),
   };
   const stop = watchSignals(() => {}); // a loop at work says so itself
   try {

@@ -8,6 +8,7 @@ import { waitingFor } from '../../core/next.ts';
 import { evaluateTermination } from '../../core/termination.ts';
 
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { goOnWords } from './go-on.ts';
 import { refuseProblems } from './prepare.ts';
 
 async function wantedLimits(context: Context, flags: Readonly<Record<string, unknown>>): Promise<Partial<Limits>> {
@@ -66,12 +67,14 @@ export async function execute(
     if (still !== undefined)
       throw new UsageError(
         `Loop ${row.name} would end again at once: ${still.because}.`,
-        `Raise that limit: ralph resume ${row.name} --max-iterations N (or --max-cost, --max-tokens, --max-duration, --deadline)`,
+        still.because.includes('(--rounds)')
+          ? 'Review the document as it is now: the same `ralph review` command with --new'
+          : `Raise that limit: ralph resume ${row.name} --max-iterations N (or --max-cost, --max-tokens, --max-duration, --deadline)`,
       );
   }
   const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];
   const outcome = await sendCommand(context, row, commands);
   context.say(`Resume of ${row.name}: ${outcomeWords[outcome]}.`);
-  if (outcome === 'decided') context.say('  Go on: the same command as before, with its agent');
+  if (outcome === 'decided') context.say(`  Go on: ${goOnWords(state)}`);
   return 0;
 }

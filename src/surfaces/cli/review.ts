@@ -1,4 +1,5 @@
 // `ralph review FILE`: the same loop as `ralph run`, told that the document itself is the work.
+import { reviewNotices } from '../../app/review-notices.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Context } from './context.ts';
 import { execute as run } from './run.ts';
@@ -13,5 +14,7 @@ export async function execute(
       '--parallel has no effect here: reviewers look side by side anyway.',
       'Leave it out; how many there are is said by --reviewer.',
     );
+  const section = typeof flags['section'] === 'string' ? flags['section'] : undefined;
+  for (const notice of await reviewNotices(context.directory, file ?? '', section)) context.say(`note: ${notice}`);
   return run(context, [file], { ...flags, mode: 'review' });
 }

@@ -12,6 +12,7 @@ import { isProtectedAnew } from '../../app/placed.ts';
 import { keepEarlier } from '../../app/project.ts';
 import { buildEngine, type Engine, loopFolder, type RunResult, runEngine, storeError } from '../../app.ts';
 import type { Command, Input } from '../../core/input.ts';
+import type { ModeName } from '../../core/limits.ts';
 import type { State } from '../../core/state.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { endingOf, outcomeOf } from '../../views/ending.ts';
@@ -231,8 +232,11 @@ async function chooseAndWork(
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);
   if ('exitCode' in chosen) return chosen.exitCode;
   if (chosen.state === undefined && !hasWork(given)) {
-    const goal = 'Nothing to do: this goal was reached before; to pursue it again: the same command with --new';
-    context.say(given.mode === 'goal' ? goal : `Nothing to do: every task of ${given.path} is done or skipped.`);
+    const again: Partial<Record<ModeName, string>> = {
+      goal: 'this goal was reached before; to pursue it again: the same command with --new',
+      prompt: `${given.path} is complete; to run it again, take the mark of that out of it`,
+    };
+    context.say(`Nothing to do: ${again[given.mode] ?? `every task of ${given.path} is done or skipped.`}`);
     return 0;
   }
   const { config, settings } = given.run;

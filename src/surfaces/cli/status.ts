@@ -49,7 +49,7 @@ export async function execute(
       ? 'none'
       : 'NONE: no process works on it; the same `ralph run` resumes';
   context.out(
-    `${style.paint('strong', row.name)}  ${state.ended || held?.alive ? loopLabel(state) : `not running${state.paused ? ', paused' : ''}`}  (${row.document})`,
+    `${style.paint('strong', row.name)}  ${state.ended || held?.alive ? loopLabel(state) : `not running${state.paused ? ', paused' : ''}`}  (${state.settings.mode === 'goal' ? state.goal : row.document})`,
   );
   if (state.ended) context.out(`  ${endingOf(state).sentence}`);
   else {

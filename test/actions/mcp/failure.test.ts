@@ -59,6 +59,6 @@ it('a break says why, whatever error the SDK made of it', () => {
   expect(failureOf(error, lost, call)).toEqual({ kind: 'process', detail: 'gone', exitCode: 3 });
   expect(failureOf(error, lost, { ...call, isRepeatable: false })).toEqual({
     kind: 'lost-reply',
-    detail: 'the call was sent and no answer came (gone): it may have happened',
+    detail: 'the call was sent, but no good answer came (gone): it may have happened',
   });
 });

@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
     flags: [...fails, '--max-iterations', '2'],
     code: 3,
     last: /^Stopped: all iterations are used up: iteration 2 of 2 \(--max-iterations\)\. 0\/1 tasks done/,
-    next: /ralph resume shop --max-iterations N/,
+    next: /ralph resume shop --max-iterations 4 /,
   },
   {
     name: '3: the time is used up, in the middle of a turn',
@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
     flags: ['--max-duration', '300ms'],
     code: 3,
     last: /^Stopped: the time is used up: .*\(--max-duration\)/,
-    next: /ralph resume shop --max-duration D/,
+    next: /ralph resume shop --max-duration 1m /,
   },
   {
     name: '4: the money is used up, in the middle of a turn',
@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
     flags: ['--max-cost', '1'],
     code: 4,
     last: /^Stopped: the money is used up: \$1\.10 spent of \$1\.00 \(--max-cost\)/,
-    next: /ralph resume shop --max-cost AMOUNT/,
+    next: /ralph resume shop --max-cost 3 /,
   },
   {
     name: '5: a question waits for a human, and nobody is at a terminal',
@@ -168,7 +168,7 @@ describe('after a limit', () => {
       expect(again.stderr).toMatch(
         /the last loop of this file ended with work left\. Stopped: all iterations are used up/,
       );
-      expect(again.stderr).toContain('  Go on, counters kept: ralph resume shop --max-iterations N\n');
+      expect(again.stderr).toContain('  Go on, counters kept: ralph resume shop --max-iterations 2\n');
       expect(again.stderr).toContain('  Start over with new counters: the same command with --new\n');
     }));
 

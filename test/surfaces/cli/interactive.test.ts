@@ -1,19 +1,11 @@
 // An iteration at the terminal: the agent has the whole screen, done.md or its own exit ends the round, nothing is left behind.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { binary, eventually, inScratch, isInstalled, pinnedNode, prd, type Scratch } from './kit.ts';
+import { openTerminal, quoted, type Terminal } from './terminal.ts';
 
 const agent = join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'takes-screen');
-
-interface Terminal {
-  readonly env: Readonly<Record<string, string>>;
-  screen(): string;
-  shows(wanted: string | RegExp): Promise<string>;
-  keys(...keys: readonly string[]): void;
-  end(): void;
-}
 
 /** Ralph with a fake `claude` that takes the screen, in a terminal of its own; then the modes of that terminal. */
 function atTerminal(place: Scratch, words: readonly string[], shellWords = ''): Terminal {
@@ -21,43 +13,8 @@ function atTerminal(place: Scratch, words: readonly string[], shellWords = ''): 
   mkdirSync(bin);
   symlinkSync(agent, join(bin, 'claude'));
   place.put('PRD.json', prd());
-  const env = {
-    ...place.env,
-    PATH: `${bin}:${place.env['PATH']}`,
-    TERM: 'xterm-256color',
-    TMUX_TMPDIR: place.temporary,
-  };
-  const tmux = (...more: readonly string[]): string =>
-    execFileSync('tmux', ['-L', basename(place.root), '-f', '/dev/null', ...more], {
-      env,
-      cwd: place.project,
-      encoding: 'utf8',
-    });
-  const line = [pinnedNode, binary, 'run', '--agent', 'claude', '--interactive', '--yes', ...words];
-  const quoted = line.map(word => `'${word}'`).join(' ');
-  tmux(
-    'new-session',
-    '-d',
-    '-s',
-    'one',
-    '-x',
-    '100',
-    '-y',
-    '40',
-    `${shellWords}${quoted}; echo "code $?"; stty -a; exec cat`,
-  );
-  const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-200', '-t', 'one');
-  return {
-    env,
-    screen,
-    shows: wanted =>
-      eventually(`the screen shows ${wanted}`, () => {
-        const text = screen();
-        return (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) ? text : undefined;
-      }),
-    keys: (...keys) => void tmux('send-keys', '-t', 'one', ...keys),
-    end: () => void tmux('kill-server'),
-  };
+  const line = quoted([pinnedNode, binary, 'run', '--agent', 'claude', '--interactive', '--yes', ...words]);
+  return openTerminal(place, bin, `${shellWords}${line}; echo "code $?"; stty -a; exec cat`);
 }
 
 async function endings(place: Scratch): Promise<readonly Record<string, unknown>[]> {

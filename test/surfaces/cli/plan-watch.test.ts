@@ -26,6 +26,7 @@ const needs = (part: Partial<HandleNeeds> = {}): HandleNeeds => ({
   say: text => void said.push(text),
   run: path => place.run(path),
   record: place.record,
+  name: (_path, id) => id,
   ...part,
 });
 const never = new AbortController().signal;

@@ -38,7 +38,7 @@ const run = (word: string, flags: Flags = {}, ask?: Ask): Promise<number> => {
   return runPlan(context, word, flags, { run: path => place.run(path), record: place.record, ask, policy });
 };
 const approve = async (word: string) =>
-  askAndApprove(context, await planCase(context, word, {}), place.record, undefined, true);
+  askAndApprove(context, await planCase(context, word, {}), place.record, undefined, { isAgreed: true });
 
 describe('ralph plan run', () => {
   it('given no approval and nobody to ask, then it fails fast with 5 and does nothing (F69)', async () => {

@@ -237,6 +237,17 @@ describe('a checkpoint', () => {
     expect(skipped).toEqual([{ path: 'README.md', why: 'a pipe' }]);
   });
 
+  it('does not hold the new bytes of a file that Ralph is just about to replace', async () => {
+    repo = makeRepo();
+    const workspace = await repo.workspace({ replaced: [join(repo.top, 'PRD [1].json')] });
+    repo.write('PRD [1].json', '{}');
+    repo.write('PRD [1].json.1372000957', '{');
+    repo.write('.artefacts/shop/state.json.137200095', '[');
+    repo.write('other.json.1372000957', 'of the user');
+    const names = Object.keys(held((await saved(workspace, 1)).commit));
+    expect(names).toEqual(['PRD [1].json', 'README.md', 'other.json.1372000957']);
+  });
+
   it("does not hold the loop's own folder, nor what is named as uncovered, when they lie in the tree", async () => {
     repo = makeRepo();
     repo.write('home [1]/ledger', 'x');

@@ -1,0 +1,223 @@
+// Task documents as files, for `ralph task`: read in any format, given one task more, written as a document of another one.
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { makeFile } from '../actions/new-file.ts';
+import { nearest } from '../config/nearest.ts';
+import { UsageError } from '../core/errors.ts';
+import type { TaskSpec } from '../core/task.ts';
+import type { Loss } from '../formats/losses.ts';
+import type { Adder, NewTask } from '../formats/new-task.ts';
+import { suspicion, visible } from '../formats/shown-text.ts';
+import type { Backlog, WriterName } from '../formats/task-writers.ts';
+import type { Format, FormatOptions, ParsedDocument } from '../ports/source.ts';
+import { replaceFile } from '../sources/replace-file.ts';
+import { errorCode, type FileIdentity, readText } from '../sources/text-file.ts';
+import { refuseProblems } from './problems.ts';
+
+export type { Loss, NewTask, WriterName };
+export { visible };
+
+const bytesMax = 64 * 1024 * 1024;
+const listedMax = 20;
+
+/** By the file's kind, in the order in which they are asked; a plan or a prompt may hold boxes too. */
+async function formatsOf(path: string): Promise<readonly Format[]> {
+  const kind = extname(path).toLowerCase();
+  if (kind === '.json')
+    return [(await import('../formats/tasks.ts')).projectTasks, (await import('../formats/prd.ts')).prd];
+  if (kind === '.yaml' || kind === '.yml') return [(await import('../formats/yaml-tasks.ts')).yamlTasks];
+  return [
+    (await import('../formats/plan.ts')).plan,
+    (await import('../formats/ralph-loop.ts')).ralphLoop,
+    (await import('../formats/prompt.ts')).prompt,
+    (await import('../formats/sectioned-plan.ts')).sectionedPlan,
+    (await import('../formats/checklist.ts')).checklist,
+  ];
+}
+
+export interface TaskFile {
+  readonly path: string;
+  readonly format: Format;
+  readonly text: string;
+  readonly identity: FileIdentity;
+  readonly document: ParsedDocument;
+}
+
+const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
+
+async function recognisedFormat(path: string, text: string): Promise<Format | undefined> {
+  const formats = await formatsOf(path);
+  return formats.find(one => one.recognises(basename(path), text));
+}
+
+/** Refused in sentences when it cannot be read as tasks. */
+export async function readTaskFile(path: string, options: FormatOptions = lenient): Promise<TaskFile> {
+  const read = await readText(path, bytesMax);
+  if (read.type !== 'text') refuseProblems([read.problem]);
+  const { text, identity } = read;
+  const format = await recognisedFormat(path, text);
+  if (format === undefined)
+    throw new UsageError(
+      `${visible(basename(path))} is no task document that Ralph knows.`,
+      'Known are PRD.json, tasks.json, checklists and plans in Markdown, YAML lists, PROMPT.md: docs/formats',
+    );
+  const parsed = format.parse(text, options);
+  if (!parsed.ok) refuseProblems(parsed.problems, visible(basename(path)));
+  return { path, format, text, identity, document: parsed.document };
+}
+
+async function adderOf({ format, path }: TaskFile): Promise<Adder> {
+  const name = visible(basename(path));
+  switch (format.name) {
+    case 'prd':
+      return (await import('../formats/add-json.ts')).prdAdder;
+    case 'tasks':
+      return (await import('../formats/add-json.ts')).tasksAdder;
+    case 'yaml-tasks':
+      return (await import('../formats/add-yaml.ts')).yamlAdder;
+    case 'checklist':
+      return (await import('../formats/add-markdown.ts')).checklistAdder;
+    case 'sectioned-plan':
+      return (await import('../formats/add-markdown.ts')).sectionAdder;
+    case 'plan':
+      throw new UsageError(
+        `${name} is a plan, and what a plan does is approved step by step.`,
+        `Write the step into it, then approve it anew: ralph plan approve ${name}`,
+      );
+    default:
+      throw new UsageError(
+        `${name} is one task as a whole: nothing can be added to it.`,
+        'Write it into the text itself, or keep tasks in a list: ralph help task import',
+      );
+  }
+}
+
+function refuseUnknown(dependsOn: readonly string[], { document }: TaskFile): void {
+  const ids = document.tasks.map(task => task.id);
+  const unknown = dependsOn.find(id => !ids.includes(id));
+  if (unknown === undefined) return;
+  const meant = nearestId(unknown, ids);
+  throw new UsageError(
+    `There is no task ${JSON.stringify(visible(unknown.slice(0, 80)))} to wait for.`,
+    meant === undefined ? 'See them: ralph task list' : `Did you mean ${meant}?`,
+  );
+}
+
+/** The file is replaced in one step, and only in the version that was read. */
+export async function addToFile(
+  path: string,
+  wanted: NewTask,
+  { id, mayLackCriteria }: { readonly id: string | undefined; readonly mayLackCriteria: boolean },
+): Promise<TaskSpec> {
+  const file = await readTaskFile(path);
+  const adder = await adderOf(file);
+  const name = visible(basename(path));
+  if (file.format.name === 'prd' && wanted.criteria.length === 0 && !mayLackCriteria)
+    throw new UsageError(
+      'The story has no criteria: how will we know it is done?',
+      'Add --criterion "what must be true" for each, or --no-criteria.',
+    );
+  refuseUnknown(
+    wanted.dependsOn.filter(one => one !== id),
+    file,
+  );
+  const { addTask } = await import('../formats/new-task.ts');
+  const added = addTask(file.format, adder, file.text, wanted, id);
+  if (!added.ok) refuseProblems(added.problems, name);
+  const done = await replaceFile(path, Buffer.from(added.text), { expected: file.identity }).catch((error: unknown) => {
+    throw new UsageError(`${name} cannot be written (${errorCode(error)}).`, 'Nothing was changed.');
+  });
+  if (done.type === 'changed')
+    throw new UsageError(`${name} was changed in the same moment.`, 'Nothing was written: run the command once more.');
+  return added.task;
+}
+
+export interface Converted {
+  readonly text: string;
+  readonly losses: readonly Loss[];
+}
+
+function jsonText({ project, goal, tasks }: Backlog): Converted {
+  const rows = tasks.map(({ dependsOn, done, skipped, blocked, attemptsBefore, attemptsMax, ...task }) => ({
+    ...task,
+    depends_on: dependsOn,
+    status: done ? 'done' : skipped ? 'skipped' : blocked ? 'blocked' : 'pending',
+    attempts: attemptsBefore ?? 0,
+    ...(attemptsMax === undefined ? {} : { max_attempts: attemptsMax }),
+  }));
+  return { text: `${JSON.stringify({ version: 1, project, goal, tasks: rows }, null, 2)}\n`, losses: [] };
+}
+
+/** `json` is everything, for programs. */
+export async function converted(backlog: Backlog, to: WriterName | 'json'): Promise<Converted> {
+  if (to === 'json') return jsonText(backlog);
+  const { writeTasks } = await import('../formats/task-writers.ts');
+  const written = writeTasks(to, backlog);
+  return written.ok ? written : refuseProblems(written.problems);
+}
+
+/** What the reading itself leaves behind. */
+export async function unreadIn({ format, text }: TaskFile): Promise<readonly Loss[]> {
+  const { unreadParts } = await import('../formats/unread-parts.ts');
+  return unreadParts(format.name, text);
+}
+
+export async function writerNamed(path: string): Promise<WriterName> {
+  const { writerFor } = await import('../formats/task-writers.ts');
+  const writer = writerFor(basename(path));
+  if (writer !== undefined) return writer;
+  throw new UsageError(
+    `What ${visible(basename(path))} shall be cannot be told from its name.`,
+    'Name it PRD.json, tasks.json, NAME.md (a checklist) or NAME.yaml.',
+  );
+}
+
+/** A name can mean another format: a checklist called PROMPT.md would be one prompt. */
+async function refuseOtherName(path: string, text: string, writer: WriterName): Promise<void> {
+  const { isReadAs } = await import('../formats/task-writers.ts');
+  const format = await recognisedFormat(path, text);
+  if (format !== undefined && isReadAs(writer, format.name)) return;
+  throw new UsageError(
+    `Under the name ${visible(basename(path))} it would be read as ${format === undefined ? 'nothing that Ralph knows' : `a ${format.name}`}.`,
+    'Give it another name: --to tasks.md, for example.',
+  );
+}
+
+/** Never over a file that is there, unless it is told to. */
+export async function writeDocument(
+  path: string,
+  text: string,
+  { writer, isForced }: { readonly writer: WriterName | 'json'; readonly isForced: boolean },
+): Promise<void> {
+  if (writer !== 'json') await refuseOtherName(path, text, writer);
+  const name = visible(basename(path));
+  const folder = await realpath(dirname(path)).catch(() => undefined);
+  if (folder === undefined)
+    throw new UsageError(`There is no folder ${visible(dirname(path))}.`, 'Make it first, or name another file.');
+  try {
+    if (isForced) return void (await replaceFile(path, Buffer.from(text)));
+    const made = await makeFile(folder, join(folder, basename(path)), text);
+    if (made.type === 'made' || made.type === 'same') return;
+  } catch (error) {
+    throw new UsageError(`${name} cannot be written (${errorCode(error)}).`, 'Choose another place: --to FILE');
+  }
+  throw new UsageError(`${name} is there already, and is as it was.`, 'Name another file with --to, or use --force.');
+}
+
+/** What a reader of these texts would not see (B50, B51). */
+export function watchedTexts(tasks: readonly Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria'>[]) {
+  const notices = tasks.flatMap(({ id, title, description, criteria }) =>
+    Object.entries({ title, description, criteria: criteria.join('\n') }).flatMap(([what, text]) => {
+      const doubt = suspicion(text);
+      return [
+        ...(doubt === undefined ? [] : [`${what} of ${id} ${doubt} It says: ${visible(text).slice(0, 200)}`]),
+        ...(text.includes('<!--') ? [`${what} of ${id} holds an HTML comment, which agents read.`] : []),
+      ];
+    }),
+  );
+  const rest = notices.length - listedMax;
+  return rest > 0 ? [...notices.slice(0, listedMax), `${rest} more texts look odd.`] : notices;
+}
+
+/** What a mistyped id was probably meant to be. */
+export const nearestId = (id: string, ids: readonly string[]): string | undefined => nearest(id, ids);

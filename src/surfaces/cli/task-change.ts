@@ -1,0 +1,123 @@
+// `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
+import { basename } from 'node:path';
+import { visible } from '../../app/tasks.ts';
+import { stateOf } from '../../app.ts';
+import { UsageError } from '../../core/errors.ts';
+import { plural } from '../../core/format.ts';
+import type { State } from '../../core/state.ts';
+import { allTasks, findTask, type Task } from '../../core/task.ts';
+import type { LoopRow } from '../../ports/store.ts';
+import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { ofLoop, taskIn } from './task-subject.ts';
+import { someOf } from './task-words.ts';
+
+type Flags = Readonly<Record<string, unknown>>;
+type Words = readonly (string | undefined)[];
+
+const heldElsewhere = 9;
+
+function refuseEnded({ name, reason, document }: LoopRow, id: string): void {
+  if (reason === null) return;
+  const file = visible(basename(document));
+  throw new UsageError(
+    `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
+    reason === 'goal_achieved'
+      ? `To have ${id} done again, mark it as open in ${file}, then: ralph run ${file}`
+      : `Reopen it first: ralph resume ${name}`,
+  );
+}
+
+function refuseActive(row: LoopRow, state: State, { id, status }: Task): void {
+  if (status !== 'active') return;
+  const live = state.live.find(one => one.task === id);
+  const who = live === undefined ? 'its work is being checked' : `iteration ${live.iteration} by ${live.performer}`;
+  throw new UsageError(
+    `${id} is being worked on (${who}): decide about it when that is over.`,
+    `Interrupt it first: ralph pause ${row.name} --now; afterwards ralph resume ${row.name}`,
+  );
+}
+
+const waiting = (state: State, id: string): readonly string[] =>
+  [...allTasks(state.tasks)]
+    .filter(task => task.status === 'pending' && task.dependsOn.includes(id) && !task.ignoresUnmet)
+    .map(task => task.id);
+
+interface Decision {
+  readonly act: 'skip' | 'retry';
+  /** Nothing has to be done: why. */
+  readonly needless: (task: Task) => string | undefined;
+  readonly isDone: (task: Task) => boolean;
+  readonly said: (before: Task, row: LoopRow, state: State) => readonly string[];
+}
+
+const skipping: Decision = {
+  act: 'skip',
+  needless: ({ id, status }) =>
+    status === 'skipped'
+      ? `${id} is skipped already.`
+      : status === 'done'
+        ? `${id} is done: there is nothing to skip. To open it again: ralph task retry ${id}`
+        : undefined,
+  isDone: task => task.status === 'skipped',
+  said({ id }, { name }, state) {
+    const left = waiting(state, id);
+    const stuck =
+      left.length === 0 ? [] : [`  Not ready without it: ${someOf(left)}. The loop asks when nothing else is left.`];
+    return [`${id} is skipped: nobody will work on it.`, ...stuck, `  Undo: ralph task retry ${id} --loop ${name}`];
+  },
+};
+
+const retrying: Decision = {
+  act: 'retry',
+  needless: ({ id, status, attempts, asked, claimFailed }) =>
+    status === 'pending' && attempts === 0 && asked === undefined && !claimFailed
+      ? `${id} is open and was not tried yet: its turn comes.`
+      : undefined,
+  isDone: task => task.status === 'pending' || task.status === 'active',
+  said({ id, status, attempts }, { name }) {
+    const before = status === 'done' ? 'done' : status === 'blocked' ? 'parked' : status;
+    const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
+    const proof = status === 'done' ? ['  It must be proven anew before it counts as done.'] : [];
+    return [
+      `${id} is open again (it was ${before}${counted}).`,
+      ...proof,
+      `  Undo: ralph task skip ${id} --loop ${name}`,
+    ];
+  },
+};
+
+async function decide(context: Context, [id = '']: Words, flags: Flags, decision: Decision): Promise<number> {
+  const named = flags['loop'];
+  const { ledger, row } = await loopOf(context, typeof named === 'string' ? named : undefined, true);
+  const subject = await ofLoop(ledger, row);
+  const { state } = subject.loop;
+  const task = taskIn(subject, id);
+  refuseEnded(row, id);
+  const needless = decision.needless(task);
+  if (needless !== undefined) {
+    context.say(needless);
+    return 0;
+  }
+  refuseActive(row, state, task);
+  const outcome = await sendCommand(context, row, [{ type: 'task', act: decision.act, task: id }]);
+  if (outcome === 'waiting') {
+    context.say(`ralph task ${decision.act} ${id}: ${outcomeWords.waiting}.`);
+    return 0;
+  }
+  const { state: after } = await stateOf(ledger, row.loop);
+  const found = findTask(after.tasks, id);
+  if (found === undefined || !decision.isDone(found)) {
+    const now = found?.status === 'active' ? 'somebody has begun to work on it' : `it is ${found?.status ?? 'gone'}`;
+    context.say(`${id} is as it was: in the same moment ${now}. Try again: ralph task ${decision.act} ${id}`);
+    return heldElsewhere;
+  }
+  for (const sentence of decision.said(task, row, after)) context.say(sentence);
+  if (outcome === 'decided') context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
+  return 0;
+}
+
+export const skip = (context: Context, words: Words, flags: Flags): Promise<number> =>
+  decide(context, words, flags, skipping);
+
+export const retry = (context: Context, words: Words, flags: Flags): Promise<number> =>
+  decide(context, words, flags, retrying);

@@ -1,0 +1,69 @@
+// `ralph task import`: the tasks of any document that Ralph reads, as a new document, with a list of what was left behind.
+import { basename } from 'node:path';
+import {
+  converted,
+  readTaskFile,
+  type TaskFile,
+  unreadIn,
+  visible,
+  watchedTexts,
+  writeDocument,
+  writerNamed,
+} from '../../app/tasks.ts';
+import { plural } from '../../core/format.ts';
+import type { TaskSpec } from '../../core/task.ts';
+import type { Context } from './context.ts';
+import { lossLines, pathOf, refuseItself } from './task-losses.ts';
+import { someOf } from './task-words.ts';
+
+const idsMax = 10;
+
+/** Nobody knows who ticked it before there was a record (B48). */
+function reopened(
+  tasks: readonly TaskSpec[],
+  areTrusted: boolean,
+): { tasks: readonly TaskSpec[]; ticked: readonly string[] } {
+  const ticked = tasks.filter(task => task.done || task.skipped).map(task => task.id);
+  if (areTrusted || ticked.length === 0) return { tasks, ticked: [] };
+  return { tasks: tasks.map(task => ({ ...task, done: false, skipped: false })), ticked };
+}
+
+/** JSON formats do not look for comments themselves. */
+const noticesOf = ({ format, document }: TaskFile): readonly string[] => {
+  const comments = format.name === 'prd' || format.name === 'tasks' ? watchedTexts(document.tasks) : [];
+  return [...document.notices, ...comments.filter(one => one.includes('HTML comment'))];
+};
+
+export async function execute(
+  context: Context,
+  [from = '']: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const source = pathOf(context, from);
+  const target = pathOf(context, typeof flags['to'] === 'string' ? flags['to'] : 'PRD.json');
+  const name = visible(basename(target));
+  const writer = await writerNamed(target);
+  const file = await readTaskFile(source);
+  refuseItself(source, target);
+  const { tasks, ticked } = reopened(file.document.tasks, flags['acceptTicked'] === true);
+  const { text, losses } = await converted({ ...file.document, tasks }, writer);
+  const isDry = flags['dryRun'] === true;
+  if (isDry) context.out(text.trimEnd());
+  else await writeDocument(target, text, { writer, isForced: flags['force'] === true });
+  context.say(
+    `${plural(tasks.length, 'task')} of ${visible(basename(source))} (${file.format.name}) ${isDry ? 'would be' : 'are'} in ${name} (${writer}).`,
+  );
+  if (ticked.length > 0)
+    context.say(
+      `  ${plural(ticked.length, 'task')} that were ticked or skipped are open there: ${someOf(ticked, idsMax)}. Nobody knows who ticked them; to keep that: --accept-ticked`,
+    );
+  for (const line of lossLines([...(await unreadIn(file)), ...losses])) context.say(line);
+  const bare = writer === 'prd' ? tasks.filter(task => task.criteria.length === 0).map(task => task.id) : [];
+  if (bare.length > 0)
+    context.say(
+      `  Without criteria: ${someOf(bare, idsMax)}. Write some (how will we know it is done?), or run with --no-criteria.`,
+    );
+  for (const notice of noticesOf(file)) context.say(`note: ${visible(notice)}`);
+  if (!isDry) context.say(`  ${visible(basename(source))} is as it was. Undo: delete ${name}. Next: ralph run ${name}`);
+  return 0;
+}

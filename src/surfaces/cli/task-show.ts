@@ -1,0 +1,136 @@
+// `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
+import { visible } from '../../app/tasks.ts';
+import { ledgerEvents } from '../../app.ts';
+import { plural } from '../../core/format.ts';
+import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
+import { sentenceOf } from '../../views/timeline.ts';
+import type { Context } from './context.ts';
+import { about, noise } from './explain.ts';
+import { fitted, hanging, makeStyle, type Style, wrapped } from './style.ts';
+import { type Subject, subjectOf, taskIn } from './task-subject.ts';
+import { someOf, taskJson, waitWords } from './task-words.ts';
+
+const historyMax = 30;
+const namesMax = 20;
+const sentenceMax = 300;
+const labelColumns = 13;
+
+interface Step {
+  readonly seq: number;
+  readonly at: number;
+  readonly type: string;
+  readonly sentence: string;
+}
+
+/** The last steps, and how many there were before. */
+async function historyOf({ loop }: Subject, task: string): Promise<{ steps: readonly Step[]; earlier: number }> {
+  const steps: Step[] = [];
+  let earlier = 0;
+  if (loop === undefined) return { steps, earlier };
+  const isAbout = about(task);
+  for await (const page of ledgerEvents(loop.ledger, loop.row.loop)) {
+    for (const { event, seq } of page) {
+      if (noise.includes(event.type) || !isAbout(event)) continue;
+      steps.push({ seq, at: event.at, type: event.type, sentence: sentenceOf(event) });
+      if (steps.length > historyMax) {
+        steps.shift();
+        earlier += 1;
+      }
+    }
+  }
+  return { steps, earlier };
+}
+
+/** Also what the loop has not read yet can be looked at. */
+const withUnread = (subject: Subject): Subject => ({
+  ...subject,
+  table: addTasks(subject.table, subject.unread),
+  unread: [],
+});
+
+const dependents = ({ table }: Subject, id: string): readonly string[] =>
+  [...allTasks(table)].filter(task => task.dependsOn.includes(id)).map(task => task.id);
+
+function statusWords({ table, loop }: Subject, task: Task): string {
+  const most = task.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
+  const of = most === undefined || loop?.state.settings.stepwise ? '' : ` of ${most}`;
+  const tried = task.attempts === 0 ? 'not tried yet' : `${plural(task.attempts, 'attempt')}${of}`;
+  const proof =
+    task.status !== 'done' || task.verified === undefined ? '' : task.verified ? ', proven' : ', UNVERIFIED';
+  const waits = waitWords(table, task, loop?.state);
+  return `${task.status}${proof}, ${tried}${waits === '' || waits === 'unverified' ? '' : `; ${waits}`}`;
+}
+
+const dependencyWords = ({ table }: Subject, { dependsOn }: Task): string =>
+  someOf(
+    dependsOn.map(id => `${id} (${findTask(table, id)?.status ?? 'not there'})`),
+    namesMax,
+  );
+
+/** Label, text; in the order in which they are told. Empty ones are left out. */
+function factsOf(subject: Subject, task: Task): readonly (readonly [string, string])[] {
+  const question = subject.loop?.state.escalations.find(one => one.id === task.asked);
+  return [
+    ['status', statusWords(subject, task)],
+    ['of', subject.loop === undefined ? subject.path : `loop ${subject.loop.row.name}, ${subject.path}`],
+    ['depends on', dependencyWords(subject, task)],
+    ['needed by', someOf(dependents(subject, task.id), namesMax)],
+    ['done by', task.performer ?? ''],
+    ['description', task.description],
+    ...task.criteria.map((text, row) => [row === 0 ? 'criteria' : '', `- ${text}`] as const),
+    ['refused', task.rejection ?? ''],
+    ['question', question === undefined ? '' : `${question.summary}\nralph answer ${question.id} --option 1`],
+    ['edited', task.held === undefined ? '' : 'while an iteration ran: what was written then was not taken'],
+  ];
+}
+
+function labelled([label, text]: readonly [string, string], columns: number): readonly string[] {
+  if (text.trim() === '') return [];
+  const lines = text.split(/\r?\n/).flatMap(line => wrapped(visible(line), columns - labelColumns - 2));
+  return lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(labelColumns - 1)} ${line}`.trimEnd());
+}
+
+function printHistory(context: Context, steps: readonly Step[], earlier: number, columns: number, style: Style): void {
+  if (steps.length === 0) return;
+  context.out('  history');
+  if (earlier > 0) context.out(`    ${earlier} earlier ones: ralph explain`);
+  for (const { seq, at, sentence } of steps) {
+    const time = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+    context.out(
+      hanging(`  ${String(seq).padStart(5)}  ${time}  `, fitted(visible(sentence), sentenceMax, style), columns),
+    );
+  }
+}
+
+export async function execute(
+  context: Context,
+  [id = '']: readonly (string | undefined)[],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const named = flags['loop'];
+  const subject = withUnread(await subjectOf(context, typeof named === 'string' ? named : undefined));
+  const task = taskIn(subject, id);
+  const { steps, earlier } = await historyOf(subject, id);
+  if (flags['json'] === true) {
+    const { description, criteria, rejection = null } = task;
+    const said = { ...taskJson(subject.table, task), description, criteria, rejection };
+    const needed = dependents(subject, id);
+    const loop = subject.loop?.row.name ?? null;
+    const whole = {
+      version: 1,
+      loop,
+      document: subject.path,
+      task: { ...said, needed_by: needed },
+      earlier,
+      history: steps,
+    };
+    context.out(JSON.stringify(whole, null, 2));
+    return 0;
+  }
+  const style = makeStyle(flags, process.stdout);
+  const columns = style.columns();
+  context.out(`${style.paint('strong', task.id)}  ${visible(task.title)}`);
+  for (const fact of factsOf(subject, task)) for (const line of labelled(fact, columns)) context.out(line);
+  printHistory(context, steps, earlier, columns, style);
+  return 0;
+}

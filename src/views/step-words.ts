@@ -1,0 +1,44 @@
+// Where one task takes many iterations (goal, prompt), people think of the goal and its items, not of a list with one task.
+import { phaseOf } from '../core/continuation.ts';
+import { plural } from '../core/format.ts';
+import type { Report } from '../core/signal.ts';
+import type { State } from '../core/state.ts';
+
+/** `2 of 3 items completed`, as the agent reports them; nothing while it has named none. */
+export function itemWords({ report, settings }: State): string | undefined {
+  if (!settings.stepwise || report === undefined) return undefined;
+  const { completed, pending, blocked } = report;
+  const total = completed.length + pending.length + blocked.length;
+  return total === 0 ? undefined : `${completed.length} of ${plural(total, 'item')} completed`;
+}
+
+/** What an iteration says about them at its end. */
+export function reportWords({ phase, completed, pending, blocked }: Report): string {
+  const counts = [
+    `${completed.length} completed`,
+    `${pending.length} pending`,
+    ...(blocked.length === 0 ? [] : [`${blocked.length} blocked`]),
+  ];
+  return `${phase === undefined ? '' : `${phase}: `}${counts.join(', ')}`;
+}
+
+/** What stands in the place of a count of tasks. */
+export function standingWords(state: State): string {
+  const { mode } = state.settings;
+  return itemWords(state) ?? (mode === 'goal' ? 'No items yet' : 'Not complete');
+}
+
+/** The live line's `2/3 items` and what is going on with them. */
+export function stepParts(state: State): readonly string[] {
+  const { report, settings, claims, live } = state;
+  const total = report === undefined ? 0 : report.completed.length + report.pending.length + report.blocked.length;
+  const checking = live.length === 0 && claims.length > 0;
+  const doing = checking ? ['checking'] : settings.mode === 'goal' ? [phaseOf(state)] : [];
+  return [...(total === 0 ? [] : [`${report?.completed.length}/${total} items`]), ...doing];
+}
+
+/** Undefined where there are many tasks, each with a name of its own. */
+export function doneWords({ settings: { stepwise, mode } }: State): string | undefined {
+  if (!stepwise) return undefined;
+  return mode === 'goal' ? 'the goal is reached' : 'the task is complete';
+}
