@@ -231,7 +231,7 @@ export async function loopName(
   const made = slugOf(wanted ?? project);
   const whole = made.ok ? made.value : 'loop';
   // A goal is a sentence, and its loop's name has to be typed.
-  const base = wanted === undefined && whole.length > 40 ? whole.slice(0, 40).replace(/-[^-]*$/, '') : whole;
+  const base = wanted === undefined && whole.length > 32 ? whole.slice(0, 32).replace(/-[^-]*$/, '') : whole;
   return taken.has(base) ? `${base.slice(0, 56)}-${id.slice(-6)}` : base;
 }
 

@@ -27,15 +27,15 @@ async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<
   if (names.length === 0) return [];
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const path = configPath(needs);
-  const { servers, problems } = await readMcpServers(path, needs.env);
+  const { isThere, servers, problems } = await readMcpServers(path, needs.env);
   const [problem, ...more] = problems;
   if (problem !== undefined) throw new UsageError(problem.message, more.map(one => one.message).join('\n  '));
   return names.map(name => {
     const server = servers.find(one => one.name === name);
     if (server !== undefined) return server;
-    const known = servers.length === 0 ? 'it names none' : `it names ${servers.map(one => one.name).join(', ')}`;
+    const known = servers.length === 0 ? 'none' : servers.map(one => one.name).join(', ');
     throw new UsageError(
-      `No MCP server is called ${JSON.stringify(name)} in ${path}: ${known}.`,
+      `No MCP server is called ${JSON.stringify(name)}: ${isThere ? `${path} names ${known}` : `there is no ${path}`}.`,
       'Write it there, or name another file: --mcp-config FILE',
       7,
     );

@@ -112,13 +112,16 @@ function usualDocument({ directory, mode }: Sought): FoundDocument {
 const asked: readonly ModeName[] = ['plan', 'project', 'prompt', 'prd'];
 
 async function recognised(path: string): Promise<ModeName> {
-  const read = await readText(path, documentBytesMax);
-  if (read.type !== 'text') throw new UsageError(read.problem.message, read.problem.fix ?? '');
   const name = basename(path);
+  // One that cannot be read as such says itself what is wrong with it, and where.
+  const byName = usual.find(([usualName]) => basename(usualName) === name)?.[1];
+  const read = await readText(path, documentBytesMax);
+  if (read.type !== 'text') return byName ?? 'prd';
   for (const mode of asked) {
     const { formats } = await openMode(mode, path);
     if (formats.some(format => format.recognises(name, read.text))) return mode;
   }
+  if (byName !== undefined) return byName;
   const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(path)?.[1];
   if (project !== undefined)
     throw new UsageError(`${name} is the brief of ${project}, not its tasks.`, `ralph interview ${project}`);

@@ -164,10 +164,10 @@ function taskCommand(
   return [...closedWith(state, id, by, now), { type: 'task.reopened', at: now, task: id, because }];
 }
 
-/** The questions about a task need no answer once a person decided about it. */
+/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
 const closedWith = (state: State, task: string, by: string, now: number): readonly Event[] =>
   state.escalations
-    .filter(one => one.task === task && one.kind !== 'health')
+    .filter(one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked')
     .map(({ id }) => ({
       type: 'escalation.answered',
       at: now,

@@ -187,8 +187,10 @@ const jsonAdder = (
   hasDependencies: true,
   needsCriteria: false,
   needsId: true,
-  writtenIds: text => idsIn(text, key),
-  put: (text, task, id = '') => withRow(text, key, rows => valuesFor(rows, task, id)),
+  open: text => ({
+    writtenIds: idsIn(text, key),
+    put: (task, id = '') => withRow(text, key, rows => valuesFor(rows, task, id)),
+  }),
 });
 
 export const prdAdder: Adder = jsonAdder('PRD', 'userStories', storyValues);

@@ -44,29 +44,37 @@ function labelLike(text: string, id: string): string {
   return leadingId(`${made}x`)?.id === id ? made : `${id}: `;
 }
 
+function withItem(
+  text: string,
+  lines: readonly MarkdownLine[],
+  item: ChecklistItem,
+  task: NewTask,
+  id?: string,
+): string {
+  const line = lines[item.line - 1]!;
+  const box = boxLine(line)!;
+  const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
+  const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
+  const label = id === undefined ? '' : labelLike(box.text, id);
+  const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
+  const added = [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
+  return withLines(text, lines[itemEnd(lines, item.line - 1)]!, added);
+}
+
 export const checklistAdder: Adder = {
   noun: 'checklist',
   hasDependencies: false,
   needsCriteria: false,
   needsId: false,
 
-  /** A list whose last item has no id of its own goes without. */
-  writtenIds(text) {
-    const items = checklistItems(markdownLines(text));
-    return items.at(-1)?.id === undefined ? [] : items.flatMap(item => item.id ?? []);
-  },
-
-  put(text, task, id) {
+  open(text) {
     const lines = markdownLines(text);
-    const item = lastOpen(checklistItems(lines));
-    const line = lines[item.line - 1]!;
-    const box = boxLine(line)!;
-    const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
-    const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
-    const label = id === undefined ? '' : labelLike(box.text, id);
-    const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
-    const added = [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
-    return withLines(text, lines[itemEnd(lines, item.line - 1)]!, added);
+    const items = checklistItems(lines);
+    return {
+      // A list whose last item has no id of its own goes without.
+      writtenIds: items.at(-1)?.id === undefined ? [] : items.flatMap(item => item.id ?? []),
+      put: (task, id) => withItem(text, lines, lastOpen(items), task, id),
+    };
   },
 };
 
@@ -88,23 +96,26 @@ function headingFor(line: string, id: string): string {
   return number === undefined ? `${marks}${id}: ` : `${marks}${word} ${number}: `;
 }
 
+function withSection(text: string, task: NewTask, id: string): string {
+  const lines = markdownLines(text);
+  const row = lastSection(lines);
+  const isAiry = lines[row + 1]?.text.trim() === '';
+  const title = `${headingFor(lines[row]!.text, id)}${task.title}`;
+  const added = ['', title, ...(isAiry ? [''] : []), ...below(task, '', '- ')];
+  return withLines(text, lines[sectionEnd(lines, row)]!, added);
+}
+
 export const sectionAdder: Adder = {
   noun: 'plan of sections',
   hasDependencies: false,
   needsCriteria: true,
   needsId: true,
 
-  writtenIds(text) {
+  open(text) {
     const parsed = sectionedPlan.parse(text, { acceptTicked: true });
-    return parsed.ok ? parsed.document.tasks.map(task => task.id) : [];
-  },
-
-  put(text, task, id = 'task-1') {
-    const lines = markdownLines(text);
-    const row = lastSection(lines);
-    const last = lines[row]!;
-    const isAiry = lines[row + 1]?.text.trim() === '';
-    const added = ['', `${headingFor(last.text, id)}${task.title}`, ...(isAiry ? [''] : []), ...below(task, '', '- ')];
-    return withLines(text, lines[sectionEnd(lines, row)]!, added);
+    return {
+      writtenIds: parsed.ok ? parsed.document.tasks.map(task => task.id) : [],
+      put: (task, id = 'task-1') => withSection(text, task, id),
+    };
   },
 };

@@ -65,32 +65,35 @@ function prefixOf(text: string, { offset, node, tasks }: List): string {
   return `${' '.repeat(dash - lineStart(dash))}- `;
 }
 
+/** A list whose last task has no id of its own goes without. */
+function writtenIds(tasks: readonly YamlTask[]): readonly string[] {
+  if (tasks.at(-1)?.value['id'] === undefined) return [];
+  return tasks.flatMap(({ value }) => (value['id'] === undefined ? [] : [String(value['id'])]));
+}
+
+function withTask(text: string, list: List, task: NewTask, id: string | undefined): string {
+  const { offset, node, tasks } = list;
+  const members = membersFor(tasks, task, id);
+  const last = tasks.at(-1)!.map!;
+  const end = offset + last.range![1];
+  if (node.flow === true) return withEdits(text, [{ start: end, end, text: `, ${yamlFlow(members)}` }]);
+  const prefix = prefixOf(text, list);
+  const lines = last.flow === true ? [`${prefix}${yamlFlow(members)}`] : yamlItem(members, prefix);
+  const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const newline = text[end - 1] === '\n' ? end - 1 : text.indexOf('\n', end);
+  const at = newline === -1 ? text.length : newline + 1;
+  const added = lines.map(line => (newline === -1 ? lineEnd + line : line + lineEnd)).join('');
+  return withEdits(text, [{ start: at, end: at, text: added }]);
+}
+
 export const yamlAdder: Adder = {
   noun: 'YAML list',
   hasDependencies: true,
   needsCriteria: false,
   needsId: false,
 
-  /** A list whose last task has no id of its own goes without. */
-  writtenIds(text) {
-    const { tasks } = listOf(text);
-    if (tasks.at(-1)?.value['id'] === undefined) return [];
-    return tasks.flatMap(({ value }) => (value['id'] === undefined ? [] : [String(value['id'])]));
-  },
-
-  put(text, task, id) {
+  open(text) {
     const list = listOf(text);
-    const { offset, node, tasks } = list;
-    const members = membersFor(tasks, task, id);
-    const last = tasks.at(-1)!.map!;
-    const end = offset + last.range![1];
-    if (node.flow === true) return withEdits(text, [{ start: end, end, text: `, ${yamlFlow(members)}` }]);
-    const prefix = prefixOf(text, list);
-    const lines = last.flow === true ? [`${prefix}${yamlFlow(members)}`] : yamlItem(members, prefix);
-    const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
-    const newline = text[end - 1] === '\n' ? end - 1 : text.indexOf('\n', end);
-    const at = newline === -1 ? text.length : newline + 1;
-    const added = lines.map(line => (newline === -1 ? lineEnd + line : line + lineEnd)).join('');
-    return withEdits(text, [{ start: at, end: at, text: added }]);
+    return { writtenIds: writtenIds(list.tasks), put: (task, id) => withTask(text, list, task, id) };
   },
 };

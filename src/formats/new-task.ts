@@ -19,12 +19,17 @@ export interface Adder {
   readonly hasDependencies: boolean;
   /** Something must stand there that can be ticked. */
   readonly needsCriteria: boolean;
-  /** The ids that are written in the document; made ones are none. */
-  writtenIds(text: string): readonly string[];
   /** Every task of such a document has a written id. */
   readonly needsId: boolean;
-  /** `text` must parse. Without an id, the format makes one from the title. */
-  put(text: string, task: NewTask, id: string | undefined): string;
+  /** `text` must parse. */
+  open(text: string): OpenDocument;
+}
+
+interface OpenDocument {
+  /** The ids that are written in the document; made ones are none. */
+  readonly writtenIds: readonly string[];
+  /** The text with this task. Without an id, the format makes one from the title. */
+  put(task: NewTask, id: string | undefined): string;
 }
 
 export type Added =
@@ -53,10 +58,9 @@ export function nextId(ids: readonly string[]): string | undefined {
   }
 }
 
-function idFor(adder: Adder, text: string, title: string, tasks: readonly TaskSpec[]): string | undefined {
-  const written = adder.writtenIds(text);
-  const next = written.length > 0 ? nextId(written) : undefined;
-  if (next !== undefined || !adder.needsId) return next;
+function idFor(title: string, written: readonly string[], needsId: boolean, tasks: readonly TaskSpec[]) {
+  const next = nextId(written);
+  if (next !== undefined || !needsId) return next;
   return new IdGiver(tasks.map(task => task.id)).idFor(title);
 }
 
@@ -99,12 +103,13 @@ export function addTask(format: Format, adder: Adder, text: string, wanted: NewT
   const before = format.parse(text, lenient);
   if (!before.ok) return before;
   const { tasks } = before.document;
-  const id = givenId ?? idFor(adder, text, wanted.title, tasks);
+  const opened = adder.open(text);
+  const id = givenId ?? idFor(wanted.title, opened.writtenIds, adder.needsId, tasks);
   const isBare = adder.needsCriteria && wanted.criteria.length === 0;
   const task = isBare ? { ...wanted, criteria: [wanted.title] } : wanted;
   const problem = (id === undefined ? undefined : idProblem(id, tasks)) ?? dependencyProblem(task, id, adder, tasks);
   if (problem !== undefined) return problem;
-  const changed = adder.put(text, task, id);
+  const changed = opened.put(task, id);
   const after = format.parse(changed, lenient);
   if (!after.ok) return refused(`The ${adder.noun} cannot hold this task: ${after.problems[0]?.message ?? ''}`, byHand);
   const known = new Set(tasks.map(one => one.id));

@@ -15,8 +15,7 @@ export const yamlScalar = (text: string): string =>
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-const isBlock = (text: string): boolean =>
-  text.includes('\n') && text.split('\n').every(line => blockLine.test(line)) && !/^\n|\n$/.test(text);
+const isBlock = (text: string): boolean => text.includes('\n') && text.split('\n').every(line => blockLine.test(line));
 
 function memberLines([key, value]: YamlMember): readonly string[] {
   if (typeof value === 'boolean') return [`${key}: ${value}`];

@@ -18,7 +18,7 @@ export interface Mode {
   readonly view?: (place: ViewPlace) => ModeView;
 }
 
-export interface Instructions {
+interface Instructions {
   /** Beside the document, or in the folder of work. */
   readonly name: string;
   readonly within: 'document' | 'directory';
@@ -28,7 +28,7 @@ export interface Instructions {
 }
 
 /** What the engine looks up for a prompt because it is not in the state: `diff` since the start, `scratchpad`, `spec`. */
-export type PromptFacts = Readonly<Record<string, string>>;
+type PromptFacts = Readonly<Record<string, string>>;
 
 /** Absolute paths. */
 export interface ViewPlace {

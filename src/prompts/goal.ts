@@ -1,6 +1,7 @@
 // The prompt of goal mode (seed 000): a goal, six phases, the items of the agent's own report, and where it stands now.
 import { prefixHash } from '../core/context.ts';
 import { continuationPrompt } from '../core/continuation.ts';
+import { phaseNow } from '../core/phase.ts';
 import type { Phase } from '../core/signal.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
@@ -34,24 +35,6 @@ const phases: readonly (readonly [Phase, string])[] = [
     'Look once more whether every item really holds. If so, say that the goal is reached; if not, say what is pending.',
   ],
 ];
-
-/** What follows a phase that the last report named: while items are pending, and when none is. */
-const afterwards: Readonly<Record<Phase, { readonly pending: Phase; readonly none: Phase }>> = {
-  planning: { pending: 'implementing', none: 'planning' },
-  implementing: { pending: 'implementing', none: 'testing' },
-  testing: { pending: 'testing', none: 'reviewing' },
-  reviewing: { pending: 'reviewing', none: 'handoff' },
-  handoff: { pending: 'implementing', none: 'complete' },
-  // It said so, and yet here we are: the claim was refused.
-  complete: { pending: 'implementing', none: 'testing' },
-};
-
-/** The phase to work in now: planning while no report names one, then by the table above. */
-export function phaseNow({ report }: State): Phase {
-  if (report?.phase === undefined) return 'planning';
-  const { pending, none } = afterwards[report.phase];
-  return report.pending.length > 0 ? pending : none;
-}
 
 const introduction = [
   '# How you work',

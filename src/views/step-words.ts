@@ -1,15 +1,22 @@
 // Where one task takes many iterations (goal, prompt), people think of the goal and its items, not of a list with one task.
-import { phaseOf } from '../core/continuation.ts';
 import { plural } from '../core/format.ts';
+import { phaseNow } from '../core/phase.ts';
 import type { Report } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 
 /** `2 of 3 items completed`, as the agent reports them; nothing while it has named none. */
-export function itemWords({ report, settings }: State): string | undefined {
+function itemWords({ report, settings }: State): string | undefined {
   if (!settings.stepwise || report === undefined) return undefined;
   const { completed, pending, blocked } = report;
   const total = completed.length + pending.length + blocked.length;
   return total === 0 ? undefined : `${completed.length} of ${plural(total, 'item')} completed`;
+}
+
+/** What an iteration begins with. */
+export function beginWords(state: State): string {
+  const phase = state.settings.mode === 'goal' ? [phaseNow(state)] : [];
+  const words = [...phase, itemWords(state)].filter(word => word !== undefined).join(', ');
+  return words === '' ? '' : `: ${words}`;
 }
 
 /** What an iteration says about them at its end. */
@@ -33,7 +40,7 @@ export function stepParts(state: State): readonly string[] {
   const { report, settings, claims, live } = state;
   const total = report === undefined ? 0 : report.completed.length + report.pending.length + report.blocked.length;
   const checking = live.length === 0 && claims.length > 0;
-  const doing = checking ? ['checking'] : settings.mode === 'goal' ? [phaseOf(state)] : [];
+  const doing = checking ? ['checking'] : settings.mode === 'goal' ? [phaseNow(state)] : [];
   return [...(total === 0 ? [] : [`${report?.completed.length}/${total} items`]), ...doing];
 }
 

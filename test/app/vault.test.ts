@@ -157,12 +157,12 @@ describe('finding', () => {
 it('names every comment and every invisible character of a plan (B50, B51)', () => {
   const text = 'a <!-- one --> b\nplain\n<!-- two\nhidden line\n-->\nend\u200b <!-- x\r\nlast -->';
   expect(unseenIn(text)).toEqual([
-    'line 1 holds a comment that a rendered page hides: a <!-- one --> b',
-    'line 3 holds a comment that a rendered page hides: <!-- two',
-    'line 4 holds a comment that a rendered page hides: hidden line',
-    'line 5 holds a comment that a rendered page hides: -->',
-    'line 6 holds a comment that a rendered page hides: end\\u{200b} <!-- x',
-    expect.stringMatching(/^line 6 holds an invisible .*U\+200B.* It says: end\\u\{200b\}/),
-    'line 7 holds a comment that a rendered page hides: last -->',
+    'Line 1 holds a comment that a rendered page hides: a <!-- one --> b',
+    'Line 3 holds a comment that a rendered page hides: <!-- two',
+    'Line 4 holds a comment that a rendered page hides: hidden line',
+    'Line 5 holds a comment that a rendered page hides: -->',
+    'Line 6 holds a comment that a rendered page hides: end\\u{200b} <!-- x',
+    expect.stringMatching(/^Line 6 holds an invisible .*U\+200B.* It says: end\\u\{200b\}/),
+    'Line 7 holds a comment that a rendered page hides: last -->',
   ]);
 });

@@ -213,6 +213,23 @@ describe('retries', () => {
     },
   );
 
+  it.each([
+    [2, [5]],
+    [6, [5, 10, 20, 20, 20]],
+  ])('given %d attempts, then it waits before each of the others, and not after the last', (most, wanted) => {
+    const story = plan(undefined, { limits: { attemptsPerTaskMax: most } });
+    const waits: number[] = [];
+    for (let tries = 1; tries <= most; tries += 1) {
+      const { waitUntil } = only(attempt(story, 'A', failed('refused', 'no such\ncustomer')), 'iteration.ended');
+      if (waitUntil !== undefined) waits.push((waitUntil - story.now) / second);
+      story.after((waitUntil ?? story.now) - story.now);
+    }
+    expect(waits).toEqual(wanted);
+    const because = `${most} attempts failed, ${most} allowed (--retries ${most - 1}); the last error: no such customer`;
+    expect(story.task('A')).toMatchObject({ status: 'blocked', parked: because });
+    expect(story.effectKeys()).toEqual(['begin:B']);
+  });
+
   it('given an order that is wrong itself, then it is parked at once', () => {
     const story = plan();
     const events = attempt(story, 'A', failed('invalid', 'there is no tool send'));

@@ -161,6 +161,9 @@ describe.each(kinds)('a task added to a $name', ({ format, adder, texts }) => {
       }
       expect(added.task).toMatchObject({ title: wanted.title, description: wanted.description });
       expect(isInsertion(text, added.text)).toBe(true);
+      const [before, after] = [format.parse(text, lenient), format.parse(added.text, lenient)];
+      if (!before.ok || !after.ok) throw new Error(added.text);
+      expect(after.document.tasks.filter(one => one.id !== added.task.id)).toEqual(before.document.tasks);
     });
   });
 });
@@ -298,6 +301,15 @@ describe('a new task is refused', () => {
   ];
   it.each(refusals)('%s', (_name, kind, wanted, id, message) => {
     expect(textOf(kind, 0, wanted, id)).toMatch(message);
+  });
+
+  it('when it would hide a task behind it (B51): a comment that it opens is closed further down', () => {
+    const text = '- [ ] a\n\n## Done\n- [x] b\n\n<!-- end -->\n';
+    const added = addTask(checklist, checklistAdder, text, plain('A', { description: '<!-- x' }));
+    expect(added).toMatchObject({
+      ok: false,
+      problems: [{ message: expect.stringContaining('what other tasks say') }],
+    });
   });
 
   it('while the document itself is broken (B42), with its own problems', () => {

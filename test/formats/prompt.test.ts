@@ -43,7 +43,8 @@ describe('given a PROMPT.md', () => {
     ['\n\n  Build it  ', 'Build it'],
     ['```\ncode\n```\nBuild it', 'Build it'],
     ['```\n# code\n```', '```'],
-    [`# ${'x'.repeat(500)}`, 'x'.repeat(120)],
+    [`# ${'x'.repeat(500)}`, `${'x'.repeat(119)}…`],
+    [`# ${'long words '.repeat(20)}`, `${'long words '.repeat(10)}long…`],
   ])('then the title of %j is %j', (text, title) => expect(documentOf(text).tasks[0]!.title).toBe(title));
 
   it('then its front matter may wish for a promise and a number of iterations', () => {

@@ -210,6 +210,11 @@ tasks:
     });
   });
 
+  it('given a title that begins like the id of another task, then it is quoted, and no id stands twice (B34)', () => {
+    const written = writeTasks('checklist', shop(task('setup', { title: 'T2: x' }), task('T2')));
+    expect(written).toMatchObject({ ok: true, text: expect.stringContaining('- [ ] "T2: x"\n- [ ] T2: Do T2\n') });
+  });
+
   it('given ids that differ only by case, then it is refused (B34)', () => {
     const written = writeTasks('prd', shop(task('A1'), task('a1')));
     expect(written).toMatchObject({

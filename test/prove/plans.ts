@@ -34,9 +34,9 @@ async function simulated(first: number, count: number): Promise<number> {
   }
   const died = [...deaths.values()].reduce((sum, times) => sum + times, 0);
   const ends = [...outcomes].sort((a, b) => b[1] - a[1]).map(([outcome, times]) => `${outcome} ${times}`);
-  console.log(
-    `${failed === 0 ? count : `${failed} failed; not all`} of ${count} simulated plans kept every law: ${effects} effects, ${lost} lost replies asked about, ${events} events; 0 effects twice`,
-  );
+  const verdict =
+    failed === 0 ? `${count} simulated plans kept every law, no effect happened twice` : `${failed} failed`;
+  console.log(`${verdict}: ${effects} effects, ${lost} lost replies asked about, ${events} events`);
   console.log(`  ${died} processes died or lost their disk, in ${deaths.size} ways; endings: ${ends.join(', ')}`);
   return failed;
 }

@@ -21,7 +21,7 @@ function limitWords(limits: Limits, isStepwise: boolean): string {
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
     ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
     `${limits.consecutiveErrorsMax} errors in a row`,
-    ...(isStepwise ? [] : [`${limits.attemptsPerTaskMax} attempts per task`]),
+    ...(isStepwise ? [] : [`${plural(limits.attemptsPerTaskMax, 'attempt')} per task`]),
   ];
   return words.join(', ');
 }

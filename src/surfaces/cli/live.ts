@@ -9,7 +9,7 @@ import { findTask, progress } from '../../core/task.ts';
 import { takeCharacters } from '../../core/text.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { costWords } from '../../views/cost.ts';
-import { doneWords, itemWords, reportWords, stepParts } from '../../views/step-words.ts';
+import { beginWords, doneWords, reportWords, stepParts } from '../../views/step-words.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './style.ts';
 
@@ -139,8 +139,7 @@ function startWords(event: EventOf<'iteration.started'>, state: State): string {
   const { stepwise, limits } = state.settings;
   const title = findTask(state.tasks, task)?.title ?? '';
   const ofMax = limits.iterationsMax === null ? '' : ` of ${limits.iterationsMax}`;
-  const items = itemWords(state);
-  const what = stepwise ? `${ofMax}${items === undefined ? '' : `: ${items}`}` : `: ${task} ${title}`;
+  const what = stepwise ? `${ofMax}${beginWords(state)}` : `: ${task} ${title}`;
   const by = isOneOfMany(state) ? ` by ${performer}` : '';
   const guided = state.guidance.some(one => one.iteration === iteration) ? ' (with guidance)' : '';
   return `Iteration ${iteration}${what}${by}${guided}${attempt > 1 && !stepwise ? ` (attempt ${attempt})` : ''}`;

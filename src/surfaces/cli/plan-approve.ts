@@ -5,6 +5,7 @@ import { loopOfPlan, refreshDashboard } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Context } from './context.ts';
 import { holding, sayHeld } from './holding.ts';
+import { workWithoutAudience } from './output.ts';
 import { type Flags, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState, approvalWords } from './plan-words.ts';
@@ -85,6 +86,7 @@ export async function execute(
   [word]: readonly (string | undefined)[],
   flags: Flags,
 ): Promise<number> {
+  workWithoutAudience(); // a yes is a yes, also when nobody reads to the end (| head)
   const ledger = await context.ledger({ write: true, create: true });
   const found = await planCase(context, word, flags);
   const refusal = refusalOf(found.plan, found.loop);

@@ -65,7 +65,7 @@ async function startOnce(needs: HandleNeeds, plan: PlanFile): Promise<number> {
   const isNew = loop === undefined || (loop.state.approval === undefined && loop.state.iterations === 0);
   if (isNew) await approvePlan({ root, plan, loop, ...movedIn, record });
   else if (!isApprovedNow(plan, loop)) {
-    const message = `It was edited after ${loop.state.approval?.by ?? 'somebody'} had approved it.`;
+    const message = `It was edited after it had been approved (by ${loop.state.approval?.by ?? 'somebody'}).`;
     const fix = `Read what it says now, then: ralph plan approve ${needs.name(path, id)}`;
     return refuse(needs, id, [{ message, fix }], 5);
   }

@@ -1,19 +1,13 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
 import { dirname } from 'node:path';
-import { archiveOf } from '../../app/archive.ts';
 import { carriedOver } from '../../app/carry-over.ts';
-import { changedSettings } from '../../app/changed-settings.ts';
-import { documentSource } from '../../app/documents.ts';
-import { factsOf } from '../../app/facts.ts';
-import { interviewChecks, interviewDoneFile } from '../../app/interview.ts';
+import { hasWork } from '../../app/choose-loop.ts';
+import { engineFor, firstInputs } from '../../app/launch.ts';
 import { isInterview } from '../../app/modes.ts';
-import { isProtectedAnew } from '../../app/placed.ts';
 import { keepEarlier } from '../../app/project.ts';
-import { buildEngine, type Engine, loopFolder, type RunResult, runEngine, storeError } from '../../app.ts';
-import type { Command, Input } from '../../core/input.ts';
+import { type Engine, type RunResult, runEngine, storeError } from '../../app.ts';
 import type { ModeName } from '../../core/limits.ts';
-import type { State } from '../../core/state.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { endingOf, outcomeOf } from '../../views/ending.ts';
 import { asideView } from './aside.ts';
@@ -34,49 +28,6 @@ import { hanging, makeStyle } from './style.ts';
 import { refuseWithoutTerminal } from './who.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
-
-function firstInputs(
-  prepared: Prepared,
-  placed: Started,
-  chosen: Chosen,
-  context: Context,
-  flags: Flags,
-): readonly Input[] {
-  const { run, document, path } = prepared;
-  const { directory, branch, protectedHash, baseline } = placed;
-  if (chosen.state !== undefined) {
-    const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
-    const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
-    const commands = [...withProtection(changed, chosen.state, placed), ...resume];
-    return commands.map(command => ({ type: 'command', command, by: context.by }));
-  }
-  return [
-    {
-      type: 'start',
-      loop: chosen.loop,
-      name: chosen.name,
-      goal: document.goal,
-      document: path,
-      directory,
-      // The id of a plan is what makes it once.
-      projectId: document.id ?? run.config.project ?? document.project,
-      taskId: run.config.taskId ?? '',
-      settings: run.settings,
-      by: context.by,
-      ...(branch === undefined ? {} : { branch }),
-      ...(protectedHash === undefined ? {} : { protectedHash }),
-      ...(baseline === undefined ? {} : { baseline }),
-    },
-  ];
-}
-
-/** One command, so that checks and the files that are theirs never differ in the ledger. */
-function withProtection(changed: Command | undefined, state: State, placed: Started): readonly Command[] {
-  const { protectedHash } = placed;
-  if (protectedHash === undefined || !isProtectedAnew(state, placed)) return changed === undefined ? [] : [changed];
-  const { limits, settings } = changed?.type === 'limits' ? changed : { limits: {}, settings: {} };
-  return [{ type: 'limits', limits, settings: { ...settings, protectedHash } }];
-}
 
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
 export function finish(
@@ -126,43 +77,26 @@ export async function launch(
   launching: Launch,
 ): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
   const { context, ledger, prepared, placed, chosen, view, ask } = launching;
-  const home = context.home();
   workWithoutAudience();
   const interrupt = watchSignals(text => view.line(text));
-  const { path, mode: name, options } = prepared;
-  const { directory } = placed;
-  const folder = loopFolder(home, chosen.loop);
-  const { source, mode } = await documentSource(context.env, { mode: name, path, directory, folder, options });
-  const interview = interviewDoneFile(name, path);
-  const onEscalation = prepared.run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait');
-  const engine = await buildEngine({
-    home,
+  const performers = launching.pace?.(placed.staff.performers, interrupt.press) ?? placed.staff.performers;
+  const wiring = {
     env: context.env,
+    home: context.home(),
     ledger,
-    loop: chosen.loop,
-    source,
-    mode,
-    place: { directory, document: path },
-    warn: context.say,
+    prepared,
+    placed: { ...placed, staff: { ...placed.staff, performers } },
+    chosen,
     by: context.by,
-    performers: launching.pace?.(placed.staff.performers, interrupt.press) ?? placed.staff.performers,
-    interactive: prepared.run.config.interactive,
-    checks: [...placed.checks, ...(await interviewChecks(prepared))],
-    parts: {
-      ...placed.engine,
-      facts: factsOf(placed.engine.workspace),
-      ...archiveOf(mode.promptsFolder, directory, context.say),
-      ...(interview === undefined ? {} : { doneFile: interview }),
-    },
+    say: context.say,
     notifiers: [view],
-    onEscalation,
-    answerMsMax: prepared.run.config.answerTimeout,
     ...(ask === undefined ? {} : { ask: ask(interrupt.press) }),
-  });
+  };
+  const engine = await engineFor(wiring);
   try {
     const result = await runEngine(engine, chosen.loop, {
       interrupt: interrupt.signal,
-      first: firstInputs(prepared, placed, chosen, context, launching.flags ?? {}),
+      first: firstInputs(wiring, launching.flags ?? {}),
     });
     return { result, interrupted: interrupt.exitCode() };
   } finally {
@@ -212,10 +146,6 @@ async function runPrepared(context: Context, given: Prepared, flags: Flags): Pro
   const work = () => chooseAndWork(context, ledger, given, flags, interactive);
   return holding(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
 }
-
-/** A review finds its tasks itself. */
-const hasWork = ({ mode, document }: Prepared): boolean =>
-  mode === 'review' || document.tasks.some(task => !task.done && !task.skipped);
 
 async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
   const known = new Set((await ledger.store.loops()).map(row => row.loop));

@@ -102,6 +102,6 @@ export async function execute(
   );
   for (const notice of watchedTexts([task])) context.say(`note: ${notice}`);
   context.say(`  ${await followUp(context, path)}`);
-  context.say('  Undo: take it out of the file again, or leave it out of a loop that has read it: ralph task skip');
+  context.say(`  Undo: take ${task.id} out of the file again; once a loop has read it: ralph task skip ${task.id}`);
   return 0;
 }

@@ -46,7 +46,7 @@ describe('about Ralph itself', () => {
     expect([help, flag]).toEqual([plain, plain]);
     const elsewhere = await place.ralph([], { cwd: place.temporary });
     expect(elsewhere.stdout).toContain('Next here: ralph demo');
-    for (const line of plain.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    for (const line of plain.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   for (const row of commands) {

@@ -49,17 +49,17 @@ describe('a goal in words', () => {
       const said = told.stderr.replaceAll(/^\[\d\d:\d\d:\d\d\] /gm, '').replaceAll(/after [\d.]+s/g, 'after a while');
       expect(said).toContain(
         [
-          'Iteration 1 of 10',
+          'Iteration 1 of 10: planning',
           'iteration 1: the agent ended after a while; planning: 0 completed, 3 pending',
-          'Iteration 2 of 10: 0 of 3 items completed',
+          'Iteration 2 of 10: implementing, 0 of 3 items completed',
           'iteration 2: the agent ended after a while; implementing: 1 completed, 2 pending',
-          'Iteration 3 of 10: 1 of 3 items completed',
+          'Iteration 3 of 10: implementing, 1 of 3 items completed',
           'iteration 3: the agent ended after a while; complete: 2 completed, 1 pending',
           '✗ it claims the goal, but its own report lists 1 pending item',
-          'Iteration 4 of 10: 2 of 3 items completed',
+          'Iteration 4 of 10: implementing, 2 of 3 items completed',
           '✗ the claim was refused: the check "test -f page.txt" failed',
           '    | Exit code 1.',
-          'Iteration 5 of 10: 3 of 3 items completed',
+          'Iteration 5 of 10: testing, 3 of 3 items completed',
           '✓ the goal is reached, proven: claimed, and 1 check passed',
           'goal: 3 files committed',
         ].join('\n'),
@@ -126,7 +126,9 @@ describe('a goal in words', () => {
         code: 3,
         stdout: expect.stringMatching(/^Stopped: .*iteration 3 of 3 .*\. 1 of 1 item completed, 3 iterations,/),
       });
-      expect(limited.stderr).toMatch(/iteration 2 interrupted: .*\n.*Iteration 3 of 3: 0 of 1 item completed\n/);
+      expect(limited.stderr).toMatch(
+        /iteration 2 interrupted: .*\n.*Iteration 3 of 3: implementing, 0 of 1 item completed\n/,
+      );
       const plain = await place.ralph(words);
       expect(plain).toMatchObject({ code: 3, stderr: expect.stringContaining('the last loop of this goal ended') });
 

@@ -168,12 +168,16 @@ it.concurrent('boxes that nobody has a record of are refused (B48), and so is a 
     mkdirSync(vault(place, 'Plans'), { recursive: true });
     const ticked = plan('p', [tells, tells]).replace('- [ ] **Step 1', '- [X] **Step 1');
     place.put('vault/Plans/p.md', ticked);
-    const refused = await runOnce(place, 5);
+    const refused = await place.ralph(['plan', 'approve', 'p', '--yes']);
+    expect(refused.code).toBe(5);
     expect(refused.stderr).toMatch(
       /^ralph: step_1 is marked in the plan as done.*no record of that\.\n.*--accept-ticked\n$/,
     );
-    expect([place.read('vault/Plans/p.md'), filesOf(place, 'Needs_Action')]).toEqual([ticked, []]);
-    await runOnce(place, 0, '--accept-ticked');
+    expect([place.read('vault/Plans/p.md'), filesOf(place, 'Approved')]).toEqual([ticked, []]);
+    expect((await place.ralph(['plan', 'approve', 'p', '--yes', '--accept-ticked'])).code).toBe(0);
+    const approved = place.read('vault/Approved/Plans/p.md');
+    place.put('vault/Approved/Plans/p.md', approved.replace('- [ ] **Step 2', '- [x] **Step 2')); // nobody's record
+    await runOnce(place, 0);
     expect(filesOf(place, 'Needs_Action')).toEqual(['plan_notification_p_step_2.md']);
     const deep = `${'{a: '.repeat(60)}1${'}'.repeat(60)}`;
     place.put(

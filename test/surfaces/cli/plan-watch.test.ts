@@ -94,8 +94,21 @@ describe('--once', () => {
     place.put('Approved/Plans/b.md', planText('plan_b'));
     expect(await once()).toBe(5);
     expect(place.effects.filter(one => one === path)).toEqual([]);
-    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toContain('edited after file move had approved it');
+    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toContain(
+      'edited after it had been approved (by file move)',
+    );
     expect(place.list('Done')).toEqual(['b.md']);
+  });
+
+  it('given boxes that nobody has a record of, then it waits for a person and the dashboard says so (B48)', async () => {
+    const ticked = planText('plan_a').replace('- [ ] **Step 1', '- [x] **Step 1');
+    place.put('Approved/Plans/a.md', ticked);
+    expect(await once()).toBe(5);
+    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toMatch(
+      /no record of that.*approve plan\\?_a --accept-ticked/,
+    );
+    expect(place.read('Dashboard.md')).toMatch(/\| plan_a \|.*\| blocked \|/);
+    expect([place.effects, place.read('Approved/Plans/a.md')]).toEqual([[], ticked]);
   });
 
   it('given a plan that cannot be started here, then it is said where people look, and the others go on', async () => {

@@ -6,7 +6,7 @@ import type { Context } from '../../../src/surfaces/cli/context.ts';
 import { type Ask, askAndApprove } from '../../../src/surfaces/cli/plan-approve.ts';
 import { planCommands } from '../../../src/surfaces/cli/plan-commands.ts';
 import { execute as lint } from '../../../src/surfaces/cli/plan-lint.ts';
-import { type Flags, planCase } from '../../../src/surfaces/cli/plan-place.ts';
+import { type Flags, planCase, typedPlan } from '../../../src/surfaces/cli/plan-place.ts';
 import { runPlan } from '../../../src/surfaces/cli/plan-run.ts';
 import { execute as show } from '../../../src/surfaces/cli/plan-show.ts';
 import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
@@ -107,6 +107,17 @@ describe('ralph plan run', () => {
     expect(await run('plan_a')).toBe(0);
   });
 
+  it('given boxes that nobody has a record of, then it is refused unless somebody says that they are right (B48)', async () => {
+    const ticked = planText('plan_a', '', false).replace('- [ ] **Step 2', '- [!] **Step 2');
+    place.put('Plans/a.md', ticked);
+    await expect(run('plan_a')).rejects.toMatchObject({
+      exitCode: 5,
+      message: expect.stringContaining('step_2 is marked'),
+    });
+    expect([place.effects, place.read('Plans/a.md')]).toEqual([[], ticked]);
+    expect(await run('plan_a', { acceptTicked: true })).toBe(0);
+  });
+
   it('given approval_required: false, then this command is yes enough', async () => {
     place.put('Plans/a.md', planText('plan_a', '', false));
     expect(await run('plan_a')).toBe(0);
@@ -131,6 +142,25 @@ describe('ralph plan approve', () => {
     expect(shown).not.toContain('\u200b');
   });
 
+  it('given boxes that nobody has a record of, then the person is asked about them first (B48)', async () => {
+    const ticked = planText('plan_a').replace('- [ ] **Step 1', '- [x] **Step 1');
+    place.put('Plans/a.md', ticked);
+    const asked: string[] = [];
+    const ask = (yes: boolean) => async (question: string) => {
+      asked.push(question);
+      return yes;
+    };
+    const found = await planCase(context, 'plan_a', {});
+    expect(await askAndApprove(context, found, place.record, ask(false))).toEqual({ exitCode: 130 });
+    expect([place.list('Plans'), await place.ledger.store.loops()]).toEqual([['a.md'], []]);
+    expect(await askAndApprove(context, found, place.record, ask(true))).toHaveProperty('path');
+    expect(asked).toEqual([
+      expect.stringContaining('Are these boxes right'),
+      expect.stringContaining('Are these boxes right'),
+      expect.stringContaining('Approve exactly this'),
+    ]);
+  });
+
   it('given nobody to ask and no --yes, then it is refused and nothing moves', async () => {
     place.put('Plans/a.md', planText('plan_a'));
     const found = await planCase(context, 'plan_a', {});
@@ -142,6 +172,15 @@ describe('ralph plan approve', () => {
     place.put('Plans/a.md', planText('plan_a').replace('total_steps: 2', 'total_steps: 5').replace('none', 'step_2'));
     await expect(planCase(context, 'plan_a', {})).rejects.toThrow(UsageError);
   });
+});
+
+it('a command that is named to a person names the plan so that it works', async () => {
+  const inside = place.put('Plans/a.md', planText('plan_a'));
+  expect(typedPlan(context, { path: inside, root: place.root }, 'plan_a')).toBe('plan_a');
+  const named = (path: string, flags: Flags = {}) => typedPlan(context, { path, root: '/notes' }, 'plan_a', flags);
+  expect(named(join(dirname(place.root), 'Plan.md'))).toBe('Plan.md');
+  expect(named(join(dirname(place.root), 'Plan.md'), { vault: '../notes' })).toBe('Plan.md --vault /notes');
+  expect(named("/notes/Plans/Ann's.md")).toBe(`'/notes/Plans/Ann'\\''s.md'`);
 });
 
 describe('ralph plan lint', () => {
