@@ -106,9 +106,10 @@ function effort(state: State): string {
   const { stepwise } = state.settings;
   const uncommitted = stepwise ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
   const onWord = stepwise ? '' : `${plural(unverified, 'task')} `;
+  const isDeeds = state.settings.mode === 'plan' && state.settings.performers.length === 0; // nobody who costs anything
   const parts = [
     plural(state.iterations, 'iteration'),
-    costWords(state),
+    ...(isDeeds ? [] : [costWords(state)]),
     ...(state.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
     ...(unverified > 0 ? [`verified: false (${onWord}on the agent's word)`] : []),
   ];

@@ -253,6 +253,8 @@ describe('retries', () => {
     attempt(story, 'A', failed('invalid'));
     expect(story.effectKeys()).toEqual(['stall']);
     expect(only(story.when({ type: 'stalled' }), 'escalation.raised').escalation.kind).toBe('blocked');
+    story.command({ type: 'task', act: 'retry', task: 'A' });
+    expect([story.state.escalations, story.effectKeys()]).toEqual([[], ['save:A']]); // then it is begun again
   });
 });
 

@@ -5,6 +5,7 @@ import { planStatus } from '../../views/vault-status.ts';
 import type { Context } from './context.ts';
 import { type Flags, isApprovedNow, type PlanCase, planCase, typedPlan } from './plan-place.ts';
 import { approvalState, performerWords, stepStates } from './plan-words.ts';
+import { hanging, makeStyle } from './style.ts';
 
 const marks = { done: '[x]', pending: '[ ]', active: '[~]', blocked: '[!]', skipped: '[-]' } as const;
 
@@ -67,14 +68,16 @@ export async function execute(
   context.out(`  file      ${shownText(path)}`);
   context.out(`  status    ${statusWords(found)}`);
   context.out(`  SHA-256   ${plan.hash}`);
-  context.out(`  approval  ${approvalState(plan, loop)}`);
+  const columns = process.stdout.isTTY === true ? makeStyle(flags, process.stdout).columns() : undefined;
+  const line = (first: string, text: string): void =>
+    context.out(columns === undefined ? `${first}${text}` : hanging(first, text, columns));
+  line('  approval  ', approvalState(plan, loop));
   context.out('');
   for (const { task, status: step, attempts } of stepStates(plan, loop)) {
     const after = task.dependsOn.length === 0 ? '' : `, after ${task.dependsOn.join(', ')}`;
     const tried = attempts === 0 ? '' : `, attempt ${attempts}`;
-    context.out(
-      `${marks[step]} ${task.id}  ${shownText(task.title)}  (${shownText(performerWords(task))}${after}${tried})`,
-    );
+    const words = `${shownText(task.title)}  (${shownText(performerWords(task))}${after}${tried})`;
+    line(`${marks[step]} ${task.id}  `, words);
   }
   for (const notice of plan.document.notices) context.say(`note: ${shownText(notice)}`);
   if (plan.isApprovalRequired && !isApprovedNow(plan, loop))
