@@ -1,11 +1,13 @@
 // Everything that is looked at before a loop writes a byte: the folder, the settings, the document, the agent.
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
+import { fieldOf, flagName, keys } from '../config/fields.ts';
 import { canonical } from '../core/canonical.ts';
 import { UsageError } from '../core/errors.ts';
 import { isBounded, type ModeName, type Settings } from '../core/limits.ts';
 import { makeRedactor, redactDeep } from '../core/redact.ts';
 import { secretValues } from '../core/redact-environment.ts';
+import { interviewRounds } from '../modes/interview.ts';
 import type { Check } from '../ports/check.ts';
 import type { Performer } from '../ports/performer.ts';
 import type { FormatOptions, ParsedDocument } from '../ports/source.ts';
@@ -16,7 +18,7 @@ import { type DetectedCheck, detectCheck } from './detect.ts';
 import { readDocument } from './documents.ts';
 import { interviewCheckName } from './interview.ts';
 import { refuseMissingProgram } from './missing-program.ts';
-import { findDocument, isInterview, modeNames } from './modes.ts';
+import { type FoundDocument, findDocument, isInterview, modeNames } from './modes.ts';
 import type { Staff } from './performers.ts';
 import { type Ground, lookAround, settingsHere } from './place.ts';
 import { refuseProblems } from './problems.ts';
@@ -118,11 +120,15 @@ async function readFirst(place: Place, file: string | undefined, flags: Flags, r
   const found = await findDocument({ ...sought, isNew: flags['new'] === true });
   const resolved = await resolveRunConfig(place.env, place.directory, flags, found.mode);
   if (!resolved.ok) refuseProblems(resolved.problems);
-  const { rounds } = resolved.run.config;
+  refuseIdleFlags(found, flags);
+  const before = await remembered.settings(found.path);
+  const { config, settings } = resolved.run;
+  const usualRounds = isInterview(found.mode, found.path) ? interviewRounds : null;
+  const rounds = config.rounds ?? before?.rounds ?? usualRounds;
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true || found.mode === 'goal', // nobody else writes there
-    ...(rounds === undefined ? {} : { rounds }),
+    ...(rounds === null ? {} : { rounds }),
   };
   const at = { mode: found.mode, path: found.path, directory: place.directory, options };
   const read = await readDocument(at, found.text);
@@ -132,7 +138,22 @@ async function readFirst(place: Place, file: string | undefined, flags: Flags, r
     refuseProblems([...read.problems, ...hint], basename(found.path));
   }
   refuseSecrets(read.document, place.env);
-  return { found, document: read.document, run: withWishes(resolved.run, read.document), options };
+  const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
+  return { found, before, document: read.document, run: withWishes(run, read.document), options };
+}
+
+/** A flag that can do nothing here is a mistake of whoever typed it. */
+function refuseIdleFlags({ mode, path }: FoundDocument, flags: Flags): void {
+  for (const key of keys) {
+    const modes = fieldOf(key).modes ?? [mode];
+    const isIdle = !modes.includes(mode) || (key === 'rounds' && mode === 'project' && !isInterview(mode, path));
+    if (flags[key] === undefined || !isIdle) continue;
+    const where = modes.length === 1 && modes[0] !== mode ? `it belongs to the mode ${modes[0]}` : '';
+    throw new UsageError(
+      `${flagName(key)} has no effect in the mode ${mode}.`,
+      `Leave it out${where === '' ? '' : `: ${where}`}.`,
+    );
+  }
 }
 
 function modeFlag(flags: Flags): ModeName | undefined {
@@ -168,10 +189,9 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const { file, flags, remembered = nothing, own = nobody } = request;
   const { env, directory } = place;
   checkDirectory(directory, env, flags['force'] === true);
-  const { found, document, run: resolved, options } = await readFirst(place, file, flags, remembered);
+  const { found, before, document, run: resolved, options } = await readFirst(place, file, flags, remembered);
   const { path, mode } = found;
   const ground = await lookAround(directory, env);
-  const before = await remembered.settings(path);
   const isOnlyRecorded = request.isOnlyRecorded === true;
   const isAgentless = isOnlyRecorded || (mode === 'plan' && document.tasks.every(task => task.performer !== undefined));
   const { run: chosen, isFound } = isAgentless

@@ -10,6 +10,8 @@ export interface Option {
   readonly example: string;
   readonly environment: string;
   readonly isRepeatable: boolean;
+  /** Where it means something; everywhere unless said. */
+  readonly modes?: readonly string[];
 }
 
 const placeholders: Readonly<Record<Kind, string>> = {
@@ -47,6 +49,7 @@ export function options(): readonly Option[] {
       example: field.kind === 'truth' ? flagName(key) : `${flagName(key)} ${quoted(field.example)}`,
       environment: environmentName(key),
       isRepeatable,
+      ...(field.modes === undefined ? {} : { modes: field.modes }),
     };
   });
 }

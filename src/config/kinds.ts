@@ -1,4 +1,5 @@
 // The kinds of settings: the type of each value, and how its text is read, the same way from a flag, a variable or a file.
+import type { ModeName } from '../core/limits.ts';
 import { readAgent, readAgents, readModel, readPairs } from './agent-spec.ts';
 import { slugOf } from './name.ts';
 import type { Reading } from './reading.ts';
@@ -66,6 +67,8 @@ export interface Field {
   readonly unlimited?: true;
   readonly choices?: readonly string[];
   readonly short?: string;
+  /** Without effect in the others: said on the command line there, it is an error. */
+  readonly modes?: readonly ModeName[];
   /** A project's own files cannot set it (DESIGN 6.13); it belongs to the user. */
   readonly userOnly?: true;
   /** Seed names of environment variables still read; with `mode`, in that mode only. The more specific comes first. */

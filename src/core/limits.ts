@@ -66,6 +66,8 @@ export interface Settings {
   /** Tasks that only look at the work, side by side. */
   readonly readersMax: number;
   readonly review: ReviewSettings | null;
+  /** Of an interview. */
+  readonly rounds: number | null;
 }
 
 export interface ReviewSettings {
@@ -204,6 +206,7 @@ export function defaultSettings(mode: ModeName): Settings {
     approval: false,
     readersMax: 3,
     review: mode === 'review' ? defaultReview : null,
+    rounds: null,
   };
 }
 

@@ -34,12 +34,17 @@ export interface CommandRow {
 }
 
 const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
-const settings: readonly FlagRow[] = settingOptions().map(option => ({
-  flags: option.flags,
-  description: `${option.description} (${option.example})`,
-  ...(option.isRepeatable ? { repeatable: true } : {}),
-  isSetting: true,
-}));
+/** The settings that mean something in this mode; all of them where the mode is not known before. */
+const settingsFor = (mode?: string): readonly FlagRow[] =>
+  settingOptions()
+    .filter(option => mode === undefined || option.modes === undefined || option.modes.includes(mode))
+    .map(option => ({
+      flags: option.flags,
+      description: `${option.description} (${option.example})`,
+      ...(option.isRepeatable ? { repeatable: true } : {}),
+      isSetting: true,
+    }));
+const settings = settingsFor();
 const limitFlags = settings.filter(one =>
   /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
 );
@@ -180,8 +185,8 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph report', 'ralph report my-loop --json'],
     load: () => import('./report.ts'),
   },
-  ...modeCommands(settings, running),
-  ...planCommands(settings),
+  ...modeCommands(settingsFor, running),
+  ...planCommands(settingsFor('plan')),
   ...taskCommands,
   ...backCommands,
   {
