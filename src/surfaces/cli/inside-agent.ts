@@ -90,6 +90,6 @@ export async function refuseInsideAgent(context: Context, name: string, words: r
   const loop = row === undefined ? 'a loop' : `loop ${row.name}`;
   throw new UsageError(
     `ralph ${name} was refused: it comes from inside ${loop} (${by}), and only a person may command or start a loop.`,
-    'End the iteration with an escalation to ask a person. Looking is allowed: ralph status, logs, diff, report.',
+    'End the iteration with an escalation to ask a person. Looking is allowed: ralph status, task list, logs, diff, report.',
   );
 }

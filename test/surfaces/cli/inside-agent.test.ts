@@ -126,7 +126,8 @@ it('loops may be nested by who says so, never on the same document', () =>
   }));
 
 it('every command is refused to an agent unless it only looks', () => {
-  const looking = /^(demo|status|inbox|explain|events|logs|report|doctor|diff|(loops|agents|audit|checkpoint) \w+)$/;
+  const looking =
+    /^(demo|status|inbox|explain|events|logs|report|doctor|diff|(loops|agents|audit|checkpoint) \w+|plan (lint|show)|task (list|show|export))$/;
   const names = commands.filter(row => !row.changes).map(row => `${row.group ?? ''} ${row.usage}`.trim());
   const bare = names.map(name => name.replaceAll(/ [[<].*/g, ''));
   expect(bare.filter(name => !looking.test(name) || /create|restore|prune|rm|undo/.test(name))).toEqual([]);
