@@ -67,9 +67,17 @@ export function userOnlyNotice(what: string, where: string, key: Key): string {
 function withoutUserOnly(values: Values, label: string): { values: Values; notices: string[] } {
   const given = Object.keys(values) as Key[];
   const refused = given.filter(key => fieldOf(key).userOnly === true);
-  const kept = Object.entries(values).filter(([key]) => !refused.includes(key as Key));
-  return { values: Object.fromEntries(kept) as Values, notices: refused.map(key => userOnlyNotice(key, label, key)) };
+  const lifted = given.filter(key => bounding.includes(key) && values[key] === null);
+  const kept = Object.entries(values).filter(([key]) => ![...refused, ...lifted].includes(key as Key));
+  const notices = [
+    ...refused.map(key => userOnlyNotice(key, label, key)),
+    ...lifted.map(key => userOnlyNotice(`${key}: unlimited`, label, key)),
+  ];
+  return { values: Object.fromEntries(kept) as Values, notices };
 }
+
+/** "unlimited" must be typed by a person (ADR 4), and a file of the project can be an agent's work. */
+const bounding: readonly Key[] = ['maxIterations', 'maxCost', 'maxDuration'];
 
 /** UTF-8 that was once read as a single-byte encoding and saved again (B26). */
 function garbled(text: string, label: string): string[] {

@@ -49,6 +49,7 @@ export const fields = {
   },
   maxAttempts: {
     kind: 'whole',
+    modes: ['prd', 'project', 'plan', 'review'],
     most: million,
     description: 'Most attempts at one task before it is set aside.',
     example: '3',
@@ -161,6 +162,7 @@ export const fields = {
   },
   parallel: {
     kind: 'whole',
+    modes: ['prd', 'project'],
     most: 50,
     description: 'Tasks at a time, each in a worktree of its own, merged one by one into a branch ralph/NAME.',
     example: '4',

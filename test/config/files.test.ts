@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { readConfigFile } from '../../src/config/config-file.ts';
 import { keys } from '../../src/config/fields.ts';
 import { resolveConfig } from '../../src/config/resolve.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -223,4 +224,21 @@ describe('a config file that is not what it seems', () => {
       'ralph.config.json: agentEnv is ignored here, because a project may not set it; use the user configuration or --agent-env.',
     ]);
   });
+});
+
+test('ADR 4: a project’s own file cannot lift the bounds of a loop; the user’s file can', async () => {
+  const text = '{"maxIterations": "unlimited", "maxCost": "unlimited", "maxTokens": "unlimited"}';
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-lifted-'));
+  try {
+    writeFileSync(join(folder, 'ralph.config.json'), text);
+    const place = { directory: folder, fileName: 'ralph.config.json', label: 'ralph.config.json' };
+    const project = await readConfigFile({ ...place, isProject: true }, 0);
+    expect(project.values).toEqual({ maxTokens: null });
+    expect(project.notices).toHaveLength(2);
+    expect(project.notices[0]).toContain('maxIterations: unlimited is ignored here, because a project may not set it');
+    const user = await readConfigFile({ ...place, isProject: false }, 0);
+    expect(user.values).toEqual({ maxIterations: null, maxCost: null, maxTokens: null });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

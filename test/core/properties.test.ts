@@ -207,7 +207,7 @@ const worlds = fc
   .tuple(parts, fc.array(roll, { minLength: 20, maxLength: 250, size: 'max' }))
   .map(world => live(...world));
 const plain = (state: State): unknown => JSON.parse(JSON.stringify(packState(state)));
-const runs = { numRuns: 150 };
+const runs = { numRuns: 80 };
 
 const fold = (events: readonly Event[], each: (before: State, event: Event, after: State) => void): State => {
   let state = initialState;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 describe('a run that is killed at a random moment and run again', () => {
-  it.each([1, 2, 3, 4, 5])('ends as if nothing had happened: seed %i', async seed => {
+  it.each([1, 2, 3])('ends as if nothing had happened: seed %i', async seed => {
     const { kills, iterations } = await crash(seed, like);
     expect(kills).toBeGreaterThan(0);
     expect(iterations).toBeGreaterThanOrEqual(like.stories);
