@@ -112,6 +112,7 @@ async function build() {
     sourcesContent: false,
     minifySyntax: true,
     minifyWhitespace: true,
+    lineLimit: 160, // Node prints the line of an error that nobody caught
     legalComments: 'linked',
     define: { 'globalThis.RALPH_VERSION': JSON.stringify(version) },
     // CommonJS dependencies call `require` for Node's own modules.

@@ -42,7 +42,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     },
   },
   'tasks.loaded': {
-    when: 'The document was read for the first time, or its texts changed.',
+    when: 'The document was read for the first time, its texts changed, or tasks are gone from it (`gone`) or shown again (`back`).',
     example: { type: 'tasks.loaded', at, tasks: [], hash: '…', because: '4 tasks read' },
   },
   'tasks.added': {
@@ -185,7 +185,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     },
   },
   'task.kept': {
-    when: 'The criteria or dependencies of a task were edited while an iteration ran; the old ones hold.',
+    when: 'The criteria, dependencies or limits of a task, or a document that is the task, were edited while an iteration ran; the old ones hold.',
     example: {
       type: 'task.kept',
       at,
@@ -327,8 +327,8 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     },
   },
   'approval.given': {
-    when: 'A human approved a plan. Not raised yet: plans come with a later issue.',
-    example: { type: 'approval.given', at, subject: 'plan', hash: '…', by, because: 'ralph approve' },
+    when: 'A human approved a plan, exactly as it was when it had this hash.',
+    example: { type: 'approval.given', at, subject: 'onboarding', hash: '…', by, because: 'ralph plan approve --yes' },
   },
   'guidance.given': {
     when: 'Words for the next prompt: from an answer, from `ralph tell`, or from Ralph.',

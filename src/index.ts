@@ -2,13 +2,13 @@
 
 export { createCheckpoint, formatsOf, latestCheckpoint, runLoop } from './app/library.ts';
 export type { LoopPlace } from './app/library-checkpoints.ts';
+export type { LoopConfig } from './app/library-config.ts';
 export {
   checkHandoff,
   completeLoop,
   type IterationOutcome,
   type IterationPlan,
   initialiseLoop,
-  type LoopConfig,
   planIteration,
   recordConsumption,
   recordIteration,
@@ -42,7 +42,7 @@ export { decide } from './core/decide.ts';
 export { Bug, UsageError } from './core/errors.ts';
 export type { Answer, Escalation, Event, EventType, Usage } from './core/event.ts';
 export { evolve } from './core/evolve.ts';
-export type { Failure, FailureKind } from './core/failure.ts';
+export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';
 export {
   type HandoffFacts,
   handoffWords,

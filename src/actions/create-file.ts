@@ -27,7 +27,7 @@ const others = {
 
 function told({ path, root }: Exclude<Place, { problem: string }>, made: Made): Written {
   const name = shown(wayBelow(root, path) ?? path);
-  if (made.type === 'made') return { message: `Made ${name}.` };
+  if (made.type === 'made') return { message: `Made ${name} in ${shown(root)}.` };
   if (made.type === 'same') return { message: `${name} is there already, with this content.` };
   if (made.type === 'moved') return failed('refused', `the folder of ${name} was moved or linked meanwhile`);
   return failed('refused', `${name} ${others[made.what]}`);

@@ -1,15 +1,15 @@
 // Leaves a note for a person where a step of a plan asks for one; the plan itself goes on.
 
-import { mkdir, realpath } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { stripControls, takeCharacters } from '../core/text.ts';
 import type { Assignment, Performer } from '../ports/performer.ts';
 import { failed, fileAction, type Prepared, type Written } from './file-action.ts';
 import { makeFile } from './new-file.ts';
+import { placeOf } from './place.ts';
 
 export interface NotifyHumanOptions {
-  /** Where notes lie: Needs_Action of the vault. Made when it is missing. */
-  readonly folder: string;
+  /** Its folder Needs_Action is where notes lie. Made when it is missing. */
+  readonly vault: string;
   readonly plan: {
     readonly id: string;
     readonly objective: string;
@@ -35,13 +35,15 @@ async function prepare(options: NotifyHumanOptions, assignment: Assignment): Pro
 
 /** Somebody may have written into an older note of the same name: it stays, and the new one gets a number. */
 async function leave(options: NotifyHumanOptions, assignment: Assignment, text: string): Promise<Written> {
-  await mkdir(options.folder, { recursive: true });
-  const folder = await realpath(options.folder);
+  await mkdir(options.vault, { recursive: true });
   const stem = `plan_notification_${fileName(options.plan.id)}_step_${fileName(stepOf(assignment.task))}`;
   for (let number = 1; number <= notesMax; number += 1) {
-    const path = join(folder, `${stem}${number === 1 ? '' : `_${number}`}.md`);
-    const made = await makeFile(folder, path, text);
-    if (made.type === 'made' || made.type === 'same') return { message: `The note is in ${basename(path)}.` };
+    const name = `${stem}${number === 1 ? '' : `_${number}`}.md`;
+    const place = await placeOf(`vault/Needs_Action/${name}`, { vault: options.vault });
+    if ('problem' in place) return failed('refused', `Needs_Action of the vault ${place.problem}`);
+    const made = await makeFile(place.parent, place.path, text);
+    if (made.type === 'moved') return failed('refused', 'Needs_Action of the vault was moved or linked meanwhile');
+    if (made.type === 'made' || made.type === 'same') return { message: `The note is in ${name}.` };
   }
   return failed('refused', `there are ${notesMax} notes of this step already`);
 }

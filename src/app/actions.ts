@@ -1,6 +1,7 @@
 // The performers of a plan's actions: MCP servers from the configuration, files inside the vault or repository, notes to people.
 import { join, relative, resolve } from 'node:path';
 import { userConfigDirectory } from '../config/home.ts';
+import type { ReadMcpServers } from '../config/mcp-servers.ts';
 import { UsageError } from '../core/errors.ts';
 import type { McpServer } from '../ports/mcp-server.ts';
 import type { Performer } from '../ports/performer.ts';
@@ -12,7 +13,7 @@ import type { AgentNeeds } from './performers.ts';
 const prefix = 'mcp:';
 
 /** Where the servers are named: never in the repository unless a person points there, for a server is a program. */
-function configPath({ config, env, directory }: AgentNeeds): string {
+function configPath({ config, env, directory }: Pick<AgentNeeds, 'config' | 'env' | 'directory'>): string {
   if (config.mcpConfig !== undefined) return resolve(directory, config.mcpConfig);
   const found = userConfigDirectory(env);
   if ('path' in found) return join(found.path, 'mcp.json');
@@ -22,23 +23,46 @@ function configPath({ config, env, directory }: AgentNeeds): string {
   );
 }
 
+/** What neither an agent nor a server of a plan may change: what says yes to plans, and which programs are servers. */
+export function heldFromPlan(
+  { mcpConfig }: AgentNeeds['config'],
+  directory: string,
+  document: string,
+): readonly string[] {
+  const named = mcpConfig === undefined ? [] : [resolve(directory, mcpConfig)];
+  return [join(vaultRootOf(document, directory), 'Approved'), ...named];
+}
+
+const missingWords = (name: string, path: string, { isThere, servers }: ReadMcpServers): string => {
+  const known = servers.length === 0 ? 'none' : servers.map(one => one.name).join(', ');
+  return `No MCP server is called ${JSON.stringify(name)}: ${isThere ? `${path} names ${known}` : `there is no ${path}`}.`;
+};
+
+/** One sentence for each server that is not configured. */
+export async function missingServers(
+  needs: Pick<AgentNeeds, 'config' | 'env' | 'directory'>,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const { readMcpServers } = await import('../config/mcp-servers.ts');
+  const path = configPath(needs);
+  const read = await readMcpServers(path, needs.env);
+  const [problem] = read.problems;
+  if (problem !== undefined) throw new UsageError(problem.message);
+  return names.filter(name => !read.servers.some(one => one.name === name)).map(name => missingWords(name, path, read));
+}
+
 /** Exit 7 when a server that a step names is not configured: nothing is written before this is known. */
 async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<readonly McpServer[]> {
   if (names.length === 0) return [];
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const path = configPath(needs);
-  const { isThere, servers, problems } = await readMcpServers(path, needs.env);
-  const [problem, ...more] = problems;
+  const read = await readMcpServers(path, needs.env);
+  const [problem, ...more] = read.problems;
   if (problem !== undefined) throw new UsageError(problem.message, more.map(one => one.message).join('\n  '));
   return names.map(name => {
-    const server = servers.find(one => one.name === name);
+    const server = read.servers.find(one => one.name === name);
     if (server !== undefined) return server;
-    const known = servers.length === 0 ? 'none' : servers.map(one => one.name).join(', ');
-    throw new UsageError(
-      `No MCP server is called ${JSON.stringify(name)}: ${isThere ? `${path} names ${known}` : `there is no ${path}`}.`,
-      'Write it there, or name another file: --mcp-config FILE',
-      7,
-    );
+    throw new UsageError(missingWords(name, path, read), 'Write it there, or name another file: --mcp-config FILE', 7);
   });
 }
 
@@ -63,6 +87,6 @@ export async function buildActions(
   const { notifyHuman } = await import('../actions/notify-human.ts');
   const plan = { id, objective: goal, document: relative(root, document) };
   performers['create_file'] = createFile({ vault: root, repository: directory });
-  performers['notify_human'] = notifyHuman({ folder: join(root, 'Needs_Action'), plan });
+  performers['notify_human'] = notifyHuman({ vault: root, plan });
   return performers;
 }

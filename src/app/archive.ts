@@ -12,7 +12,7 @@ export function archiveOf(
   return {
     archive: async (iteration, prompt) => {
       const file = { path: join(directory, folder, `prompt_${iteration}.md`), text: prompt };
-      const problem = await putView([directory], file).catch((error: Error) => error.message);
+      const problem = await putView([directory], file);
       if (problem !== undefined) warn(`The prompt was not archived: ${problem}.`);
     },
   };

@@ -1,5 +1,5 @@
 // What agents and checks may not touch, as far as this machine can keep them from it, and how a person is told.
-import { readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { userConfigDirectory } from '../config/home.ts';
 import type { Config } from '../config/settings.ts';
@@ -15,6 +15,8 @@ export interface ConfinementNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** More folders of the work: forks. */
   readonly workplaces?: readonly string[];
+  /** What these may only read. */
+  readonly readOnly?: readonly string[];
 }
 
 const liesBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
@@ -55,6 +57,7 @@ export function confinementFor({
   home,
   env,
   workplaces = [],
+  readOnly = [],
 }: ConfinementNeeds): Confinement | undefined {
   if (config.sandbox === 'none') return undefined;
   if (config.sandbox === 'bwrap' && confinementKind() === 'none')
@@ -69,8 +72,8 @@ export function confinementFor({
   const hidden = needed.includes(place) ? ownFiles(place) : [place];
   return {
     hidden,
-    readOnly: [...gitPathsToProtect(directory), ...ownSettings(env)],
-    writable: needed.filter(path => hidden.some(folder => liesBelow(path, folder))),
+    readOnly: [...gitPathsToProtect(directory), ...ownSettings(env), ...approvedPlans(directory), ...readOnly],
+    writable: needed.filter(path => !readOnly.includes(path) && hidden.some(folder => liesBelow(path, folder))),
   };
 }
 
@@ -79,6 +82,16 @@ function ownSettings(env: ConfinementNeeds['env']): readonly string[] {
   const found = userConfigDirectory(env);
   return 'path' in found ? [found.path] : [];
 }
+
+/** Who may write there may approve, and no agent may: `vault` in the folder of work, or that folder itself. */
+function approvedPlans(directory: string): readonly string[] {
+  return [join(directory, 'vault'), directory]
+    .filter(root => ['Approved', 'Plans'].every(name => existsSync(join(root, name))))
+    .map(root => join(root, 'Approved'));
+}
+
+/** Whether agents are kept from what they may not touch. Tries it out, so it is asked late. */
+export const isConfined = (sandbox: Config['sandbox']): boolean => sandbox !== 'none' && confinementKind() !== 'none';
 
 /** For the card: what holds during an iteration. */
 export function containmentWords(sandbox: Config['sandbox']): string {

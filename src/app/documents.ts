@@ -9,6 +9,7 @@ import { fileSource } from '../sources/file.ts';
 import type { InstructionsFile } from '../sources/instructions.ts';
 import { readParsed } from '../sources/read-document.ts';
 import { formatFor, openMode } from './modes.ts';
+import { isProjectFolder } from './project.ts';
 
 export interface DocumentPlace {
   readonly mode: ModeName;
@@ -27,7 +28,7 @@ function instructionsOf(mode: Mode, { path, directory }: DocumentPlace): Instruc
 
 /** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */
 const signalsOf = ({ mode, path }: DocumentPlace): readonly string[] =>
-  mode === 'project' ? [join(dirname(path), 'done.md')] : [];
+  mode === 'project' && isProjectFolder(dirname(path)) ? [join(dirname(path), 'done.md')] : [];
 
 const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
@@ -45,6 +46,7 @@ export async function documentSource(
     redact: makeRedactor(secretValues(env)),
     signals: signalsOf(place),
     ...(instructions === undefined ? {} : { instructions }),
+    ...(mode.damage === undefined ? {} : { damage: mode.damage }),
   });
   return { source, mode };
 }

@@ -89,7 +89,8 @@ export async function tasksThen({ ledger, row, state }: History, settledSeq: num
   }
   return [...allTasks(state.tasks)].flatMap((task): readonly TaskThen[] => {
     const before = findTask(then.tasks, task.id);
-    if (before === undefined && task.verified === undefined) return [];
+    // What an action did is not in the files, and does not come back with them.
+    if (task.order !== undefined || (before === undefined && task.verified === undefined)) return [];
     const status = thenOf(before?.status);
     const isFreed = task.status === 'blocked' && before?.status !== 'blocked';
     return status === thenOf(task.status) && !isFreed ? [] : [{ id: task.id, status }];

@@ -2,6 +2,7 @@
 import { buildEngine, type Engine, type Environment, loopFolder } from '../app.ts';
 import type { Command, Input } from '../core/input.ts';
 import type { State } from '../core/state.ts';
+import { sha256Of } from '../engine/records.ts';
 import type { Ledger } from '../ports/store.ts';
 import { archiveOf } from './archive.ts';
 import type { Started } from './begin.ts';
@@ -10,6 +11,7 @@ import type { Chosen } from './choose-loop.ts';
 import { documentSource } from './documents.ts';
 import { factsOf } from './facts.ts';
 import { interviewChecks, interviewDoneFile } from './interview.ts';
+import { configInReach, holdConfig } from './mcp-config.ts';
 import { isProtectedAnew } from './placed.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -32,6 +34,12 @@ export async function engineFor(launch: Launch): Promise<Engine> {
   const { path, mode: name, options, run } = prepared;
   const { directory } = placed;
   const folder = loopFolder(home, chosen.loop);
+  const servers = await configInReach({
+    config: run.config,
+    directory: prepared.directory,
+    document: prepared.document,
+  });
+  if (servers !== undefined) await holdConfig(servers, folder);
   const { source, mode } = await documentSource(env, { mode: name, path, directory, folder, options });
   const doneFile = interviewDoneFile(name, path);
   return buildEngine({
@@ -70,7 +78,7 @@ export function firstInputs(
   if (chosen.state !== undefined) {
     const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
     const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
-    const commands = [...withProtection(changed, chosen.state, placed), ...resume];
+    const commands = [...withProtection(changed, chosen.state, placed), ...ownYes(prepared, chosen), ...resume];
     return commands.map(command => ({ type: 'command', command, by }));
   }
   return [
@@ -89,7 +97,16 @@ export function firstInputs(
       ...(protectedHash === undefined ? {} : { protectedHash }),
       ...(baseline === undefined ? {} : { baseline }),
     },
+    ...ownYes(prepared, chosen).map(command => ({ type: 'command' as const, command, by })),
   ];
+}
+
+/** A plan that needs no approval is bound to the text that was run: what is written into it later needs a yes. */
+function ownYes({ mode, document }: Prepared, { state }: Chosen): readonly Command[] {
+  const { approval, id = '' } = document;
+  if (mode !== 'plan' || approval === undefined || approval.required || state?.approval !== undefined) return [];
+  const because = 'it needs no approval (approval_required: false): by the command that runs it';
+  return [{ type: 'approve', subject: id, hash: sha256Of(approval.substance), because }];
 }
 
 /** One command, so that checks and the files that are theirs never differ in the ledger. */

@@ -6,25 +6,14 @@ import type { Event, HandoffTrigger, Usage } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { shouldHandOff } from '../core/handoff.ts';
 import type { CheckOutcome, Input, Performed } from '../core/input.ts';
-import { defaultSettings, isBounded, type ModeName, type Settings } from '../core/limits.ts';
 import { next } from '../core/next.ts';
 import type { Phase } from '../core/signal.ts';
 import { initialState, liveIteration, type State } from '../core/state.ts';
 import { findTask, type TaskSpec } from '../core/task.ts';
 import type { Mode } from '../modes/mode.ts';
 import { goalPrompt } from '../prompts/goal.ts';
-import type { LoopStatus } from '../views/status.ts';
-
-/** The seed's own names; null: unlimited. What is left out is the mode's own. */
-export type LoopConfig = Partial<LoopStatus['config']> & {
-  readonly mode?: ModeName;
-  /** A goal is one task; other modes have those of their document. */
-  readonly tasks?: readonly TaskSpec[];
-  /** Whatever else differs from the mode's own settings. */
-  readonly settings?: Partial<Settings>;
-  readonly loop?: string;
-  readonly name?: string;
-};
+import { readActivity, readUsage } from './library-activity.ts';
+import { type LoopConfig, settingsOf } from './library-config.ts';
 
 /** What a step leads to. Store `events`: folded by `evolve` they give `state` again. */
 export interface Step {
@@ -45,43 +34,12 @@ function step(state: State, inputs: readonly Input[], now: number): Step {
   return { state: current, events };
 }
 
-function settingsOf(config: LoopConfig): Settings {
-  const preset = defaultSettings(config.mode ?? 'goal');
-  const {
-    max_iterations,
-    max_cost,
-    max_duration_minutes,
-    context_threshold,
-    agent_type = 'agent',
-    model = '',
-  } = config;
-  const { limits } = preset;
-  const settings = {
-    ...preset,
-    limits: {
-      ...limits,
-      iterationsMax: max_iterations === undefined ? limits.iterationsMax : max_iterations,
-      costUsdMicrosMax: scaled(max_cost, 1_000_000, limits.costUsdMicrosMax),
-      durationMsMax: scaled(max_duration_minutes, 60_000, limits.durationMsMax),
-    },
-    contextFractionMax: context_threshold ?? preset.contextFractionMax,
-    performers: [model === '' ? agent_type : `${agent_type}/${model}`],
-    ...config.settings,
-  };
-  if (!isBounded(settings.limits))
-    throw new UsageError('Nothing bounds this loop.', 'Set max_iterations, max_cost or max_duration_minutes.');
-  return settings;
-}
-
-function scaled(value: number | null | undefined, factor: number, preset: number | null): number | null {
-  if (value === undefined) return preset;
-  if (value === null) return null;
-  if (!(value > 0)) throw new UsageError(`A limit of ${value} bounds nothing.`, 'Give a number above 0, or null.');
-  return Math.round(value * factor);
-}
-
 /** 1: a loop with its goal, its limits and its tasks. */
 export function initialiseLoop(goal: string, config: LoopConfig, now: number): Step {
+  if (typeof goal !== 'string' || goal.trim() === '') throw new UsageError('The goal is empty.', 'Say it in words.');
+  if (!Number.isFinite(now))
+    throw new UsageError(`${String(now)} is no time.`, 'Give milliseconds, as Date.now() does.');
+  const settings = settingsOf(config);
   const { loop = `loop-${now}`, name = 'loop' } = config;
   const task: TaskSpec = {
     id: 'goal',
@@ -93,7 +51,6 @@ export function initialiseLoop(goal: string, config: LoopConfig, now: number): S
     skipped: false,
   };
   const place = { document: '', directory: '', projectId: '', taskId: '' };
-  const settings = settingsOf(config);
   const start: Input = { type: 'start', loop, name, goal, ...place, settings, by: driver };
   return step(initialState, [start, { type: 'document', tasks: config.tasks ?? [task], hash: '' }], now);
 }
@@ -151,9 +108,19 @@ export interface IterationOutcome extends Performed {
   readonly chance?: number;
 }
 
+/** What cannot be read would count for nothing: money too. */
+function refuseOutcome({ message, failure, usage }: IterationOutcome): void {
+  const end = readActivity({ type: 'ended', message, failure });
+  const used = usage === undefined ? undefined : readUsage(usage);
+  const problem = end.ok ? (used?.ok === false ? used.problem : undefined) : end.problem;
+  if (problem !== undefined) throw new UsageError(`This is no outcome of an iteration: ${problem}.`);
+}
+
 /** 3: its end, what it used, what it claims, and the proof of that. */
 export function recordIteration(state: State, outcome: IterationOutcome, now: number): Step {
-  const { iteration = state.iterations, checks = [], chance = 0.5, ...performed } = outcome;
+  refuseOutcome(outcome);
+  const { iteration = state.iterations, checks: given = [], chance = 0.5, ...performed } = outcome;
+  const checks = given.map(one => ({ ...one, passed: one.passed === true })); // only a plain yes proves anything
   const ended = step(state, [{ type: 'performed', iteration, performed, chance }], now);
   const isClaimed = ended.state.claims.some(claim => claim.iteration === iteration);
   const proven = step(ended.state, isClaimed ? [{ type: 'checked', iteration, outcomes: checks }] : [], now);
@@ -169,7 +136,9 @@ export function recordIteration(state: State, outcome: IterationOutcome, now: nu
 
 /** What an iteration has used since it was last asked; its own last word may hold usage too. */
 export function recordConsumption(state: State, usage: Usage, now: number, iteration: number = state.iterations): Step {
-  return step(state, [{ type: 'usage', iteration, usage }], now);
+  const read = readUsage(usage);
+  if (!read.ok) throw new UsageError(`This is no usage: ${read.problem}.`);
+  return step(state, [{ type: 'usage', iteration, usage: read.value }], now);
 }
 
 /** 4: why a fresh context shall take over: from a working iteration, else what the last one ended with. */

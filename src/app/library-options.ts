@@ -1,8 +1,7 @@
 // What a program says about a loop, in plain units, and how that becomes the settings that the command line knows too.
 import { isAbsolute } from 'node:path';
 import type { Environment } from '../app.ts';
-import { isKey, type Key, keys } from '../config/fields.ts';
-import { nearest } from '../config/nearest.ts';
+import { fieldOf, type Key, keys } from '../config/fields.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Answer, Escalation, Event } from '../core/event.ts';
 import type { ModeName } from '../core/limits.ts';
@@ -10,6 +9,7 @@ import type { State } from '../core/state.ts';
 import type { Check } from '../ports/check.ts';
 import type { Performer } from '../ports/performer.ts';
 import type { Ledger } from '../ports/store.ts';
+import { type Kind, optionKinds, refuseShape } from './library-shape.ts';
 
 /** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
 export interface LoopLimits {
@@ -105,29 +105,39 @@ type Flags = Readonly<Record<string, unknown>>;
 const text = (value: Setting): string | readonly string[] =>
   value === null ? 'unlimited' : Array.isArray(value) ? value : String(value);
 
+const number: Kind = [value => value === null || typeof value === 'number', 'a number or null'];
+const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
+const limitKinds: Readonly<Record<string, Kind>> = {
+  ...Object.fromEntries(limitRows.map(([name]) => [name, number])),
+  deadline: [isTime, 'a Date'],
+};
+
 function limitFlags(limits: LoopLimits): Flags {
+  refuseShape(limits, limitKinds, 'limits.', 'limit');
   const rows = limitRows.flatMap(([name, key, say]) => {
     const value = limits[name];
     return value === undefined ? [] : [[key, value === null ? 'unlimited' : say(value)] as const];
   });
   const { deadline } = limits;
-  if (deadline !== undefined && Number.isNaN(deadline.getTime()))
-    throw new UsageError('limits.deadline is no date.', 'Give a Date in the future.');
   return { ...Object.fromEntries(rows), ...(deadline === undefined ? {} : { deadline: deadline.toISOString() }) };
 }
 
-const extras = ['force', 'allowEmptyCriteria', 'acceptTicked'];
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(one => typeof one === 'string');
+const isSetting = (value: unknown): boolean => isPlain(value) || isTexts(value);
+const setting: Kind = [isSetting, 'a text, a number, a boolean or a list of texts'];
+const bound: Kind = [value => value === null || isPlain(value), 'a text, a number or null'];
+const truth: Kind = [value => typeof value === 'boolean', 'true or false'];
+const settingKinds: Readonly<Record<string, Kind>> = {
+  force: truth,
+  allowEmptyCriteria: truth,
+  acceptTicked: truth,
+  ...Object.fromEntries(keys.map(key => [key, fieldOf(key).unlimited === true ? bound : setting])),
+};
 
 function settingFlags(settings: LoopSettings): Flags {
+  refuseShape(settings, settingKinds, 'settings.', 'setting');
   const { force, allowEmptyCriteria, acceptTicked, ...rest } = settings;
-  const strange = Object.keys(rest).find(key => !isKey(key));
-  if (strange !== undefined) {
-    const close = nearest(strange, [...extras, ...keys]);
-    throw new UsageError(
-      `There is no setting ${JSON.stringify(strange)}.`,
-      close === undefined ? '' : `Is it ${close}?`,
-    );
-  }
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   return {
     ...Object.fromEntries(given.map(([key, value]) => [key, text(value as Setting)])),
@@ -137,14 +147,25 @@ function settingFlags(settings: LoopSettings): Flags {
   };
 }
 
+/** Where two places say it, one of them would count for nothing. */
+function refuseTwice(settings: Flags, others: Flags, chain: readonly (string | Performer)[]): void {
+  const isBrought = chain.some(one => typeof one !== 'string');
+  const twice = Object.keys(settings).find(
+    key => others[key] !== undefined || (isBrought && ['agent', 'fallback'].includes(key)),
+  );
+  if (twice !== undefined)
+    throw new UsageError(`settings.${twice} is also said by another option.`, 'Leave one of them out.');
+}
+
 /** As the command line would give them. */
 export function flagsOf(options: LoopOptions): Flags {
   const { goal, mode, settings = {}, limits = {}, checks, onEscalation } = options;
   const commands = checks?.filter(check => typeof check === 'string') ?? [];
-  const agents = chainOf(options).filter(one => typeof one === 'string');
+  const chain = chainOf(options);
+  const agents = chain.filter(one => typeof one === 'string');
   const [agent, ...fallback] = agents;
-  return {
-    ...settingFlags(settings),
+  const said = settingFlags(settings);
+  const others = {
     ...limitFlags(limits),
     ...(goal === undefined ? (mode === undefined ? {} : { mode }) : { mode: 'goal' }),
     ...(commands.length === 0 ? {} : { verify: commands }),
@@ -153,6 +174,8 @@ export function flagsOf(options: LoopOptions): Flags {
     ...(options.new === true ? { new: true } : {}),
     ...(typeof onEscalation === 'string' ? { onEscalation } : {}),
   };
+  refuseTwice(said, others, chain);
+  return { ...said, ...others };
 }
 
 export function chainOf({ agent, performers }: LoopOptions): readonly (string | Performer)[] {
@@ -162,8 +185,10 @@ export function chainOf({ agent, performers }: LoopOptions): readonly (string | 
 }
 
 /** Refuses what no type can. */
-export function checkOptions({ directory, goal, document, mode, home, memory, ledger }: LoopOptions): void {
-  if (typeof directory !== 'string' || !isAbsolute(directory))
+export function checkOptions(options: LoopOptions): void {
+  refuseShape(options, optionKinds, '', 'option');
+  const { directory, goal, document, mode, home, memory, ledger } = options;
+  if (directory === undefined || !isAbsolute(directory))
     throw new UsageError('directory must be an absolute path.', 'Say where the work happens.');
   if (goal !== undefined && document !== undefined)
     throw new UsageError('A loop has a goal or a document, not both.', 'Leave one of them out.');

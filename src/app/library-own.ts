@@ -1,55 +1,50 @@
-// Performers and checks that a program brings along, held to the contracts of their ports whatever they do.
+// Performers and checks that a program brings along: what they are called, and that they are what they should be.
 import { UsageError } from '../core/errors.ts';
-import type { Failure } from '../core/failure.ts';
-import type { Check, CheckResult } from '../ports/check.ts';
-import type { Activity, Assignment, Performer } from '../ports/performer.ts';
+import type { Check } from '../ports/check.ts';
+import type { Performer } from '../ports/performer.ts';
 import { ownCheckName } from './carry-over.ts';
+import { proving } from './library-check.ts';
 import { chainOf, type LoopOptions } from './library-options.ts';
-import type { Own } from './prepare.ts';
+import { held } from './library-performer.ts';
+import type { Own, Prepared } from './prepare.ts';
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const nameCharsMax = 200;
 
-/** One that throws has failed; one that ends without a last word too; what comes after the last word is not heard. */
-function held(performer: Performer): Performer {
-  const failed = (kind: Failure['kind'], detail: string): Activity => ({
-    type: 'ended',
-    message: '',
-    failure: { kind, detail },
-  });
-  async function* perform(assignment: Assignment, stop: AbortSignal): AsyncGenerator<Activity, void, void> {
-    try {
-      for await (const activity of performer.perform(assignment, stop)) {
-        yield activity;
-        if (activity.type === 'ended') return;
-      }
-    } catch (error) {
-      yield failed(stop.aborted ? 'stopped' : 'unknown', `the performer ${performer.name} threw: ${reasonOf(error)}`);
-      return;
-    }
-    yield failed(stop.aborted ? 'stopped' : 'unknown', `the performer ${performer.name} ended without a last word`);
-  }
-  return { name: performer.name, can: performer.can, perform };
-}
+/** Names stand in the ledger, in tables and in lines of text; `constructor` would be found where nothing was put. */
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' &&
+  name.trim() !== '' &&
+  name.length <= nameCharsMax &&
+  !/\p{C}/u.test(name) &&
+  !(name in Object.prototype);
 
-function proving(check: Check): Check {
-  const name = ownCheckName(check.name);
-  return {
-    name,
-    async run(directory, stop, task): Promise<CheckResult> {
-      try {
-        return { ...(await check.run(directory, stop, task)), name };
-      } catch (error) {
-        return { name, passed: false, detail: `the check threw: ${reasonOf(error)}`, durationMs: 0 };
-      }
-    },
-  };
-}
-
-function refuseNames(what: string, names: readonly string[]): void {
-  if (names.some(name => typeof name !== 'string' || name.trim() === ''))
-    throw new UsageError(`A ${what} has no name.`, 'Give it one: it stands in the ledger.');
+function refuseNames(what: string, names: readonly unknown[]): void {
+  const bad = names.find(name => !isName(name));
+  if (names.some(name => !isName(name)))
+    throw new UsageError(
+      `A ${what} has no name that can be recorded${typeof bad === 'string' ? `: ${JSON.stringify(bad.slice(0, 50))}` : ''}.`,
+      `Give it one: a line of at most ${nameCharsMax} characters.`,
+    );
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new UsageError(`Two ${what}s are called ${JSON.stringify(twice)}.`);
+}
+
+const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;
+
+function refuseStrange(performers: readonly Performer[], checks: readonly Check[]): void {
+  for (const { name, can, perform } of performers) {
+    if (typeof perform !== 'function')
+      throw new UsageError(`The performer ${name} has no perform.`, 'Give it an async generator of activities.');
+    const missing = abilities.find(one => typeof can?.[one] !== 'boolean');
+    if (missing !== undefined)
+      throw new UsageError(
+        `The performer ${name} does not say whether it can ${missing}.`,
+        `Say can: { ${abilities.map(one => `${one}: false`).join(', ')} }.`,
+      );
+  }
+  for (const { name, run } of checks)
+    if (typeof run !== 'function')
+      throw new UsageError(`The check ${name} has no run.`, 'Give it a function that answers with { passed, detail }.');
 }
 
 export function ownOf(options: LoopOptions): Own {
@@ -62,10 +57,22 @@ export function ownOf(options: LoopOptions): Own {
     'check',
     checks.map(one => one.name),
   );
+  refuseStrange(performers, checks);
   // Agents alone are named as on the command line, with what goes with that (a model, a fallback).
   return {
     chain: performers.length === 0 ? [] : chain,
     performers: performers.map(held),
-    checks: checks.map(proving),
+    checks: checks.map(check => ({
+      name: ownCheckName(check.name),
+      run: (directory, stop, task) => check.run(directory, stop, task),
+    })),
   };
+}
+
+/** Held to the time that the settings give a check. */
+export function withProof(prepared: Prepared): Prepared {
+  const { own, checks, run } = prepared;
+  const trusted = new Map(own.checks.map(one => [one, proving(one, run.config.verifyTimeout)]));
+  const proven = (one: Check): Check => trusted.get(one) ?? one;
+  return { ...prepared, checks: checks.map(proven), own: { ...own, checks: own.checks.map(proven) } };
 }

@@ -4,9 +4,9 @@ import type { Ledger } from '../ports/store.ts';
 import { vaultRootOf } from '../views/vault-paths.ts';
 import type { Prepared } from './prepare.ts';
 import { refuseProblems } from './problems.ts';
-import { finishPlan, refuseDoubtfulBoxes } from './vault.ts';
+import { finishPlan, otherFile, refuseDoubtfulBoxes } from './vault.ts';
 import { readPlan } from './vault-files.ts';
-import { loopOfPlan, type PlanLoop } from './vault-loops.ts';
+import { isOwnLoop, loopOfPlan, type PlanLoop } from './vault-loops.ts';
 
 export interface PlanAtHand {
   /** Its loop, when it had one and that is over. */
@@ -22,15 +22,17 @@ export async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boo
   const read = await readPlan(path);
   if (read.type !== 'plan') refuseProblems(read.problems, path);
   const { plan } = read;
-  const loop = await loopOfPlan(ledger, root, plan);
+  const loop = await loopOfPlan(ledger, plan);
   const finish = async (): Promise<void> => {
-    const after = await loopOfPlan(ledger, root, plan);
-    if (after !== undefined) await finishPlan(ledger, root, after);
+    const after = await loopOfPlan(ledger, plan);
+    if (after !== undefined && isOwnLoop(after, root, plan)) await finishPlan(ledger, root, after);
   };
   if (loop?.state.ended !== undefined) {
     await finish();
     return { over: loop, finish };
   }
+  const foreign = loop && otherFile(plan, loop);
+  if (foreign !== undefined) throw foreign;
   if (prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
   const approval = loop?.state.approval;
   const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);

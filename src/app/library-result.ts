@@ -91,7 +91,8 @@ export async function resultOf(
 }
 
 /** A loop that ended with work left is not begun anew unless that is said: its own end is the result. */
-export async function endedBefore(needs: ResultNeeds, state: State): Promise<LoopResult> {
+export async function endedBefore(needs: ResultNeeds, state: State, more: string): Promise<LoopResult> {
   const result = await resultOf(needs, state, 'ended', false);
-  return { ...result, exitCode: endedByLimit(state) ? 3 : 6 };
+  const summary = more === '' ? result.summary : `${result.summary} ${more}`;
+  return { ...result, summary, exitCode: endedByLimit(state) ? 3 : 6 };
 }

@@ -1,7 +1,7 @@
 // Runs a loop of any mode for a program: the command line's own preparation and engine, without a terminal around them.
 import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type Engine,
   type Environment,
@@ -18,11 +18,12 @@ import { initialState } from '../core/state.ts';
 import type { Lease, Ledger } from '../ports/store.ts';
 import { placeAgain, placeFirst, redRefusal, type Started } from './begin.ts';
 import { carriedOver } from './carry-over.ts';
-import { type Chosen, earlierLoop, hasWork, newLoop } from './choose-loop.ts';
+import { type Chosen, closedIn, earlierLoop, goalOverWords, goneWords, hasWork, newLoop } from './choose-loop.ts';
 import { holding } from './holding.ts';
 import { engineFor, firstInputs, type Launch } from './launch.ts';
+import { guarded } from './library-callbacks.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './library-options.ts';
-import { ownOf } from './library-own.ts';
+import { ownOf, withProof } from './library-own.ts';
 import { planAtHand } from './library-plan.ts';
 import { questioned } from './library-questions.ts';
 import { endedBefore, type LoopResult, resultOf } from './library-result.ts';
@@ -30,6 +31,7 @@ import { isInterview } from './modes.ts';
 import { type Prepared, prepareLoop, type Remembered } from './prepare.ts';
 import { refuseProblems } from './problems.ts';
 import { keepEarlier } from './project.ts';
+import { planKey } from './vault-loops.ts';
 
 /** One call, and where it keeps what it does. */
 interface Call {
@@ -91,6 +93,10 @@ function remembering({ home, options }: Call, ledger: Ledger | undefined): Remem
       if (ledger === undefined || row === undefined || row.reason !== null) return undefined;
       return (await stateOf(ledger, row.loop)).state.settings;
     },
+    closed: async path => {
+      const row = await newestOf(path);
+      return closedIn(ledger && row && (await stateOf(ledger, row.loop)).state);
+    },
   };
 }
 
@@ -114,16 +120,9 @@ async function placedFor(call: Call, ledger: Ledger, prepared: Prepared, chosen:
 }
 
 /** A program's own mistake in its callback must not end the loop. */
-function notifier({ options, say }: Call): Engine['notifiers'][number] {
-  return {
-    tell(event, state) {
-      try {
-        options.onEvent?.(event, state);
-      } catch (error) {
-        say(`onEvent threw at ${event.type}: ${String(error)}`);
-      }
-    },
-  };
+function notifier({ options: { onEvent }, say }: Call): Engine['notifiers'][number] {
+  if (onEvent === undefined) return { tell: () => {} };
+  return { tell: guarded(onEvent, (reason, event) => say(`onEvent threw at ${event.type}: ${reason}`)) };
 }
 
 async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen): Promise<LoopResult> {
@@ -131,7 +130,7 @@ async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen)
   const prepared = await carriedOver(given, chosen.state, env);
   const placed = await placedFor(call, ledger, prepared, chosen);
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
-    await keepEarlier({ folder: dirname(prepared.path) }, chosen.loop);
+    await keepEarlier(prepared.path, chosen.loop, say);
   const { onEscalation } = options;
   const questions = questioned(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
   const launch: Launch = {
@@ -166,13 +165,16 @@ const facts = ({ home, options }: Call, ledger: Ledger, { path, run }: Prepared)
 async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Promise<LoopResult> {
   const { options } = call;
   const needs = facts(call, ledger, prepared);
+  if (prepared.mode === 'plan' && options.new === true)
+    throw new UsageError('new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
   const plan =
     prepared.mode === 'plan'
       ? await planAtHand(ledger, prepared, typeof options.onEscalation === 'function')
       : undefined;
   if (plan?.over !== undefined) return resultOf(needs, plan.over.state, 'ended', false);
   const earlier = options.new === true ? undefined : await earlierLoop(ledger, prepared);
-  if (earlier?.type === 'ended') return endedBefore(needs, earlier.state);
+  if (earlier?.type === 'ended') return endedBefore(needs, earlier.state, goneWords(earlier.gone, earlier.state));
+  if (earlier?.type === 'over') return resultOf(needs, earlier.state, 'ended', false, goalOverWords(earlier.state));
   if (earlier === undefined && !hasWork(prepared)) {
     const [row] = await ledger.store.loops({ document: prepared.path });
     const state = row === undefined ? initialState : (await stateOf(ledger, row.loop)).state;
@@ -197,8 +199,9 @@ async function called(call: Call): Promise<LoopResult> {
   // Nothing is written before everything that may be refused was looked at.
   let ledger = options.ledger ?? (hasLedger(home) ? await open() : undefined);
   try {
-    const request = { file: options.goal ?? options.document, flags, own: ownOf(options) };
-    const prepared = await prepareLoop({ env, directory, home }, { ...request, remembered: remembering(call, ledger) });
+    const { goal, document: file } = options;
+    const request = { file, goal, flags, own: ownOf(options), remembered: remembering(call, ledger) };
+    const prepared = withProof(await prepareLoop({ env, directory, home }, request));
     refuseInteractive(prepared);
     for (const notice of prepared.notices) say(notice);
     ledger ??= await open();
@@ -206,18 +209,39 @@ async function called(call: Call): Promise<LoopResult> {
     const refuse = (held: Lease): never => {
       throw heldError(held);
     };
-    return await holding(known, `document:${prepared.path}`, refuse, () => chooseAndWork(call, known, prepared));
+    const work = (): Promise<LoopResult> => chooseAndWork(call, known, prepared);
+    const alone =
+      prepared.mode === 'plan' ? () => holding(known, planKey(prepared.document.id ?? ''), refuse, work) : work;
+    return await holding(known, `document:${prepared.path}`, refuse, alone);
   } finally {
     if (options.ledger === undefined) await ledger?.store.close();
   }
 }
 
+/** A file or a folder that cannot be used is the caller's to mend; anything else is a bug, and stays what it is. */
+function spoken(error: unknown): unknown {
+  const { code, syscall, message } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof UsageError || typeof code !== 'string' || typeof syscall !== 'string') return error;
+  const said = new UsageError(message, 'Look at directory, home and the document.', 1);
+  said.cause = error;
+  return said;
+}
+
 /** Throws only a UsageError: what was asked cannot be done, why, and what would help. */
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {
+  try {
+    return await start(options);
+  } catch (error) {
+    throw spoken(error);
+  }
+}
+
+async function start(options: LoopOptions): Promise<LoopResult> {
   checkOptions(options);
   const directory = directoryOf(options);
   const flags = flagsOf(options);
-  const { signal: stop = neverStopped, onNotice: say = () => {}, by = 'a program' } = options;
+  const { signal: stop = neverStopped, onNotice = () => {}, by = 'a program' } = options;
+  const say = guarded(onNotice, () => {}); // nobody is left who could be told
   const callIn = (home: string, more: Partial<LoopOptions> = {}): Promise<LoopResult> =>
     called({
       options: { ...options, ...more },

@@ -1,12 +1,13 @@
 // Which mode a document means, and the mode itself: each is loaded when it is needed.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import type { ModeName } from '../core/limits.ts';
 import type { Mode } from '../modes/mode.ts';
 import type { Format } from '../ports/source.ts';
+import { replaceFile } from '../sources/replace-file.ts';
 import { readText } from '../sources/text-file.ts';
 
 const loads: { readonly [Name in ModeName]: () => Promise<Mode> } = {
@@ -26,7 +27,7 @@ export const isInterview = (mode: ModeName, document: string): boolean =>
 
 export async function openMode(name: ModeName, document: string): Promise<Mode> {
   if (isInterview(name, document)) return (await import('../modes/interview.ts')).interviewMode;
-  if (name === 'prd' && !/\.jsonc?$/i.test(document)) return (await import('../modes/lists.ts')).listMode;
+  if (name === 'prd' && !/\.jsonc?$/i.test(document)) return (await import('../modes/lists.ts')).listModeFor(document);
   return loads[name]();
 }
 
@@ -54,11 +55,11 @@ interface Sought {
   readonly home: string;
   /** A file, or a goal in words. */
   readonly given: string | undefined;
+  /** A goal, also where it looks like a file. */
+  readonly goal?: string | undefined;
   readonly mode: ModeName | undefined;
   /** Nothing may be written, not even the goal into our own folder. */
   readonly isDry: boolean;
-  /** A goal that was reached is to be pursued anew. */
-  readonly isNew: boolean;
 }
 
 /** Where people keep what is to be done, in the order in which it is looked for; project folders come after these. */
@@ -111,6 +112,26 @@ function usualDocument({ directory, mode }: Sought): FoundDocument {
 /** Without --mode the text decides: the formats of these modes are asked in this order. */
 const asked: readonly ModeName[] = ['plan', 'project', 'prompt', 'prd'];
 
+/** Boxes in a README are for its readers: to work through them must be said. */
+async function refuseOtherBoxes(path: string): Promise<void> {
+  const { isListName } = await import('../modes/lists.ts');
+  const name = basename(path);
+  if (isListName(name) || isListName(basename(dirname(path)))) return;
+  throw new UsageError(
+    `${JSON.stringify(name)} holds boxes, but by its name it is no task list.`,
+    `To work through them: --mode prd; to give the whole text to an agent: --mode prompt; or ralph review ${name}`,
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function recognised(path: string): Promise<ModeName> {
   const name = basename(path);
   // One that cannot be read as such says itself what is wrong with it, and where.
@@ -119,26 +140,34 @@ async function recognised(path: string): Promise<ModeName> {
   if (read.type !== 'text') return byName ?? 'prd';
   for (const mode of asked) {
     const { formats } = await openMode(mode, path);
-    if (formats.some(format => format.recognises(name, read.text))) return mode;
+    const format = formats.find(one => one.recognises(name, read.text));
+    if (format?.name === 'checklist') await refuseOtherBoxes(path);
+    if (format !== undefined) return mode;
   }
   if (byName !== undefined) return byName;
   const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(path)?.[1];
   if (project !== undefined)
     throw new UsageError(`${name} is the brief of ${project}, not its tasks.`, `ralph interview ${project}`);
+  if (/\.jsonc?$/i.test(name) && !isJson(read.text)) return 'prd'; // which says where it is broken
   throw new UsageError(
     `${JSON.stringify(name)} is no document that Ralph knows: no PRD, task list, plan or prompt.`,
     `Say what it is (--mode prompt, prd, project or plan), or have it reviewed: ralph review ${name}`,
   );
 }
 
-/** The goal lies where no agent reaches it, under a name that the same words in the same folder find again. */
-async function goalDocument({ directory, home, isDry, isNew }: Sought, goal: string): Promise<FoundDocument> {
+/**
+ * The goal lies where no agent reaches it, under a name that the same words in the same folder find again. What lies there
+ * is never believed: a write may have been cut short, an agent without a sandbox may have been there.
+ */
+async function goalDocument({ directory, home, isDry }: Sought, goal: string): Promise<FoundDocument> {
   const hash = createHash('sha256').update(`${directory}\0${goal}`).digest('hex').slice(0, 32);
   const path = join(home, 'goals', `${hash}.md`);
   if (isDry) return { mode: 'goal', path, notices: [], text: goal };
-  if (isNew || !existsSync(path)) {
+  const bytes = Buffer.from(`${goal}\n`);
+  const there = await readFile(path).catch(() => undefined);
+  if (there?.equals(bytes) !== true) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(path, `${goal}\n`, { mode: 0o600 });
+    await replaceFile(path, bytes, { mode: 0o600 });
   }
   return { mode: 'goal', path, notices: [] };
 }
@@ -148,6 +177,7 @@ const goalCharsMax = 20_000;
 function checkedGoal(text: string): string {
   const goal = text.trim();
   if (goal === '') throw new UsageError('The goal is empty.', 'Say it in words: ralph run "make the tests pass"');
+  if (goal.includes('\0')) throw new UsageError('The goal holds a NUL character.');
   if (goal.length > goalCharsMax)
     throw new UsageError(
       `The goal is longer than ${goalCharsMax} characters.`,
@@ -157,7 +187,8 @@ function checkedGoal(text: string): string {
 }
 
 export async function findDocument(sought: Sought): Promise<FoundDocument> {
-  const { directory, given, mode } = sought;
+  const { directory, given, goal, mode } = sought;
+  if (goal !== undefined) return goalDocument(sought, checkedGoal(goal));
   if (given === undefined) {
     if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
     return usualDocument(sought);
@@ -184,6 +215,10 @@ export async function findDocument(sought: Sought): Promise<FoundDocument> {
   if (mode === undefined && /\s/.test(given.trim())) return goalDocument(sought, checkedGoal(given));
   throw new UsageError(
     `There is no file ${JSON.stringify(given.slice(0, 200))}.`,
-    'Write one (docs/formats), name another file, or say a goal in several words: ralph run "make the tests pass"',
+    mode === undefined
+      ? 'Write one (docs/formats), name another file, or say a goal in several words: ralph run "make the tests pass"'
+      : mode === 'review'
+        ? 'Name the document that is to be reviewed: ralph review README.md'
+        : 'Write one (docs/formats), or name another file.',
   );
 }

@@ -7,7 +7,7 @@ import { UsageError } from '../core/errors.ts';
 import type { Settings } from '../core/limits.ts';
 import type { AgentCli, PriceBook, Proof } from '../ports/agent.ts';
 import type { Performer } from '../ports/performer.ts';
-import { type CliName, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
+import { type CliName, cliNames, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
 import { type Bounds, boundsOf, environmentOf, timersOf } from './bounds.ts';
 import { findProgram, packagedVersion } from './programs.ts';
 
@@ -56,7 +56,7 @@ const specsOf = ({ performers, performersByTask, performersByPhase }: Named): re
 export async function buildPerformers(needs: AgentNeeds): Promise<Staff> {
   const checked: (readonly [string, Checked])[] = [];
   for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
-  const bounds = withReadOnly(boundsOf(needs), needs.readOnly ?? []);
+  const bounds = boundsOf(needs);
   const lookBounds = withReadOnly(bounds, lookedAt(needs));
   const both = ({ make }: Checked): Performer => byReading(make(bounds), make(lookBounds));
   return {
@@ -241,13 +241,21 @@ export async function foundAgent({
   config,
   env,
   directory,
-}: Pick<AgentNeeds, 'config' | 'env' | 'directory'>): Promise<string> {
+  isTalk = false,
+}: Pick<AgentNeeds, 'config' | 'env' | 'directory'> & {
+  /** It is to talk with a person at the terminal, which a program of one's own cannot. */
+  readonly isTalk?: boolean;
+}): Promise<string> {
   const name = await firstInstalled(env, directory, config.acpCommand);
-  if (name === undefined)
+  if (name === undefined) {
+    const install = `Install one (${rowOf('claude').install}, or @openai/codex, @google/gemini-cli, opencode-ai)`;
     throw new UsageError(
       'No agent is installed and none is given.',
-      `Install one (${rowOf('claude').install}, or @openai/codex, @google/gemini-cli, opencode-ai), give your own with --agent-command 'my-agent --headless', or see a loop without one: ralph demo`,
+      isTalk
+        ? `${install}; an interview needs one that can be given the terminal: ${cliNames.join(', ')}`
+        : `${install}, give your own with --agent-command 'my-agent --headless', or see a loop without one: ralph demo`,
       7,
     );
+  }
   return config.model === undefined ? name : `${name}/${config.model}`;
 }

@@ -10,6 +10,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Check } from '../ports/check.ts';
 import type { Refusal } from '../ports/workspace.ts';
 import type { GitWorkspace } from '../workspaces/git.ts';
+import { heldFromPlan } from './actions.ts';
 import { boundsOf, environmentOf } from './bounds.ts';
 import { buildChecks, buildJudge, filesToProtect } from './checks.ts';
 import { buildPerformers, type Staff } from './performers.ts';
@@ -86,7 +87,8 @@ async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped)
   const { config, settings } = run;
   const isElsewhere = spot.directory !== directory;
   const workplaces = spot.forked ? [forksOf(home, spot.loop)] : [];
-  const needs = { config, settings, directory: spot.directory, home, env, workplaces };
+  const readOnly = settings.mode === 'plan' ? heldFromPlan(config, directory, path) : [];
+  const needs = { config, settings, directory: spot.directory, home, env, workplaces, readOnly };
   const { worktreeSetup } = config;
   const ready =
     spot.forked && worktreeSetup !== undefined

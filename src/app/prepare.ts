@@ -11,12 +11,13 @@ import { interviewRounds } from '../modes/interview.ts';
 import type { Check } from '../ports/check.ts';
 import type { Performer } from '../ports/performer.ts';
 import type { FormatOptions, ParsedDocument } from '../ports/source.ts';
-import { buildActions } from './actions.ts';
+import { buildActions, heldFromPlan } from './actions.ts';
 import { nothingBounds } from './changed-settings.ts';
 import { buildChecks, judgeName, judgeSpec } from './checks.ts';
 import { type DetectedCheck, detectCheck } from './detect.ts';
 import { readDocument } from './documents.ts';
 import { interviewCheckName } from './interview.ts';
+import { configInReach, reachNotice } from './mcp-config.ts';
 import { refuseMissingProgram } from './missing-program.ts';
 import { type FoundDocument, findDocument, isInterview, modeNames } from './modes.ts';
 import type { Staff } from './performers.ts';
@@ -56,6 +57,8 @@ export interface Remembered {
   /** Where the last good version of a broken document lies, if a loop kept one. */
   readonly lastGood: (path: string) => Promise<string | undefined>;
   readonly settings: (path: string) => Promise<Settings | undefined>;
+  /** What its newest loop, over or not, has brought to an end. */
+  readonly closed: (path: string) => Promise<ReadonlySet<string>>;
 }
 
 /** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
@@ -68,7 +71,9 @@ export interface Own {
 
 export interface Request {
   /** A file, or a goal in words. */
-  readonly file: string | undefined;
+  readonly file?: string | undefined;
+  /** A goal, also where it looks like a file. */
+  readonly goal?: string | undefined;
   /** As the command line gives them. */
   readonly flags: Flags;
   readonly remembered?: Remembered;
@@ -79,7 +84,11 @@ export interface Request {
 
 const nobodyYet: Staff = { performers: {}, facts: {} };
 const nobody: Own = { chain: [], performers: [], checks: [] };
-const nothing: Remembered = { lastGood: async () => undefined, settings: async () => undefined };
+const nothing: Remembered = {
+  lastGood: async () => undefined,
+  settings: async () => undefined,
+  closed: async () => new Set(),
+};
 
 /** `/` and the home folder are refused without --force, and never the inside of .git (B14). */
 function checkDirectory(directory: string, env: Environment, force: boolean): void {
@@ -111,13 +120,15 @@ function withWishes(run: RunConfig, { wishes, approval, tasks }: ParsedDocument)
   // Where every step is an action, no agent is needed.
   const isDeeds = settings.mode === 'plan' && tasks.every(task => task.performer !== undefined);
   const more = { ...(isAsked ? { promise } : {}), ...(isDeeds ? { performers: [] } : {}) };
-  return { ...run, settings: { ...settings, limits, approval: approval?.required === true, ...more } };
+  // A plan that needs no yes is bound to its text all the same: by the command that runs it.
+  const isBound = settings.mode === 'plan' || approval?.required === true;
+  return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
 }
 
 /** The document and the mode that it means. */
-async function readFirst(place: Place, file: string | undefined, flags: Flags, remembered: Remembered) {
-  const sought = { ...place, given: file, mode: modeFlag(flags), isDry: flags['dryRun'] === true };
-  const found = await findDocument({ ...sought, isNew: flags['new'] === true });
+async function readFirst(place: Place, { file, goal, flags, remembered = nothing }: Request) {
+  const sought = { ...place, given: file, goal, mode: modeFlag(flags), isDry: flags['dryRun'] === true };
+  const found = await findDocument(sought);
   const resolved = await resolveRunConfig(place.env, place.directory, flags, found.mode);
   if (!resolved.ok) refuseProblems(resolved.problems);
   refuseIdleFlags(found, flags);
@@ -127,7 +138,7 @@ async function readFirst(place: Place, file: string | undefined, flags: Flags, r
   const rounds = config.rounds ?? before?.rounds ?? usualRounds;
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
-    acceptTicked: flags['acceptTicked'] === true || found.mode === 'goal', // nobody else writes there
+    acceptTicked: flags['acceptTicked'] === true,
     ...(rounds === null ? {} : { rounds }),
   };
   const at = { mode: found.mode, path: found.path, directory: place.directory, options };
@@ -135,11 +146,24 @@ async function readFirst(place: Place, file: string | undefined, flags: Flags, r
   if (!read.ok) {
     const copy = await remembered.lastGood(found.path);
     const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
-    refuseProblems([...read.problems, ...hint], basename(found.path));
+    refuseProblems([...read.problems, ...hint], found.mode === 'goal' ? 'the goal' : basename(found.path));
   }
   refuseSecrets(read.document, place.env);
   const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
-  return { found, before, document: read.document, run: withWishes(run, read.document), options };
+  const ticked = options.acceptTicked ? [] : await tickedBefore(found, read.document, remembered);
+  const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
+  return { found, before, document, run: withWishes(run, document), options };
+}
+
+/** A plan asks about its boxes itself. */
+async function tickedBefore(
+  { mode, path }: FoundDocument,
+  { tasks }: ParsedDocument,
+  remembered: Remembered,
+): Promise<readonly string[]> {
+  if (mode === 'plan' || !tasks.some(task => task.done || task.skipped)) return [];
+  const { watchTicked } = await import('../formats/ticked.ts');
+  return watchTicked(tasks, await remembered.closed(path));
 }
 
 /** A flag that can do nothing here is a mistake of whoever typed it. */
@@ -186,29 +210,33 @@ function withOwn(run: RunConfig, { chain }: Own): RunConfig {
 }
 
 export async function prepareLoop(place: Place, request: Request): Promise<Prepared> {
-  const { file, flags, remembered = nothing, own = nobody } = request;
+  const { flags, own = nobody } = request;
   const { env, directory } = place;
   checkDirectory(directory, env, flags['force'] === true);
-  const { found, before, document, run: resolved, options } = await readFirst(place, file, flags, remembered);
+  const { found, before, document, run: resolved, options } = await readFirst(place, request);
   const { path, mode } = found;
   const ground = await lookAround(directory, env);
   const isOnlyRecorded = request.isOnlyRecorded === true;
   const isAgentless = isOnlyRecorded || (mode === 'plan' && document.tasks.every(task => task.performer !== undefined));
   const { run: chosen, isFound } = isAgentless
     ? { run: resolved, isFound: false }
-    : await withAgents(withOwn(resolved, own), place, before);
+    : await withAgents(withOwn(resolved, own), place, before, isInterview(mode, path));
   const isUnproven = before === undefined && own.checks.length === 0 && detects.includes(mode);
   const detected = isUnproven ? detectedFor(chosen, place) : undefined;
   const run = await withProof(chosen, { ...place, path }, ground, detected, own.checks);
-  const strange = strangeTasks(run, document, basename(path));
+  const strange = strangeTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
   if (run.settings.performers.includes('command') && !isOnlyRecorded)
     refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
-  const needs = { config: run.config, settings: run.settings, ...place };
+  const readOnly = mode === 'plan' ? heldFromPlan(run.config, directory, path) : [];
+  const needs = { config: run.config, settings: run.settings, ...place, readOnly };
   const hired = isOnlyRecorded ? nobodyYet : await staffOf(needs, own.performers);
   const staff = withActions(hired, isOnlyRecorded ? {} : await buildActions(needs, path, document));
   const checks = [...(await buildChecks(needs)), ...own.checks];
   const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
-  const notices = [...run.notices, ...found.notices, ...ground.notices, ...document.notices, ...promise, ...strange];
+  const servers = await configInReach({ config: run.config, directory, document });
+  const reach = servers === undefined ? [] : [reachNotice(servers)];
+  const said = [...document.notices, ...promise, ...strange, ...reach];
+  const notices = [...run.notices, ...found.notices, ...ground.notices, ...said];
   const more = detected === undefined ? {} : { detected };
   return { ...place, path, mode, options, document, run, staff, isFound, checks, ground, notices, own, ...more };
 }

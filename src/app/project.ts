@@ -1,7 +1,7 @@
 // Where a project's files lie, how its first one is made, and whether its own prompts can be used.
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rename, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { decodeUtf8, readTextFile } from '../config/text-file.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Problem } from '../ports/source.ts';
@@ -113,11 +113,30 @@ export async function initProject(directory: string, name: string): Promise<Proj
   return paths;
 }
 
-/** A new loop writes its own files: what an earlier one left is moved aside, not lost. Gives the names that were moved. */
-export async function keepEarlier({ folder }: Pick<ProjectPaths, 'folder'>, label: string): Promise<readonly string[]> {
+/** Only there are the files beside a document Ralph's own: elsewhere they may be anybody's. */
+export const isProjectFolder = (folder: string): boolean => basename(dirname(folder)) === '.artefacts';
+
+/** A folder that is there or is made; never a link, which may lead anywhere. */
+async function plainFolder(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => undefined);
+  if (there?.isDirectory() === true) return;
+  if (there !== undefined)
+    throw new UsageError(`${path} is ${there.isSymbolicLink() ? 'a link' : 'no folder'}.`, 'Remove or rename it.');
+  await mkdir(path).catch((error: unknown) => {
+    throw new UsageError(`${path} cannot be made (${codeOf(error)}).`, 'Look what lies there.');
+  });
+}
+
+const views = ['state.json', 'obstacles.json', 'results.md'];
+
+/** A new loop writes its own files: what an earlier one left is moved aside, not lost, and that is said. */
+export async function keepEarlier(document: string, label: string, say: (sentence: string) => void): Promise<void> {
+  const folder = dirname(document);
+  const left = isProjectFolder(folder) ? views.filter(name => existsSync(join(folder, name))) : [];
+  if (left.length === 0) return;
   const aside = join(folder, 'earlier', label);
-  const left = ['state.json', 'obstacles.json', 'results.md'].filter(name => existsSync(join(folder, name)));
-  if (left.length > 0) await mkdir(aside, { recursive: true });
+  await plainFolder(dirname(aside));
+  await plainFolder(aside);
   for (const name of left) await rename(join(folder, name), join(aside, name));
-  return left;
+  say(`What the execution before this one left (${left.join(', ')}) is kept in ${aside}.`);
 }

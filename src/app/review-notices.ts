@@ -16,7 +16,7 @@ export async function reviewNotices(
   const [top, path] = await Promise.all(
     [directory, resolve(directory, file)].map(one => realpath(one).catch(() => '')),
   );
-  if (top === undefined || path === undefined || path === '') return [];
+  if (top === undefined || path === undefined || path === '' || path === top) return [];
   const name = visible(basename(path));
   const away = path.startsWith(`${top}${sep}`)
     ? []

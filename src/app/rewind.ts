@@ -3,10 +3,11 @@ import { command, type Environment } from '../app.ts';
 import type { Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import type { RestoreDue } from '../core/state.ts';
-import { type CheckpointMark, keptDocuments, type TaskThen } from '../core/work.ts';
+import type { CheckpointMark, TaskThen } from '../core/work.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Ledger } from '../ports/store.ts';
 import type { Restored } from '../ports/workspace.ts';
+import { sparedIn } from '../views/spared.ts';
 import type { GitWorkspace } from '../workspaces/git.ts';
 import { type History, openHistory } from './history.ts';
 import { refusalError } from './place.ts';
@@ -38,7 +39,7 @@ export async function planOf(
     base,
     now: now.commit,
     overwrite,
-    except: keptDocuments(state.settings.mode, state.document),
+    except: sparedIn(state),
     left: to.left ?? [],
   });
 }

@@ -138,13 +138,15 @@ export interface Converted {
 }
 
 function jsonText({ project, goal, tasks }: Backlog): Converted {
-  const rows = tasks.map(({ dependsOn, done, skipped, blocked, attemptsBefore, attemptsMax, ...task }) => ({
-    ...task,
-    depends_on: dependsOn,
-    status: done ? 'done' : skipped ? 'skipped' : blocked ? 'blocked' : 'pending',
-    attempts: attemptsBefore ?? 0,
-    ...(attemptsMax === undefined ? {} : { max_attempts: attemptsMax }),
-  }));
+  const rows = tasks.map(
+    ({ dependsOn, done, skipped, blocked, attemptsBefore, attemptsMax, under: _u, called: _c, ...task }) => ({
+      ...task,
+      depends_on: dependsOn,
+      status: done ? 'done' : skipped ? 'skipped' : blocked ? 'blocked' : 'pending',
+      attempts: attemptsBefore ?? 0,
+      ...(attemptsMax === undefined ? {} : { max_attempts: attemptsMax }),
+    }),
+  );
   return { text: `${JSON.stringify({ version: 1, project, goal, tasks: rows }, null, 2)}\n`, losses: [] };
 }
 

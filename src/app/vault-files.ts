@@ -1,6 +1,6 @@
 // Plans as files of a vault: read whole, hashed as they would be approved, moved without ever covering another file.
-import { constants, copyFile, link, lstat, mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { constants, copyFile, link, lstat, mkdir, readdir, readFile, realpath, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import { sha256Of } from '../engine/records.ts';
 import { plan as planFormat } from '../formats/plan.ts';
 import { suspicion, visible } from '../formats/shown-text.ts';
@@ -100,7 +100,24 @@ export async function plansOf(paths: VaultPaths): Promise<readonly string[]> {
 export type Moved =
   | { readonly type: 'moved'; readonly path: string }
   /** Another file has that name; nothing was moved. */
-  | { readonly type: 'in-the-way'; readonly path: string };
+  | { readonly type: 'in-the-way'; readonly path: string }
+  /** The folder leads out of the vault, or is none; nothing was moved. */
+  | { readonly type: 'outside'; readonly path: string };
+
+/** Made when it is missing; false: it is a link that leads out of the vault, or no folder. */
+export async function isFolderOf(root: string, folder: string): Promise<boolean> {
+  try {
+    const above = await realpath(dirname(folder)).catch(() => undefined);
+    if (folder !== root && above !== undefined && !isAtOrBelow(await realpath(root), above)) return false;
+    await mkdir(folder, { recursive: true });
+    return isAtOrBelow(await realpath(root), await realpath(folder));
+  } catch (error) {
+    if (['EEXIST', 'ENOTDIR', 'ENOENT', 'ELOOP'].includes(errorCode(error))) return false;
+    throw error;
+  }
+}
+
+const isAtOrBelow = (root: string, path: string): boolean => path === root || path.startsWith(`${root}/`);
 
 /** What a crash between two steps of a move leaves. */
 async function isCopy(one: string, other: string): Promise<boolean> {
@@ -123,17 +140,16 @@ async function moveTo(path: string, target: string): Promise<Moved> {
   return { type: 'moved', path: target };
 }
 
-/** Into a folder under its own name. */
-export async function movePlan(path: string, folder: string): Promise<Moved> {
-  await mkdir(folder, { recursive: true });
+/** Into a folder of the vault under its own name. */
+export async function movePlan(path: string, root: string, folder: string): Promise<Moved> {
+  if (!(await isFolderOf(root, folder))) return { type: 'outside', path: folder };
   const target = join(folder, basename(path));
   return target === path ? { type: 'moved', path } : moveTo(path, target);
 }
 
 /** The same, under the next free name: NAME.md, NAME-2.md, ... */
-export async function movePlanAside(path: string, folder: string): Promise<Moved> {
-  await mkdir(folder, { recursive: true });
-  let moved = await movePlan(path, folder);
+export async function movePlanAside(path: string, root: string, folder: string): Promise<Moved> {
+  let moved = await movePlan(path, root, folder);
   for (let count = 2; moved.type === 'in-the-way' && count <= suffixMax; count += 1)
     moved = await moveTo(path, join(folder, `${nameOf(path)}-${count}${extname(path)}`));
   return moved;

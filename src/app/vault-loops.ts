@@ -1,18 +1,18 @@
 // The loops of a vault, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { basename, dirname, relative } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { ledgerEvents, stateOf } from '../app.ts';
 import { evolve } from '../core/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
+import { putView } from '../engine/put-view.ts';
 import type { Ledger, LoopRow } from '../ports/store.ts';
 import type { ViewFile } from '../views/mode-view.ts';
 import { VaultView } from '../views/vault.ts';
 import { type DashboardRow, dashboard } from '../views/vault-dashboard.ts';
 import { type VaultPaths, vaultPaths } from '../views/vault-paths.ts';
-import { planStatus } from '../views/vault-status.ts';
+import { isCarriedOut, planStatus } from '../views/vault-status.ts';
 import { type PlanFile, plansOf, readPlan } from './vault-files.ts';
 
 export interface PlanLoop {
@@ -22,8 +22,8 @@ export interface PlanLoop {
 
 const loopsMax = 1_000;
 
-/** The newest loop of each plan of this vault, by plan id. One plan has one loop for good: its id is what makes it once. */
-export async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap<string, PlanLoop>> {
+/** The newest loop of each plan of this vault, by plan id; of very many the newest. */
+async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap<string, PlanLoop>> {
   const rows = (await ledger.store.loops()).filter(row => row.document.startsWith(`${root}/`)).slice(0, loopsMax);
   const found = new Map<string, PlanLoop>();
   for (const row of rows) {
@@ -33,26 +33,42 @@ export async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap
   return found;
 }
 
-/** Also of a plan outside of the vault: then its own file says so. */
+/**
+ * By its id, over the whole ledger: one plan has one loop for good, wherever its file lies, whatever it is called, and however
+ * many copies there are of it.
+ */
 export async function loopOfPlan(
   ledger: Ledger,
-  root: string,
   { path, id }: Pick<PlanFile, 'path' | 'id'>,
 ): Promise<PlanLoop | undefined> {
-  for (const row of await ledger.store.loops({ document: path })) {
+  let newest: PlanLoop | undefined;
+  for (const row of await ledger.store.loops({ project: id })) {
     const { state } = await stateOf(ledger, row.loop);
-    if (state.settings.mode === 'plan' && state.projectId === id) return { row, state };
+    if (state.settings.mode !== 'plan' || state.projectId !== id) continue;
+    if (row.document === path) return { row, state };
+    newest ??= { row, state };
   }
-  return (await loopsOf(ledger, root)).get(id);
+  return newest;
 }
 
-/** Written only where it differs, so that nobody who watches the folder is woken for nothing. */
-export async function writeViewFile({ path, text }: ViewFile): Promise<void> {
-  if (text === null) return rm(path, { force: true });
-  const before = await readFile(path, 'utf8').catch(() => undefined);
-  if (before === text) return;
-  await mkdir(dirname(path), { recursive: true });
-  await writeFileAtomic(path, text, { fsync: false });
+/** Who else may be beginning or running the same plan, wherever its file lies. */
+export const planKey = (id: string): string => `plan:${id}`;
+
+/** Whether it is this file's loop, or was before the plan was put away in the same vault. */
+export const isOwnLoop = ({ row, state }: PlanLoop, root: string, { path }: Pick<PlanFile, 'path'>): boolean =>
+  row.document === path || (state.ended !== undefined && row.document.startsWith(`${root}/`));
+
+/**
+ * Written only where it differs, so that nobody who watches the folder is woken for nothing; never out of the vault.
+ * Undefined, or why it was not written.
+ */
+export async function writeViewFile(root: string, file: ViewFile): Promise<string | undefined> {
+  const { path, text } = file;
+  const there = await lstat(path).catch(() => undefined);
+  if (there === undefined && text === null) return undefined;
+  // A pipe would be read for ever.
+  const before = there?.isFile() ? await readFile(path, 'utf8').catch(() => undefined) : undefined;
+  return before !== undefined && before === text ? undefined : putView([root], file);
 }
 
 /** For a loop whose own process ended before it had written its last word. */
@@ -65,7 +81,7 @@ export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow)
       view.add(event);
     }
   }
-  for (const file of view.files(state)) await writeViewFile(file);
+  for (const file of view.files(state)) await writeViewFile(root, file);
 }
 
 function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | undefined): Partial<DashboardRow> {
@@ -73,7 +89,9 @@ function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | u
   const { state } = loop;
   const { done, total } = progress(state.tasks);
   const isIdle = state.iterations === 0 && state.ended === undefined;
-  const status = state.ended?.reason === 'explicit_stop' ? 'stopped' : isIdle ? 'approved' : planStatus(state);
+  const isLeftOut = state.ended?.reason === 'goal_achieved' && !isCarriedOut(state);
+  const ended = state.ended?.reason === 'explicit_stop' ? 'stopped' : isLeftOut ? 'left_out' : planStatus(state);
+  const status = isIdle ? 'approved' : ended;
   const at = state.ended?.at ?? (isIdle ? 0 : state.startedAt);
   return { plan: id, file, status, iterations: state.iterations, at, ...(total > 0 ? { completed: done, total } : {}) };
 }
@@ -111,7 +129,8 @@ async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<
   return rows;
 }
 
-export async function refreshDashboard(ledger: Ledger | undefined, root: string): Promise<void> {
+/** Undefined, or why it was not written. */
+export async function refreshDashboard(ledger: Ledger | undefined, root: string): Promise<string | undefined> {
   const text = dashboard(await dashboardRows(ledger, root));
-  await writeViewFile({ path: vaultPaths(root).dashboard, text });
+  return writeViewFile(root, { path: vaultPaths(root).dashboard, text });
 }

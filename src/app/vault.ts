@@ -1,9 +1,11 @@
 // What Ralph does in a vault: finds a plan, records its approval where it will run, and puts it away when its loop is over.
+import { existsSync } from 'node:fs';
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import type { Input } from '../core/input.ts';
 import type { State } from '../core/state.ts';
+import { vaultFolders } from '../core/step-path.ts';
 import { findTask, progress, type TaskSpec } from '../core/task.ts';
 import { documentInput } from '../engine/document.ts';
 import { lintPlan, type PlanLint, setPlanFacts } from '../formats/plan.ts';
@@ -12,10 +14,10 @@ import type { TaskSource } from '../ports/source.ts';
 import type { Ledger } from '../ports/store.ts';
 import { replaceFile } from '../sources/replace-file.ts';
 import { readText } from '../sources/text-file.ts';
-import { vaultFolders, vaultPaths } from '../views/vault-paths.ts';
-import { planStatus } from '../views/vault-status.ts';
+import { vaultPaths } from '../views/vault-paths.ts';
+import { isCarriedOut, planStatus } from '../views/vault-status.ts';
 import { refuseProblems } from './problems.ts';
-import { movePlan, movePlanAside, type PlanFile, plansOf, readPlan } from './vault-files.ts';
+import { isFolderOf, movePlan, movePlanAside, type PlanFile, plansOf, readPlan } from './vault-files.ts';
 import { type PlanLoop, refreshDashboard, writeLoopViews } from './vault-loops.ts';
 
 const planBytesMax = 16 * 1024 * 1024;
@@ -32,9 +34,13 @@ export interface Approval {
 /** Makes sure that a vault has its folders. */
 export async function makeVault(root: string): Promise<void> {
   const { approved } = vaultPaths(root);
+  await mkdir(root, { recursive: true });
   for (const folder of [...vaultFolders.map(name => join(root, name)), approved])
-    await mkdir(folder, { recursive: true });
+    if (!(await isFolderOf(root, folder))) throw leadsOut(folder);
 }
+
+const leadsOut = (folder: string): UsageError =>
+  new UsageError(`${folder} is a link that leads out of the vault, or no folder.`, 'Put a plain folder in its place.');
 
 /** Every problem of a plan file, and what is worth a look; no problem: it can run. */
 export async function lintPlanFile(path: string): Promise<PlanLint> {
@@ -99,7 +105,7 @@ export function refusalOf(plan: PlanFile, loop: PlanLoop | undefined): UsageErro
   const { row, state } = loop;
   if (state.ended?.reason === 'goal_achieved')
     return new UsageError(
-      `Plan ${plan.id} was carried out by loop ${row.name}, and no plan runs twice.`,
+      `Plan ${plan.id} was ${isCarriedOut(state) ? 'carried out' : 'left out'} by loop ${row.name}, and no plan runs twice.`,
       'Give the new one a plan_id of its own.',
     );
   if (state.ended !== undefined)
@@ -107,9 +113,19 @@ export function refusalOf(plan: PlanFile, loop: PlanLoop | undefined): UsageErro
       `Loop ${row.name} of plan ${plan.id} has ended.`,
       `Reopen it, counters kept: ralph resume ${row.name}; then approve what was edited.`,
     );
-  return row.document === plan.path
-    ? undefined
-    : new UsageError(`Plan ${plan.id} runs from ${row.document}.`, 'Two plans need two ids: change one plan_id.');
+  return otherFile(plan, loop);
+}
+
+/** No plan runs twice, not even under another name, in another vault, or as a copy. */
+export function otherFile({ id, path }: Pick<PlanFile, 'id' | 'path'>, loop: PlanLoop): UsageError | undefined {
+  const { document, name } = loop.row;
+  if (document === path) return undefined;
+  return new UsageError(
+    `Plan ${id} belongs to ${document} (loop ${name}), and no plan runs twice.`,
+    existsSync(document)
+      ? 'Run that file; or, if this is another plan, give it a plan_id of its own.'
+      : 'Move the file back there; or, if this is another plan, give it a plan_id of its own.',
+  );
 }
 
 export interface ApproveNeeds {
@@ -131,7 +147,8 @@ export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path:
   const { root, plan, loop, by, because, record } = needs;
   const refusal = refusalOf(plan, loop);
   if (refusal !== undefined) throw refusal;
-  const moved = loop === undefined ? await movePlan(plan.path, vaultPaths(root).approved) : undefined;
+  const moved = loop === undefined ? await movePlan(plan.path, root, vaultPaths(root).approved) : undefined;
+  if (moved?.type === 'outside') throw leadsOut(moved.path);
   if (moved?.type === 'in-the-way')
     throw new UsageError(
       `${moved.path} is there already.`,
@@ -140,7 +157,7 @@ export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path:
   const path = moved?.path ?? plan.path;
   const name = await record(path, { subject: plan.id, hash: plan.hash, by, because }).catch(async error => {
     // Not recorded, so not approved: it must not lie there as if it were.
-    if (path !== plan.path) await movePlan(path, dirname(plan.path));
+    if (path !== plan.path) await movePlan(path, dirname(plan.path), dirname(plan.path));
     throw error;
   });
   if (loop === undefined || loop.state.iterations === 0) await writeFacts(path, plan.id, { status: 'approved' });
@@ -174,20 +191,24 @@ function factsOf(state: State): WrittenFacts {
 export interface Finished {
   /** Where the plan lies now; undefined when it is no longer where its loop worked on it. */
   readonly path?: string;
+  /** Why it was not put away. */
+  readonly problem?: string;
 }
 
 /** What is left to do when a loop is over or stands still; as often as it is asked, with one result. */
 export async function finishPlan(ledger: Ledger, root: string, { row, state }: PlanLoop): Promise<Finished> {
   const paths = vaultPaths(root);
   await writeLoopViews(ledger, root, row);
-  let path: string | undefined;
-  const isCompleted = state.ended?.reason === 'goal_achieved';
+  let [path, problem]: readonly (string | undefined)[] = [];
+  const isCompleted = isCarriedOut(state);
   if (state.loaded && (await writeFacts(row.document, state.projectId, factsOf(state)))) {
     const isOurs = row.document.startsWith(`${root}/`) && dirname(row.document) !== paths.done;
-    path = isCompleted && isOurs ? (await movePlanAside(row.document, paths.done)).path : row.document;
+    const moved = isCompleted && isOurs ? await movePlanAside(row.document, root, paths.done) : undefined;
+    path = moved?.type === 'moved' ? moved.path : row.document;
+    if (moved?.type === 'outside') problem = leadsOut(moved.path).message;
   }
   // Only when it is empty: what somebody else put there is theirs.
   if (isCompleted) await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
   await refreshDashboard(ledger, root);
-  return path === undefined ? {} : { path };
+  return { ...(path === undefined ? {} : { path }), ...(problem === undefined ? {} : { problem }) };
 }

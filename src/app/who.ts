@@ -1,6 +1,7 @@
 // Who does the work: as was said, else as the loop that goes on remembers, else the first agent that is installed.
 
 import { type Environment, withAgent } from '../app.ts';
+import { specOf } from '../config/agent-spec.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Settings } from '../core/limits.ts';
@@ -18,11 +19,32 @@ export async function withAgents(
   given: RunConfig,
   place: Place,
   before: Settings | undefined,
+  isTalk = false,
 ): Promise<{ readonly run: RunConfig; readonly isFound: boolean }> {
   const run = before === undefined ? given : keptRun(given, before);
+  if (before !== undefined) refuseForgotten(run);
   if (run.settings.performers.length > 0) return { run, isFound: false };
-  const found = await foundAgent({ config: run.config, ...place });
+  const found = await foundAgent({ config: run.config, ...place, isTalk });
   return { run: await withAgent(run, found), isFound: true };
+}
+
+/** What these agents are started with may hold a secret, so no loop keeps it. */
+const unkept = [
+  ['command', 'agentCommand', '--agent-command'],
+  ['acp', 'acpCommand', '--acp-command'],
+  ['scripted', 'script', '--script'],
+] as const;
+
+/** A loop goes on with its own agent, but not every agent is known by its name. */
+function refuseForgotten({ config, settings }: RunConfig): void {
+  for (const [agent, key, flag] of unkept) {
+    if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
+    throw new UsageError(
+      `This loop was begun with ${flag}, which is not kept.`,
+      `Say the same command as before, with its ${flag}, or name another agent: --agent claude`,
+      7,
+    );
+  }
 }
 
 /** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */

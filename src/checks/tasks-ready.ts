@@ -1,6 +1,7 @@
 // Proves a round of an interview: spec.md can be worked from, and after the last round tasks.json can be executed.
+import { someOf } from '../core/format.ts';
 import { findCycle } from '../core/graph.ts';
-import type { Task } from '../core/task.ts';
+import type { Task, TaskSpec } from '../core/task.ts';
 import type { Check, CheckResult } from '../ports/check.ts';
 import type { Parsed, Problem } from '../ports/source.ts';
 
@@ -21,6 +22,8 @@ export interface InterviewProof {
   readonly parse: (text: string) => Parsed;
   /** Nobody has written anything into it yet. */
   readonly isUntouched: (spec: string) => boolean;
+  /** Tasks that were over before anybody asked: a project may be interviewed again in the middle of its work. */
+  readonly overBefore: ReadonlySet<string>;
 }
 
 const specBytesMax = 1024 * 1024; // an agent has to read it whole
@@ -41,17 +44,26 @@ async function specProblems({ spec, read, isUntouched }: InterviewProof): Promis
   return [];
 }
 
-async function taskProblems({ tasks, read, parse }: InterviewProof): Promise<readonly string[]> {
+/** To talk about work is not to do it: whoever writes the tasks down cannot have finished one. */
+export const isBegun = ({ done, skipped, blocked = false, attemptsBefore = 0 }: TaskSpec): boolean =>
+  done || skipped || blocked || attemptsBefore > 0;
+
+async function taskProblems({ tasks, read, parse, overBefore }: InterviewProof): Promise<readonly string[]> {
   const found = await read(tasks, tasksBytesMax);
   if ('problem' in found) return [sentence('tasks.json', found.problem)];
   const parsed = parse(found.text);
   if (!parsed.ok) return parsed.problems.map(problem => sentence('tasks.json', problem));
   const list = parsed.document.tasks;
   if (list.length === 0) return ['tasks.json: It holds no task. Write at least one.'];
-  const cycle = findCycle(list);
-  if (cycle === undefined) return [];
+  const early = list.filter(task => isBegun(task) && !overBefore.has(task.id)).map(task => task.id);
+  const begun = `Nobody has worked on ${someOf(early, 5)} yet. Write "status": "pending", and no attempts.`;
+  const cycle = findCycle(list) ?? [];
   const way = [...cycle.slice(0, 20), ...(cycle.length > 20 ? ['…'] : []), cycle[0]].join(' -> ');
-  return [`tasks.json: These tasks wait for each other: ${way}. Take one of the dependencies out.`];
+  const circle = `These tasks wait for each other: ${way}. Take one of the dependencies out.`;
+  return [
+    ...(early.length === 0 ? [] : [`tasks.json: ${begun}`]),
+    ...(cycle.length === 0 ? [] : [`tasks.json: ${circle}`]),
+  ];
 }
 
 /** All that is wrong in one go, so that one more round can mend it. Without a task, everything is asked for. */

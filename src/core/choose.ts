@@ -1,5 +1,6 @@
 // Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.
 import { breakerPosition } from './breaker.ts';
+import { phaseNow } from './phase.ts';
 import type { State } from './state.ts';
 import { findTask } from './task.ts';
 
@@ -14,8 +15,9 @@ export interface Choice {
 function chainOf(state: State, task: string): readonly string[] {
   const fixed = findTask(state.tasks, task)?.performer;
   if (fixed !== undefined) return [fixed];
-  const { performers, performersByTask, performersByPhase } = state.settings;
-  const phase = state.report?.phase ?? '';
+  const { mode, performers, performersByTask, performersByPhase } = state.settings;
+  // A goal is told which phase comes now; elsewhere the last report is all that is known.
+  const phase = mode === 'goal' ? phaseNow(state) : (state.report?.phase ?? '');
   const named = [performersByTask, performersByPhase].map((table, at) => {
     const key = at === 0 ? task : phase;
     return Object.hasOwn(table, key) ? table[key] : undefined;

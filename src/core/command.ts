@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function isAnswer(value: unknown): value is Answer {
+export function isAnswer(value: unknown): value is Answer {
   if (!isObject(value)) return false;
   if (value['kind'] === 'option') return Number.isInteger(value['option']);
   if (value['kind'] === 'text') return typeof value['text'] === 'string';
@@ -35,7 +35,7 @@ const bounds: readonly string[] = [
 ];
 
 /** A known limit is a number above zero; null, for unlimited, where that is allowed at all. */
-const isBound = ([key, value]: readonly [string, unknown]): boolean =>
+export const isBound = ([key, value]: readonly [string, unknown]): boolean =>
   bounds.includes(key) &&
   (value === null ? nullable.includes(key) : typeof value === 'number' && Number.isFinite(value) && value > 0);
 
@@ -82,7 +82,10 @@ const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean 
     (fields['tasks'] === undefined || (Array.isArray(fields['tasks']) && fields['tasks'].every(isTaskThen))),
   refused: fields => typeof fields['command'] === 'string',
   approve: fields => ['subject', 'hash', 'because'].every(key => typeof fields[key] === 'string'),
-  task: fields => ['skip', 'retry'].includes(String(fields['act'])) && typeof fields['task'] === 'string',
+  task: fields =>
+    ['skip', 'retry'].includes(String(fields['act'])) &&
+    typeof fields['task'] === 'string' &&
+    (fields['again'] === undefined || fields['again'] === true),
   limits: fields =>
     isObject(fields['limits']) && Object.entries(fields['limits']).every(isBound) && isChange(fields['settings']),
 };

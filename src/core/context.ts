@@ -1,6 +1,12 @@
 // What a fresh context is told of the past: four layers, each entry and the whole bounded, the stable one hashed.
-import type { Memory } from './state.ts';
 import { takeCharacters } from './text.ts';
+
+/** The three moving layers of the context; the stable one is the prompt itself. */
+export interface Memory {
+  readonly recent: readonly string[];
+  readonly errors: readonly string[];
+  readonly successes: readonly string[];
+}
 
 export const entryCharsMax = 500; // seed 001
 const recentMax = 5;

@@ -1,9 +1,12 @@
 // Actions and approvals: an effect is recorded before it happens, a lost reply goes to a person, a yes holds for one text.
+import { leftOut } from './decide-document.ts';
 import { raise } from './decide-question.ts';
 import type { Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { InputOf } from './input.ts';
 import { type LiveIteration, liveIteration, type State } from './state.ts';
+import { findTask, type Task } from './task.ts';
+import { stripControls, takeCharacters } from './text.ts';
 
 /** The same for every attempt at a task in a loop: whoever takes it does the work once. */
 export const keyOf = (state: State, task: string): string => `${state.loop}:${task}`;
@@ -25,12 +28,24 @@ export const effectOptions = [
   'Leave it out',
 ] as const;
 
+const paramsCharsMax = 1_500;
+
+/** What a person has to look for, and whom it was to reach. */
+function deedWords(order: Task['order']): readonly string[] {
+  if (order?.type !== 'mcp') return [];
+  const params = stripControls(JSON.stringify(order.params));
+  const shown = takeCharacters(params, paramsCharsMax);
+  const rest = shown.length < params.length ? ' …' : '';
+  return [`Tool ${order.tool} of the MCP server ${order.server}, with ${shown}${rest}`];
+}
+
 /** Nobody but a person can see whether it happened; nothing is done twice on a guess. */
 export function askAboutEffect(state: State, live: LiveIteration, failure: Failure, now: number): readonly Event[] {
+  const task = findTask(state.tasks, live.task);
   const question = {
     kind: 'effect' as const,
-    summary: `Nobody knows whether ${live.task} happened`,
-    context: failure.detail,
+    summary: `Nobody knows whether ${live.task} happened${task === undefined ? '' : `: ${task.title}`}`,
+    context: [...deedWords(task?.order), failure.detail].join('\n'),
     options: effectOptions,
     question: 'Look where its effect would show, then say which it is.',
   };
@@ -77,5 +92,5 @@ export function approve(
     by,
     because: 'it was approved',
   }));
-  return [given, ...answered];
+  return [given, ...answered, ...(hash === state.substance ? leftOut(state, [], now) : [])];
 }

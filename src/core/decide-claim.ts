@@ -137,9 +137,10 @@ export function readFindings(ending: Ending): readonly Event[] {
   const read = readReview(stripControls(performed.message));
   if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task, now)];
   const { answer } = read;
+  const seen = live.documentHash === state.documentHash ? state.documentHash : '';
   const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %${read.leftOut === undefined ? '' : `; ${read.leftOut}`}`;
   return [
-    { type: 'review.answered', at: now, iteration, task, answer, because },
+    { type: 'review.answered', at: now, iteration, task, answer, seen, because },
     { type: 'task.closed', at: now, task, iteration, verified: true, because },
   ];
 }

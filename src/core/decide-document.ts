@@ -1,10 +1,13 @@
 // What a newly read document means: new tasks, new texts, and statuses that the ledger does not believe.
 import { canonical } from './canonical.ts';
+import { prefixHash } from './context.ts';
 import type { Event } from './event.ts';
-import { plural } from './format.ts';
+import { present } from './fold.ts';
+import { plural, someOf } from './format.ts';
+import { identify, type KnownItem, knownTasks } from './identity.ts';
 import type { InputOf } from './input.ts';
 import { liveIteration, type State } from './state.ts';
-import { findTask, type Task, type TaskSpec } from './task.ts';
+import { allTasks, findTask, type Task, type TaskSpec } from './task.ts';
 
 const sameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((text, at) => text === other[at]);
@@ -15,30 +18,46 @@ const sameText = (task: Task, spec: TaskSpec): boolean =>
   sameList(task.criteria, spec.criteria) &&
   sameList(task.dependsOn, spec.dependsOn) &&
   (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false) &&
-  task.performer === spec.performer &&
-  task.attemptsMax === spec.attemptsMax &&
-  canonical(task.order ?? null) === canonical(spec.order ?? null);
+  task.under === spec.under &&
+  task.called === spec.called &&
+  sameDeed(task, spec);
 
-const isHeldBack = ({ held }: Task, { criteria, dependsOn }: TaskSpec): boolean =>
-  held !== undefined && sameList(held.criteria, criteria) && sameList(held.dependsOn, dependsOn);
+type Deed = Pick<TaskSpec, 'performer' | 'order' | 'attemptsMax'>;
+type Held = NonNullable<Task['held']>;
+
+const sameDeed = (one: Deed, other: Deed): boolean =>
+  one.performer === other.performer &&
+  one.attemptsMax === other.attemptsMax &&
+  canonical(one.order ?? null) === canonical(other.order ?? null);
+
+/** All that decides about who does it, how often, and when it is done. */
+const sameRules = (one: Held, other: Held): boolean =>
+  sameList(one.criteria, other.criteria) && sameList(one.dependsOn, other.dependsOn) && sameDeed(one, other);
+
+const wordsHash = ({ title, description }: TaskSpec): string => prefixHash(`${title}\n${description}`);
+
+const isHeldBack = ({ held }: Task, spec: TaskSpec): boolean =>
+  held !== undefined && sameRules(held, spec) && (held.words === undefined || held.words === wordsHash(spec));
 
 /**
  * What decides about "done" is not taken from a document that was edited while an iteration or its checks ran: an agent may
- * have done it. The right to change tests is given when a story is first read, and never by an edit.
+ * have done it. Where the document is the task, that is all of its words, and those of a goal hold for ever. The right to
+ * change tests is given when a story is first read, and never by an edit.
  */
 function believed(state: State, spec: TaskSpec, during: number | undefined): TaskSpec {
   const { mayChangeTests: _right, ...plain } = spec;
   const task = findTask(state.tasks, spec.id);
   if (task === undefined) return during === undefined ? spec : { ...plain, done: false, skipped: false };
-  const { criteria, dependsOn, mayChangeTests, performer, order, attemptsMax } = task;
+  const { title, description, criteria, dependsOn, mayChangeTests, performer, order, attemptsMax } = task;
+  const { approval, stepwise, mode } = state.settings;
   const right = mayChangeTests === undefined ? {} : { mayChangeTests };
   const { performer: _performer, order: _order, attemptsMax: _attempts, ...words } = plain;
   const deed = Object.fromEntries(
     Object.entries({ performer, order, attemptsMax }).filter(([, value]) => value !== undefined),
   );
   // Where nothing begins before a person has approved the whole text, just that text must be done.
-  if (state.settings.approval || (during === undefined && !isHeldBack(task, spec))) return { ...plain, ...right };
-  return { ...words, criteria, dependsOn, ...right, ...deed };
+  if (approval || (during === undefined && mode !== 'goal' && !isHeldBack(task, spec))) return { ...plain, ...right };
+  return { ...words, ...(stepwise ? { title, description } : {}), criteria, dependsOn, ...right, ...deed };
 }
 
 function keptTexts(
@@ -47,15 +66,27 @@ function keptTexts(
   during: number | undefined,
   now: number,
 ): readonly Event[] {
-  if (during === undefined || state.settings.approval) return [];
+  const { approval, stepwise } = state.settings;
+  if (during === undefined || approval) return [];
   return specs.flatMap((spec): readonly Event[] => {
-    const { id, criteria, dependsOn } = spec;
+    const { id, criteria, dependsOn, performer, order, attemptsMax } = spec;
     const task = findTask(state.tasks, id);
     if (task === undefined || task.status === 'done' || isHeldBack(task, spec)) return [];
-    if (sameList(task.criteria, criteria) && sameList(task.dependsOn, dependsOn)) return [];
-    const because = `what ${id} must meet or waits for was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
-    return [{ type: 'task.kept', at: now, task: id, iteration: during, criteria, dependsOn, because }];
+    const isReworded = stepwise && wordsHash(task) !== wordsHash(spec);
+    if (sameRules(task, spec) && !isReworded) return [];
+    const more = { ...present({ performer, order, attemptsMax }), ...(stepwise ? { words: wordsHash(spec) } : {}) };
+    const what = isReworded ? 'the task itself' : `what ${id} must meet, waits for or may take`;
+    const because = `${what} was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
+    return [{ type: 'task.kept', at: now, task: id, iteration: during, criteria, dependsOn, ...more, because }];
   });
+}
+
+/** What is put back is told when it is. */
+function toldOfKept({ settings }: State, kept: readonly Event[], now: number): readonly Event[] {
+  const said = kept.flatMap(event => (event.type === 'task.kept' ? [`${event.because}.`] : []));
+  if (said.length === 0 || settings.stepwise) return [];
+  const because = 'edits of the document were not taken';
+  return [{ type: 'guidance.given', at: now, text: said.join('\n'), by: 'ralph', because }];
 }
 
 /** The ledger is the truth about statuses; a document that says otherwise is corrected, and that is recorded. */
@@ -70,9 +101,10 @@ function statusDrift(
   for (const spec of specs) {
     // A story that was added while an iteration ran begins open, whatever it says.
     const task = findTask(state.tasks, spec.id) ?? (during === undefined ? undefined : { status: 'pending' });
-    // A round of an interview has no place in its document to show whether it is over.
+    // A round of an interview and a goal have no place in their documents to show whether they are over.
     if (
       spec.round !== undefined ||
+      (spec.id === 'goal' && state.settings.mode === 'goal') ||
       task === undefined ||
       (spec.id === active && spec.done && !spec.skipped) ||
       state.unsaved.includes(spec.id)
@@ -104,25 +136,74 @@ const spentBefore = (specs: readonly TaskSpec[], now: number): readonly Event[] 
     return [{ type: 'task.blocked', at: now, task: id, because }];
   });
 
-export function documentRead(
-  state: State,
-  { tasks: read, hash, substance, during }: InputOf<'document'>,
-  now: number,
-): readonly Event[] {
-  if (state.ended) return [];
-  const tasks = read.map(spec => believed(state, spec, during));
+/** Tasks that the document does not show any more, and those that it shows again. */
+interface Shown {
+  readonly gone: readonly string[];
+  readonly back: readonly string[];
+  /** Of the gone ones, those that are not over. */
+  readonly open: readonly string[];
+}
+
+function shownIn(state: State, read: readonly TaskSpec[], missing: readonly KnownItem[]): Shown {
+  const isWorthSaying = ({ isAbsent, isOver, under }: KnownItem): boolean =>
+    !isAbsent && (!isOver || under !== undefined);
+  const gone = missing.filter(isWorthSaying);
+  const back = read.filter(({ id }) => findTask(state.tasks, id)?.absent === true);
+  const open = gone.filter(item => !item.isOver);
+  return { gone: gone.map(one => one.id), back: back.map(one => one.id), open: open.map(one => one.id) };
+}
+
+/** The agent that works next must know: whoever worked before it took them out. */
+function toldAgent({ open }: Shown, during: number | undefined, now: number): readonly Event[] {
+  if (during === undefined || open.length === 0) return [];
+  const text = `In iteration ${during} the task document lost ${someOf(open, 5)}, which ${open.length === 1 ? 'is' : 'are'} still to be done. Add tasks to it if need be, but take none out of it, and do not reword those of others.`;
+  return [{ type: 'guidance.given', at: now, text, by: 'ralph', because: 'open tasks are gone from the document' }];
+}
+
+/** What a person approved is all that is to be done: steps that are no longer in it are left out. */
+export function leftOut(state: State, gone: readonly string[], now: number): readonly Event[] {
+  const because = 'the approved plan does not hold it any more';
+  return [...allTasks(state.tasks)]
+    .filter(({ id, status, absent }) => (absent || gone.includes(id)) && (status === 'pending' || status === 'blocked'))
+    .map(({ id }) => ({ type: 'task.skipped', at: now, task: id, by: 'ralph', because }));
+}
+
+function changeWords(during: number | undefined, edited: number, { open, back }: Shown): string {
+  const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
+  const parts = [
+    ...(edited === 0 ? [] : [`${plural(edited, 'task text')} ${edited === 1 ? 'differs' : 'differ'}`]),
+    ...(open.length === 0
+      ? []
+      : [`gone from it and still open here: ${someOf(open, 5)} (to leave one out: ralph task skip ID)`]),
+    ...(back.length === 0 ? [] : [`shown again: ${someOf(back, 5)}`]),
+  ];
+  return `${where}: ${parts.length === 0 ? 'no task text differs' : parts.join('; ')}`;
+}
+
+/** Whose iteration it is, or whose claim is being checked. */
+const workedOn = (state: State, during: number | undefined): string | undefined =>
+  [...state.live, ...state.claims].find(one => one.iteration === during)?.task;
+
+export function documentRead(state: State, input: InputOf<'document'>, now: number): readonly Event[] {
+  const { hash, substance, during } = input;
+  // What is put back is not taken; the status of the task at work is a claim all the same.
+  if (state.ended || (input.isDamaged && !state.settings.stepwise)) return [];
   const text = { hash, ...(substance === undefined ? {} : { substance }) };
   if (!state.loaded) {
+    const { tasks } = input;
     const because = `${plural(tasks.length, 'task')} read`;
     return [{ type: 'tasks.loaded', at: now, tasks, ...text, because }, ...spentBefore(tasks, now)];
   }
-  const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
+  const { specs: read, missing } = identify(knownTasks(state.tasks), input.tasks, workedOn(state, during));
+  const shown = shownIn(state, read, missing);
+  const tasks = read.map(spec => believed(state, spec, during));
   const added = tasks.filter(spec => findTask(state.tasks, spec.id) === undefined);
   const edited = tasks.filter(spec => {
     const task = findTask(state.tasks, spec.id);
     return task !== undefined && !sameText(task, spec);
   });
   const events: Event[] = [];
+  const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
   if (added.length > 0)
     events.push({
       type: 'tasks.added',
@@ -131,8 +212,20 @@ export function documentRead(
       because: `${where}: ${plural(added.length, 'new task')}`,
     });
   events.push(...spentBefore(added, now));
-  const because = `${where}: ${edited.length === 0 ? 'no task text differs' : `${plural(edited.length, 'task text')} ${edited.length === 1 ? 'differs' : 'differ'}`}`;
-  if (edited.length > 0 || hash !== state.documentHash)
-    events.push({ type: 'tasks.loaded', at: now, tasks: edited, ...text, because });
-  return [...events, ...keptTexts(state, read, during, now), ...statusDrift(state, read, during, now)];
+  const { gone, back } = shown;
+  const turns = { ...(gone.length === 0 ? {} : { gone }), ...(back.length === 0 ? {} : { back }) };
+  if (edited.length + gone.length + back.length > 0 || hash !== state.documentHash) {
+    const because = changeWords(during, edited.length, shown);
+    events.push({ type: 'tasks.loaded', at: now, tasks: edited, ...text, ...turns, because });
+  }
+  const kept = keptTexts(state, read, during, now);
+  const isApproved = state.settings.approval && state.approval !== undefined && state.approval.hash === substance;
+  return [
+    ...events,
+    ...kept,
+    ...toldOfKept(state, kept, now),
+    ...statusDrift(state, read, during, now),
+    ...toldAgent(shown, during, now),
+    ...(isApproved ? leftOut(state, gone, now) : []),
+  ];
 }

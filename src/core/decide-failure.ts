@@ -108,6 +108,8 @@ function errorsToEscalate({ state, live, failure, now }: Ending): readonly Event
   const errors = state.errorsInRow + 1;
   if (mode !== 'review' || failure === undefined || !failureRules[failure.kind].counts) return undefined;
   if (errors < limits.consecutiveErrorsMax) return undefined;
+  // Reviewers fail side by side: one question is enough for one trouble.
+  if (state.escalations.some(one => one.kind === 'stuck' && one.task === undefined)) return [];
   const question = {
     kind: 'stuck' as const,
     findings: [live.task],

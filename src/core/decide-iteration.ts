@@ -64,7 +64,8 @@ function iterationEnded(ending: Ending, chance: number): Event {
   const error = failure !== undefined && failure.kind !== 'stopped' ? fingerprint(failure.detail) : undefined;
   const repetition = findRepetition({
     echo,
-    echoes: state.echoes,
+    // Another task's words say nothing about this one.
+    echoes: state.lastIteration === undefined || state.lastIteration.task === live.task ? state.echoes : [],
     ...(error === undefined ? {} : { error }),
     errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
     sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,

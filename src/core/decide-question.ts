@@ -3,7 +3,7 @@ import type { Answer, Escalation, Event } from './event.ts';
 import type { Question } from './input.ts';
 import type { ChangedSettings } from './limits.ts';
 import type { LiveIteration, State } from './state.ts';
-import { openTasks } from './task.ts';
+import { mayHaveHappened, openTasks } from './task.ts';
 import { takeCharacters } from './text.ts';
 
 export function raise(
@@ -62,7 +62,8 @@ const aboutTask: Meaning = (_state, escalation, answer, by, now) => {
 
 /** Nothing is ready: try what is parked or unmet again, or leave the rest out. */
 const aboutStall: Meaning = (state, escalation, answer, by, now) => {
-  const open = openTasks(state.tasks);
+  // Of an effect that may have happened another question asks, and only that one is answered about it.
+  const open = openTasks(state.tasks).filter(task => !mayHaveHappened(task));
   if (answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 2)) {
     return open.map(task => skipTask(task.id, by, now));
   }
@@ -216,8 +217,12 @@ export function answerQuestion(state: State, id: string, answer: Answer, by: str
     return [answered(`there is no option ${answer.option}: kept, without effect`, true)];
   }
   const isEffect = escalation.kind === 'effect';
-  // Words may mean either, and nothing is done twice on a guess: the question stays.
-  if (isEffect && answer.kind === 'text') return [answered('words do not say which it is: kept, still open', true)];
+  // Neither says whether it happened, and nothing is done twice on a guess: the question stays.
+  if (isEffect && (answer.kind === 'text' || answer.kind === 'retry')) {
+    const said =
+      answer.kind === 'text' ? 'words do not say which it is' : '"retry" does not say that it did not happen';
+    return [answered(`${said}: kept, still open`, true)];
+  }
   if (answer.kind === 'abort') {
     // A loop that is taken up again must not have forgotten that nobody knows.
     return [

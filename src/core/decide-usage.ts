@@ -4,8 +4,11 @@ import type { Event, Usage } from './event.ts';
 import type { LiveIteration, State } from './state.ts';
 import { addUsage } from './usage.ts';
 
+/** Sums of it stay numbers, whatever an agent says. */
+const amountMax = Number.MAX_SAFE_INTEGER;
+
 const more = (now: number, before: number): number =>
-  Number.isFinite(now) ? Math.max(0, Math.round(now) - before) : 0;
+  Number.isFinite(now) ? Math.max(0, Math.min(Math.round(now), amountMax) - before) : 0;
 
 export function recordUsage(state: State, live: LiveIteration, total: Usage, now: number): readonly Event[] {
   const before = live.usage;

@@ -1,6 +1,7 @@
 // What the answers of checks, merges, checkpoints, restores and commits mean.
 import { parkIfSpent } from './decide-claim.ts';
 import { raise } from './decide-question.ts';
+import { stallsOver } from './decide-task.ts';
 import type { Event, EventOf } from './event.ts';
 import { evolve } from './evolve.ts';
 import { showsProgress } from './fold.ts';
@@ -202,7 +203,10 @@ export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }
   return raise(state, question, now, 'a checkpoint could not be made');
 };
 
-/** Statuses go back with the files, unless only files were asked for; limits and counters never do. */
+/**
+ * Statuses go back with the files, unless only files were asked for; limits and counters never do. What an action did in the
+ * world is not in the files: it stays done, or left out, or to be asked about.
+ */
 function tasksBack(
   state: State,
   then: EventOf<'restore.asked'>['tasks'],
@@ -210,14 +214,15 @@ function tasksBack(
   now: number,
 ): readonly Event[] {
   const because = `as at checkpoint ${number}`;
-  return (then ?? []).flatMap(({ id, status }): readonly Event[] => {
+  const back = (then ?? []).flatMap(({ id, status }): readonly Event[] => {
     const task = findTask(state.tasks, id);
-    if (task === undefined || task.status === status) return [];
+    if (task === undefined || task.status === status || task.order !== undefined) return [];
     if (status === 'pending') return [{ type: 'task.reopened', at: now, task: id, because }];
     if (status === 'skipped') return [{ type: 'task.skipped', at: now, task: id, by: 'ralph', because }];
     const verified = task.verified ?? true;
     return [{ type: 'task.closed', at: now, task: id, iteration: 0, verified, because }];
   });
+  return back.length === 0 ? [] : [...stallsOver(state, 'tasks were put back', now), ...back];
 }
 
 export const restored: Decide<'restored'> = (state, { type: _type, ...facts }, now) => {

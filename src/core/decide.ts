@@ -5,6 +5,7 @@ import { documentRead } from './decide-document.ts';
 import { endIteration, performedInput } from './decide-iteration.ts';
 import { nudged, reached } from './decide-live.ts';
 import { answeredByChange, answerQuestion, raise } from './decide-question.ts';
+import { taskCommand } from './decide-task.ts';
 import { recordUsage } from './decide-usage.ts';
 import { checked, checkpointed, checkpointFailed, committed, merged, restored, withRollback } from './decide-work.ts';
 import type { Event } from './event.ts';
@@ -13,7 +14,7 @@ import { withGrowth } from './grow.ts';
 import type { Command, Input, InputOf, Question } from './input.ts';
 import { isBounded, settingWords } from './limits.ts';
 import { hasRoomFor } from './room.ts';
-import { isBusy, isKept, isWritten, liveIteration, type State } from './state.ts';
+import { isBusy, isKept, isWritten, type LiveIteration, liveIteration, type State } from './state.ts';
 import { findTask, isReady, openTasks, type Task } from './task.ts';
 import { evaluateTermination } from './termination.ts';
 
@@ -60,14 +61,17 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
 const ofAttempts = ({ settings }: State, { attemptsMax }: Task): string =>
   settings.stepwise ? '' : ` of ${attemptsMax ?? settings.limits.attemptsPerTaskMax}`;
 
+/** What was still heard of it, or recorded about it. */
+const workedUntil = ({ heardAt, aliveAt = 0 }: LiveIteration): number => Math.max(heardAt, aliveAt);
+
 const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chance }, now) => {
   const live = liveIteration(state, iteration);
   if (live === undefined) return [];
-  if (found !== undefined) return endIteration(state, live, found, chance, now, live.heardAt);
+  if (found !== undefined) return endIteration(state, live, found, chance, now, workedUntil(live));
   if (live.intended?.repeatable === false) {
     const detail = 'Ralph ended after the action had been sent and before its result was known';
     const lost = { message: '', failure: { kind: 'lost-reply' as const, detail } };
-    return endIteration(state, live, lost, chance, now, live.heardAt);
+    return endIteration(state, live, lost, chance, now, workedUntil(live));
   }
   // Again only what is still approved: the document may have been edited since.
   if ((live.process === undefined || live.intended !== undefined) && isApproved(state)) {
@@ -82,7 +86,7 @@ const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chanc
       ? 'Ralph ended before it was known to run, and the document was edited since'
       : `Ralph ended while process ${live.process.pid} was at work`;
   const failure = { kind: 'stopped' as const, detail, crashed: true as const };
-  return endIteration(state, live, { message: '', failure }, chance, now, live.heardAt);
+  return endIteration(state, live, { message: '', failure }, chance, now, workedUntil(live));
 };
 
 const unwritable = (failed: string): Question => ({
@@ -121,6 +125,15 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
   return [event, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a damaged document was restored' }];
 };
 
+/** In a plan what was done is never tried again, and what is parked or waits for something left out is called so. */
+const tryAgainWords = ({ settings }: State, isParked: boolean): string => {
+  if (settings.mode !== 'plan') return 'Try what is left again, whatever it waits for';
+  return isParked ? 'Try the parked steps again' : 'Go on without the steps that were left out';
+};
+
+const roundRule =
+  'A round is over when its agent has written done.md, and counts when spec.md (after the last one tasks.json too) can be used. ';
+
 const stalled: Decide<'stalled'> = (state, _input, now) => {
   if (!isApproved(state)) return askForApproval(state, now);
   const open = openTasks(state.tasks);
@@ -139,43 +152,11 @@ const stalled: Decide<'stalled'> = (state, _input, now) => {
     kind: 'blocked' as const,
     summary: `No task is ready, ${plural(open.length, 'task')} left`,
     context: parts.join('\n'),
-    options: ['Try what is left again, whatever it waits for', 'Leave out what is left'],
-    question: 'How should the loop go on?',
+    options: [tryAgainWords(state, parked.length > 0), 'Leave out what is left'],
+    question: `${parked.some(task => task.interactive) ? roundRule : ''}How should the loop go on?`,
   };
   return raise(state, question, now, parts.join('; '));
 };
-
-/** What a person says about one task, outside of any question. */
-function taskCommand(
-  state: State,
-  { act, task: id }: Extract<Command, { type: 'task' }>,
-  by: string,
-  now: number,
-): readonly Event[] {
-  const task = findTask(state.tasks, id);
-  if (task === undefined || state.ended || task.status === 'active') return [];
-  const because = act === 'skip' ? 'ralph task skip' : 'ralph task retry';
-  if (act === 'skip') {
-    const isClosed = task.status === 'done' || task.status === 'skipped';
-    return isClosed
-      ? []
-      : [...closedWith(state, id, by, now), { type: 'task.skipped', at: now, task: id, by, because }];
-  }
-  return [...closedWith(state, id, by, now), { type: 'task.reopened', at: now, task: id, because }];
-}
-
-/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
-const closedWith = (state: State, task: string, by: string, now: number): readonly Event[] =>
-  state.escalations
-    .filter(one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked')
-    .map(({ id }) => ({
-      type: 'escalation.answered',
-      at: now,
-      id,
-      answer: { kind: 'retry' },
-      by,
-      because: 'decided by ralph task',
-    }));
 
 const commands: {
   readonly [Type in Command['type']]: (

@@ -27,6 +27,22 @@ function byDialect(state: State, signals: Signals): Claimed | undefined {
   return undefined;
 }
 
+/** What of a goal is still to be done, by the report beside the claim or else by the last one that there was. */
+function leftOpen(state: State, { report, isReportUnread }: Signals): string | undefined {
+  if (isReportUnread) return 'its report block could not be read';
+  const { pending = [], blocked = [] } = report ?? state.report ?? {};
+  const counts = [
+    ...(pending.length === 0 ? [] : [`${pending.length} pending`]),
+    ...(blocked.length === 0 ? [] : [`${blocked.length} blocked`]),
+  ];
+  if (counts.length === 0) return undefined;
+  const whose = report === undefined ? 'the last report before it' : 'its own report';
+  const items = `${counts.join(' and ')} ${pending.length + blocked.length === 1 ? 'item' : 'items'}`;
+  const how =
+    pending.length > 0 ? '' : ': ask a person about what is blocked, or leave out what the goal does not need';
+  return `${whose} lists ${items}${how}`;
+}
+
 /** The claim of an iteration that ended well, or why what looks like one is none. */
 export function claimOf(
   state: State,
@@ -34,11 +50,12 @@ export function claimOf(
   signals: Signals,
   isEdited: boolean,
 ): { readonly claimed?: Claimed; readonly refused?: string } {
+  const { mode } = state.settings;
   const claimed = doneLine(signals, task) ?? edit(isEdited, task) ?? byDialect(state, signals);
-  if (claimed === undefined) return {};
-  const pending = state.settings.mode === 'goal' ? (signals.report?.pending.length ?? 0) : 0;
-  if (pending === 0) return { claimed };
-  return {
-    refused: `it claims the goal, but its own report lists ${pending} pending ${pending === 1 ? 'item' : 'items'}`,
-  };
+  if (claimed === undefined)
+    return mode === 'prompt' && signals.checkboxRefused !== undefined ? { refused: signals.checkboxRefused } : {};
+  const open = mode === 'goal' ? leftOpen(state, signals) : undefined;
+  if (open === undefined) return { claimed };
+  const shape = signals.reportRefused === undefined ? '' : `. ${signals.reportRefused}`;
+  return { refused: `it claims the goal, but ${open}${shape}` };
 }

@@ -1,9 +1,11 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
+import type { EscalationKind } from './escalation-kind.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
+import type { Repetition } from './repetition.ts';
 import type { ReviewAnswer } from './review.ts';
 import type { Report } from './signal.ts';
-import type { TaskSpec } from './task.ts';
+import type { Order, TaskSpec } from './task.ts';
 import type { TerminationReason } from './termination.ts';
 import type { CheckpointMark, Doubt, TaskThen } from './work.ts';
 
@@ -36,21 +38,6 @@ export type NudgeLevel = 'nudge' | 'escalate' | 'terminate' | 'handoff';
 
 type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
 
-export type EscalationKind =
-  | 'stuck'
-  | 'deviation'
-  | 'unknown'
-  | 'blocked'
-  | 'health'
-  | 'agent'
-  | 'storage'
-  /** The work is claimed and its checks passed, but tests or checks were changed for it. */
-  | 'tamper'
-  /** An action's reply was lost: only a person can see whether it happened. */
-  | 'effect'
-  /** A plan waits for a yes to exactly what it says now. */
-  | 'approval';
-
 export interface Escalation {
   readonly id: string;
   readonly kind: EscalationKind;
@@ -73,11 +60,6 @@ export type Answer =
   | { readonly kind: 'skip' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'abort' };
-
-export interface Repetition {
-  readonly kind: 'similar' | 'oscillation' | 'same-error';
-  readonly detail: string;
-}
 
 type Fact<Type extends string, Body = unknown> = { readonly type: Type; readonly at: number } & Readonly<Body>;
 
@@ -102,14 +84,25 @@ export type Event =
         branch?: string;
       }
     >
-  | Fact<'tasks.loaded', { tasks: readonly TaskSpec[]; hash: string; substance?: string; because: Because }>
+  | Fact<
+      'tasks.loaded',
+      {
+        tasks: readonly TaskSpec[];
+        hash: string;
+        substance?: string;
+        /** Tasks that it does not show any more, and those that it shows again. */
+        gone?: readonly string[];
+        back?: readonly string[];
+        because: Because;
+      }
+    >
   | Fact<'tasks.added', { tasks: readonly TaskSpec[]; because: Because }>
   | Fact<'tasks.saved', { tasks: readonly string[]; hash: string; because: Because; failed?: string }>
   | Fact<'task.closed', { task: string; iteration: number; verified: boolean; because: Because }>
   | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean }>
   | Fact<'task.skipped', { task: string; by: string; because: Because }>
   | Fact<'task.blocked', { task: string; because: Because }>
-  /** Its criteria or dependencies were edited while an iteration ran: the old ones hold until somebody edits them between iterations. */
+  /** What decides about it was edited while an iteration ran: the old text holds until somebody edits it between iterations. */
   | Fact<
       'task.kept',
       {
@@ -117,6 +110,12 @@ export type Event =
         iteration: number;
         criteria: readonly string[];
         dependsOn: readonly string[];
+        /** What does it, and how often it may be tried, where the document says so. */
+        performer?: string;
+        order?: Order;
+        attemptsMax?: number;
+        /** Hash of title and description, where the document is the task. */
+        words?: string;
         because: Because;
       }
     >
@@ -171,7 +170,17 @@ export type Event =
   /** An action is about to have its effect: recorded before anything leaves us. */
   | Fact<'action.intended', { iteration: number; task: string; key: string; repeatable: boolean; because: Because }>
   /** What a reviewer found, by the schema. */
-  | Fact<'review.answered', { iteration: number; task: string; answer: ReviewAnswer; because: Because }>
+  | Fact<
+      'review.answered',
+      {
+        iteration: number;
+        task: string;
+        answer: ReviewAnswer;
+        /** Hash of the document that was looked at; empty: it was changed meanwhile. */
+        seen?: string;
+        because: Because;
+      }
+    >
   | Fact<'usage.recorded', { iteration: number; performer: string; task: string; usage: Usage }>
   | Fact<
       'signal.read',

@@ -4,8 +4,9 @@ import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { countsAsAttempt, failsToStart, failureRules } from './failure.ts';
 import { clocked, present, shown, withDue, withLive, withTask } from './fold.ts';
-import { hasNewItem, isAdvance } from './handoff.ts';
+import { isAdvance } from './handoff.ts';
 import { obstaclesAfter } from './obstacles.ts';
+import { hasNewItem, hasNewStep, reportedAfter } from './reported.ts';
 import { type Guidance, type LiveIteration, noUsage, type State } from './state.ts';
 import { findTask } from './task.ts';
 
@@ -42,6 +43,7 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
     usage: noUsage,
     contextUsed: 0,
     nudges: 0,
+    documentHash: state.documentHash,
   };
   const ticking = clocked(state, at);
   if (event.again) return { ...ticking, live: ticking.live.map(one => (one.iteration === iteration ? live : one)) };
@@ -112,22 +114,31 @@ function commitsAfter(state: State, { iteration, task, outcome }: EventOf<'itera
 }
 
 /**
- * Iterations since something was achieved. Where one task takes many of them: a new item of the report (goal), or words that
- * are not those of before (prompt; with checkpoints a changed tree says it, see `checkpointMade`).
+ * Where one task takes many iterations, something was achieved by a new item of the report, a new phase (goal), or words
+ * that are not those of before (prompt; with checkpoints a changed tree says it, see `checkpointMade`).
  */
-function sinceProgressAfter(
+function isNews(state: State, { outcome, report, repetition }: EventOf<'iteration.ended'>): boolean {
+  const { stepwise, mode, checkpoints } = state.settings;
+  if (!stepwise || (outcome !== 'succeeded' && outcome !== 'handed-off')) return false;
+  if (hasNewItem(state, report)) return true;
+  return mode === 'goal' ? hasNewStep(state, report) : !checkpoints && repetition === undefined;
+}
+
+/** Iterations since something was achieved, and what their reports have named. */
+function progressAfter(
   state: State,
   event: EventOf<'iteration.ended'>,
   tried: boolean,
   advanced: boolean,
-): number {
-  const { stepwise, mode, checkpoints } = state.settings;
-  const counts = tried && !advanced && event.outcome !== 'escalated';
-  const isWell = event.outcome === 'succeeded' || event.outcome === 'handed-off';
-  const isNew =
-    hasNewItem(state, event.report) || (mode === 'prompt' && !checkpoints && event.repetition === undefined);
-  if (stepwise && isWell && isNew) return 0;
-  return state.sinceProgress + (counts ? 1 : 0);
+): Pick<State, 'sinceProgress' | 'reported'> {
+  const { sinceProgress, reported } = state;
+  if (!tried) return { sinceProgress, reported };
+  const isNew = isNews(state, event);
+  const counts = !advanced && event.outcome !== 'escalated';
+  return {
+    sinceProgress: isNew ? 0 : sinceProgress + (counts ? 1 : 0),
+    reported: reportedAfter(state, event, isNew),
+  };
 }
 
 /** A provider's limit concerns only its performer: another one of the chain may go on meanwhile. */
@@ -166,7 +177,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     iterationMsSum: ticking.iterationMsSum + event.durationMs,
     estimatedSoFar: ticking.estimatedSoFar || live?.usage.estimated === true,
     dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
-    sinceProgress: sinceProgressAfter(ticking, event, tried, advanced),
+    ...progressAfter(ticking, event, tried, advanced),
     guidance: forgotten((isHeard ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
     checkpointsDue: dueAfter(ticking, event),
     commitsDue: commitsAfter(ticking, event),
@@ -185,6 +196,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     ...task,
     status: task.status === 'active' ? 'pending' : task.status,
     attempts: (tried && !advanced) || counted ? task.attempts : Math.max(0, task.attempts - 1),
+    ...(event.failure?.kind === 'lost-reply' ? { acted: true as const } : {}),
   }));
   return afterOutcome(shown(freed, event.task), event, live?.terminated !== undefined);
 }
@@ -203,7 +215,7 @@ export function nudged(state: State, event: EventOf<'iteration.nudged'>): State 
 export function heard(state: State, event: EventOf<'iteration.heard'>): State {
   return withLive(clocked(state, event.at), event.iteration, live => {
     const contextUsed = event.contextUsed ?? live.contextUsed;
-    return { ...alive(live, event.at - event.quietMs), contextUsed };
+    return { ...alive(live, event.at - event.quietMs), contextUsed, aliveAt: event.at };
   });
 }
 

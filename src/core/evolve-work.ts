@@ -2,6 +2,7 @@
 import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { clocked, unsaved, withDue, withTask } from './fold.ts';
+import { nothingReported } from './reported.ts';
 import type { CheckpointDue, State } from './state.ts';
 import { allTasks, setTask, type Task } from './task.ts';
 import type { CheckpointMark } from './work.ts';
@@ -180,6 +181,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
     ...cleared,
     tasks,
     echoes: [],
+    reported: nothingReported,
     commitsDue: [],
     uncommitted: [],
     restores: state.restores + 1,

@@ -20,6 +20,7 @@ import {
 import { clocked, present, showsProgress, unsaved, withDue, withLive, withTask } from './fold.ts';
 import { defaultSettings } from './limits.ts';
 import { obstaclesClosed } from './obstacles.ts';
+import { nothingReported } from './reported.ts';
 import { reviewAnswered } from './review.ts';
 import type { State } from './state.ts';
 import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from './task.ts';
@@ -38,13 +39,19 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
       const known = findTask(tasks, spec.id);
       if (known === undefined) continue;
       const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
-      const { performer: _p, order: _o, attemptsMax: _a, ...rest } = known;
-      const { performer, order, attemptsMax } = spec;
-      const deed = present({ performer, order, attemptsMax });
+      const { performer: _p, order: _o, attemptsMax: _a, under: _u, called: _c, ...rest } = known;
+      const { performer, order, attemptsMax, under, called } = spec;
+      const deed = present({ performer, order, attemptsMax, under, called });
       tasks = setTask(tasks, { ...rest, title, description, criteria, dependsOn, mayChangeTests, ...deed });
     }
   }
   return { ...state, tasks, loaded: true };
+}
+
+/** What the document does not show gets no mark in it. */
+function withShown(state: State, { gone = [], back = [] }: EventOf<'tasks.loaded'>): State {
+  const hidden = gone.reduce((now, id) => withTask(now, id, task => ({ ...task, absent: true })), state);
+  return back.reduce((now, id) => withTask(now, id, ({ absent: _absent, ...task }) => task), hidden);
 }
 
 function signalRead(state: State, event: EventOf<'signal.read'>): State {
@@ -86,6 +93,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     sinceProgress: 0,
     parkedSinceProgress: 0,
     echoes: [],
+    reported: nothingReported,
     commitsDue: commits ? [...closed.commitsDue, { task: event.task, iteration: event.iteration }] : closed.commitsDue,
     memory: remember(closed.memory, 'successes', `${event.task} ${about?.title ?? ''}: ${event.because}`),
   };
@@ -205,7 +213,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     clockedAt: at,
   }),
   'tasks.loaded': (state, event) => ({
-    ...withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks),
+    ...withShown(withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks), event),
     documentHash: event.hash,
     ...(event.substance === undefined ? {} : { substance: event.substance }),
   }),
@@ -218,7 +226,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     unsaved(
-      withTask(state, event.task, task => ({
+      withTask(state, event.task, ({ acted: _acted, ...task }) => ({
         ...taskFreed(task),
         status: 'pending',
         attempts: 0,
@@ -232,8 +240,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.blocked': taskBlocked,
-  'task.kept': (state, { task, criteria, dependsOn, because }) =>
-    withTask({ ...state, refusal: because }, task, one => ({ ...one, held: { criteria, dependsOn } })),
+  'task.kept': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...held }) =>
+    withTask({ ...state, refusal: because }, task, one => ({ ...one, held })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),

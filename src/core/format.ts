@@ -32,6 +32,10 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `a, b, c, and 4 more` */
+export const someOf = (ids: readonly string[], most = 3): string =>
+  `${ids.slice(0, most).join(', ')}${ids.length > most ? `, and ${ids.length - most} more` : ''}`;
+
 /** Epoch milliseconds as ISO 8601 in UTC, by arithmetic: the core has no calendar of its own. */
 export function isoTime(at: number): string {
   if (at <= 0) return '';

@@ -1,6 +1,7 @@
 // When a fresh context should take over: the seed's six triggers as one ordered table, and how a live agent is asked to.
 import type { HandoffTrigger } from './event.ts';
 import { formatDuration } from './format.ts';
+import { hasNewItem } from './reported.ts';
 import type { Report } from './signal.ts';
 import { type LiveIteration, type State, usedFractionBefore } from './state.ts';
 
@@ -40,12 +41,6 @@ export function shouldHandOff(facts: HandoffFacts): HandoffTrigger | undefined {
  */
 export function isAdvance(state: State, live: LiveIteration, report: Report | undefined): boolean {
   return live.handoff?.delivered === true && hasNewItem(state, report);
-}
-
-/** Its report names something completed that the one before it did not. */
-export function hasNewItem(state: State, report: Report | undefined): boolean {
-  const known = new Set(state.report?.completed ?? []);
-  return report?.completed.some(item => !known.has(item)) ?? false;
 }
 
 export interface HandoffDue {

@@ -1,5 +1,6 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
-import type { Answer, EscalationKind, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
+import type { EscalationKind } from './escalation-kind.ts';
+import type { Answer, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './limits.ts';
 import type { TaskSpec, TaskStatus } from './task.ts';
@@ -67,7 +68,8 @@ export type Command =
       readonly tasks?: readonly TaskThen[];
     }
   | { readonly type: 'approve'; readonly subject: string; readonly hash: string; readonly because: string }
-  | { readonly type: 'task'; readonly act: 'skip' | 'retry'; readonly task: string }
+  /** `again`: an action that was carried out, or may have been, is to be done once more. */
+  | { readonly type: 'task'; readonly act: 'skip' | 'retry'; readonly task: string; readonly again?: true }
   /** An agent tried to give a command (F34); it is only recorded. */
   | { readonly type: 'refused'; readonly command: string };
 
@@ -94,6 +96,8 @@ export type Input =
       /** Hash of what a person approves. */
       readonly substance?: string;
       readonly during?: number;
+      /** It may not stand so and is put back. */
+      readonly isDamaged?: true;
     }
   | { readonly type: 'begin'; readonly task: string; readonly performer: string; readonly holder: string }
   | {

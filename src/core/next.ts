@@ -176,16 +176,23 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   return effects;
 }
 
+/** A wait is minutes at most: one that seems longer was made by another clock (F53). */
+const waitMsMax = 3_600_000;
+
+const isWaiting = ({ wait }: State, now: number): boolean =>
+  wait !== undefined && wait.until > now && wait.until <= now + waitMsMax;
+
 function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] {
   if (state.paused || isBlocked(state)) return [];
-  if (state.wait && state.wait.until > now) {
-    wake.by(state.wait.until);
+  if (isWaiting(state, now)) {
+    wake.by(state.wait?.until);
     return [];
   }
   const ready = isApproved(state) ? startable(state) : undefined;
   if (ready === undefined) {
-    const asked = state.escalations.length > 0;
-    return isBusy(state) || asked ? [] : [{ type: 'stall', key: 'stall' }];
+    // An edited plan is asked about also while another question is open.
+    const about = state.escalations.filter(one => isApproved(state) || one.kind === 'approval');
+    return isBusy(state) || about.length > 0 ? [] : [{ type: 'stall', key: 'stall' }];
   }
   const effects: Effect[] = [];
   const probed = new Set<string>();
@@ -237,10 +244,9 @@ export function waitingFor(state: State, now: number): { readonly what: string; 
   if (isBusy(state)) return undefined;
   if (state.paused) return { what: `paused by ${state.paused.by}` };
   // First: without a ready task neither a back-off nor a rested performer lets anything begin.
-  const ready = readyTasks(state.tasks, 1).length > 0 && !isBlocked(state);
-  if (!ready && state.escalations.length > 0) return { what: 'a human' };
-  if (state.wait && state.wait.until > now) return { what: state.wait.for, until: state.wait.until };
-  const next = readyTasks(state.tasks, 1)[0];
+  const [next] = isApproved(state) && !isBlocked(state) ? readyTasks(state.tasks, 1) : [];
+  if (next === undefined && state.escalations.length > 0) return { what: 'a human' };
+  if (state.wait && isWaiting(state, now)) return { what: state.wait.for, until: state.wait.until };
   if (next === undefined) return undefined;
   const { performer, usableAt, waitsFor, waits } = choosePerformer(state, next.id, now);
   if (performer !== undefined) return undefined;

@@ -1,5 +1,4 @@
 // Notices that a loop goes round in circles: the same error, two outputs in turn, or one output again and again.
-import type { Repetition } from './event.ts';
 import { similarity } from './similarity.ts';
 
 const windowIterations = 5; // seed 001, part 2.5
@@ -57,6 +56,11 @@ function likeness(a: string, b: string): number {
 }
 
 /** Newest last in `echoes` and `errors`; neither holds the iteration that is being judged. */
+export interface Repetition {
+  readonly kind: 'similar' | 'oscillation' | 'same-error';
+  readonly detail: string;
+}
+
 export interface RepetitionQuestion {
   /** The normalised output of the iteration that just ended. */
   readonly echo: string;

@@ -9,6 +9,7 @@ export interface Reviewing {
   readonly loaded: boolean;
   readonly tasks: TaskTable;
   readonly review?: ReviewState;
+  readonly documentHash?: string;
 }
 
 export interface ReviewStanding {
@@ -24,6 +25,8 @@ export interface ReviewStanding {
   readonly fixes: readonly Task[];
   /** Issues of this round that have no task yet. */
   readonly waiting: readonly { readonly id: string; readonly issue: MergedIssue }[];
+  /** All of this round looked at the document as it is now. */
+  readonly isSeen: boolean;
   /** The answers of this round; undefined before the first. */
   readonly answers?: ReviewState;
   /** Rounds in which all reviewers are through and at least one has answered. */
@@ -63,7 +66,11 @@ function confidences(review: ReviewState | undefined, isWhole: boolean): Partial
 
 export const fixedCount = (fixes: readonly Task[]): number => fixes.filter(task => task.status === 'done').length;
 
-export function reviewStanding({ tasks, review }: Pick<Reviewing, 'tasks' | 'review'>): ReviewStanding {
+export function reviewStanding({
+  tasks,
+  review,
+  documentHash,
+}: Pick<Reviewing, 'tasks' | 'review' | 'documentHash'>): ReviewStanding {
   const rounds = new Map<number, Task[]>();
   const fixes: Task[] = [];
   for (const task of allTasks(tasks)) {
@@ -84,6 +91,7 @@ export function reviewStanding({ tasks, review }: Pick<Reviewing, 'tasks' | 'rev
     isQuiet: [...rounds.values(), fixes].every(one => one.every(isSettled)),
     fixes,
     waiting,
+    isSeen: answers?.seen === undefined || answers.seen === documentHash,
     ...(answers === undefined ? {} : { answers }),
     roundsComplete: [...rounds.values()].filter(isComplete).length,
     ...confidences(review, review !== undefined && isComplete(rounds.get(review.round) ?? [])),
@@ -99,6 +107,7 @@ function isContent(standing: ReviewStanding, { targetConfidence }: ReviewSetting
   return (
     answers !== undefined &&
     isQuiet &&
+    standing.isSeen &&
     finders.every(task => task.status !== 'blocked') &&
     answers.issues.length === 0 &&
     (answers.fixedBefore ?? fixedCount(fixes)) >= fixedCount(fixes) &&

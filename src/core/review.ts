@@ -52,6 +52,8 @@ export interface ReviewState {
   readonly initialConfidence?: number;
   /** The lowest confidence of the round before this one. */
   readonly previousConfidence?: number;
+  /** The document that all of this round looked at; empty: it was changed while they did. */
+  readonly seen?: string;
   /** Issues of earlier rounds that were mended when this round began to look; one mended later was seen by nobody. */
   readonly fixedBefore?: number;
 }
@@ -78,14 +80,17 @@ function nextRound(before: ReviewState, round: number, fixedBefore: number): Rev
 function withAnswer(
   before: ReviewState,
   { round, role, fixed }: { readonly round: number; readonly role: string; readonly fixed: number },
-  answer: ReviewAnswer,
+  { answer, seen }: { readonly answer: ReviewAnswer; readonly seen?: string },
 ): ReviewState {
   // Others have looked at the document since: what a late reviewer of an old round saw may be mended.
   if (round < before.round) return before;
   const current = round === before.round ? before : nextRound(before, round, fixed);
   const merged = mergeIssues(current.issues, answer.issues);
+  const isFirst = Object.keys(current.confidences).length === 0;
+  const same = isFirst || current.seen === seen ? seen : '';
   return {
     ...current,
+    ...(same === undefined ? {} : { seen: same }),
     confidences: { ...current.confidences, [role]: answer.confidence },
     issues: merged
       .slice(0, issuesPerRoundMax)
@@ -97,12 +102,12 @@ function withAnswer(
 /** The fold of `review.answered`. */
 export function reviewAnswered(
   state: Pick<Reviewing, 'tasks' | 'review'>,
-  event: { readonly task: string; readonly answer: ReviewAnswer },
+  event: { readonly task: string; readonly answer: ReviewAnswer; readonly seen?: string },
 ): ReviewState {
   const before = state.review ?? noReview;
   const { round, role } = findTask(state.tasks, event.task) ?? {};
   if (round === undefined || role === undefined) return before;
-  return withAnswer(before, { round, role, fixed: fixedCount(reviewStanding(state).fixes) }, event.answer);
+  return withAnswer(before, { round, role, fixed: fixedCount(reviewStanding(state).fixes) }, event);
 }
 
 /** The newest round is complete, found nothing, and is as sure as asked; and no earlier issue is left. True without a review. */
@@ -173,6 +178,7 @@ export function reviewShortfall(state: Reviewing): string | undefined {
         ? []
         : [`${failed.length} of ${plural(finders.length, 'reviewer')} did not answer ${named(failed)}`]),
     ...aboutIssues(standing),
+    ...(answers === undefined || standing.isSeen ? [] : ['the document was edited since, and not reviewed again']),
     ...(answers === undefined || currentConfidence === undefined || currentConfidence >= targetConfidence
       ? []
       : [`confidence ${currentConfidence} of ${targetConfidence} (--target-confidence)`]),

@@ -35,10 +35,22 @@ function parseObject(body: string): Record<string, unknown> | undefined {
   }
 }
 
-const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
+/** In the order of the work (seed 000). */
+export const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
 
 /** A text, the one beside it, and what else the object held. */
 type Entry = readonly [string, string, Readonly<Record<string, unknown>>];
+
+/** What is left to do is not lost by being written in the wrong shape. */
+const stillOpen: readonly string[] = ['pending', 'blocked'];
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const isNone = !value || (typeof value === 'object' && Object.keys(value).length === 0);
+  if (isNone) return undefined;
+  const { item } = value as { item?: unknown };
+  return typeof item === 'string' ? item : JSON.stringify(value);
+}
 
 /** Takes values out of one block: what does not fit the schema or the bounds is left out and remembered. */
 class Fields {
@@ -76,26 +88,26 @@ class Fields {
   /** Entries are texts, or objects that hold their text under `name` and perhaps another under `also`. */
   private entries(key: string, name?: string, also?: string): readonly Entry[] {
     const shape = name === undefined ? 'texts' : `{${[name, ...(also === undefined ? [] : [also])].join(', ')}}`;
-    const given = this.value[key] ?? [];
-    if (!Array.isArray(given)) {
-      this.problems.push(`"${key}" must be a list of ${shape}`);
-      return [];
-    }
+    const isOpen = stillOpen.includes(key);
+    const value = this.value[key] ?? [];
+    const given = Array.isArray(value) ? (value as readonly unknown[]) : isOpen ? [value] : [];
+    if (!Array.isArray(value)) this.problems.push(`"${key}" must be a list of ${shape}`);
     if (given.length > itemsMax) this.isCut = true;
     const found: Entry[] = [];
     let wrong = 0;
-    for (const entry of given.slice(0, itemsMax) as readonly unknown[]) {
+    for (const entry of given.slice(0, itemsMax)) {
       const isObject = name !== undefined && typeof entry === 'object' && entry !== null;
       const record = isObject ? (entry as Record<string, unknown>) : {};
-      const text = isObject ? record[name] : entry;
+      const said = isObject ? record[name] : entry;
       const more = also === undefined ? '' : (record[also] ?? '');
-      if (typeof text !== 'string' || typeof more !== 'string') wrong += 1;
+      if (typeof said !== 'string' || typeof more !== 'string') wrong += 1;
+      const text = isOpen ? asText(said ?? entry) : said;
       if (typeof text !== 'string') continue;
       const kept = this.bounded(text, itemCharsMax);
       const second = typeof more === 'string' && kept !== '' ? this.bounded(more, itemCharsMax) : '';
       if (kept !== '') found.push([kept, second, record]);
     }
-    if (wrong > 0)
+    if (wrong > 0 && Array.isArray(value))
       this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
     return found;
   }
@@ -134,12 +146,9 @@ function readReport(body: string): Reading {
   const fields = new Fields(value);
   const phase = fields.phase();
   const next = fields.text('next', nextCharsMax);
-  const told = {
-    completed: fields.texts('completed'),
-    pending: fields.texts('pending'),
-    blocked: fields.reasoned('blocked'),
-    decisions: fields.texts('decisions'),
-  };
+  // What is open comes first: no bound may make it look as if nothing were.
+  const open = { pending: fields.texts('pending'), blocked: fields.reasoned('blocked') };
+  const told = { completed: fields.texts('completed'), ...open, decisions: fields.texts('decisions') };
   const assumptions = fields.texts('assumptions');
   const constraints = fields.texts('constraints');
   const obstacles = fields.obstacles();
@@ -158,7 +167,7 @@ function readReport(body: string): Reading {
 export function lastReport(
   bodies: readonly string[],
   notTaken: string | undefined,
-): Pick<Signals, 'report' | 'reportRefused'> {
+): Pick<Signals, 'report' | 'reportRefused' | 'isReportUnread'> {
   let unread = notTaken;
   for (const body of bodies.toReversed()) {
     const { report, faults } = readReport(body);
@@ -167,8 +176,10 @@ export function lastReport(
       continue;
     }
     const parts = faults.length === 0 ? [] : [`The report block was not taken whole: ${faults.join('; ')}.`];
-    const refused = [...(unread === undefined ? [] : [`The last report block was not read: ${unread}.`]), ...parts];
-    return { report, ...(refused.length === 0 ? {} : { reportRefused: refused.join(' ') }) };
+    if (unread === undefined) return { report, ...(parts[0] === undefined ? {} : { reportRefused: parts[0] }) };
+    const refused = [`The last report block was not read: ${unread}.`, ...parts].join(' ');
+    return { report, reportRefused: refused, isReportUnread: true };
   }
-  return unread === undefined ? {} : { reportRefused: `The report block was not read: ${unread}.` };
+  if (unread === undefined) return {};
+  return { reportRefused: `The report block was not read: ${unread}.`, isReportUnread: true };
 }

@@ -46,7 +46,10 @@ export interface Signals {
   readonly promise: boolean;
   /** The last line looks like a promise but is not the one asked for: why, for the next prompt. */
   readonly promiseRefused?: string;
+  /** The last non-empty line is a ticked box TASK_COMPLETE. */
   readonly checkbox: boolean;
+  /** A box was ticked, but other text followed it: why that does not count. */
+  readonly checkboxRefused?: string;
   readonly escalate?: EscalateBlock;
   readonly review?: 'complete' | 'blocked' | 'timeout';
   /** The reason the agent gave for wanting a fresh context. */
@@ -54,6 +57,8 @@ export interface Signals {
   readonly report?: Report;
   /** What of the report was not taken, and why: for the next prompt. */
   readonly reportRefused?: string;
+  /** The last report block could not be read at all. */
+  readonly isReportUnread?: true;
 }
 
 const elsewhereMax = 9;
@@ -66,7 +71,8 @@ const checkboxCharsMax = 100;
 /** What one pass over the lines that count has found. */
 interface Found {
   done: boolean;
-  checkbox: boolean;
+  /** Where the last ticked box stands; undefined when none is, or one after it is open. */
+  ticked?: number | undefined;
   lastLineCounts: boolean;
   escalate?: RawBlock;
   handoff?: string;
@@ -123,7 +129,6 @@ function tagVisitor(text: string, found: Found): (first: number, end: number) =>
 function readLines(text: string, task: string, lastLineStart: number): Found {
   const found: Found = {
     done: false,
-    checkbox: false,
     lastLineCounts: false,
     later: [],
     elsewhere: new Set(),
@@ -150,7 +155,10 @@ function readLines(text: string, task: string, lastLineStart: number): Found {
     if (text.charCodeAt(first) === 0x3c) return visitTag(first, end);
     const taskAt = findTask(text, first, end);
     if (taskAt >= 0) visitTask(first, end, taskAt);
-    else found.checkbox = readCheckbox(text, first, end) ?? found.checkbox;
+    else {
+      const isTicked = readCheckbox(text, first, end);
+      if (isTicked !== undefined) found.ticked = isTicked ? first : undefined;
+    }
     previousFirst = first;
     previousEnd = end;
     return -1;
@@ -208,6 +216,15 @@ function readPromise(
   return { promise: false };
 }
 
+/** Whoever goes on after the box may take it back. */
+function readBox({ ticked, escalate }: Found, lastLineStart: number): Pick<Signals, 'checkbox' | 'checkboxRefused'> {
+  if (ticked === undefined || escalate !== undefined) return { checkbox: false };
+  if (ticked >= lastLineStart) return { checkbox: true };
+  const checkboxRefused =
+    'The box - [x] TASK_COMPLETE must be the last line of the message, and other text followed it.';
+  return { checkbox: false, checkboxRefused };
+}
+
 /**
  * Reads only the message it is given: the performer's final one, with terminal sequences already stripped.
  * Linear in its length, whatever it contains; never throws.
@@ -223,7 +240,7 @@ export function readSignals(message: string, dialect: Dialect): Signals {
     done: found.done && !escalates,
     doneElsewhere: [...found.elsewhere],
     ...readPromise(text, lastLine, dialect.promise, found),
-    checkbox: found.checkbox && !escalates,
+    ...readBox(found, lastLineStart),
     ...(found.escalate === undefined ? {} : { escalate: readEscalate(found.escalate, found.later) }),
     ...(review === undefined || (escalates && review === 'complete') ? {} : { review }),
     ...(found.handoff === undefined ? {} : { handoff: found.handoff }),

@@ -1,8 +1,10 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 import type { Breaker } from './breaker.ts';
-import type { Because, Escalation, EventOf, HandoffTrigger, Repetition, Usage } from './event.ts';
+import type { Memory } from './context.ts';
+import type { Because, Escalation, EventOf, HandoffTrigger, Usage } from './event.ts';
 import { defaultSettings, type Settings } from './limits.ts';
 import type { Obstacle } from './obstacles.ts';
+import { nothingReported, type Reported } from './reported.ts';
 import type { ReviewState } from './review.ts';
 import type { Report } from './signal.ts';
 import { emptyTable, type TaskTable } from './task.ts';
@@ -29,6 +31,10 @@ export interface LiveIteration {
   readonly handoff?: { readonly trigger: HandoffTrigger; readonly at: number; readonly delivered: boolean };
   /** The ladder's last step: it must end. */
   readonly terminated?: Because;
+  /** The document when it began. */
+  readonly documentHash?: string;
+  /** The last event about it: so long it worked at least. */
+  readonly aliveAt?: number;
   /** Its effect may have happened. */
   readonly intended?: { readonly key: string; readonly repeatable: boolean };
 }
@@ -51,13 +57,6 @@ export interface Guidance {
   readonly iteration?: number;
   /** Live iterations that could not be told. */
   readonly unreached?: readonly number[];
-}
-
-/** The three moving layers of the context; the stable one is the prompt itself. */
-export interface Memory {
-  readonly recent: readonly string[];
-  readonly errors: readonly string[];
-  readonly successes: readonly string[];
 }
 
 /** A checkpoint that is to be made, in this order. */
@@ -130,7 +129,8 @@ export interface State {
   readonly memory: Memory;
   readonly echoes: readonly string[];
   readonly report?: Report;
-  readonly repetition?: Repetition;
+  readonly reported: Reported;
+  readonly repetition?: EventOf<'iteration.ended'>['repetition'];
   readonly handoff?: EventOf<'iteration.ended'>['handoff'];
   readonly lastIteration?: { readonly iteration: number; readonly task: string; readonly performer: string };
   readonly breakers: Readonly<Record<string, Breaker>>;
@@ -224,6 +224,7 @@ export const initialState: State = {
   parkedSinceProgress: 0,
   memory: { recent: [], errors: [], successes: [] },
   echoes: [],
+  reported: nothingReported,
   breakers: {},
   limited: {},
   limitsInRow: {},

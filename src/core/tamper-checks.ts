@@ -15,7 +15,11 @@ const withoutComments = (path: string, text: string): string => {
   return text.replace(/^[ \t]*#.*$/gm, '');
 };
 
-function scriptFindings({ path, before, after }: ChangedFile): readonly Finding[] {
+/** Its output is looked at by something else, so its own end decides nothing. */
+const isLookedAt = (line: string): boolean => /[|`]|\$\(/.test(line.replaceAll('||', ''));
+
+/** `isProof`: its end alone decides about a check. */
+function scriptFindings({ path, before, after }: ChangedFile, isProof = true): readonly Finding[] {
   const isEmpty = (text: string): boolean => provesNothing(withoutComments(path, text));
   if (after === undefined) return [finding(path, 'a check runs it, and it was deleted')];
   const language = languageOf(path);
@@ -25,7 +29,9 @@ function scriptFindings({ path, before, after }: ChangedFile): readonly Finding[
     return shell + (isShell ? 0 : countsOf(text, language).exits);
   };
   const isShell = language === undefined || language === 'shell';
-  if (isShell && isEmpty(after) && !(before !== undefined && isEmpty(before)))
+  // A new one whose output is looked at is the work itself, not its proof.
+  const isProduct = before === undefined && !isProof;
+  if (isShell && !isProduct && isEmpty(after) && !(before !== undefined && isEmpty(before)))
     return [finding(path, 'a check runs it, and it proves nothing now')];
   if (count(after) > count(before ?? ''))
     return [
@@ -101,7 +107,10 @@ export function checkFindings(
       return isTestConfiguration(file.path) || scripts.has(file.path)
         ? [finding(file.path, 'it is too large or no text any more')]
         : [];
-    if (scripts.has(file.path)) return scriptFindings(file);
+    if (scripts.has(file.path)) {
+      const own = lines.filter(line => checkScripts(line).includes(file.path));
+      return scriptFindings(file, !own.every(isLookedAt));
+    }
     const ofModule = moduleFindings(file, modules);
     if (ofModule !== undefined) return ofModule;
     if (!isTestConfiguration(file.path)) return [];

@@ -32,6 +32,10 @@ export interface TaskSpec {
   /** The round of a review or an interview that it belongs to, and the part that it plays there. */
   readonly round?: number;
   readonly role?: string;
+  /** The heading that it stands under, where its id had to be made from its title. Absent: the id is its own. */
+  readonly under?: string;
+  /** The id that its title makes now, when it was reworded since it got its own. */
+  readonly called?: string;
 }
 
 /** A value as JSON has them. */
@@ -63,15 +67,26 @@ export interface Task extends TaskSpec {
   readonly claimFailed: boolean;
   /** The open question that this task waits for. */
   readonly asked?: string;
+  /** Its effect may have happened, and nobody has said that it did not. */
+  readonly acted?: true;
   /** A human said to go on although a dependency was skipped. */
   readonly ignoresUnmet: boolean;
   /** What was written into the document while an iteration ran, and is not taken. */
-  readonly held?: { readonly criteria: readonly string[]; readonly dependsOn: readonly string[] };
+  readonly held?: Pick<TaskSpec, 'criteria' | 'dependsOn' | 'performer' | 'order' | 'attemptsMax'> & {
+    /** Hash of its title and description, where these count too. */
+    readonly words?: string;
+  };
+  /** The document no longer shows it: it stays as it is here, and no mark is made for it. */
+  readonly absent?: true;
   /** What its iterations changed, as pairs of trees, since it was last closed or the work was restored. */
   readonly spans?: readonly { readonly from: string; readonly to: string }[];
   /** The checkpoint at which the first of them begins. */
   readonly since?: number;
 }
+
+/** To do such a task (again) could have its effect a second time: only a person who knows that may say so. */
+export const mayHaveHappened = ({ order, status, acted }: Task): boolean =>
+  order !== undefined && (status === 'done' || acted === true);
 
 /** An immutable table whose update copies one chunk, not the table: a fold step costs the change (10,000 tasks). */
 export interface TaskTable {
@@ -214,7 +229,8 @@ function dependenciesMet(table: TaskTable, task: Task): boolean {
 }
 
 export function isReady(table: TaskTable, task: Task): boolean {
-  return task.status === 'pending' && task.asked === undefined && dependenciesMet(table, task);
+  const isOpen = task.status === 'pending' && task.asked === undefined && task.acted === undefined;
+  return isOpen && dependenciesMet(table, task);
 }
 
 /** The first ready tasks in document order. */

@@ -50,6 +50,15 @@ function outOfTime(state: State, now: number): string | undefined {
   return undefined;
 }
 
+/** What did not happen, so that whoever reads it knows what would have counted. */
+function standstill({ settings: { mode, stepwise }, sinceProgress, reported }: State): string {
+  const last = `the last ${plural(sinceProgress, 'iteration')}`;
+  if (mode !== 'goal') return `${stepwise ? 'nothing new' : 'no task completed'} in ${last}`;
+  const silent = Math.min(reported.silent, sinceProgress);
+  const without = silent === 0 ? '' : ` (${silent} left no report block)`;
+  return `no report of ${last} named a new completed item or a later phase${without}`;
+}
+
 /** Seed 002: a task that has used up its attempts ends everything, where a person wants it so. */
 function haltedBy(state: State): string | undefined {
   if (!state.settings.haltOnMaxAttempts) return undefined;
@@ -127,8 +136,7 @@ export const criteria: readonly Criterion[] = [
       if (halted !== undefined) return halted;
       const { noProgressIterations } = state.settings.limits;
       if (state.sinceProgress < noProgressIterations) return undefined;
-      const what = state.settings.stepwise ? 'nothing new' : 'no task completed';
-      return `${what} in the last ${plural(state.sinceProgress, 'iteration')}`;
+      return `${standstill(state)}, ${noProgressIterations} allowed (--no-progress)`;
     },
   },
 ];

@@ -27,6 +27,6 @@ export interface TaskThen {
   readonly status: 'pending' | 'done' | 'skipped';
 }
 
-/** The document that Ralph itself keeps; where the document is the work (a review), there is none. */
+/** The document that Ralph itself keeps; where the document is the work (a review, an interview), there is none. */
 export const keptDocuments = (mode: ModeName, document: string): readonly string[] =>
-  mode === 'review' ? [] : [document];
+  mode === 'review' || (mode === 'project' && document.endsWith('/spec.md')) ? [] : [document];

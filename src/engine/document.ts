@@ -1,6 +1,6 @@
 // What the document says, as an input: its tasks, its hash, and the hash of what a person approves.
-import type { InputOf } from '../core/input.ts';
-import type { Loaded } from '../ports/source.ts';
+import type { Input, InputOf } from '../core/input.ts';
+import type { Loaded, ParsedDocument, TaskSource } from '../ports/source.ts';
 import { sha256Of } from './records.ts';
 
 export function documentInput(loaded: Extract<Loaded, { type: 'loaded' }>, during?: number): InputOf<'document'> {
@@ -12,5 +12,22 @@ export function documentInput(loaded: Extract<Loaded, { type: 'loaded' }>, durin
     hash,
     ...(approval === undefined ? {} : { substance: sha256Of(approval.substance) }),
     ...(during === undefined ? {} : { during }),
+    ...(loaded.isDamaged === true ? { isDamaged: true } : {}),
   };
+}
+
+/** What an iteration or its checks made of the document, if anything; what may not stay so is put back at once. */
+export async function documentAfter(
+  source: TaskSource,
+  iteration: number,
+  post: (input: Input) => void,
+): Promise<ParsedDocument | undefined> {
+  const loaded = await source.load(true);
+  if (loaded.type === 'loaded') post(documentInput(loaded, iteration));
+  if (loaded.type === 'failed' || (loaded.type === 'loaded' && loaded.isDamaged)) {
+    const saved = await source.save([]);
+    if (saved.type === 'saved' && saved.restored !== undefined)
+      post({ type: 'saved', marks: [], hash: saved.hash, restored: saved.restored });
+  }
+  return loaded.type === 'loaded' ? loaded.document : undefined;
 }

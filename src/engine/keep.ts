@@ -1,9 +1,9 @@
 // Keeps the work: makes checkpoints with their records, restores them, and commits what is done.
 import { redactDeep } from '../core/redact.ts';
 import { findTask } from '../core/task.ts';
-import { keptDocuments } from '../core/work.ts';
 import type { Span } from '../ports/workspace.ts';
 import { checkpointRecord, recordText } from '../views/checkpoint.ts';
+import { sparedIn } from '../views/spared.ts';
 import { sha256Of } from './records.ts';
 import type { Perform } from './workplace.ts';
 
@@ -67,7 +67,7 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
     base: base.commit,
     now: now.commit,
     overwrite,
-    except: keptDocuments(state.settings.mode, state.document),
+    except: sparedIn(state),
     left: to.left ?? [],
   };
   const restored = await engine.workspace.restore(order);

@@ -46,7 +46,12 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
     const more = showsProgress[state.settings.mode] || state.settings.mode === 'plan' ? { status, attempts } : {};
     return [{ id, done: status === 'done', skipped: status === 'skipped', ...more }];
   });
-  const saved = await engine.source.save(marks);
+  // A task that was reworded stands under another id there; for one that is gone its id may be somebody else's.
+  const shown = marks.flatMap(mark => {
+    const { absent = false, called = mark.id } = findTask(state.tasks, mark.id) ?? {};
+    return absent ? [] : [{ ...mark, id: called }];
+  });
+  const saved = await engine.source.save(shown);
   if (saved.type === 'failed')
     post({ type: 'saved', marks, hash: '', failed: saved.problems[0]?.message ?? 'unknown' });
   else

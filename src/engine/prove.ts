@@ -3,7 +3,7 @@ import type { CheckOutcome } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
 import type { Doubt } from '../core/work.ts';
 import type { Span } from '../ports/workspace.ts';
-import { documentInput } from './document.ts';
+import { documentAfter } from './document.ts';
 import type { Perform, Workplace } from './workplace.ts';
 
 type Ran =
@@ -99,19 +99,12 @@ function damaged({ post }: Workplace, iteration: number, detail: string): void {
   post({ type: 'escalate', question, because: 'the protected files cannot be trusted' });
 }
 
-/** A document that was edited while the checks ran was edited by what they ran. */
-async function readDocument({ engine, post }: Workplace, iteration: number): Promise<void> {
-  const loaded = await engine.source.load();
-  if (loaded.type !== 'loaded') return;
-  post(documentInput(loaded, iteration));
-}
-
 export const check: Perform<'check'> = async ({ iteration, task }, place, stop) => {
   const { engine, state, post } = place;
   const ran = await runChecks(place, task, directoryOf(place, task), stop);
   if (ran.type === 'stopped') return;
   if (ran.type === 'damaged') return damaged(place, iteration, ran.problem);
-  await readDocument(place, iteration);
+  await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
   const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
   const wrote = now !== '' && now !== state.newest?.tree && !state.settings.forked;

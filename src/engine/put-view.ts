@@ -16,8 +16,12 @@ async function standing(path: string): Promise<string> {
   return real ?? (above === path ? path : standing(above));
 }
 
-/** Undefined: written, or already there. Else why it was not. */
-export async function putView(roots: readonly string[], { path, text, once }: ViewFile): Promise<string | undefined> {
+/** Undefined: written, or already there. Else why it was not; it never throws, for a view is in nobody's way. */
+export async function putView(roots: readonly string[], file: ViewFile): Promise<string | undefined> {
+  return put(roots, file).catch((error: Error) => `${file.path} could not be written (${error.message})`);
+}
+
+async function put(roots: readonly string[], { path, text, once }: ViewFile): Promise<string | undefined> {
   const real = await Promise.all(roots.map(root => realpath(root).catch(() => root)));
   const folder = await standing(path);
   if (!real.some(root => isInside(root, folder))) return `${path} lies behind a link that leads out of the folder`;

@@ -2,6 +2,7 @@
 import { keyOf } from '../core/decide-action.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
+import { identify, knownTasks } from '../core/identity.ts';
 import type { Input } from '../core/input.ts';
 import type { Limits } from '../core/limits.ts';
 import { type LiveIteration, noUsage, type State, totalTokens } from '../core/state.ts';
@@ -9,7 +10,7 @@ import { findTask } from '../core/task.ts';
 import { takeCharacters } from '../core/text.ts';
 import type { Activity, Assignment } from '../ports/performer.ts';
 import type { SpoolWriter } from '../ports/spool.ts';
-import { documentInput } from './document.ts';
+import { documentAfter } from './document.ts';
 import type { Engine } from './engine.ts';
 import { sparingly } from './sparingly.ts';
 import type { Workplace } from './workplace.ts';
@@ -92,17 +93,14 @@ interface End {
 }
 
 /** What an agent did to the document is a claim about its own task, and drift for every other. */
-async function readDocument(engine: Engine, live: LiveIteration, post: Post): Promise<readonly string[]> {
-  const loaded = await engine.source.load();
-  if (loaded.type === 'failed') {
-    const saved = await engine.source.save([]);
-    if (saved.type === 'saved' && saved.restored !== undefined)
-      post({ type: 'saved', marks: [], hash: saved.hash, restored: saved.restored });
-    return [];
-  }
-  if (loaded.type === 'unchanged') return [];
-  post(documentInput(loaded, live.iteration));
-  return loaded.document.tasks.some(task => task.id === live.task && task.done) ? [live.task] : [];
+async function readDocument(
+  { engine, state, post }: Pick<Workplace, 'engine' | 'state' | 'post'>,
+  live: LiveIteration,
+): Promise<readonly string[]> {
+  const document = await documentAfter(engine.source, live.iteration, post);
+  if (document === undefined) return [];
+  const { specs } = identify(knownTasks(state.tasks), document.tasks, live.task);
+  return specs.some(task => task.id === live.task && task.done) ? [live.task] : [];
 }
 
 interface Heard {
@@ -259,6 +257,6 @@ export async function supervise(
   };
   spool.end(performed);
   await engine.source.tidy?.();
-  const statusEdits = await readDocument(engine, live, post);
+  const statusEdits = await readDocument({ engine, state, post }, live);
   post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });
 }

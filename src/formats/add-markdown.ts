@@ -27,10 +27,18 @@ const below = ({ description, criteria }: NewTask, indent: string, bullet: strin
   ...criteria.map(criterion => `${indent}${bullet}[ ] ${criterion}`),
 ];
 
-/** Below the last open item: people keep what is done at the end. */
-function lastOpen(items: readonly ChecklistItem[]): ChecklistItem {
-  return items.findLast(item => boxMeaning(item.state) === 'open') ?? items.at(-1)!;
+const doneHeading = /^\W*(?:done|completed?|finished|archived?)\b/i;
+
+/** The heading above it, where that says that what follows is over. */
+function doneAbove(lines: readonly MarkdownLine[], item: ChecklistItem): MarkdownLine | undefined {
+  const above = lines.slice(0, item.line - 1).findLast(line => heading(line) !== undefined);
+  return above !== undefined && doneHeading.test(heading(above)?.text ?? '') ? above : undefined;
 }
+
+/** Below the last open item: people keep what is done at the end. Without one, below the last that is not filed as done. */
+const lastOpen = (lines: readonly MarkdownLine[], items: readonly ChecklistItem[]): ChecklistItem | undefined =>
+  items.findLast(item => boxMeaning(item.state) === 'open') ??
+  items.findLast(item => doneAbove(lines, item) === undefined);
 
 /** `**US-001:** ` becomes `**US-002:** `, `Task 3: ` becomes `Task 4: `. */
 function labelLike(text: string, id: string): string {
@@ -44,21 +52,28 @@ function labelLike(text: string, id: string): string {
   return leadingId(`${made}x`)?.id === id ? made : `${id}: `;
 }
 
-function withItem(
-  text: string,
-  lines: readonly MarkdownLine[],
-  item: ChecklistItem,
-  task: NewTask,
-  id?: string,
-): string {
+/** The new item, written like this one. */
+function itemLike(lines: readonly MarkdownLine[], item: ChecklistItem, task: NewTask, id?: string): readonly string[] {
   const line = lines[item.line - 1]!;
   const box = boxLine(line)!;
   const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
   const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
   const label = id === undefined ? '' : labelLike(box.text, id);
   const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
-  const added = [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
-  return withLines(text, lines[itemEnd(lines, item.line - 1)]!, added);
+  return [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
+}
+
+function withItem(text: string, items: readonly ChecklistItem[], task: NewTask, id?: string): string {
+  const lines = markdownLines(text);
+  const open = lastOpen(lines, items);
+  if (open !== undefined)
+    return withLines(text, lines[itemEnd(lines, open.line - 1)]!, itemLike(lines, open, task, id));
+  // All there is has been filed as done: what is not goes before that.
+  const [first] = items;
+  const { start } = doneAbove(lines, first!)!;
+  const lineEnd = lineEndOf(text);
+  const added = [...itemLike(lines, items.at(-1)!, task, id), '', ''].join(lineEnd);
+  return withEdits(text, [{ start, end: start, text: added }]);
 }
 
 export const checklistAdder: Adder = {
@@ -68,12 +83,11 @@ export const checklistAdder: Adder = {
   needsId: false,
 
   open(text) {
-    const lines = markdownLines(text);
-    const items = checklistItems(lines);
+    const items = checklistItems(markdownLines(text));
     return {
       // A list whose last item has no id of its own goes without.
       writtenIds: items.at(-1)?.id === undefined ? [] : items.flatMap(item => item.id ?? []),
-      put: (task, id) => withItem(text, lines, lastOpen(items), task, id),
+      put: (task, id) => withItem(text, items, task, id),
     };
   },
 };

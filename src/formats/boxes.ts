@@ -1,6 +1,5 @@
 // What the character in a box means, and which one a mark puts there.
-import type { TaskSpec } from '../core/task.ts';
-import type { FormatOptions, TaskMark } from '../ports/source.ts';
+import type { TaskMark } from '../ports/source.ts';
 
 export type BoxMeaning = 'open' | 'done' | 'skipped' | 'blocked';
 
@@ -27,14 +26,6 @@ export function markMeans(mark: TaskMark, now: BoxMeaning): BoxMeaning {
   if (mark.skipped) return 'skipped';
   if (mark.status === 'blocked' || (mark.status === undefined && now === 'blocked')) return 'blocked';
   return 'open';
-}
-
-/** Nobody knows who ticked a box before there was a record; only a person can say that it is right (B48). */
-export function watchTicked(tasks: readonly TaskSpec[], options: FormatOptions): readonly string[] {
-  const ticked = tasks.filter(task => task.done || task.skipped);
-  if (options.acceptTicked === true || ticked.length === 0) return [];
-  const what = ticked.length === 1 ? `Task ${ticked[0]!.id} is` : `${ticked.length} of ${tasks.length} tasks are`;
-  return [`${what} ticked already, without a record of it, and will not be worked on. Untick what is not done.`];
 }
 
 export const boxCharacter: Readonly<Record<BoxMeaning, string>> = {

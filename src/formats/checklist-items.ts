@@ -1,11 +1,13 @@
 // Finds the items of a checklist in its lines: their title, the id that they begin with, and what is indented below them.
 import { boxMeaning } from './boxes.ts';
-import { boxLine, type MarkdownLine } from './markdown-lines.ts';
+import { boxLine, heading, type MarkdownLine } from './markdown-lines.ts';
 
 export interface ChecklistItem {
   /** The id that the text begins with, if it does. */
   readonly id?: string;
   readonly title: string;
+  /** The heading that it stands under; empty before the first. */
+  readonly under: string;
   readonly state: string;
   /** Where the character in the box stands. */
   readonly offset: number;
@@ -54,6 +56,7 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
   const items: ChecklistItem[] = [];
   let open: { readonly box: ChecklistItem; readonly columns: number; readonly below: MarkdownLine[] } | undefined;
   let wasCode = false;
+  let under = '';
   const close = (): void => {
     if (open !== undefined) items.push(withBelow(open.box, open.below));
     open = undefined;
@@ -72,6 +75,7 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
       continue;
     }
     close();
+    under = heading(line)?.text ?? under;
     const box = boxLine(line);
     if (box === undefined || box.text === '' || boxMeaning(box.state) === undefined) continue;
     const leading = leadingId(box.text);
@@ -79,6 +83,7 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
       box: {
         ...(leading === undefined ? {} : { id: leading.id }),
         title: leading?.rest ?? box.text,
+        under,
         state: box.state,
         offset: box.offset,
         line: row + 1,

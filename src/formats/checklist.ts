@@ -1,7 +1,7 @@
 // Markdown checklists (fix_plan.md, TODO lists): each box that stands in no other is a task, what is indented below belongs to it.
 import type { TaskSpec } from '../core/task.ts';
-import type { Format, FormatOptions, Parsed } from '../ports/source.ts';
-import { boxCharacter, boxMeaning, markMeans, watchTicked } from './boxes.ts';
+import type { Format, Parsed } from '../ports/source.ts';
+import { boxCharacter, boxMeaning, markMeans } from './boxes.ts';
 import { type ChecklistItem, checklistItems, lineSentence } from './checklist-items.ts';
 import { heading, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
 import { ProblemList } from './problem-list.ts';
@@ -39,7 +39,7 @@ function withIds(items: readonly ChecklistItem[]): readonly { readonly item: Che
   return items.map(item => ({ item, id: item.id ?? giver.idFor(item.title) }));
 }
 
-function parseChecklist(text: string, options: FormatOptions = {}): Parsed {
+function parseChecklist(text: string): Parsed {
   const problems = new ProblemList();
   if (text.length > textCharsMax) {
     problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
@@ -64,8 +64,7 @@ function parseChecklist(text: string, options: FormatOptions = {}): Parsed {
   });
   if (problems.count > 0) return { ok: false, problems: problems.located(text) };
   const title = lines.map(line => heading(line)?.text ?? '').find(each => each !== '') ?? 'Checklist';
-  const notices = [...watchTicked(tasks, options), ...watchHidden(lines)];
-  return { ok: true, document: { project: title, goal: title, tasks, notices } };
+  return { ok: true, document: { project: title, goal: title, tasks, notices: watchHidden(lines) } };
 }
 
 function toTask(item: ChecklistItem, id: string): TaskSpec {
@@ -78,6 +77,7 @@ function toTask(item: ChecklistItem, id: string): TaskSpec {
     dependsOn: [],
     done: meaning === 'done',
     skipped: meaning === 'skipped',
+    ...(item.id === undefined ? { under: item.under } : {}),
     ...(meaning === 'blocked' ? { blocked: true } : {}),
   };
 }

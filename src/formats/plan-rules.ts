@@ -1,4 +1,5 @@
 // The rules that a plan must keep: all that are broken are told at once, before a person approves it and before anything is done.
+import { pathProblem } from '../core/step-path.ts';
 import type { Order, TaskSpec } from '../core/task.ts';
 import type { ParsedDocument } from '../ports/source.ts';
 import type { FrontMatter } from './frontmatter.ts';
@@ -15,10 +16,8 @@ const textCharsMax = 16 * 1024 * 1024;
 const descriptionCharsMax = 1000;
 const messageCharsMax = 64 * 1024;
 const contentCharsMax = 1024 * 1024;
-const pathCharsMax = 1024;
 const mcpType = /^mcp_[a-z0-9_]{1,60}$/;
 const toolPattern = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/;
-const control = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** The fields that each kind of action reads, and those that it cannot do without. */
 const fieldsOf: Readonly<
@@ -240,10 +239,10 @@ class StepReader {
   private path(): string {
     const value = this.read('File', oneLine) ?? '';
     const field = this.fields.get('File');
-    const isWrong = value === '' || value.length > pathCharsMax || control.test(value);
-    if (field !== undefined && isWrong) {
+    const problem = pathProblem(value);
+    if (field !== undefined && problem !== undefined) {
       const fix = 'Write a path inside the vault or the repository.';
-      this.problems.add(field.start, `File of step ${this.step.number} is no path: ${shown(value)}.`, fix);
+      this.problems.add(field.start, `File of step ${this.step.number} ${problem}: ${shown(value)}.`, fix);
     }
     return value;
   }

@@ -1,7 +1,6 @@
 // PROMPT.md: the whole text is one task, and a box of its own says whether it is complete.
 import { takeCharacters } from '../core/text.ts';
-import type { Format, FormatOptions, Parsed, ParsedDocument, TaskMark } from '../ports/source.ts';
-import { watchTicked } from './boxes.ts';
+import type { Format, Parsed, ParsedDocument, TaskMark } from '../ports/source.ts';
 import { type FrontMatter, readFrontMatter } from './frontmatter.ts';
 import { byteOrderMark } from './json-text.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
@@ -13,39 +12,24 @@ import { readWishes } from './wishes.ts';
 /** An agent reads all of it in every iteration. */
 const promptCharsMax = 1024 * 1024;
 const titleCharsMax = 120;
-const goalCharsMax = 500;
+const id = 'prompt';
 
-export interface PromptFormatSettings {
-  /** The id of its one task. */
-  readonly id: string;
-  /** File names, in any case, that are such a document whatever they hold. */
-  readonly names: readonly string[];
-}
+export const prompt: Format = {
+  name: id,
 
-export function promptFormat({ id, names }: PromptFormatSettings): Format {
-  const known = new Set(names.map(name => name.toLowerCase()));
-  return {
-    name: id,
+  recognises(fileName, text) {
+    const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1).toLowerCase();
+    if (name === 'prompt.md') return true;
+    return name.endsWith('.md') && text.includes('TASK_COMPLETE') && findBoxes(markdownLines(text)).length > 0;
+  },
 
-    recognises(fileName, text) {
-      const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1).toLowerCase();
-      if (known.has(name)) return true;
-      return name.endsWith('.md') && text.includes('TASK_COMPLETE') && findBoxes(markdownLines(text)).length > 0;
-    },
+  parse: parsePrompt,
 
-    parse: (text, options = {}) => parsePrompt(text, id, options),
-
-    mark(text, marks) {
-      const mark = marks.findLast(each => each.id === id);
-      return mark === undefined ? text : markPrompt(text, mark);
-    },
-  };
-}
-
-export const prompt: Format = promptFormat({ id: 'prompt', names: ['PROMPT.md'] });
-
-/** Goals lie in our own folder under names that we choose. */
-export const goalFormat: Format = promptFormat({ id: 'goal', names: ['GOAL.md'] });
+  mark(text, marks) {
+    const mark = marks.findLast(each => each.id === id);
+    return mark === undefined ? text : markPrompt(text, mark);
+  },
+};
 
 const boxPattern = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?\[([ xX-])\][ \t]*TASK_COMPLETE[ \t]*$/;
 
@@ -87,7 +71,7 @@ function bodyOf(text: string): Body {
   return { start, lines: markdownLines(text, start), matter: matter.ok ? matter : undefined, notices };
 }
 
-function parsePrompt(text: string, id: string, options: FormatOptions): Parsed {
+function parsePrompt(text: string): Parsed {
   const problems = new ProblemList();
   if (text.length > promptCharsMax) {
     problems.add(0, 'The document is larger than 1 MB.', 'Shorten it: agents read all of it each time.');
@@ -103,14 +87,13 @@ function parsePrompt(text: string, id: string, options: FormatOptions): Parsed {
   }
   if (problems.count > 0) return { ok: false, problems: problems.located(text) };
   const title = titleOf(lines, boxes);
-  const goal = id === 'goal' ? shortened(description, goalCharsMax) : title;
   const state = stateOf(boxes);
   const task = { id, title, description, criteria: [], dependsOn: [], done: state === 'x', skipped: state === '-' };
   const document: ParsedDocument = {
     project: title,
-    goal,
+    goal: title,
     tasks: [task],
-    notices: [...notices, ...watchTicked([task], options), ...watchHidden(lines, positionAt(text, start).line)],
+    notices: [...notices, ...watchHidden(lines, positionAt(text, start).line)],
     ...(wishes === undefined ? {} : { wishes }),
   };
   return { ok: true, document };
@@ -135,7 +118,7 @@ function titleOf(lines: readonly MarkdownLine[], boxes: readonly Box[]): string 
 }
 
 /** On one line, cut between words. */
-function shortened(text: string, charsMax: number): string {
+export function shortened(text: string, charsMax: number): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= charsMax) return line;
   const cut = takeCharacters(line, charsMax - 1);

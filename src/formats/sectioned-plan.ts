@@ -1,7 +1,7 @@
 // Plans whose tasks are sections ("### Task 1: …", as ralphex writes them): a section is done when all of its boxes are ticked.
 import type { TaskSpec } from '../core/task.ts';
-import type { Format, FormatOptions, Parsed, TaskMark } from '../ports/source.ts';
-import { type BoxMeaning, boxCharacter, boxMeaning, watchTicked } from './boxes.ts';
+import type { Format, Parsed, TaskMark } from '../ports/source.ts';
+import { type BoxMeaning, boxCharacter, boxMeaning } from './boxes.ts';
 import { belowOf, lineSentence } from './checklist-items.ts';
 import { boxLine, heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
 import { ProblemList } from './problem-list.ts';
@@ -112,7 +112,7 @@ function editsFor(boxes: readonly SectionBox[], mark: TaskMark): readonly Edit[]
   return changed.map(({ offset }) => ({ start: offset, end: offset + 1, text: wanted }));
 }
 
-function parseSectionedPlan(text: string, options: FormatOptions = {}): Parsed {
+function parseSectionedPlan(text: string): Parsed {
   const problems = new ProblemList();
   if (text.length > textCharsMax) {
     problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
@@ -139,7 +139,7 @@ function parseSectionedPlan(text: string, options: FormatOptions = {}): Parsed {
   if (problems.count > 0) return { ok: false, problems: problems.located(text) };
   const title = lines.map(line => heading(line)).find(each => each?.depth === 1)?.text || 'Plan';
   const stray = strayBoxes === 0 ? [] : [`${strayBoxes} boxes stand in no task section and are no tasks.`];
-  const notices = [...stray, ...watchTicked(tasks, options), ...watchHidden(lines)];
+  const notices = [...stray, ...watchHidden(lines)];
   return { ok: true, document: { project: title, goal: title, tasks, notices } };
 }
 

@@ -136,6 +136,7 @@ class TaskReader {
       dependsOn: [...new Set(this.list(task, keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
       done: status === 'done',
       skipped: status === 'skipped',
+      ...(task.value['id'] === undefined ? { under: '' } : {}),
       ...(status === 'blocked' ? { blocked: true } : {}),
     };
   }

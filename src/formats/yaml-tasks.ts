@@ -9,13 +9,17 @@ import { idsOf, keyOf, meaningOf, readTasks, statusKeyOf, type TaskMap, type Yam
 import { readYaml, type YamlText } from './yaml-text.ts';
 
 const textCharsMax = 4 * 1024 * 1024;
+/** The first line that says something is an item. */
+const bareList = /^\uFEFF?(?:(?:[ \t]*(?:#[^\n]*)?|---[^\n]*)\n)*[ \t]*-[ \t]/;
+const taskKey = /^ {0,6}(?:-[ \t]+)?(?:title|task|status|completed|done|passes|skipped)[ \t]*:/m;
 
 export const yamlTasks: Format = {
   name: 'yaml-tasks',
 
   recognises(fileName, text) {
     if (!/\.ya?ml$/i.test(fileName)) return false;
-    return /^tasks[ \t]*:/m.test(text) || /^[ \t]*-[ \t]+(?:id|title|name|task)[ \t]*:/m.test(text);
+    // A bare list of names may be anything, a playbook for one: something in it must speak of tasks.
+    return /^tasks[ \t]*:/m.test(text) || (bareList.test(text) && taskKey.test(text));
   },
 
   parse(text) {

@@ -6,9 +6,19 @@ import { prdInstructions } from '../prompts/prd.ts';
 import type { Mode } from './mode.ts';
 import { prdMode } from './prd.ts';
 
-export const listMode: Mode = {
+const listMode: Mode = {
   ...prdMode,
   formats: [yamlTasks, sectionedPlan, checklist],
   // They may lie anywhere: no PROMPT.md is left beside them.
   instructions: { name: 'PROMPT.md', within: 'document', text: prdInstructions, isWritten: false },
 };
+
+/** What is YAML by its name is read as such, whatever it holds: then its faults are those of a list. */
+export const listModeFor = (document: string): Mode =>
+  /\.ya?ml$/i.test(document) ? { ...listMode, formats: [yamlTasks] } : listMode;
+
+/** People name lists so; of other Markdown files the boxes may be no work for an agent. */
+export const isListName = (name: string): boolean =>
+  /(?:^|[^a-z])(?:to-?dos?|tasks?|plans?|fix(?:es)?|check-?lists?|backlogs?|lists?|steps?|stories|issues|bugs|roadmap|prd)(?:[^a-z]|$)/i.test(
+    name,
+  );

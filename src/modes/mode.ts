@@ -1,7 +1,7 @@
 // What makes a mode: data over the one loop. No mode has a loop or an effect of its own.
 import type { ModeName } from '../core/limits.ts';
 import type { LiveIteration, State } from '../core/state.ts';
-import type { Format } from '../ports/source.ts';
+import type { Format, ParsedDocument } from '../ports/source.ts';
 import type { PromptText } from '../prompts/iteration.ts';
 import type { ModeView } from '../views/mode-view.ts';
 
@@ -12,6 +12,8 @@ export interface Mode {
   /** The user's standing words; absent: the document says all. */
   readonly instructions?: Instructions;
   readonly prompt: (state: State, live: LiveIteration, instructions: string, facts?: PromptFacts) => PromptText;
+  /** What an iteration has spoiled in its document, although that can be read; absent: nothing ever. */
+  readonly damage?: (before: ParsedDocument, now: ParsedDocument) => string | undefined;
   /** Each prompt is kept here too, in the folder of work, as prompt_N.md. */
   readonly promptsFolder?: string;
   /** What it shows beside status.json and report.json. */

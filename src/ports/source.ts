@@ -63,7 +63,13 @@ export interface Format {
 export type Loaded =
   /** Same inode, size, mtime and ctime as at the last load or save: nothing was read. */
   | { readonly type: 'unchanged' }
-  | { readonly type: 'loaded'; readonly document: ParsedDocument; readonly hash: string }
+  | {
+      readonly type: 'loaded';
+      readonly document: ParsedDocument;
+      readonly hash: string;
+      /** What an iteration made of it may not stand: the next `save` puts the last good version back. */
+      readonly isDamaged?: true;
+    }
   | { readonly type: 'failed'; readonly problems: readonly Problem[] };
 
 export type Saved =
@@ -76,7 +82,8 @@ export type Saved =
 
 /** Contract: `load` never writes. `save` is atomic (old or new bytes, never a mix) and keeps every byte it need not change. */
 export interface TaskSource {
-  load(): Promise<Loaded>;
+  /** `isDuring`: an iteration or its checks may have written it. */
+  load(isDuring?: boolean): Promise<Loaded>;
   save(marks: readonly TaskMark[]): Promise<Saved>;
   /** The user's instructions beside the document (PROMPT.md), re-read when changed. */
   instructions(): Promise<string>;

@@ -66,6 +66,13 @@ export interface LoopRow {
   readonly endedAt: number | null;
 }
 
+export interface LoopFilter {
+  readonly document?: string;
+  /** The `projectId` that it began with: a plan's id. */
+  readonly project?: string;
+  readonly open?: boolean;
+}
+
 export interface Mail {
   readonly id: number;
   readonly loop: string;
@@ -100,7 +107,7 @@ export interface Store {
   /** One page of events after `after`, oldest first (1,000 unless told), so that no reader holds a snapshot for long. */
   read(loop: string, after?: number, most?: number): Promise<readonly Recorded[]>;
   /** Newest first. */
-  loops(filter?: { readonly document?: string; readonly open?: boolean }): Promise<readonly LoopRow[]>;
+  loops(filter?: LoopFilter): Promise<readonly LoopRow[]>;
   /** Events of one loop (or all) from a cursor on, then new ones as they come, until `stop`. */
   follow(from: { readonly cursor: number; readonly loop?: string }, stop: AbortSignal): AsyncIterable<Recorded>;
   /** Takes the lease when it is free or its holder is dead; otherwise says who holds it. */

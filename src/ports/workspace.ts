@@ -47,7 +47,7 @@ export interface RestoreOrder {
   readonly overwrite?: boolean;
   /** What the checkpoint `to` did not hold: never deleted, nor anything below. */
   readonly left?: readonly string[];
-  /** Absolute paths that stay as they are: the task document belongs to its person, and its statuses to the ledger. */
+  /** Absolute paths that stay as they are, with all below them: the task document, and in a plan what actions made. */
   readonly except?: readonly string[];
 }
 

@@ -147,8 +147,9 @@ function foldersAbove(path: string): readonly string[] {
   return parent === path ? [] : [parent, ...foldersAbove(parent)];
 }
 
-/** What is not there cannot be made read-only, and git takes these for the same when they are empty. */
+/** What is not there cannot be made read-only, and these mean the same when they are empty. */
 const makers: Readonly<Record<string, (path: string) => void>> = {
+  Approved: path => mkdirSync(path, { recursive: true }),
   hooks: path => mkdirSync(path),
   'config.worktree': path => writeFileSync(path, '', { flag: 'wx' }),
 };

@@ -1,6 +1,7 @@
 // The prompt of goal mode (seed 000): a goal, six phases, the items of the agent's own report, and where it stands now.
 import { prefixHash } from '../core/context.ts';
 import { continuationPrompt } from '../core/continuation.ts';
+import { plural } from '../core/format.ts';
 import { phaseNow } from '../core/phase.ts';
 import type { Phase } from '../core/signal.ts';
 import type { LiveIteration, State } from '../core/state.ts';
@@ -52,6 +53,7 @@ const introduction = [
 ].join('\n');
 
 function endSection(state: State): string {
+  const { noProgressIterations } = state.settings.limits;
   return [
     '## How an iteration ends',
     '',
@@ -62,7 +64,9 @@ function endSection(state: State): string {
     '- When every item is completed, none is pending or blocked, and the goal is reached in full: report the phase `complete`,',
     `  and make this the very last line, exactly: \`<promise>${state.settings.promise}</promise>\``,
     '- Both must be completely true. Do not write them to get out of the loop, not even when you are stuck: then ask.',
-    '- With a pending item in the same report they are refused.',
+    '- With a pending or blocked item in your report they are refused; without a report of yours the last one counts. What is',
+    '  blocked and needed, ask about; what is not needed is no item.',
+    `- Report each time: when ${plural(noProgressIterations, 'iteration')} in a row name${noProgressIterations === 1 ? 's' : ''} no newly completed item and no later phase, the loop is ended.`,
     `- ${proofLine(state)}`,
     '- To ask for a fresh context before you are finished, start a line with `<handoff>why</handoff>`, after your report.',
   ].join('\n');

@@ -42,7 +42,7 @@ export function refusalSection(state: State, task: Task): string {
   if (task.rejection !== undefined)
     parts.push(`The last claim that ${task.id} is done was not accepted:\n${quoted(task.rejection)}`);
   if (state.refusal !== undefined) parts.push(`About the last iteration's closing words:\n${quoted(state.refusal)}`);
-  if (state.repetition !== undefined)
+  if (state.repetition !== undefined && state.lastIteration?.task === task.id)
     parts.push(`You may be going in circles (${state.repetition.detail}). Try something different.`);
   return parts.length === 0 ? '' : ['## Not accepted last time', '', parts.join('\n\n')].join('\n');
 }
@@ -50,6 +50,14 @@ export function refusalSection(state: State, task: Task): string {
 /** What every mode says about claims: the exact words, and that they must be true. */
 export function protocolSection(state: State): string {
   const { promise, checks } = state.settings;
+  // What is ticked in a worktree is ticked in a copy.
+  const copy =
+    state.branch === undefined
+      ? []
+      : [
+          '- You work in a copy of the repository, and the task document in it is a copy that nobody reads: do not edit it, also',
+          '  where you are told above that you may. Only your last message counts.',
+        ];
   const proof =
     checks.length === 0
       ? 'No check is configured, so your word is recorded as unverified: be exact.'
@@ -66,6 +74,7 @@ export function protocolSection(state: State): string {
     '- Both statements must be completely true. Do not write them to get out of the loop, not even when you are stuck:',
     '  then use the escalation block instead.',
     `- ${proof}`,
+    ...copy,
     '- To ask for a fresh context, start a line with `<handoff>why</handoff>`.',
     '- For whoever goes on after you, write one report before those lines: `<report>` at the start of a line, one JSON object,',
     '  `</report>`. It is told as your own account and proves nothing. Leave out what you have nothing to say about:',

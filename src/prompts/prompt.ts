@@ -10,11 +10,25 @@ import { askingSection, joined, memorySection, momentLine, proofLine, reportLine
 
 const scratchpadCharsMax = 8_000;
 
-/** The box can be ticked in a PROMPT.md; the state file of another tool has none, and there only the last message counts. */
-function boxPlace({ document }: State): string {
+/**
+ * The box can be ticked in a PROMPT.md that the agent reaches. The state file of another tool has none, and in a worktree lies
+ * only a copy: there the last message alone counts.
+ */
+function boxLines({ document, directory, branch }: State): readonly string[] {
+  const inside = `${directory}/`;
+  const path = document.startsWith(inside) ? document.slice(inside.length) : '';
   const name = document.slice(document.lastIndexOf('/') + 1);
-  const isState = name === '' || name.toLowerCase().startsWith('ralph-loop');
-  return isState ? 'in your last message' : `in \`${name}\` itself, or in your last message`;
+  const hasBox = path !== '' && branch === undefined && !name.toLowerCase().startsWith('ralph-loop');
+  if (hasBox)
+    return [
+      `- a ticked box, \`- [x] TASK_COMPLETE\`: on a line of its own in \`${path}\`, or as the very last line of your last`,
+      `  message (change nothing else in \`${path}\`: it is put back), or`,
+    ];
+  const copy =
+    branch === undefined
+      ? []
+      : [`  (you work in a copy of the repository: leave \`${name}\` in it alone, nobody reads it)`];
+  return ['- a ticked box, `- [x] TASK_COMPLETE`, as the very last line of your last message, or', ...copy];
 }
 
 function loopSection(state: State): string {
@@ -36,7 +50,7 @@ function loopSection(state: State): string {
     '',
     'Only when all that is asked above is done, and not before, say so in one of two ways:',
     '',
-    `- a ticked box, on a line of its own, ${boxPlace(state)}: \`- [x] TASK_COMPLETE\`, or`,
+    ...boxLines(state),
     `- this as the very last line of your last message, exactly: \`<promise>${state.settings.promise}</promise>\``,
     '',
     'It must be completely true. Do not say it to get out of the loop, not even when you are stuck: then ask.',

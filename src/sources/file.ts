@@ -35,6 +35,8 @@ export interface FileSourceSettings {
   readonly instructions?: InstructionsFile;
   /** Signal files that an iteration may leave; removed when it has ended. */
   readonly signals?: readonly string[];
+  /** What an iteration has spoiled although the document can be read, as the end of a sentence about it. */
+  readonly damage?: (before: ParsedDocument, now: ParsedDocument) => string | undefined;
 }
 
 /** What touches the disk, so that a test can count the reads and let the writes fail. */
@@ -71,7 +73,7 @@ export function fileSource(settings: FileSourceSettings, disk: Partial<FileAcces
     return result;
   };
   return {
-    load: () => inTurn(() => file.load()),
+    load: isDuring => inTurn(() => file.load(isDuring)),
     save: marks => inTurn(() => file.save(marks)),
     instructions: () => inTurn(instructions),
     tidy: async () => {
@@ -85,20 +87,34 @@ class DocumentFile {
   private readonly disk: FileAccess;
   private known: Known | undefined;
   private copiedHash = '';
+  /** The version of the file that may not stand, and why. */
+  private damaged: { readonly identity: FileIdentity; readonly why: string } | undefined;
 
   constructor(settings: FileSourceSettings, disk: FileAccess) {
     this.settings = settings;
     this.disk = disk;
   }
 
-  async load(): Promise<Loaded> {
+  async load(isDuring = false): Promise<Loaded> {
     if (this.known?.isTold && (await this.isKnown())) return { type: 'unchanged' };
     const read = await this.read(this.settings.path);
     if (read.type !== 'good') return { type: 'failed', problems: read.problems };
+    const why = isDuring ? this.damageOf(read.document) : undefined;
+    if (why !== undefined && read.known.identity !== undefined && this.known !== undefined) {
+      this.damaged = { identity: read.known.identity, why };
+      return { type: 'loaded', document: read.document, hash: this.known.hash, isDamaged: true };
+    }
     this.known = { ...read.known, isTold: true };
     const notice = await this.keepCopy(read.bytes, read.known);
     const document = notice === undefined ? read.document : withNotice(read.document, notice);
     return { type: 'loaded', document, hash: read.known.hash };
+  }
+
+  private damageOf(document: ParsedDocument): string | undefined {
+    const { damage, format, options } = this.settings;
+    if (damage === undefined || this.known === undefined) return undefined;
+    const before = format.parse(this.known.text, options);
+    return before.ok ? damage(before.document, document) : undefined;
   }
 
   async save(marks: readonly TaskMark[]): Promise<Saved> {
@@ -110,7 +126,11 @@ class DocumentFile {
   }
 
   private async trySave(marks: readonly TaskMark[]): Promise<Saved | 'changed'> {
-    if (this.known && (await this.isKnown())) return this.write(this.known, marks, { expected: this.known.identity });
+    const identity = await identify(this.settings.path);
+    if (this.known && identity !== undefined && identity === this.known.identity)
+      return this.write(this.known, marks, { expected: identity });
+    if (this.known && identity !== undefined && identity === this.damaged?.identity)
+      return this.putBack(this.known, marks, { why: this.damaged.why, as: 'edited', expected: identity }, []);
     const read = await this.read(this.settings.path);
     if (read.type === 'good') return this.write(read.known, marks, { expected: read.known.identity });
     if (read.type === 'unusable') return { type: 'failed', problems: read.problems };
@@ -167,20 +187,31 @@ class DocumentFile {
     if (bad.type === 'missing') {
       return this.write(good, marks, { restored: `${name} was gone, so Ralph put its last good version back.` });
     }
-    const brokenPath = `${this.settings.copyPath}.broken`;
+    return this.putBack(good, marks, { why: `was broken (${sentence(bad.problems)})`, as: 'broken' }, bad.problems);
+  }
+
+  /** What the file holds is kept aside first: a person may have written it. */
+  private async putBack(
+    good: Known,
+    marks: readonly TaskMark[],
+    { why, as, expected }: { readonly why: string; readonly as: 'broken' | 'edited'; readonly expected?: FileIdentity },
+    problems: readonly Problem[],
+  ): Promise<Saved | 'changed'> {
+    const { path, copyPath } = this.settings;
+    const asidePath = `${copyPath}.${as}`;
     try {
-      await mkdir(dirname(brokenPath), { recursive: true });
+      await mkdir(dirname(asidePath), { recursive: true });
       const bytes = await readFile(path);
       const text = bytes.toString('utf8');
       const shown = this.redacted(text);
-      await writeFile(brokenPath, shown === text ? bytes : shown, { mode: 0o600 });
+      await writeFile(asidePath, shown === text ? bytes : shown, { mode: 0o600 });
     } catch (error) {
-      return { type: 'failed', problems: [...bad.problems, writeProblem(brokenPath, error)] };
+      return { type: 'failed', problems: [...problems, writeProblem(asidePath, error)] };
     }
     const restored =
-      `${name} was broken (${sentence(bad.problems)}), so Ralph put its last good version back ` +
-      `and kept the broken one as ${visible(brokenPath)}.`;
-    return this.write(good, marks, { restored });
+      `${visible(basename(path))} ${why}, so Ralph put its last good version back ` +
+      `and kept the ${as} one as ${visible(asidePath)}.`;
+    return this.write(good, marks, { restored, expected });
   }
 
   private redacted(text: string): string {

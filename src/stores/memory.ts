@@ -8,6 +8,7 @@ import type {
   Lease,
   Leased,
   Ledger,
+  LoopFilter,
   LoopRow,
   Mail,
   Mailbox,
@@ -129,12 +130,15 @@ class MemoryLedger implements Store, Mailbox {
     return this.#loops.get(loop)?.events.slice(after, after + most) ?? [];
   }
 
-  async loops(filter: { readonly document?: string; readonly open?: boolean } = {}): Promise<readonly LoopRow[]> {
+  async loops(filter: LoopFilter = {}): Promise<readonly LoopRow[]> {
     const rows: LoopRow[] = [];
     for (const [loop, { facts, events }] of this.#loops) {
       if (facts === undefined) continue;
       if (filter.document !== undefined && facts.document !== filter.document) continue;
       if (filter.open !== undefined && filter.open !== (facts.reason === null)) continue;
+      const first = events[0]?.event;
+      const project = first?.type === 'loop.started' ? first.projectId : undefined;
+      if (filter.project !== undefined && project !== filter.project) continue;
       rows.push({ loop, seq: events.length, ...facts });
     }
     return rows.reverse().sort((one, other) => other.startedAt - one.startedAt);

@@ -118,18 +118,39 @@ export interface UndoTarget {
   readonly because: string;
 }
 
-/** Without steps the last act is undone, which may be a restore; steps count iterations whose work stands in the tree. */
-export function undoTarget(list: CheckpointList, steps?: number): UndoTarget | undefined {
+/** Those who only looked, and left the tree as it was. */
+export const onlyLooked =
+  ({ rows, iterations }: CheckpointList, isReader: (task: string) => boolean) =>
+  (iteration: number): boolean => {
+    const { before, after } = iterations.get(iteration) ?? {};
+    const [began, ended] = [before, after].map(number => rows.find(one => one.number === number));
+    return ended?.task !== undefined && isReader(ended.task) && ended.tree === began?.tree;
+  };
+
+/**
+ * Without steps the last act is undone, which may be a restore; else the last iteration that did not only look. Steps count
+ * iterations whose work stands in the tree, whoever they are.
+ */
+export function undoTarget(
+  list: CheckpointList,
+  steps?: number,
+  isIdle: (iteration: number) => boolean = () => false,
+): UndoTarget | undefined {
   const { lastRestore, isRestored } = list;
   if (steps === undefined && isRestored && lastRestore !== undefined) {
     return { number: lastRestore.before, because: `undo: takes back the restore of checkpoint ${lastRestore.to}` };
   }
   let last = list.standing;
   for (let step = 1; step < (steps ?? 1); step += 1) last = last?.below;
+  while (steps === undefined && last !== undefined && isIdle(last.iteration)) last = last.below;
   if (last === undefined) return undefined;
   const newest = list.standing?.iteration ?? last.iteration;
   const what =
-    last.iteration === newest ? `iteration ${newest}` : `the iterations since ${last.iteration}, ${steps} in all`;
+    last.iteration === newest
+      ? `iteration ${newest}`
+      : steps === undefined
+        ? `iteration ${last.iteration} and those after it, which only looked`
+        : `the iterations since ${last.iteration}, ${steps} in all`;
   return { number: last.before, because: `undo: takes back ${what}` };
 }
 

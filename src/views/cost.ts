@@ -2,6 +2,10 @@
 import { formatUsd } from '../core/format.ts';
 import { type State, totalTokens } from '../core/state.ts';
 
+/** Before the first iteration is over nobody knows whether anything will be reported. */
+export const isCostKnown = ({ usage, iterationsEnded }: State): boolean =>
+  iterationsEnded > 0 || totalTokens(usage) > 0 || usage.costUsdMicros > 0;
+
 export function costWords({ usage, iterationsEnded }: State): string {
   if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterationsEnded > 0) return 'cost not reported';
   return `${formatUsd(usage.costUsdMicros)}${usage.estimated ? ' est.' : ''}`;

@@ -4,7 +4,7 @@ import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
-import type { TerminationReason } from '../core/termination.ts';
+import type { Termination, TerminationReason } from '../core/termination.ts';
 import { costWords } from './cost.ts';
 import { standingWords } from './step-words.ts';
 
@@ -23,31 +23,48 @@ interface EndRow {
   readonly next: (state: State) => readonly string[];
 }
 
-/** The limit that was met, twice as high: a line that works as it is typed. */
-function raised({ ended: end, settings: { limits }, usage, iterations }: State): string {
+/** The limit that was met, twice as high: a line that works as it is typed. Undefined where none can be raised. */
+export function raisedLimit(
+  { settings: { limits }, usage, iterations }: State,
+  { reason, because }: Termination,
+): string | undefined {
   const twice = (used: number, max: number | null, unit: number): number =>
     Math.ceil((2 * Math.max(used, max ?? 0)) / unit);
-  const because = end?.because ?? '';
+  if (!limitReasons.includes(reason) || /--max-average-duration|\(--rounds\)/.test(because)) return undefined;
   if (because.includes('--max-tokens')) return `--max-tokens ${twice(totalTokens(usage), limits.tokensMax, 1)}`;
   if (because.includes('--deadline')) return '--deadline HH:MM';
-  if (end?.reason === 'max_duration') return `--max-duration ${twice(0, limits.durationMsMax, 60_000)}m`;
-  if (end?.reason === 'max_iterations') return `--max-iterations ${twice(iterations, limits.iterationsMax, 1)}`;
+  if (reason === 'max_duration') return `--max-duration ${twice(0, limits.durationMsMax, 60_000)}m`;
+  if (reason === 'max_iterations') return `--max-iterations ${twice(iterations, limits.iterationsMax, 1)}`;
   return `--max-cost ${twice(usage.costUsdMicros, limits.costUsdMicrosMax, 1_000_000)}`;
 }
-const resume = (state: State): readonly string[] => [
-  `ralph resume ${state.name} ${raised(state)}   # go on, counters kept`,
-  `ralph report ${state.name}`,
-];
+/** A loop that is reopened does not run by itself. */
+const thenRun = 'then the same command; counters kept';
+const resume = (state: State): readonly string[] => {
+  const raised = state.ended && raisedLimit(state, state.ended);
+  // An average is no limit that could be raised for a loop that is over.
+  if (raised === undefined)
+    return [...lookAt(state).slice(0, 2), 'the same command with --new   # starts over, with new counters'];
+  return [`ralph resume ${state.name} ${raised}   # ${thenRun}`, `ralph report ${state.name}`];
+};
 const lookAt = (state: State): readonly string[] => [
   `ralph explain ${state.name}   # why, step by step`,
   `ralph logs ${state.name}      # what the agent said`,
-  `ralph resume ${state.name}    # when the cause is mended: reopens this loop, its questions and counters`,
+  `ralph resume ${state.name}    # when the cause is mended, ${thenRun}`,
 ];
 
+/** A plan of actions alone: no agent works in it. */
+export const hasOnlyDeeds = ({ settings }: State): boolean =>
+  settings.mode === 'plan' && settings.performers.length === 0;
+
 /** Where checkpoints were made: what changed, and the way back. */
-function wayBack({ name, checkpointsMade, iterations, settings, branch }: State): readonly string[] {
-  if (checkpointsMade === 0 || iterations === 0) return [];
-  const undo = settings.forked ? [] : [`ralph undo ${name}   # takes the last iteration back`];
+function wayBack(state: State): readonly string[] {
+  const { name, checkpointsMade, iterations, settings, branch } = state;
+  if (checkpointsMade === 0 || iterations === 0 || hasOnlyDeeds(state)) return [];
+  const isPutAway = settings.mode === 'plan' && state.ended?.reason === 'goal_achieved';
+  const undo =
+    settings.forked || isPutAway
+      ? []
+      : [`ralph undo ${name}   # takes the last ${settings.review === null ? 'iteration' : 'fix'} back`];
   const merge = branch === undefined ? [] : [`git merge ${branch}   # brings its work into your branch`];
   return [`ralph diff ${name}   # what it changed`, ...undo, ...merge];
 }
@@ -70,12 +87,7 @@ const rows: Readonly<Record<TerminationReason, EndRow>> = {
   consecutive_errors: { exitCode: 6, words: 'Stopped: too many errors in a row', next: lookAt },
   budget_exhausted: { exitCode: 4, words: 'Stopped: the money is used up', next: resume },
   max_iterations: { exitCode: 3, words: 'Stopped: all iterations are used up', next: resume },
-  max_duration: {
-    exitCode: 3,
-    words: 'Stopped: the time is used up',
-    // An average is no limit that could be raised for a loop that is over.
-    next: state => (state.ended?.because.includes('--max-average-duration') ? lookAt(state) : resume(state)),
-  },
+  max_duration: { exitCode: 3, words: 'Stopped: the time is used up', next: resume },
   no_progress: { exitCode: 6, words: 'Stopped: no progress', next: lookAt },
 };
 
@@ -106,7 +118,7 @@ function effort(state: State): string {
   const { stepwise } = state.settings;
   const uncommitted = stepwise ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
   const onWord = stepwise ? '' : `${plural(unverified, 'task')} `;
-  const isDeeds = state.settings.mode === 'plan' && state.settings.performers.length === 0; // nobody who costs anything
+  const isDeeds = hasOnlyDeeds(state); // nobody who costs anything
   const parts = [
     plural(state.iterations, 'iteration'),
     ...(isDeeds ? [] : [costWords(state)]),
@@ -122,7 +134,7 @@ const unachievedReview: EndRow = {
   words: 'Over, but not done',
   next: state => [
     // What an undo has opened again can be gone on with.
-    ...(reviewShortfall(state) === undefined ? [`ralph resume ${state.name}   # go on, counters kept`] : []),
+    ...(reviewShortfall(state) === undefined ? [`ralph resume ${state.name}   # ${thenRun}`] : []),
     'the same command with --new   # reviews the document as it is now, with new rounds',
     `ralph report ${state.name}`,
   ],
@@ -138,8 +150,11 @@ function rowOf(state: State, reason: TerminationReason): EndRow {
 }
 
 /** Tasks that rest on an agent's word; in a review that reached its end, reviewers looked at all of it again. */
-export const unverifiedIn = (state: State): number =>
+const unverifiedIn = (state: State): number =>
   state.settings.review !== null && isReviewAchieved(state) ? 0 : progress(state.tasks).unverified;
+
+/** Something was done, and nothing of it rests on a word alone. */
+export const isVerified = (state: State): boolean => progress(state.tasks).done > 0 && unverifiedIn(state) === 0;
 
 /** `requireChecks`: unverified work is then not a success (exit 8). */
 export function endingOf(state: State, requireChecks = false): Ending {
@@ -188,7 +203,7 @@ export function outcomeOf(state: State, requireChecks: boolean, exitCode: number
     name: state.name,
     reason: state.ended?.reason ?? '',
     exit_code: exitCode,
-    verified: unverifiedIn(state) === 0,
+    verified: isVerified(state),
     summary: endingOf(state, requireChecks).sentence,
     tasks: { total, done, skipped, open },
     iterations: state.iterations,
@@ -209,7 +224,7 @@ function standing(state: State): Ending {
     sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
     next: [
       `ralph inbox`,
-      `ralph answer ${state.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3' : '--text'}, --skip, --retry, --abort`,
+      `ralph answer ${state.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3, --abort' : '--text, --skip, --retry, --abort'}`,
     ],
   };
 }

@@ -5,7 +5,7 @@ import type { Report } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import { costWords } from './cost.ts';
-import { endingOf, unverifiedIn } from './ending.ts';
+import { endingOf, isVerified } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
 import { type IterationStatus, type LoopStatus, StatusView } from './status.ts';
 
@@ -102,7 +102,7 @@ export class ReportView {
       goal: state.goal,
       reason: state.ended?.reason ?? '',
       summary: endingOf(state).sentence,
-      verified: unverifiedIn(state) === 0,
+      verified: isVerified(state),
       items: [...items, ...(state.settings.mode === 'goal' ? reportedItems(this.lastReport) : [])],
       iterations: status.iterations.map((row, at) => ({ ...row, task: '', performer: '', ...workers[at] })),
       tokens: { input: status.total_input_tokens, output: status.total_output_tokens },

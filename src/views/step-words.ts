@@ -3,13 +3,17 @@ import { plural } from '../core/format.ts';
 import { phaseNow } from '../core/phase.ts';
 import type { Report } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
+import { openTasks } from '../core/task.ts';
 
-/** `2 of 3 items completed`, as the agent reports them; nothing while it has named none. */
-function itemWords({ report, settings }: State): string | undefined {
+/** `2 of 3 items completed`, as the agent reports them: a claim, once a check has refused it. Nothing while it has named none. */
+function itemWords({ report, settings, tasks }: State): string | undefined {
   if (!settings.stepwise || report === undefined) return undefined;
   const { completed, pending, blocked } = report;
   const total = completed.length + pending.length + blocked.length;
-  return total === 0 ? undefined : `${completed.length} of ${plural(total, 'item')} completed`;
+  const isRefused = openTasks(tasks).some(task => task.claimFailed);
+  return total === 0
+    ? undefined
+    : `${completed.length} of ${plural(total, 'item')} ${isRefused ? 'claimed' : 'completed'}`;
 }
 
 /** What an iteration begins with. */

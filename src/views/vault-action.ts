@@ -28,6 +28,7 @@ function troubleText({ task, what, detail }: Trouble): readonly string[] {
 export function blockedText(state: State, found: readonly Trouble[], fileName: string): string {
   const first = found.find(one => one.task !== undefined)?.task;
   const step = first === undefined ? currentStep(state) : stepNumber(first.id);
+  if (state.ended?.reason === 'goal_achieved') return leftOutText(state, fileName);
   const isEffect = state.escalations[0]?.kind === 'effect';
   const isAsked = state.escalations.length > 0;
   return [
@@ -50,6 +51,27 @@ export function blockedText(state: State, found: readonly Trouble[], fileName: s
     ...(state.escalations[0]?.options ?? []).map((option, at) => `   - ${at + 1}: ${inline(option)}`),
     ...commandLines(state),
     `4. Go on: \`ralph plan run ${nameOf(state)}\` (a running \`ralph plan watch\` does it by itself)`,
+    '',
+  ].join('\n');
+}
+
+/** Over, and nothing of it was done. */
+function leftOutText(state: State, fileName: string): string {
+  return [
+    frontMatter({ plan_id: fileId(state.projectId), step_num: 0, severity: 'medium', action_required: true }),
+    '',
+    '# Plan left out: nothing of it was done',
+    '',
+    `**Plan:** ${inline(state.goal)}`,
+    '',
+    `Every step of ${noteLink(fileName)} was left out, so it was not put into Done, and its loop is over.`,
+    '',
+    '## Recovery',
+    '',
+    ...numbered([
+      'Not wanted any more: delete the plan, or move it away, and this note with it',
+      'Wanted after all: give it a `plan_id` of its own, untick its boxes, and approve it anew: `ralph plan approve FILE`',
+    ]),
     '',
   ].join('\n');
 }

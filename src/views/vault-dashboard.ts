@@ -6,7 +6,7 @@ import { inline } from './vault-text.ts';
 export interface DashboardRow {
   readonly plan: string;
   readonly objective: string;
-  readonly status: PlanStatus | 'awaiting_approval' | 'approved' | 'stopped' | 'broken';
+  readonly status: PlanStatus | 'awaiting_approval' | 'approved' | 'stopped' | 'left_out' | 'broken';
   readonly completed: number;
   readonly total: number;
   readonly iterations: number;
@@ -24,6 +24,7 @@ const order: readonly DashboardRow['status'][] = [
   'approved',
   'awaiting_approval',
   'stopped',
+  'left_out',
   'completed',
 ];
 const completedMax = 100;

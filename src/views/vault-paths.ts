@@ -1,16 +1,5 @@
 // Where everything of a vault lies: the folders of seed 004, and the root as a function of a plan's own path.
 
-/** The folders that a vault consists of (seed 004). */
-export const vaultFolders = [
-  'Plans',
-  'Pending_Approval',
-  'Approved',
-  'In_Progress',
-  'Needs_Action',
-  'Done',
-  'Logs',
-] as const;
-
 const planFolders: readonly string[] = ['Plans', 'Pending_Approval', 'Approved', 'Done'];
 const idCharsMax = 100;
 

@@ -1,6 +1,6 @@
 // What a plan's loop is to its vault: seed 004's four statuses, and everything for which somebody must act.
 import type { State } from '../core/state.ts';
-import { allTasks, findTask, readyTasks, type Task } from '../core/task.ts';
+import { allTasks, findTask, progress, readyTasks, type Task } from '../core/task.ts';
 import { endedByLimit } from './ending.ts';
 
 /** Seed 004. */
@@ -12,8 +12,12 @@ const cannotGoOn = (state: State): boolean =>
   state.claims.length === 0 &&
   (state.escalations.some(one => one.kind === 'approval') || readyTasks(state.tasks, 1).length === 0);
 
+/** Over, and a step of it was done: a plan that was left out altogether is no plan that was carried out. */
+export const isCarriedOut = ({ ended, tasks }: State): boolean =>
+  ended?.reason === 'goal_achieved' && progress(tasks).done > 0;
+
 export function planStatus(state: State): PlanStatus {
-  if (state.ended?.reason === 'goal_achieved') return 'completed';
+  if (isCarriedOut(state)) return 'completed';
   if (endedByLimit(state)) return 'escalated';
   return state.ended !== undefined || cannotGoOn(state) ? 'blocked' : 'executing';
 }
@@ -40,7 +44,9 @@ export interface Trouble {
 
 /** Why a person must look: steps that were given up, questions that are open, an end that nobody wanted. */
 export function troubles(state: State, errors: ReadonlyMap<string, string>): readonly Trouble[] {
-  if (state.ended?.reason === 'goal_achieved') return [];
+  if (isCarriedOut(state)) return [];
+  if (state.ended?.reason === 'goal_achieved')
+    return [{ what: 'Every step was left out: nothing of this plan was done', detail: '' }];
   const failed = [...allTasks(state.tasks)]
     .filter(task => task.status === 'blocked')
     .map(task => ({ task, what: task.parked ?? 'given up', detail: errors.get(task.id) ?? '' }));

@@ -9,7 +9,7 @@ import type { ModeView, ViewFile } from './mode-view.ts';
 import { sentenceOf } from './timeline.ts';
 import { blockedText, brokenText, escalatedText } from './vault-action.ts';
 import { fileId, type VaultPaths, vaultPaths } from './vault-paths.ts';
-import { currentStep, planStatus, stepNumber, troubles } from './vault-status.ts';
+import { currentStep, isCarriedOut, planStatus, stepNumber, troubles } from './vault-status.ts';
 import { frontMatter, inline } from './vault-text.ts';
 
 const logLinesMax = 1_000;
@@ -101,7 +101,7 @@ export class VaultView implements ModeView {
   files(state: State): readonly ViewFile[] {
     const id = state.projectId;
     const isBegun = state.iterations > 0 || state.escalations.length > 0 || state.ended !== undefined;
-    const isUnderWay = isBegun && state.ended?.reason !== 'goal_achieved';
+    const isUnderWay = isBegun && !isCarriedOut(state);
     const found = troubles(state, this.errors);
     const isEscalated = planStatus(state) === 'escalated';
     return [

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFile } from '../../src/actions/create-file.ts';
@@ -57,10 +57,16 @@ async function make({ repository, vault }: Stage, path: string, content = 'text\
 describe('a file that a plan asks for', () => {
   it('is made with its folders, in the repository or in the vault that plans call vault', async () => {
     const at = stage();
-    expect(await make(at, 'docs/new/a.md', 'é\n')).toEqual({ type: 'ended', message: 'Made "docs/new/a.md".' });
+    const message = `Made "docs/new/a.md" in ${JSON.stringify(realpathSync(at.repository))}.`;
+    expect(await make(at, 'docs/new/a.md', 'é\n')).toEqual({ type: 'ended', message });
     expect(readFileSync(join(at.repository, 'docs/new/a.md'), 'utf8')).toBe('é\n');
     await make(at, 'vault/Pending_Approval/Calendar/b.md');
     expect(readdirSync(join(at.vault, 'Pending_Approval/Calendar'))).toEqual(['b.md']);
+    await make(at, 'Needs_Action/d.md'); // whoever names a folder of the vault means that one
+    expect([readdirSync(join(at.vault, 'Needs_Action')), existsSync(join(at.repository, 'Needs_Action'))]).toEqual([
+      ['d.md'],
+      false,
+    ]);
     await make(at, join(at.vault, 'c.md'));
     expect(existsSync(join(at.vault, 'c.md'))).toBe(true);
   });
@@ -153,7 +159,7 @@ describe('a path is refused as invalid, before any record,', () => {
     const at = stage();
     mkdirSync(join(at.repository, 'docs'));
     symlinkSync('docs', join(at.repository, 'linked'));
-    expect((await make(at, 'linked/a.md')).message).toBe('Made "docs/a.md".');
+    expect((await make(at, 'linked/a.md')).message).toContain('Made "docs/a.md" in ');
     symlinkSync(join(at.outside, 'target.md'), join(at.repository, 'b.md'));
     expect((await make(at, 'b.md')).failure).toMatchObject({
       kind: 'refused',
@@ -166,4 +172,24 @@ describe('a path is refused as invalid, before any record,', () => {
     expect((await make(at, 'docs/a.md/c.md')).failure?.kind).toBe('refused');
     expect(readdirSync(at.outside)).toEqual([]);
   });
+});
+
+it.each([
+  ['vault/Approved/Plans/next.md', 'the folder of approved plans'],
+  ['vault/approved/next.md', 'the folder of approved plans'],
+  ['.ralph/prompts/review-adversarial.md', '.ralph'],
+  ['docs/.claude/settings.json', '.claude'],
+])('makes nothing that the next agent or a watch would obey: %s', async (path, where) => {
+  const at = stage();
+  const { failure } = await make(at, path);
+  expect(failure).toMatchObject({ kind: 'invalid', detail: expect.stringContaining(`leads into ${where}`) });
+  expect([readdirSync(at.vault), readdirSync(at.repository)]).toEqual([[], ['.git']]);
+});
+
+it('knows the folder of approved plans also before there is a vault, and inside the repository', async () => {
+  const { repository } = stage();
+  const at = { repository, vault: join(repository, 'vault'), outside: '' };
+  for (const path of ['vault/Approved/Plans/next.md', join(repository, 'vault/Approved/next.md')])
+    expect((await make(at, path)).failure?.detail).toContain('approved plans');
+  expect((await make(at, 'vault/Plans/next.md')).failure).toBeUndefined();
 });

@@ -38,6 +38,18 @@ describe('what is asked for', () => {
     });
   });
 
+  it('protects the approved plans of a vault, and what else is named', () => {
+    const directory = scratch();
+    for (const name of ['vault/Approved', 'vault/Plans', 'Approved'])
+      mkdirSync(join(directory, name), { recursive: true });
+    const asked = confinementFor({ config: { sandbox: 'auto' }, ...place, directory, readOnly: ['/etc/mcp.json'] });
+    expect(asked?.readOnly.slice(-2)).toEqual([join(directory, 'vault/Approved'), '/etc/mcp.json']);
+    mkdirSync(join(directory, 'Plans'));
+    expect(confinementFor({ config: { sandbox: 'auto' }, ...place, directory })?.readOnly).toContain(
+      join(directory, 'Approved'),
+    );
+  });
+
   it('leaves the work folder open when it lies in our home, but not one beside it with a similar name', () => {
     const inside = { ...place, directory: '/home/ada/ralph/work' };
     expect(confinementFor({ config: { sandbox: 'auto' }, ...inside })?.writable).toEqual(['/home/ada/ralph/work']);

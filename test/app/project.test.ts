@@ -1,5 +1,14 @@
 // Proves how a project begins: only inside its folder, never over what is there, and with prompts that can be used.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -147,14 +156,43 @@ describe('a prompt of one’s own', () => {
   });
 });
 
-it('what an earlier loop left is moved aside for a new one, and nothing is made when there is nothing', async () => {
-  const paths = await initProject(directory, 'shop');
-  expect(await keepEarlier(paths, 'loop-1')).toEqual([]);
-  expect(existsSync(join(paths.folder, 'earlier'))).toBe(false);
-  writeFileSync(paths.state, '[1]');
-  writeFileSync(paths.results, 'old');
-  expect(await keepEarlier(paths, 'loop-1')).toEqual(['state.json', 'results.md']);
-  expect(readFileSync(join(paths.folder, 'earlier/loop-1/state.json'), 'utf8')).toBe('[1]');
-  expect(existsSync(paths.state)).toBe(false);
-  expect(existsSync(paths.spec)).toBe(true);
+describe('what an earlier execution left', () => {
+  const said: string[] = [];
+  const keep = (document: string, label = 'loop-1') =>
+    keepEarlier(document, label, sentence => void said.push(sentence));
+  beforeEach(() => void said.splice(0));
+
+  it('is moved aside for a new one, and that is said; nothing is made when there is nothing', async () => {
+    const paths = await initProject(directory, 'shop');
+    await keep(paths.tasks);
+    expect([existsSync(join(paths.folder, 'earlier')), said]).toEqual([false, []]);
+    writeFileSync(paths.state, '[1]');
+    writeFileSync(paths.results, 'old');
+    await keep(paths.tasks);
+    expect(said).toEqual([expect.stringMatching(/\(state\.json, results\.md\) is kept in .*shop\/earlier\/loop-1\.$/)]);
+    expect(readFileSync(join(paths.folder, 'earlier/loop-1/state.json'), 'utf8')).toBe('[1]');
+    expect([existsSync(paths.state), existsSync(paths.spec)]).toEqual([false, true]);
+  });
+
+  it('given tasks.json anywhere else, then files beside it are somebody else’s and stay', async () => {
+    writeFileSync(join(directory, 'state.json'), 'mine');
+    await keep(join(directory, 'tasks.json'));
+    expect(readFileSync(join(directory, 'state.json'), 'utf8')).toBe('mine');
+    expect([existsSync(join(directory, 'earlier')), said]).toEqual([false, []]);
+  });
+
+  it.each([
+    ['earlier', 'a link', (path: string, to: string) => symlinkSync(to, path)],
+    ['earlier', 'no folder', (path: string) => writeFileSync(path, '')],
+    ['earlier/loop-1', 'a link', (path: string, to: string) => symlinkSync(to, path)],
+  ])('given that %s is %s, then that is said and nothing is moved', async (name, what, put) => {
+    const paths = await initProject(directory, 'shop');
+    writeFileSync(paths.state, '[1]');
+    const elsewhere = join(directory, 'elsewhere');
+    mkdirSync(elsewhere);
+    if (name.includes('/')) mkdirSync(join(paths.folder, 'earlier'));
+    put(join(paths.folder, name), elsewhere);
+    await expect(keep(paths.tasks)).rejects.toThrow(new RegExp(`${name} is ${what}`));
+    expect([readFileSync(paths.state, 'utf8'), readdirSync(elsewhere)]).toEqual(['[1]', []]);
+  });
 });

@@ -1,10 +1,10 @@
 // Plans as files: found, approved, moved and put away, each step whole again after a crash between two of them.
-import { linkSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { approvePlan, findPlan, finishPlan, lintPlanFile, makeVault } from '../../src/app/vault.ts';
 import { type PlanFile, readPlan, unseenIn } from '../../src/app/vault-files.ts';
-import { loopOfPlan } from '../../src/app/vault-loops.ts';
+import { loopOfPlan, refreshDashboard } from '../../src/app/vault-loops.ts';
 import { planText, type VaultPlace, vaultPlace } from './vault-kit.ts';
 
 let place: VaultPlace;
@@ -22,12 +22,12 @@ async function planAt(path: string): Promise<PlanFile> {
 async function approve(path: string) {
   const { root, ledger, record } = place;
   const plan = await planAt(path);
-  const loop = await loopOfPlan(ledger, root, plan);
+  const loop = await loopOfPlan(ledger, plan);
   return approvePlan({ root, plan, loop, by: 'ada', because: 'she read it', record });
 }
 
 async function finish(path: string, id = 'plan_a') {
-  const loop = await loopOfPlan(place.ledger, place.root, { path, id });
+  const loop = await loopOfPlan(place.ledger, { path, id });
   return finishPlan(place.ledger, place.root, loop!);
 }
 
@@ -37,7 +37,7 @@ describe('approving', () => {
     expect(path).toBe(join(place.root, 'Approved/Plans/a.md'));
     expect(place.list('Plans')).toEqual([]);
     const plan = await planAt(path);
-    const { state } = (await loopOfPlan(place.ledger, place.root, plan))!;
+    const { state } = (await loopOfPlan(place.ledger, plan))!;
     expect(state.approval).toMatchObject({ hash: plan.hash, by: 'ada', because: 'she read it' });
     expect(plan.hash).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -131,6 +131,50 @@ describe('finishing', () => {
     place.put('Approved/Plans/a.md', planText('plan_b'));
     expect(await finish(path)).toEqual({});
     expect(place.read('Approved/Plans/a.md')).toBe(planText('plan_b'));
+  });
+});
+
+describe('links that lead out of the vault', () => {
+  const outside = (name: string): string => join(dirname(place.root), name);
+
+  it('are not followed by a view: not by the dashboard, the log or a note', async () => {
+    const { path } = await approve(place.put('Plans/a.md', planText('plan_a')));
+    await place.run(path, true);
+    mkdirSync(outside('logs'));
+    for (const name of ['mine', 'notes']) writeFileSync(outside(name), 'mine');
+    mkdirSync(join(place.root, 'Needs_Action'), { recursive: true });
+    for (const [target, name] of [
+      ['mine', 'Dashboard.md'],
+      ['notes', 'Needs_Action/plan_blocked_plan_a.md'],
+      ['logs', 'Logs'],
+    ] as const) {
+      rmSync(join(place.root, name), { recursive: true, force: true });
+      symlinkSync(outside(target), join(place.root, name));
+    }
+    await finish(path);
+    expect([readFileSync(outside('mine'), 'utf8'), readFileSync(outside('notes'), 'utf8')]).toEqual(['mine', 'mine']);
+    expect(readdirSync(outside('logs'))).toEqual([]);
+    expect(await refreshDashboard(place.ledger, place.root)).toContain('Dashboard.md is no plain file');
+  });
+
+  it('take no plan away: it stays where it ran, and that is said', async () => {
+    const { path } = await approve(place.put('Plans/a.md', planText('plan_a')));
+    await place.run(path);
+    mkdirSync(outside('attic'));
+    rmSync(join(place.root, 'Done'), { recursive: true, force: true });
+    symlinkSync(outside('attic'), join(place.root, 'Done'));
+    expect(await finish(path)).toEqual({ path, problem: expect.stringContaining('leads out of the vault') });
+    expect([readdirSync(outside('attic')), place.list('Approved/Plans')]).toEqual([[], ['a.md']]);
+  });
+
+  it('make no vault, and approve nothing', async () => {
+    mkdirSync(outside('attic'));
+    const path = place.put('Plans/a.md', planText('plan_a'));
+    rmSync(join(place.root, 'Approved'), { recursive: true, force: true });
+    symlinkSync(outside('attic'), join(place.root, 'Approved'));
+    await expect(approve(path)).rejects.toThrow(/leads out of the vault/);
+    await expect(makeVault(place.root)).rejects.toThrow(/Approved is a link that leads out/);
+    expect([readdirSync(outside('attic')), place.list('Plans')]).toEqual([[], ['a.md']]);
   });
 });
 

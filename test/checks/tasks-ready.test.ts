@@ -37,6 +37,7 @@ const run = (round: number | undefined, parse: (text: string) => Parsed = projec
     read: readText,
     parse,
     isUntouched: text => isUntouchedSpec(text, 'shop'),
+    overBefore: new Set(['old']),
   }).run(folder, stop, round === undefined ? undefined : rounds[round - 1]) as Promise<CheckResult>;
 
 const write = (name: string, content: string | Buffer): void => writeFileSync(join(folder, name), content);
@@ -112,6 +113,19 @@ describe('the last round', () => {
     expect(passed).toBe(false);
     expect(detail).toMatch(words);
   });
+
+  it.each([{ status: 'completed' }, { status: 'blocked' }, { skipped: true }, { attempts: 1 }])(
+    'is refused with a task that says %j, because nobody has worked yet',
+    async claim => {
+      const tasks = ['T1', 'old'].map(id => ({ id, title: id, description: '', dependencies: [], ...claim }));
+      write('tasks.json', JSON.stringify({ project_name: 'shop', version: 1, tasks }));
+      const { passed, detail } = await run(2);
+      expect(passed).toBe(false);
+      expect(detail).toBe(
+        'tasks.json: Nobody has worked on T1 yet. Write "status": "pending", and no attempts.', // `old` was over before
+      );
+    },
+  );
 
   it('names everything that is wrong, in both files', async () => {
     write('spec.md', '');

@@ -40,9 +40,12 @@ export function holderOf(id: string, more: Partial<Holder> = {}): Holder {
 
 const stopAsked = (by: string): Event => ({ type: 'stop.asked', at: 5, by, because: 'asked' });
 export const guidance = (text: string): Event => ({ type: 'guidance.given', at: 6, text, by: 'ann', because: 'told' });
-export function loopStarted(loop: string, more: { readonly document?: string; readonly at?: number } = {}): Event {
+export function loopStarted(
+  loop: string,
+  more: { readonly document?: string; readonly projectId?: string; readonly at?: number } = {},
+): Event {
   const names = { name: `name of ${loop}`, goal: 'work', document: more.document ?? 'PRD.json', directory: 'project' };
-  const ids = { projectId: 'project', taskId: 'task', by: 'ann' };
+  const ids = { projectId: more.projectId ?? 'project', taskId: 'task', by: 'ann' };
   return { type: 'loop.started', at: more.at ?? 1, loop, ...names, ...ids, settings: defaultSettings('prd') };
 }
 const loopEnded: Event = { type: 'loop.ended', at: 9, reason: 'goal_achieved', because: 'all tasks are done' };
@@ -189,6 +192,15 @@ export function storeContract(
         expect((await store.loops({ open: true })).map(({ loop }) => loop)).toEqual(['a']);
         expect((await store.loops({ open: false })).map(({ loop }) => loop)).toEqual(['b']);
         expect((await store.loops({ document: 'two.json' })).map(({ loop }) => loop)).toEqual(['b']);
+      });
+
+      it('lists the loops of one project, whatever their documents are', async () => {
+        await store.append('a', 0, [loopStarted('a', { at: 1, document: 'one.md', projectId: 'plan_1' })]);
+        await store.append('b', 0, [loopStarted('b', { at: 2, document: 'two.md', projectId: 'plan_2' })]);
+        await store.append('c', 0, [loopStarted('c', { at: 3, document: 'three.md', projectId: 'plan_1' }), loopEnded]);
+        expect((await store.loops({ project: 'plan_1' })).map(({ loop }) => loop)).toEqual(['c', 'a']);
+        expect((await store.loops({ project: 'plan_1', open: true })).map(({ loop }) => loop)).toEqual(['a']);
+        expect(await store.loops({ project: 'plan_' })).toEqual([]);
       });
 
       it('lists an ended loop as open again when it was resumed', async () => {

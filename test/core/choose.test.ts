@@ -147,6 +147,14 @@ describe('a performer named for a task or a phase', () => {
     expect(next(story)).toEqual(['A by pi']);
   });
 
+  it('given a goal, then the one for the phase that comes now: planning at first, then what follows the last report', () => {
+    const phases = { planning: 'gemini', implementing: 'pi' };
+    const story = new Story({ ...two, mode: 'goal', stepwise: true, performersByPhase: phases }, [spec('goal')]);
+    expect(next(story)).toEqual(['goal by gemini']);
+    story.iteration('goal', says('<report>{"phase": "planning", "pending": ["form"]}</report>'), 'gemini');
+    expect(next(story)).toEqual(['goal by pi']);
+  });
+
   it('given a task called like a property of every object, then nothing is named for it', () => {
     const story = new Story(two, [spec('constructor')]);
     expect(next(story)).toEqual(['constructor by claude']);

@@ -171,3 +171,61 @@ it('dependencies that are edited while an iteration runs are not taken', () => {
   expect(only(events, 'task.kept').task).toBe('B');
   expect(story.task('B').dependsOn).toEqual(['A']);
 });
+
+describe('a document that is the task', () => {
+  const task = (description: string, part: object = {}) => spec('prompt', { description, criteria: [], ...part });
+  const stepwise = (mode: 'prompt' | 'goal'): Story => {
+    const story = new Story({ mode, stepwise: true }, [task('Build the shop.')]);
+    story.begin('prompt');
+    return story;
+  };
+
+  it.each(['prompt', 'goal'] as const)(
+    'in mode %s: an edit while an iteration runs is not taken, and recorded',
+    mode => {
+      const story = stepwise(mode);
+      const events = read(story, [task('Say done.', { title: 'Easy' })], 'h2', 1);
+      expect(only(events, 'task.kept')).toMatchObject({
+        task: 'prompt',
+        because: expect.stringContaining('the task itself was edited during iteration 1 and is not taken'),
+      });
+      expect(story.task('prompt')).toMatchObject({ title: 'Title of prompt', description: 'Build the shop.' });
+      expect(types(read(story, [task('Say done.', { title: 'Easy' })], 'h2', 1))).not.toContain('task.kept');
+    },
+  );
+
+  it('keeps its words when the same edit is read again later, and takes what a person writes between iterations', () => {
+    const story = stepwise('prompt');
+    read(story, [task('Say done.')], 'h2', 1);
+    story.performed(says('not yet'));
+    read(story, [task('Say done.')], 'h2');
+    expect(story.task('prompt').description).toBe('Build the shop.');
+    read(story, [task('Build the shop, with a cart.')], 'h3');
+    expect(story.task('prompt').description).toBe('Build the shop, with a cart.');
+  });
+
+  it('is claimed by its box, whatever else was edited', () => {
+    const story = stepwise('prompt');
+    expect(types(read(story, [task('Say done.', { done: true })], 'h2', 1))).not.toContain('signal.read');
+    story.performed(says('I ticked it.', { statusEdits: ['prompt'] }));
+    expect(story.task('prompt')).toMatchObject({ status: 'done', description: 'Build the shop.' });
+  });
+
+  it('when it is a goal: its words never change, and a text without a mark is no drift', () => {
+    const story = new Story({ mode: 'goal', stepwise: true }, [spec('goal', { description: 'Build the shop.' })]);
+    story.iteration('goal', claims('goal'));
+    story.saved();
+    expect(types(read(story, [spec('goal', { description: 'Another goal.' })], 'h2'))).toEqual(['tasks.loaded']);
+    expect(story.task('goal')).toMatchObject({ status: 'done', description: 'Build the shop.' });
+  });
+});
+
+it('an edit that is not taken is told to whoever works next, not only to the one that made it', () => {
+  const story = new Story({}, [spec('A')]);
+  story.begin('A');
+  story.when({ type: 'document', tasks: [spec('A', { criteria: ['it exists'] })], hash: 'h2', during: 1 });
+  story.performed(says('not yet'));
+  story.begin('A');
+  const told = story.state.guidance.filter(one => one.iteration === 2).map(one => one.text);
+  expect(told).toEqual([expect.stringContaining('what A must meet')]);
+});

@@ -248,4 +248,12 @@ describe('usage', () => {
     story.iteration('A', { ...failed('process'), usage: usd(3) });
     expect(story.state.usage.costUsdMicros).toBe(3_000_000);
   });
+
+  it('given more than can be counted, iteration after iteration, then the sum stays a number', () => {
+    const story = new Story({ limits: { costUsdMicrosMax: null } }, [spec('A')]);
+    const usage = { ...noUsage, inputTokens: Number.MAX_VALUE, costUsdMicros: 1e300 };
+    for (let at = 0; at < 2; at += 1) story.iteration('A', says('x', { usage }));
+    expect(story.state.usage.inputTokens).toBe(2 * Number.MAX_SAFE_INTEGER);
+    expect(story.state.usage.costUsdMicros).toBe(2 * Number.MAX_SAFE_INTEGER);
+  });
 });

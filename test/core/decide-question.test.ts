@@ -123,6 +123,14 @@ describe('our own questions', () => {
     expect(story.effectKeys()).toEqual(['ask:E1']);
   });
 
+  it('given a round of an interview that is parked, then it says what makes a round count', () => {
+    const round = spec('round-1', { interactive: true, closing: 'result', round: 1 });
+    const story = new Story({ limits: { attemptsPerTaskMax: 1 } }, [round]);
+    story.iteration('round-1', says(''));
+    const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
+    expect(escalation.question).toMatch(/^A round is over when its agent has written done\.md, .*tasks\.json/);
+  });
+
   it.each<[Answer, readonly string[]]>([
     [{ kind: 'option', option: 1 }, ['task.reopened', 'task.reopened']],
     [{ kind: 'retry' }, ['task.reopened', 'task.reopened']],

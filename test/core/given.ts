@@ -130,7 +130,9 @@ export class Story {
       const status = findTask(this.state.tasks, id)?.status;
       return { id, done: status === 'done', skipped: status === 'skipped' };
     });
-    return this.when({ type: 'saved', marks, hash: `h-${this.events.length}` });
+    // The document of a review shows no task: it is as it was.
+    const hash = this.state.settings.review === null ? `h-${this.events.length}` : this.state.documentHash;
+    return this.when({ type: 'saved', marks, hash });
   }
 
   effects(holder = self): readonly Effect[] {

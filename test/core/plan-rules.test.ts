@@ -119,6 +119,19 @@ describe('a lost reply', () => {
     expect(story.begin('A', mail)).toEqual([]);
   });
 
+  it('given "retry", then it is kept and the question stays: only option 2 says that it did not happen', () => {
+    const story = lost();
+    const events = story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
+    expect(events).toMatchObject([{ type: 'escalation.answered', late: true }]);
+    expect([story.state.escalations.length, story.begin('A', mail)]).toEqual([1, []]);
+  });
+
+  it('names the step, its tool and whom it was to reach, so that a person knows where to look', () => {
+    const { summary, context } = lost().state.escalations[0]!;
+    expect(summary).toBe('Nobody knows whether A happened: Title of A');
+    expect(context).toBe('Tool send of the MCP server mail, with {"to":"client"}\nlost-reply happened');
+  });
+
   it('given an abort, then the loop ends, and taken up again it still asks before it does anything', () => {
     const story = lost();
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'abort' } });
@@ -139,6 +152,85 @@ describe('a lost reply', () => {
     over.when({ type: 'end' });
     expect(answer(over, 2)).toMatchObject([{ late: true }]);
     expect(over.state.escalations).toHaveLength(1);
+  });
+});
+
+describe('an effect that happened, or may have', () => {
+  const retry = (story: Story, again?: true): readonly Event[] =>
+    story.command({ type: 'task', act: 'retry', task: 'A', ...(again ? { again } : {}) });
+  const done = (): Story => {
+    const story = plan(undefined, { checkpoints: true });
+    attempt(story, 'A', says('sent'));
+    story.checkpointed('cp-1');
+    return story;
+  };
+  const restored = (story: Story): readonly Event[] => {
+    const to = { checkpoint: 'cp-0', number: 1, commit: 'c', tree: 't' };
+    const tasks = ['A', 'B'].map(id => ({ id, status: 'pending' as const }));
+    story.command({ type: 'restore', to, because: 'undo', tasks });
+    story.checkpointed('cp-2');
+    return story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: [] });
+  };
+
+  it('given a restore to before it, then it stays done: files come back, mails do not', () => {
+    const story = done();
+    expect(types(restored(story))).toEqual(['checkpoint.restored']);
+    expect(story.task('A').status).toBe('done');
+    expect(story.begin('A', mail)).toEqual([]);
+  });
+
+  it('given a restore, then the step of an agent is open again, and "nothing is ready" is asked anew', () => {
+    const story = plan([spec('W'), step('A', { dependsOn: ['W'] })], { checkpoints: true });
+    story.iteration('W', { message: 'Task W complete' });
+    story.checkpointed('cp-1');
+    if (story.state.claims.length > 0) story.when({ type: 'checked', iteration: 1, outcomes: [] });
+    story.saved();
+    attempt(story, 'A', failed('invalid'));
+    story.checkpointed('cp-2');
+    story.when({ type: 'stalled' });
+    expect(story.state.escalations).toMatchObject([{ kind: 'blocked' }]);
+    const to = { checkpoint: 'cp-0', number: 1, commit: 'c', tree: 't' };
+    story.command({ type: 'restore', to, because: 'undo', tasks: [{ id: 'W', status: 'pending' }] });
+    story.checkpointed('cp-3');
+    const events = story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: [] });
+    expect(types(events)).toEqual(['checkpoint.restored', 'escalation.answered', 'task.reopened']);
+    expect([story.state.escalations, story.task('W').status]).toEqual([[], 'pending']);
+  });
+
+  it('given a retry of what is done, asked about or left out after that, then only --again opens it', () => {
+    const asked = plan();
+    attempt(asked, 'A', failed('lost-reply'));
+    const left = plan();
+    attempt(left, 'A', failed('lost-reply'));
+    left.command({ type: 'task', act: 'skip', task: 'A' });
+    expect(left.task('A').status).toBe('skipped');
+    for (const story of [done(), asked, left]) {
+      expect(retry(story)).toEqual([]);
+      expect(story.begin('A', mail)).toEqual([]);
+      expect(only(retry(story, true), 'task.reopened').because).toContain('ada wants it done again');
+      if (story.state.unsaved.length > 0) story.saved();
+      expect(types(story.begin('A', mail))).toEqual(['iteration.started']);
+    }
+  });
+
+  it('given a retry of a step that failed or was left out unsent, then it is simply opened', () => {
+    const story = plan();
+    attempt(story, 'A', failed('invalid'));
+    expect(types(retry(story))).toEqual(['task.reopened']);
+    story.command({ type: 'task', act: 'skip', task: 'A' });
+    expect(types(retry(story))).toEqual(['task.reopened']);
+  });
+
+  it('given "try the parked steps again" while another effect is asked about, then that one stays as it is', () => {
+    const story = plan([step('A'), step('B', { dependsOn: ['A'] })]);
+    attempt(story, 'A', failed('invalid'));
+    const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
+    expect(escalation.options[0]).toBe('Try the parked steps again');
+    story.when({ type: 'document', tasks: [step('A'), step('B', { dependsOn: ['A'] }), step('C')], hash: 'h2' });
+    attempt(story, 'C', failed('lost-reply'));
+    const events = answer(story, 1, escalation.id);
+    expect(events.filter(one => one.type === 'task.reopened').map(one => one.task)).toEqual(['A', 'B']);
+    expect(story.begin('C', mail)).toEqual([]);
   });
 });
 

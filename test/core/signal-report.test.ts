@@ -94,15 +94,16 @@ describe('given a report that does not fit', () => {
     ['<report>{"pending": []}', 'it is not closed by </report>'],
     [`<report>{"pending": ["${'x'.repeat(65_536)}"]}</report>`, 'it is longer than 65,536 characters'],
   ])('when it is %.40s, then there is none, and the reason says why', (message, reason) => {
-    expect(read(message)).toMatchObject({ reportRefused: `The report block was not read: ${reason}.` });
+    const reportRefused = `The report block was not read: ${reason}.`;
+    expect(read(message)).toMatchObject({ reportRefused, isReportUnread: true });
     expect(read(message).report).toBeUndefined();
   });
 
   it('when the last block is broken, then an earlier one is taken and the reason says so', () => {
     const good = '<report>{"pending": ["x"]}</report>';
     for (const bad of ['<report>{bad}</report>', '<report>{"pending": ["y"]}']) {
-      const { report, reportRefused } = read(`${good}\n${bad}`);
-      expect(report?.pending).toEqual(['x']);
+      const { report, reportRefused, isReportUnread } = read(`${good}\n${bad}`);
+      expect([report?.pending, isReportUnread]).toEqual([['x'], true]);
       expect(reportRefused).toMatch(/^The last report block was not read: /);
     }
     expect(read(`<report>\n${'x'.repeat(70_000)}\n${good}`).reportRefused).toBeUndefined();
@@ -114,7 +115,8 @@ describe('given a report that does not fit', () => {
   });
 
   it('when there is no block, then there is nothing to say about it', () => {
-    expect(read('I used a <report> once.')).not.toHaveProperty('reportRefused');
+    const signals = read('I used a <report> once.');
+    expect([signals.reportRefused, signals.isReportUnread]).toEqual([undefined, undefined]);
   });
 });
 
@@ -141,6 +143,12 @@ describe('given a report without measure', () => {
     });
     expect(report?.next).toBe('#'.repeat(500));
     expect(JSON.stringify(report).replaceAll(/[^#]/g, '')).toHaveLength(16_384);
+  });
+
+  it('when what is done takes all the room, then what is left to do is still named', () => {
+    const long = Array.from({ length: 50 }, () => 'x'.repeat(300));
+    const { report } = block({ completed: long, pending: ['the mail'], decisions: long, blocked: ['the key'] });
+    expect(report).toMatchObject({ pending: ['the mail'], blocked: [{ item: 'the key' }] });
   });
 
   it('when a character stands on the bound, then it is left out whole', () => {

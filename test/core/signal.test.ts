@@ -72,7 +72,7 @@ describe('given a last line that resembles the promise (B57)', () => {
 });
 
 describe('given a checkbox line', () => {
-  it.each(['- [x] TASK_COMPLETE', '[x] TASK_COMPLETE', '* [X] TASK_COMPLETE', 'Text\n- [x] TASK_COMPLETE  \nText'])(
+  it.each(['- [x] TASK_COMPLETE', '[x] TASK_COMPLETE', '* [X] TASK_COMPLETE', 'Text\n- [x] TASK_COMPLETE  \n\n'])(
     'when it is %j, then the box is ticked',
     message => expect(read(message).checkbox).toBe(true),
   );
@@ -86,7 +86,15 @@ describe('given a checkbox line', () => {
     'When done, add: `- [x] TASK_COMPLETE`',
     '- [x] TASK_COMPLETE\n- [ ] TASK_COMPLETE',
     '- [x] TASK_COMPLETE\n<escalate type="stuck">\n</escalate>',
+    '- [x] TASK_COMPLETE\nNo wait, the tests fail.',
+    '- [x] TASK_COMPLETE\n<report>{"pending": ["x"]}</report>',
   ])('when it is %j, then it is not', message => expect(read(message).checkbox).toBe(false));
+
+  it('when other text follows it, then the next prompt can say why it does not count; an open box needs no such word', () => {
+    expect(read('- [x] TASK_COMPLETE\nNo wait.').checkboxRefused).toContain('must be the last line');
+    expect(read('- [x] TASK_COMPLETE\n- [ ] TASK_COMPLETE').checkboxRefused).toBeUndefined();
+    expect(read('No wait.\n- [x] TASK_COMPLETE').checkboxRefused).toBeUndefined();
+  });
 });
 
 describe('given a review line', () => {
@@ -222,13 +230,21 @@ describe('given a report', () => {
     expect(report(value)).toEqual({ ...value, blocked: [value.blocked[0], { item: 'review', reason: '' }] });
   });
 
-  it('when parts have the wrong shape, then those are dropped', () => {
+  it('when parts have the wrong shape, then those are dropped, but nothing that is left to do', () => {
     const blocked = [null, {}, { item: 7 }, { item: 'a', reason: 7 }];
-    expect(report({ phase: 'dancing', completed: 'all', pending: [1, null, ' ', 'x'], blocked })).toEqual({
+    expect(
+      report({ phase: 'dancing', completed: 'all', decisions: [1], pending: [1, null, ' ', 'x'], blocked }),
+    ).toEqual({
       ...empty,
-      pending: ['x'],
-      blocked: [{ item: 'a', reason: '' }],
+      pending: ['1', 'x'],
+      blocked: [
+        { item: '7', reason: '' },
+        { item: 'a', reason: '' },
+      ],
     });
+    for (const none of [null, [], {}, '', false, 0]) expect(report({ pending: none, blocked: none })).toEqual(empty);
+    expect(report({ pending: 'b, c' })).toEqual({ ...empty, pending: ['b, c'] });
+    expect(report({ pending: [{ item: 'b' }, { name: 'c' }] })).toEqual({ ...empty, pending: ['b', '{"name":"c"}'] });
     expect(report({})).toEqual(empty);
   });
 

@@ -147,20 +147,6 @@ it.each([
   expect(checklist.parse(text)).toMatchObject({ ok: false, problems: [{ message }] });
 });
 
-it('given boxes that were ticked before there was a record, then the reader is told, unless he said yes to it (B48)', () => {
-  expect(checklist.parse('- [x] a\n- [-] b\n- [ ] c')).toMatchObject({
-    document: {
-      notices: [
-        '2 of 3 tasks are ticked already, without a record of it, and will not be worked on. Untick what is not done.',
-      ],
-    },
-  });
-  expect(checklist.parse('- [X] a\n- [ ] c')).toMatchObject({
-    document: { notices: [expect.stringMatching(/^Task a is ticked/)] },
-  });
-  expect(documentOf('- [x] a').notices).toEqual([]);
-});
-
 it('given hidden characters and comments, then the reader is told (B50, B51)', () => {
   expect(documentOf('- [ ] a\u202e\n<!-- - [ ] b -->').notices).toHaveLength(2);
 });

@@ -72,6 +72,7 @@ const kinds: readonly Kind[] = [
       '* [x] **US-001:** a\n* [x] **US-002:** b\n    ```sh\nx\n    ```\n\nText\n',
       '1. [ ] first\n2. [/] second\n   - deep\n',
       'Intro\n\n+ [ ] Task 3: c\n\t- [ ] tabbed\n<!-- - [ ] no -->\n',
+      '# Fix\n\n## Open\n\n## Done\n- [x] T1: old\n- [x] T2: older\n',
     ],
   },
   {
@@ -215,6 +216,7 @@ describe('a new task looks like the one before it', () => {
     expect(textOf('checklist', 2, plain('Pay'))).toContain('    ```\n* [ ] **US-003:** Pay\n\nText\n');
     expect(textOf('checklist', 3, plain('Pay'))).toContain('   - deep\n3. [ ] Pay\n');
     expect(textOf('checklist', 4, plain('Pay'))).toContain('\t- [ ] tabbed\n+ [ ] Task 4: Pay\n<!--');
+    expect(textOf('checklist', 5, plain('Pay'))).toContain('## Open\n\n- [ ] T3: Pay\n\n## Done\n- [x] T1');
   });
 
   it('in a plan of sections: before what follows the sections', () => {

@@ -127,17 +127,30 @@ describe('given an action', () => {
     expect(messages(one('(action_type: agent)'))).toEqual(['Step 1 has no description.']);
   });
 
+  it.each([
+    ['../../../../etc/evil', 'holds ..'],
+    ['~/notes.md', 'begins with ~, which only a shell understands'],
+    ['C:\\\\notes.md', 'is a Windows or network path'],
+    ['src/', 'names a folder, not a file'],
+    ['a/.GIT/config', 'leads into the .git folder'],
+    ['Approved/Plans/next.md', 'leads into the folder of approved plans, which people fill'],
+    ['.claude/settings.json', 'leads into .claude, which says how agents work'],
+  ])('then a file that could not be made is refused before anybody approves it: %s', (path, why) => {
+    const [message = ''] = messages(one('x (action_type: create_file)', `  - File: ${path}\n  - Content: y`));
+    expect(message).toMatch(`File of step 1 ${why}`);
+  });
+
   it('then a field that says nothing usable is refused', () => {
     expect(messages(call('{}', '  - MCP Server: ../s\n  - Tool: a b\n'))).toEqual([
       'MCP Server of step 1 is "../s".',
       'Tool of step 1 is "a b".',
     ]);
     expect(messages(one('x (action_type: create_file)', '  - File:\n  - Content:\n'))).toEqual([
-      'File of step 1 is no path: "".',
+      'File of step 1 is empty: "".',
       'Content of step 1 is empty.',
     ]);
     expect(messages(one('x (action_type: create_file)', '  - File: a\u0007b\n'))).toEqual([
-      'File of step 1 is no path: "a\\u0007b".',
+      'File of step 1 holds a control or invisible character: "a\\u0007b".',
     ]);
     expect(messages(one('x (action_type: notify_human)', '  - Message: |\n'))).toEqual([
       'This block of text is empty.',

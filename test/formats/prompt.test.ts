@@ -1,7 +1,7 @@
 // Proves that a prompt is one task, that only a box of its own says it is complete, and that marking touches nothing else.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { goalFormat, prompt, promptFormat } from '../../src/formats/prompt.ts';
+import { prompt } from '../../src/formats/prompt.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 const open = { id: 'prompt', done: false, skipped: false };
@@ -137,13 +137,6 @@ it('given hidden text, then the reader is told (B50, B51)', () => {
     'Line 4 holds an invisible or direction-changing character (U+200B); read it with care.',
     'Line 5 holds an HTML comment: a page does not show it, but agents read it.',
   ]);
-});
-
-it('given another id and name, then the same rules hold for it', () => {
-  const other = promptFormat({ id: 'brief', names: ['Brief.md'] });
-  expect(other.recognises('brief.md', '')).toBe(true);
-  expect(other.mark('Do', [{ id: 'brief', done: true, skipped: false }])).toBe('Do\n- [x] TASK_COMPLETE');
-  expect(goalFormat.parse('Do')).toMatchObject({ document: { tasks: [{ id: 'goal' }] } });
 });
 
 const piece = fc.constantFrom(

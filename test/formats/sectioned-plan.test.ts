@@ -48,12 +48,6 @@ describe('given a plan with sections', () => {
     expect(document.notices).toEqual(['2 boxes stand in no task section and are no tasks.']);
   });
 
-  it('then a section that was ticked before there was a record is told (B48)', () => {
-    expect(sectionedPlan.parse(text)).toMatchObject({
-      document: { notices: [expect.anything(), expect.stringMatching(/^Task task-1 is ticked already/)] },
-    });
-  });
-
   it('then marking ticks or unticks all of its boxes and no others', () => {
     expect(mark('task-2.5', true)).toBe(
       text

@@ -111,9 +111,19 @@ it('given what the document says of itself, then it is the project and the goal'
 
 it('given a file by name and shape, then it is recognised', () => {
   expect(yamlTasks.recognises('tasks.yaml', 'tasks:\n  - title: a')).toBe(true);
-  expect(yamlTasks.recognises('x.YML', '- id: a')).toBe(true);
+  expect(yamlTasks.recognises('x.YML', '# mine\r\n---\n- id: a\n  title: A')).toBe(true);
+  expect(yamlTasks.recognises('x.yml', '  - name: a\n    done: false')).toBe(true);
   expect(yamlTasks.recognises('ci.yml', 'jobs:\n  - run: x')).toBe(false);
   expect(yamlTasks.recognises('tasks.json', 'tasks:')).toBe(false);
+});
+
+it.each([
+  ['a playbook', '- name: Web servers\n  hosts: web\n  tasks:\n    - name: Install nginx\n      apt: {name: nginx}\n'],
+  ['its tasks', '- name: Install nginx\n  apt:\n    name: nginx\n    state: present\n'],
+  ['a workflow', 'jobs:\n  test:\n    steps:\n      - name: Test\n        run: npm test\n'],
+  ['a list of ids', '- id: 1\n- id: 2\n'],
+])('given %s, then it is no backlog', (_what, text) => {
+  expect(yamlTasks.recognises('site.yml', text)).toBe(false);
 });
 
 const task = (more: string) => `tasks:\n- id: a\n  title: A\n${more}`;

@@ -74,7 +74,7 @@ describe('a loop in a program of its own', () => {
     expect(completeLoop(state, t0, 'explicit_stop').state.ended?.reason).toBe('explicit_stop');
     const unbounded = { max_iterations: null, max_cost: null, max_duration_minutes: null };
     expect(() => initialiseLoop('make a page', unbounded, t0)).toThrow('Nothing bounds this loop.');
-    expect(() => initialiseLoop('make a page', { max_cost: 0 }, t0)).toThrow('bounds nothing');
+    expect(() => initialiseLoop('make a page', { max_cost: 0 }, t0)).toThrow('max_cost is 0, not a number above 0');
   });
 
   it('given three errors in a row or most of the money, then a fresh context shall take over', () => {
@@ -89,6 +89,46 @@ describe('a loop in a program of its own', () => {
     const rich = planIteration(initialiseLoop('make a page', { max_cost: 1 }, t0).state, t0)!.state;
     const spent = recordConsumption(rich, { ...usage, costUsdMicros: 900_000 }, t0).state;
     expect(checkHandoff(spent)).toBe('token_budget');
+  });
+});
+
+describe('what a program of its own gets wrong', () => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ max_iterations: 0 }, /max_iterations is 0/],
+    [{ max_iterations: -1 }, /max_iterations is -1/],
+    [{ max_iterations: Number.NaN }, /max_iterations is NaN/],
+    [{ max_iterations: 1.5 }, /max_iterations is 1.5/],
+    [{ max_iterations: '5' }, /max_iterations is "5"/],
+    [{ max_cost: Number.POSITIVE_INFINITY }, /max_cost is Infinity/],
+    [{ context_threshold: 70 }, /context_threshold is 70/],
+    [{ max_iteration: 5 }, /no option "max_iteration"/],
+    [{ settings: { limits: { iterationsMax: 0 } } }, /iterationsMax: 0 bounds nothing/],
+    [{ settings: { chekcs: [] } }, /no setting "settings.chekcs"/],
+    [{ mode: 'gaol' }, /mode is "gaol"/],
+    [{ tasks: [{}] }, /tasks is a list/],
+  ];
+  it.each(wrong)('%j is refused', (config, words) => {
+    expect(() => initialiseLoop('make a page', config as never, t0)).toThrow(words);
+    expect(() => initialiseLoop('make a page', config as never, t0)).toThrow(ralph.UsageError);
+  });
+
+  it('given a goal that is none, then there is no loop; given a few limits, then the others stay', () => {
+    expect(() => initialiseLoop(' ', {}, t0)).toThrow('The goal is empty.');
+    expect(() => initialiseLoop('make a page', {}, Number.NaN)).toThrow('NaN is no time.');
+    const limits = { iterationsMax: 2 } as ralph.Limits;
+    const { state } = initialiseLoop('make a page', { settings: { limits } }, t0);
+    expect(state.settings.limits).toEqual({ ...ralph.limitPresets.goal, iterationsMax: 2 });
+  });
+
+  it('given an outcome that cannot be counted or read, then it is refused; a check that says a word proves nothing', () => {
+    const { state } = planIteration(initialiseLoop('make a page', { settings: { checks: ['c'] } }, t0).state, t0)!;
+    expect(() => recordIteration(state, { message: 42 as never }, t0)).toThrow('ended.message is 42');
+    const none = { ...usage, costUsdMicros: Number.NaN };
+    expect(() => recordIteration(state, { message: '', usage: none }, t0)).toThrow('costUsdMicros is NaN');
+    expect(() => recordConsumption(state, none, t0)).toThrow('costUsdMicros is NaN');
+    const claim = `${report('complete', ['the page'], [])}\n<promise>DONE</promise>`;
+    const word = { name: 'c', passed: 'no' as never, detail: '', durationMs: 0 };
+    expect(ralph.progress(recordIteration(state, { message: claim, checks: [word] }, t0).state.tasks).done).toBe(0);
   });
 });
 

@@ -1,6 +1,6 @@
 // Proves that every mode runs through the public API: to its end, into errors, into a limit, and on after it was stopped.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeRepository } from '../../src/app/place.ts';
 import {
@@ -143,7 +143,8 @@ describe.each(cases)('mode $mode through runLoop', one => {
       message: '',
       failure: { kind: 'timeout', detail: `reason ${'abcdefghij'[iteration] ?? ''}` },
     }));
-    const result = await runLoop(options({ agent, limits: { attemptsPerTask: 50, iterationsWithoutProgress: 50 } }));
+    const attempts = one.mode === 'prompt' ? {} : { attemptsPerTask: 50 }; // one task over many iterations
+    const result = await runLoop(options({ agent, limits: { ...attempts, iterationsWithoutProgress: 50 } }));
     if (one.mode === 'review') {
       expect(result).toMatchObject({ how: 'waiting', exitCode: 5 });
       expect(result.questions[0]?.summary).toMatch(/^5 failures in a row/);
@@ -215,8 +216,9 @@ describe('mode plan through runLoop', () => {
     expect(await runLoop(options())).toMatchObject({ ran: false, loop: result.loop, exitCode: 0 });
   });
 
-  it('given a step that leads out of the vault, then it is parked and a person is asked', async () => {
-    const { options } = playOf({ ...one, text: plan.replace('vault/notes/one.md', '../out.md') });
+  it('given a step that leads out of the vault by a link, then it is parked and a person is asked', async () => {
+    const { options, directory, home } = playOf(one);
+    symlinkSync(dirname(home), join(directory, 'vault', 'notes'));
     const result = await runLoop(options());
     expect(result).toMatchObject({ how: 'waiting', exitCode: 5, state: { iterations: 1 } });
     expect(result.report.items[0]).toMatchObject({ id: 'step_1', status: 'blocked' });
@@ -257,6 +259,22 @@ describe('mode plan through runLoop', () => {
     expect(asked).toEqual(['approval']);
     expect(result).toMatchObject({ reason: 'goal_achieved', state: { approval: { by: 'a program' } } });
   });
+});
+
+it('given stories that are gone from the document, then the next call does not say that there is nothing to do', async () => {
+  const { directory, home, write } = stage();
+  const list = (...titles: readonly string[]) => write('todo.md', titles.map(title => `${title}\n`).join(''));
+  list('- [ ] Alpha', '- [ ] Beta');
+  const agent = player('mine', () => {
+    list('- [x] Cache it', '- [x] Log it');
+    return 'I tidied up.';
+  });
+  const options = { directory, home, document: 'todo.md', agent, limits: { iterations: 1 } };
+  expect(await runLoop(options)).toMatchObject({ exitCode: 3, ran: true });
+  list('- [x] Cache it', '- [x] Log it');
+  const again = await runLoop(options);
+  expect(again).toMatchObject({ exitCode: 3, ran: false, reason: 'max_iterations' });
+  expect(again.summary).toMatch(/Gone from todo\.md and still open: alpha, beta/);
 });
 
 describe('a repository through runLoop', () => {

@@ -94,6 +94,16 @@ describe('the prompt', () => {
     expect(story.task('goal').status).toBe('done');
   });
 
+  it('says what is refused, and after how many iterations without news the loop ends', () => {
+    const story = goalStory({ limits: { noProgressIterations: 3 } });
+    story.begin('goal');
+    const { text } = promptOf(story);
+    expect(text).toContain('With a pending or blocked item in your report they are refused');
+    expect(text).toContain(
+      'when 3 iterations in a row name no newly completed item and no later phase, the loop is ended',
+    );
+  });
+
   it('quoted back by an agent, it claims nothing, asks nothing and reports nothing', () => {
     const story = goalStory();
     story.begin('goal');

@@ -29,6 +29,11 @@ You work in a loop: each iteration starts with a fresh context, and only your la
   \`"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}\`
 `;
 
+it('given a worktree, then it says that the task document in it is a copy that nobody reads', () => {
+  const { state } = new Story({ checks });
+  expect(protocolSection({ ...state, branch: 'ralph/shop' })).toMatch(/copy that nobody reads: do not edit it/);
+});
+
 describe('what every prompt says', () => {
   it('holds the instructions, the exact promise, that it must be true, and how to claim', () => {
     const story = new Story({ checks, promise: 'ALL * GREEN' });

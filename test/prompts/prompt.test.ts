@@ -1,6 +1,7 @@
 // Proves the prompt of prompt mode: the user's words first, how the loop works, the notes as data, why it starts.
 import { describe, expect, it } from 'vitest';
 import { readSignals } from '../../src/core/signal.ts';
+import type { State } from '../../src/core/state.ts';
 import { documentPrompt } from '../../src/prompts/prompt.ts';
 import { failed, type SettingsPart, Story, says, spec } from '../core/given.ts';
 
@@ -24,13 +25,22 @@ describe('the prompt of prompt mode', () => {
     expect(text).toContain('write the test first');
   });
 
-  it('says where the box is ticked: not in a state file of another tool, which has none', () => {
+  it('says where the box is ticked: in the document only where the agent reaches it and it has one', () => {
     const story = promptStory();
     story.begin('prompt');
-    const at = (document: string): string =>
-      documentPrompt({ ...story.state, document }, story.state.live[0]!, '').text.match(/- a ticked box.*/)?.[0] ?? '';
-    expect(at('/work/PROMPT.md')).toContain('in `PROMPT.md` itself, or in your last message');
-    expect(at('/work/.claude/ralph-loop.local.md')).toContain('of its own, in your last message:');
+    const live = story.state.live[0]!;
+    const at = (document: string, part: Partial<State> = {}): string =>
+      documentPrompt({ ...story.state, directory: '/work', document, ...part }, live, '').text.match(
+        /- a ticked box[\s\S]*?\n- /,
+      )?.[0] ?? '';
+    expect(at('/work/docs/PROMPT.md')).toContain('on a line of its own in `docs/PROMPT.md`, or as the very last line');
+    for (const elsewhere of ['/work/.claude/ralph-loop.local.md', '/home/PROMPT.md'])
+      expect(at(elsewhere)).toBe(
+        '- a ticked box, `- [x] TASK_COMPLETE`, as the very last line of your last message, or\n- ',
+      );
+    const inWorktree = at('/repository/PROMPT.md', { branch: 'ralph/shop' });
+    expect(inWorktree).not.toContain('line of its own');
+    expect(inWorktree).toContain('leave `PROMPT.md` in it alone');
   });
 
   it('names ways to end it, and each does', () => {

@@ -21,7 +21,7 @@ function aboutEffect({ chances, truth, isCalm }: People, task: string): Answer {
   if (!isCalm && chances.is(0.05)) return { kind: 'abort' };
   const happened = truth.happened(task);
   if (!isCalm && chances.is(0.1)) return { kind: 'text', text: happened ? 'It happened.' : 'No trace of it.' };
-  return happened ? option(1) : chances.pick([option(2), { kind: 'retry' }]);
+  return happened ? option(1) : chances.pick([option(2), option(2)]);
 }
 
 function answerTo(people: People, { kind, task = '' }: Escalation): Answer {
@@ -62,6 +62,12 @@ const late = ({ chances }: People): Command => ({
   answer: { kind: 'skip' },
 });
 
+/** "Retry" does not say that it did not happen. */
+const unheeded = ({ truth }: People): Command | undefined => {
+  const effect = truth.durable.escalations.find(one => one.kind === 'effect');
+  return effect === undefined ? undefined : { type: 'answer', escalation: effect.id, answer: { kind: 'retry' } };
+};
+
 /** At any moment; undefined: nobody does anything. */
 export function meddling(people: People): Command | undefined {
   const { chances, plan, truth, isCalm } = people;
@@ -74,6 +80,8 @@ export function meddling(people: People): Command | undefined {
   if (what <= 12) return approval(people, undefined);
   if (what <= 14) plan.edit(chances);
   if (what === 15) plan.flip(chances);
+  if (what === 16) return { type: 'task', act: chances.is(0.8) ? 'retry' : 'skip', task: chances.pick(plan.steps).id };
+  if (what === 17) return unheeded(people);
   if (what <= 25 && truth.durable.escalations.length > 0) return chances.pick(answers(people));
   return undefined;
 }

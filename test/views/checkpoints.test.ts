@@ -1,6 +1,6 @@
 // Proves what the ledger alone says about checkpoints: what stands in the tree, where undo leads, what a tree was settled as.
 import { describe, expect, it } from 'vitest';
-import { CheckpointsView, standingCount, undoTarget } from '../../src/views/checkpoints.ts';
+import { CheckpointsView, onlyLooked, standingCount, undoTarget } from '../../src/views/checkpoints.ts';
 import { claims, Story, says, spec } from '../core/given.ts';
 
 const begin = (): Story => new Story({ checkpoints: true }, [spec('A'), spec('B'), spec('C')]);
@@ -44,6 +44,31 @@ describe('given iterations one after the other', () => {
     expect([1, 2, 3, 4].map(steps => target(story, steps))).toEqual([3, 2, 1, undefined]);
     expect(target(story)).toBe(3);
     expect(standingCount(listOf(story))).toBe(3);
+  });
+
+  it('then undo leads before the last one that did not only look; steps count them all', () => {
+    const story = begin();
+    for (const task of ['A', 'B', 'C']) work(story, task);
+    const list = listOf(story);
+    const [first] = list.rows;
+    const rows = list.rows.map(row => ({
+      ...row,
+      tree: row.number === 1 ? row.tree : `tree of ${Math.min(row.number, 2)}`,
+    }));
+    const looked = { ...list, rows };
+    const target = (readers: readonly string[], steps?: number) =>
+      undoTarget(
+        looked,
+        steps,
+        onlyLooked(looked, task => readers.includes(task)),
+      );
+    expect(target(['B', 'C'])).toEqual({
+      number: first?.number,
+      because: 'undo: takes back iteration 1 and those after it, which only looked',
+    });
+    expect(target(['B', 'C'], 1)?.number).toBe(3);
+    expect(target(['B'])?.number).toBe(3); // who was to work has worked, also when no file changed
+    expect(target(['A', 'B', 'C'])?.number).toBe(1); // a reader that changed files after all
   });
 
   it('then a claim that was believed after its checkpoint belongs to that checkpoint, and the next iteration does not', () => {

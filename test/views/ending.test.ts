@@ -28,6 +28,19 @@ describe('a loop that ended', () => {
     expect(endedByLimit(state)).toBe(byLimit);
   });
 
+  it('given a limit, then the hint says that a reopened loop does not run by itself', () => {
+    const [hint] = endingOf(ended('max_iterations').state).next;
+    expect(hint).toMatch(/^ralph resume shop --max-iterations \d+ {3}# then the same command; counters kept$/);
+  });
+
+  it('given an average that was too long, then no resume is hinted at, which would end again at once', () => {
+    const because = 'iterations take 6m on average, more than 5m (--max-average-duration)';
+    const story = new Story().given({ type: 'loop.ended', at: t0, reason: 'max_duration', because });
+    const next = endingOf(story.state).next.join('\n');
+    expect(next).toContain('the same command with --new');
+    expect(next).not.toContain('ralph resume');
+  });
+
   it('given work closed on the agent’s word, then the sentence says so, and with --require-checks it is no success', () => {
     const story = new Story({}, [spec('A')]);
     story.iteration('A', claims('A'));

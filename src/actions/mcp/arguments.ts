@@ -1,4 +1,5 @@
 // Checks a plan's parameters against the tool's own schema before anything leaves us, and gives the tool our key.
+import { Script } from 'node:vm';
 import type { Tool } from '@modelcontextprotocol/client';
 import { takeCharacters } from '../../core/text.ts';
 import { isFields } from '../../process/fields.ts';
@@ -14,18 +15,44 @@ export type Arguments =
 
 const keyNames = ['idempotency_key', 'idempotencyKey'];
 const problemCharsMax = 1_000;
+const schemaCharsMax = 256 * 1_024;
+const judgeMsMax = 2_000;
 
 /** The SDK brings its validator (Ajv with formats) along. */
-export async function loadJudge(): Promise<Judge> {
+export async function loadJudge(timeMsMax = judgeMsMax): Promise<Judge> {
   const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/client/validators/ajv');
   const validator = new AjvJsonSchemaValidator();
   return (schema, value) => {
-    const verdict = validator.getValidator(schema as Parameters<typeof validator.getValidator>[0])(value);
+    const compiled = (): ReturnType<typeof validator.getValidator> =>
+      validator.getValidator(schema as Parameters<typeof validator.getValidator>[0]);
+    const verdict = within(timeMsMax, () => compiled()(value));
+    if (verdict === undefined) return `the schema takes longer than ${timeMsMax / 1_000} s to check`;
     return verdict.valid ? undefined : takeCharacters(verdict.errorMessage, problemCharsMax);
   };
 }
 
+/**
+ * Undefined when it takes too long: a schema is the server's own text, and one pattern in it can take for ever. Only V8 itself
+ * can break off a pattern that it is matching, and it does so for scripts.
+ */
+function within<Value>(timeMsMax: number, work: () => Value): Value | undefined {
+  try {
+    return new Script('work()').runInNewContext({ work }, { timeout: timeMsMax }) as Value;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    throw error;
+  }
+}
+
+/** Of either schema, before anything leaves us: undefined when both can be used. */
+function schemaProblem({ inputSchema, outputSchema }: Tool): string | undefined {
+  const isTooLarge = [inputSchema, outputSchema].some(each => (JSON.stringify(each) ?? '').length > schemaCharsMax);
+  return isTooLarge ? `the tool's own schema is larger than ${schemaCharsMax / 1_024} kB` : undefined;
+}
+
 export function argumentsFor(tool: Tool, given: Params, key: string | undefined, judge: Judge): Arguments {
+  const unusable = schemaProblem(tool);
+  if (unusable !== undefined) return { problem: unusable };
   try {
     const keyed = withKey(tool, given, key);
     if (keyed !== undefined && judge(tool.inputSchema, keyed) === undefined) return { params: keyed, hasKey: true };

@@ -1,11 +1,15 @@
 // Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44).
 import type { Event } from '../../core/event.ts';
-import type { LoopRow, Recorded, Verified } from '../../ports/store.ts';
+import type { LoopFilter, LoopRow, Recorded, Verified } from '../../ports/store.ts';
 import { ChainWalk } from '../chain.ts';
 import type { Connection, Row } from './connection.ts';
 import { failure, StoreFailed } from './failure.ts';
 
 const pageRows = 1_000;
+
+/** Of the loop's first event; one that is damaged is told by `verify`, and hides no other loop. */
+const projectOf = `SELECT CASE WHEN json_valid(body) THEN json_extract(body, '$.projectId') END
+  FROM events WHERE events.loop = loops.loop AND seq = 1`;
 
 export class Reader {
   readonly #connection: Connection;
@@ -49,12 +53,14 @@ export class Reader {
     return this.#connection.orThrow(() => this.#connection.all(sql, cursor, pageRows).map(row => this.#recorded(row)));
   }
 
-  loops(filter: { readonly document?: string; readonly open?: boolean } = {}): readonly LoopRow[] {
+  loops(filter: LoopFilter = {}): readonly LoopRow[] {
     const sql = `SELECT loops.*, (SELECT max(seq) FROM events WHERE events.loop = loops.loop) AS seq FROM loops
-      WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) ORDER BY started_at DESC, rowid DESC`;
-    const document = filter.document ?? null;
+      WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) AND (? IS NULL OR ? = (${projectOf}))
+      ORDER BY started_at DESC, rowid DESC`;
+    const { document = null, project = null } = filter;
     const open = filter.open === undefined ? null : Number(filter.open);
-    return this.#connection.orThrow(() => this.#connection.all(sql, document, document, open, open).map(loopRow));
+    const values = [document, document, open, open, project, project];
+    return this.#connection.orThrow(() => this.#connection.all(sql, ...values).map(loopRow));
   }
 
   verify(loop: string): Verified {

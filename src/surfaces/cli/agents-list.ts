@@ -32,9 +32,9 @@ export async function execute(
   }
   context.out('agent     version           proof      what it can, and its login');
   for (const one of agents) {
-    context.out(line(one));
-    if (one.installed === null) context.out(`          ${one.install}`);
-    else if (one.name !== 'scripted') context.out(`          ${one.installed}`);
+    context.print(line(one));
+    if (one.installed === null) context.print(`          ${one.install}`);
+    else if (one.name !== 'scripted') context.print(`          ${one.installed}`);
   }
   for (const one of agents) {
     const words = proofWords(one.name, one.proof);

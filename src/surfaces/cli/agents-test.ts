@@ -76,7 +76,7 @@ export async function execute(
   process.once('SIGINT', end).once('SIGTERM', end);
   const trial = await tryAgent(spec, { config, env: context.env, home: context.home() }, stop.signal);
   if (flags['json'] === true) context.out(JSON.stringify({ version: 1, ...trial }, null, 2));
-  else for (const one of lines(trial)) context.out(plain(one));
+  else for (const one of lines(trial)) context.print(plain(one));
   if (stop.signal.aborted) return 130;
   if (trial.failure === null) return 0;
   context.say(`ralph: ${spec} cannot work (${trial.failure.kind}): ${plain(trial.failure.detail)}`);

@@ -78,9 +78,9 @@ export async function execute(
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
   const { row, escalation, isLate } = await find(context, id);
-  if (escalation.kind === 'effect' && flags['text'] !== undefined)
+  if (escalation.kind === 'effect' && (flags['text'] !== undefined || flags['retry'] !== undefined))
     throw new UsageError(
-      'Words do not say whether it happened, and nothing is done twice on a guess.',
+      `${flags['text'] === undefined ? '--retry does' : 'Words do'} not say whether it happened, and nothing is done twice on a guess.`,
       `Say which it is: ralph answer ${row.name}/${escalation.id} --option 1, 2 or 3`,
     );
   const answer = await readAnswer(context, flags, escalation.options);

@@ -7,7 +7,10 @@ import type { Style } from './style.ts';
 
 type Reply = Answer | { readonly kind: 'custom' } | { readonly kind: 'invalid'; readonly why: string };
 
-function readReply(text: string, options: number): Reply {
+/** Where only one of the options says enough (did it happen?), neither words nor a mere "again" are an answer. */
+const isChoice = ({ kind }: Escalation): boolean => kind === 'effect';
+
+function readReply(text: string, options: number, onlyChoice: boolean): Reply {
   const word = text.trim().toLowerCase();
   if (/^[1-9]$/.test(word)) {
     const option = Number(word);
@@ -33,7 +36,13 @@ function readReply(text: string, options: number): Reply {
     a: { kind: 'abort' },
     abort: { kind: 'abort' },
   };
-  return words[word] ?? { kind: 'invalid', why: 'Type a number, c, s, r or a.' };
+  const reply = words[word];
+  if (onlyChoice && (reply === undefined || reply.kind === 'custom' || reply.kind === 'retry'))
+    return {
+      kind: 'invalid',
+      why: 'Type a number, s (leave it out) or a (end the loop): nothing is done twice on a guess.',
+    };
+  return reply ?? { kind: 'invalid', why: 'Type a number, c, s, r or a.' };
 }
 
 export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void) {
@@ -48,10 +57,9 @@ export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void)
       const count = escalation.options.length;
       const numbers = count === 0 ? '' : `[${count === 1 ? '1' : `1-${count}`}] option  `;
       for (;;) {
-        const text = await lines.question(`${escalation.id}: ${numbers}[c] custom  [s] skip  [r] retry  [a] abort > `, {
-          signal: stop,
-        });
-        const reply = readReply(text, escalation.options.length);
+        const keys = isChoice(escalation) ? '[s] skip  [a] abort' : '[c] custom  [s] skip  [r] retry  [a] abort';
+        const text = await lines.question(`${escalation.id}: ${numbers}${keys} > `, { signal: stop });
+        const reply = readReply(text, count, isChoice(escalation));
         if (reply.kind === 'invalid') process.stderr.write(`${reply.why}\n`);
         else if (reply.kind === 'custom') {
           const guidance = (await lines.question('Your guidance > ', { signal: stop })).trim();
@@ -62,7 +70,7 @@ export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void)
       // Answered from elsewhere, interrupted, or Ctrl-D: then it stays open for `ralph answer`.
       if (!stop.aborted)
         view.line(
-          `\n${escalation.id} stays open: ralph answer ${escalation.id} --option 1 (or --text, --skip, --retry, --abort)`,
+          `\n${escalation.id} stays open: ralph answer ${escalation.id} --option 1 (or ${isChoice(escalation) ? '2, 3, --abort' : '--text, --skip, --retry, --abort'})`,
         );
       return undefined;
     } finally {

@@ -38,13 +38,13 @@ export async function execute(
   else {
     for (const result of results) {
       if (result.ok && result.differs !== undefined)
-        context.out(`${result.name}: BROKEN: event ${result.differs} is not the one that was anchored in git`);
+        context.print(`${result.name}: BROKEN: event ${result.differs} is not the one that was anchored in git`);
       else if (result.ok)
-        context.out(
+        context.print(
           `${result.name}: ${result.events} events, chain holds${anchorWords(result.anchors)}, head ${result.head}`,
         );
-      else context.out(`${result.name}: BROKEN at event ${result.seq}: ${result.detail}`);
-      if (result.ok && result.anchors < result.anchors_expected) context.out(`${result.name}: ${lostWords(result)}`);
+      else context.print(`${result.name}: BROKEN at event ${result.seq}: ${result.detail}`);
+      if (result.ok && result.anchors < result.anchors_expected) context.print(`${result.name}: ${lostWords(result)}`);
     }
     context.say(
       results.length === 0

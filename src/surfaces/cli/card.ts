@@ -21,12 +21,15 @@ function limitWords(limits: Limits, isStepwise: boolean): string {
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
     ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
     `${limits.consecutiveErrorsMax} errors in a row`,
-    ...(isStepwise ? [] : [`${plural(limits.attemptsPerTaskMax, 'attempt')} per task`]),
+    isStepwise
+      ? `${plural(limits.noProgressIterations, 'iteration')} without progress`
+      : `${plural(limits.attemptsPerTaskMax, 'attempt')} per task`,
   ];
   return words.join(', ');
 }
 
 function commitWords({ mode, stepwise, commitEvery }: Settings): string {
+  if (mode === 'plan') return 'a commit for every step of an agent that is done, none of the files that actions make';
   if (!stepwise) return 'a commit for every task that is done';
   const end = mode === 'goal' ? 'when the goal is reached' : 'when it is complete';
   return `a commit ${commitEvery === null ? '' : `after every ${plural(commitEvery, 'iteration').replace(/^1 /, '')} and `}${end}`;

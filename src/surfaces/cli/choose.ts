@@ -1,6 +1,13 @@
 // Which loop a `run` means: the unfinished one of this document, or a new one; never a silent reset of a limit.
-import { type Chosen, earlierLoop, newLoop } from '../../app/choose-loop.ts';
-import type { State } from '../../core/state.ts';
+import {
+  type Chosen,
+  type Earlier,
+  earlierLoop,
+  goalOverWords,
+  goneWords,
+  hasWork,
+  newLoop,
+} from '../../app/choose-loop.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { endedByLimit, endingOf } from '../../views/ending.ts';
 import { confirm } from './confirm.ts';
@@ -19,23 +26,47 @@ export async function chooseLoop(
 ): Promise<Chosen | { readonly exitCode: number }> {
   const earlier = flags['new'] === true ? undefined : await earlierLoop(ledger, prepared);
   if (earlier?.type === 'open') return earlier.chosen;
-  if (earlier?.type === 'ended' && !(interactive && (await newInstead(context, earlier.state)))) {
-    if (!interactive) sayEnded(context, earlier.state);
-    return { exitCode: endedByLimit(earlier.state) ? 3 : 6 };
+  if (earlier !== undefined) {
+    const exitCode = sayOver(context, earlier);
+    const mayAsk = earlier.type === 'ended' && interactive && flags['yes'] !== true; // new counters must be said (ADR 4)
+    if (!mayAsk || !(await confirm('Press Enter to start over with new counters, Ctrl-C to leave ')))
+      return { exitCode };
   }
   return newLoop(ledger, prepared);
 }
 
-function sayEnded(context: Context, state: State): void {
+type Ended = Extract<Earlier, { type: 'ended' }>;
+
+/** That the loop of this document is over, and the exit code for it. */
+export function sayOver(context: Context, earlier: Exclude<Earlier, { type: 'open' }>): number {
+  if (earlier.type === 'over') {
+    context.say(goalOverWords(earlier.state));
+    return 0;
+  }
+  sayEnded(context, earlier);
+  return endedByLimit(earlier.state) ? 3 : 6;
+}
+
+/** Says so. */
+export function hasNothingLeft(context: Context, given: Pick<Prepared, 'mode' | 'path' | 'document'>): boolean {
+  if (hasWork(given)) return false;
+  const isSkipped = given.document.tasks.every(task => !task.done);
+  const why =
+    given.mode === 'prompt'
+      ? `${given.path} is ${isSkipped ? 'marked as left out' : 'complete'}; to run it again, take the mark of that out of it`
+      : `every task of ${given.path} is done or skipped.`;
+  context.say(`Nothing to do: ${why}`);
+  return true;
+}
+
+function sayEnded(context: Context, { state, gone }: Ended): void {
   const ending = endingOf(state);
   const what = state.settings.mode === 'goal' ? 'goal' : 'file';
   context.say(`ralph: the last loop of this ${what} ended with work left. ${ending.sentence}`);
-  const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '') ?? '';
-  if (resume !== '') context.say(`  Go on, counters kept: ${resume}`);
+  if (gone.length > 0) context.say(`  ${goneWords(gone, state)}`);
+  const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '');
+  const stopped = state.ended?.reason === 'explicit_stop' ? `ralph resume ${state.name}` : undefined;
+  if (resume !== undefined || stopped !== undefined)
+    context.say(`  Go on, counters kept: ${resume ?? stopped}   # then the same command`);
   context.say('  Start over with new counters: the same command with --new');
-}
-
-async function newInstead(context: Context, state: State): Promise<boolean> {
-  sayEnded(context, state);
-  return confirm('Press Enter to start over with new counters, Ctrl-C to leave ');
 }

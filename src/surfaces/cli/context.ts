@@ -6,6 +6,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
 import { findLoop, noLoopYet } from './find-loop.ts';
+import { folded } from './style.ts';
 
 interface LedgerUse {
   readonly quickCheck?: boolean;
@@ -17,9 +18,11 @@ interface LedgerUse {
 export interface Context {
   readonly env: Environment;
   readonly directory: string;
-  /** Data, for programs and pipes. */
+  /** Data, for programs and pipes: never broken into other lines. */
   readonly out: (text: string) => void;
-  /** Messages, for people. */
+  /** The answer in words, on standard output: broken between words where that is a terminal. */
+  readonly print: (text: string) => void;
+  /** Messages, for people; broken between words like the answer. */
   readonly say: (text: string) => void;
   readonly home: () => string;
   /** False before the first loop: nothing but `run` makes a ledger. */
@@ -49,7 +52,7 @@ function userName(env: Environment): string {
 
 export function makeContext(): Context {
   const env: Environment = process.env;
-  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  const say = (text: string): void => void process.stderr.write(`${folded(text, process.stderr)}\n`);
   let home: string | undefined;
   let opened: Ledger | undefined;
   const homeOnce = (): string => {
@@ -60,6 +63,7 @@ export function makeContext(): Context {
     env,
     directory: workingDirectory(),
     out: text => void process.stdout.write(`${text}\n`),
+    print: text => void process.stdout.write(`${folded(text, process.stdout)}\n`),
     say,
     home: homeOnce,
     hasLedger: () => hasLedger(homeOnce()),

@@ -3,7 +3,7 @@ import { ledgerEvents } from '../../app.ts';
 import type { Event } from '../../core/event.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, loopOf } from './context.ts';
-import { plain } from './style.ts';
+import { hanging, makeStyle, plain } from './style.ts';
 
 export const noise: readonly Event['type'][] = [
   'iteration.heard',
@@ -31,12 +31,13 @@ export async function execute(
   const { ledger, row } = await loopOf(context, name);
   const task = flags['task'];
   const concerns = typeof task === 'string' ? about(task) : () => true;
+  const style = makeStyle(flags, process.stdout);
   for await (const page of ledgerEvents(ledger, row.loop)) {
     for (const { event, seq } of page) {
       if (noise.includes(event.type) || !concerns(event)) continue;
-      context.out(
-        `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  ${plain(sentenceOf(event)).replaceAll('\n', ' ')}`,
-      );
+      const start = `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  `;
+      const sentence = plain(sentenceOf(event)).replaceAll('\n', ' ');
+      context.out(process.stdout.isTTY ? hanging(start, sentence, style.columns()) : `${start}${sentence}`);
     }
   }
   return 0;

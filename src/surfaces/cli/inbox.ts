@@ -34,7 +34,7 @@ export async function execute(
   const style = makeStyle(flags, process.stdout);
   for (const { row, escalation } of questions) {
     context.out(escalationCard(escalation, style));
-    context.out(
+    context.print(
       `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${answerWords(escalation)}--skip, --retry, --abort)\n`,
     );
   }

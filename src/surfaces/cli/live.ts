@@ -8,7 +8,7 @@ import { activeMsAt, initialState, type State } from '../../core/state.ts';
 import { findTask, progress } from '../../core/task.ts';
 import { takeCharacters } from '../../core/text.ts';
 import type { Notifier } from '../../ports/notifier.ts';
-import { costWords } from '../../views/cost.ts';
+import { costWords, isCostKnown } from '../../views/cost.ts';
 import { beginWords, doneWords, reportWords, stepParts } from '../../views/step-words.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './style.ts';
@@ -55,7 +55,7 @@ function liveParts(
     tasksClosed: done,
     tasksOpen: total - done - skipped,
   });
-  const cost = costWords(state);
+  const cost = isCostKnown(state) ? costWords(state) : '';
   const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
   const waits = waitWords(state, now);
   const health = assessHealth(state, now).state;
@@ -68,7 +68,7 @@ function liveParts(
       goes: waits === undefined ? 0 : 5,
     },
     { text: formatDuration(activeMsAt(state, workedUntil)), goes: 3 },
-    { text: `${cost}${cost.startsWith('$') ? budget : ''}`, goes: 4 },
+    ...(cost === '' ? [] : [{ text: `${cost}${cost.startsWith('$') ? budget : ''}`, goes: 4 }]),
     ...(forecast === undefined ? [] : [{ text: `forecast ${formatUsd(forecast.totalUsdMicros)}`, goes: 1 }]),
     { text: health, goes: health === 'healthy' ? 2 : 0 },
     ...(waits === undefined ? [] : [{ text: waits, goes: 0 }]),
@@ -166,6 +166,10 @@ function changedByReader(
   return { tone: 'attention', text };
 }
 
+/** Open tasks went out of the document. */
+const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): boolean =>
+  gone.some(id => !['done', 'skipped'].includes(findTask(tasks, id)?.status ?? 'done'));
+
 function wording(
   event: Event,
   state: State,
@@ -223,6 +227,7 @@ function wording(
       return event.by === 'ralph' ? undefined : { tone: 'quiet', text: sentenceOf(event) };
     case 'tasks.loaded':
       if (state.settings.stepwise && state.iterations === 0) return undefined; // one task, as everybody knows
+      if (hasLost(event, state)) return { tone: 'attention', text: sentenceOf(event) };
       return event.tasks.length === 0 ? undefined : { tone: 'quiet', text: sentenceOf(event) };
     default:
       return { tone: 'quiet', text: sentenceOf(event) };
@@ -283,6 +288,7 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
       clearInterval(timer);
       clear();
       held += 1;
+      redrawHeld = () => {};
     },
   };
 }

@@ -1,8 +1,9 @@
 // `ralph loops list`: every loop this home knows, newest first.
 import { stateOf } from '../../app.ts';
 import { progress } from '../../core/task.ts';
-import { loopLabel } from '../../views/status.ts';
 import type { Context } from './context.ts';
+import { loopWords } from './loop-words.ts';
+import { makeStyle } from './style.ts';
 
 const shownMax = 50;
 
@@ -21,14 +22,19 @@ export async function execute(
     context.say('There is no loop yet. Start one: ralph run FILE, or ralph run "GOAL"');
     return 0;
   }
+  const style = makeStyle(flags, process.stdout);
   for (const row of rows.slice(0, shownMax)) {
     const { state } = await stateOf(ledger, row.loop);
     const { done, total } = progress(state.tasks);
     const alive = (await ledger.store.holder(row.loop))?.alive === true;
     const asks = state.ended === undefined && state.escalations.length > 0 ? '  needs you' : '';
-    context.out(
-      `${row.name.padEnd(28)} ${(state.ended || alive ? loopLabel(state) : 'not running').padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)} ${new Date(row.startedAt).toISOString().slice(0, 16)}  ${state.settings.mode === 'goal' ? state.goal : row.document}${asks}`,
-    );
+    const label = loopWords(state, alive);
+    const standing = `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)}`;
+    const what = state.settings.mode === 'goal' ? state.goal : row.document;
+    const about = `${new Date(row.startedAt).toISOString().slice(0, 16)}  ${what}${asks}`;
+    const isWide = !process.stdout.isTTY || standing.length + 1 + about.length < style.columns();
+    if (isWide) context.out(`${standing} ${about}`);
+    else context.print(`${standing.trimEnd()}\n    ${about}`);
   }
   if (rows.length > shownMax) context.say(`... and ${rows.length - shownMax} older ones (--json shows all)`);
   return 0;

@@ -18,10 +18,10 @@ export async function execute(
     return 0;
   }
   await status(context, words, {});
-  context.out(`  id         ${row.loop}`);
-  context.out(`  ledger     ${seq} events, head ${hash.slice(0, 16)}`);
-  context.out(`  agent      ${state.settings.performers.join(', ')}`);
-  context.out(`  checks     ${state.settings.checks.map(plain).join(' ; ') || 'none'}`);
+  context.print(`  id         ${row.loop}`);
+  context.print(`  ledger     ${seq} events, head ${hash.slice(0, 16)}`);
+  context.print(`  agent      ${state.settings.performers.join(', ')}`);
+  context.print(`  checks     ${state.settings.checks.map(plain).join(' ; ') || 'none'}`);
   context.out('  tasks');
   for (const task of allTasks(state.tasks)) {
     const proof =

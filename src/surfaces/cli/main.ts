@@ -2,6 +2,7 @@
 import { UsageError } from '../../core/errors.ts';
 import { version } from '../../version.ts';
 import { flushOutput, guardOutput } from './output.ts';
+import { folded } from './style.ts';
 
 async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
@@ -12,16 +13,18 @@ async function main(words: readonly string[]): Promise<number> {
   return runProgram(words);
 }
 
+const say = (text: string): void => void process.stderr.write(`${folded(text, process.stderr)}\n`);
+
 function complain(error: unknown): number {
   const debug = process.argv.includes('--debug');
   if (error instanceof UsageError) {
-    process.stderr.write(`ralph: ${error.message}${error.hint === '' ? '' : `\n  ${error.hint}`}\n`);
+    say(`ralph: ${error.message}${error.hint === '' ? '' : `\n  ${error.hint}`}`);
     if (debug) process.stderr.write(`${error.stack}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (debug ? error.stack : `${error.name}: ${error.message}`) : String(error);
-  process.stderr.write(
-    `ralph: internal error, sorry. ${text}\n  Nothing recorded is lost; running the same command again resumes. --debug shows more.\n`,
+  say(
+    `ralph: internal error, sorry. ${text}\n  Nothing recorded is lost; running the same command again resumes. --debug shows more.`,
   );
   return 1;
 }

@@ -1,18 +1,28 @@
 // `ralph plan lint`: everything that is wrong with a plan, at once.
 import { basename } from 'node:path';
+import { planCares } from '../../app/plan-cares.ts';
 import { lintPlanFile } from '../../app/vault.ts';
 import { readPlan, shownText, withRecord } from '../../app/vault-files.ts';
 import { loopOfPlan } from '../../app/vault-loops.ts';
 import { plural } from '../../core/format.ts';
 import type { Context } from './context.ts';
-import { type Flags, namedPlan } from './plan-place.ts';
+import { type Flags, type NamedPlan, namedPlan } from './plan-place.ts';
 
-/** Boxes that a loop has a record of are no news. */
-async function noticesOfRecorded(context: Context, root: string, path: string): Promise<readonly string[] | undefined> {
+interface Notices {
+  readonly cares: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** With what could not be done here today; boxes that a loop has a record of are no news. */
+async function noticesOf(context: Context, { root, path }: NamedPlan): Promise<Notices | undefined> {
   const read = await readPlan(path);
-  if (read.type !== 'plan' || !context.hasLedger()) return undefined;
-  const loop = await loopOfPlan(await context.ledger(), root, read.plan);
-  return loop?.state.loaded === true ? withRecord(read.plan).document.notices : undefined;
+  if (read.type !== 'plan') return undefined;
+  const { env, directory } = context;
+  const cares = await planCares(read.plan.document.tasks, { env, directory, root, flags: {} });
+  if (!context.hasLedger()) return { cares, others: read.plan.document.notices };
+  const loop = await loopOfPlan(await context.ledger(), read.plan);
+  const plan = loop?.state.loaded === true ? withRecord(read.plan) : read.plan;
+  return { cares, others: plan.document.notices };
 }
 
 export async function execute(
@@ -20,22 +30,24 @@ export async function execute(
   [word]: readonly (string | undefined)[],
   flags: Flags,
 ): Promise<number> {
-  const { path, root } = await namedPlan(context, word, flags);
+  const named = await namedPlan(context, word, flags);
+  const { path } = named;
   const { problems, notices: all } = await lintPlanFile(path);
-  const notices = (await noticesOfRecorded(context, root, path)) ?? all;
+  const { cares, others } = (await noticesOf(context, named)) ?? { cares: [], others: all };
+  const notices = [...cares, ...others];
   if (flags['json'] === true) {
     context.out(JSON.stringify({ version: 1, file: path, ok: problems.length === 0, problems, notices }, null, 2));
     return problems.length === 0 ? 0 : 2;
   }
   for (const { message, line, column, fix } of problems) {
     const place = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
-    context.out(shownText(`${basename(path)}${place}: ${message}${fix === undefined ? '' : ` ${fix}`}`));
+    context.print(shownText(`${basename(path)}${place}: ${message}${fix === undefined ? '' : ` ${fix}`}`));
   }
   for (const notice of notices) context.say(`note: ${shownText(notice)}`);
   if (problems.length > 0) {
     context.say(`${plural(problems.length, 'problem')}: this plan cannot run.`);
     return 2;
   }
-  context.say(`${basename(path)} can run.`);
+  context.say(`${basename(path)} can run${cares.length === 0 ? '' : ' as soon as what is missing is there'}.`);
   return 0;
 }

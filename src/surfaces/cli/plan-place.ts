@@ -3,11 +3,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { findPlan } from '../../app/vault.ts';
 import { type PlanFile, readPlan, withRecord } from '../../app/vault-files.ts';
-import { loopOfPlan, type PlanLoop } from '../../app/vault-loops.ts';
+import { loopOfPlan, type PlanLoop, planKey } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
 import { planName, vaultRootOf } from '../../views/vault-paths.ts';
 import type { Context } from './context.ts';
 import { refuseProblems } from './prepare.ts';
+
+export { planKey };
 
 export type Flags = Readonly<Record<string, unknown>>;
 
@@ -53,7 +55,7 @@ export async function planCase(context: Context, word: string | undefined, flags
   const named = await namedPlan(context, word, flags);
   const read = await readPlan(named.path);
   if (read.type !== 'plan') refuseProblems(read.problems, basename(named.path));
-  const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), named.root, read.plan) : undefined;
+  const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), read.plan) : undefined;
   return { ...named, plan: loop?.state.loaded === true ? withRecord(read.plan) : read.plan, loop };
 }
 
@@ -65,9 +67,6 @@ export function typedPlan({ directory }: Context, { path, root }: NamedPlan, id:
 
 /** The exit code when another process is at it. */
 export const busyCode = 9;
-
-/** Who else may be approving or starting the same plan. */
-export const planKey = (root: string, id: string): string => `plan:${root}:${id}`;
 
 /** Whether this loop may do what the file says now. */
 export const isApprovedNow = (plan: PlanFile, loop: PlanLoop | undefined): boolean =>

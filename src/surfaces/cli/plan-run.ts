@@ -1,14 +1,25 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
-import { finishPlan, refuseDoubtfulBoxes } from '../../app/vault.ts';
-import { loopOfPlan } from '../../app/vault-loops.ts';
+import { finishPlan, otherFile, refuseDoubtfulBoxes } from '../../app/vault.ts';
+import type { PlanFile } from '../../app/vault-files.ts';
+import { isOwnLoop, loopOfPlan } from '../../app/vault-loops.ts';
 import { resolveRunConfig } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Ledger } from '../../ports/store.ts';
+import type { Lease, Ledger } from '../../ports/store.ts';
 import { endingOf } from '../../views/ending.ts';
 import type { Context } from './context.ts';
+import { holding, sayHeld } from './holding.ts';
 import { watchSignals } from './interrupt.ts';
 import { type Ask, askAndApprove, askHere, type Record } from './plan-approve.ts';
-import { busyCode, type Flags, isApprovedNow, namedPlan, type PlanCase, planCase, typedPlan } from './plan-place.ts';
+import {
+  busyCode,
+  type Flags,
+  isApprovedNow,
+  namedPlan,
+  type PlanCase,
+  planCase,
+  planKey,
+  typedPlan,
+} from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState } from './plan-words.ts';
 import { refuseProblems } from './prepare.ts';
@@ -54,7 +65,8 @@ async function approved(context: Context, ledger: Ledger, { plan, root }: PlanCa
       });
       // It may be on its way from one folder to another.
       const found = await planCase(context, plan.id, { vault: root }).catch(unlessUsage);
-      if (found !== undefined && mayRun(found)) return found;
+      // Only a yes ends the wait: a plan that says meanwhile that it needs none is not taken at its word.
+      if (found !== undefined && isApprovedNow(found.plan, found.loop)) return found;
       if (stop.signal.aborted) return stop.exitCode() ?? 130;
       await woken;
     }
@@ -75,7 +87,7 @@ async function withApproval(
   const { plan, loop } = found;
   // --yes says yes to the start, never to the plan.
   if (policy === undefined && ask !== undefined)
-    return askAndApprove(context, found, record, ask, { isTickTrusted: flags['acceptTicked'] === true });
+    return askAndApprove(context, found, record, ask, { isTickTrusted: flags['acceptTicked'] === true, flags });
   const name = typedPlan(context, found, plan.id, flags);
   const given = loop?.state.approval === undefined ? '' : 'approved ';
   context.say(`Plan ${plan.id} may not run: ${given}${approvalState(plan, loop)}.`);
@@ -96,6 +108,58 @@ function refuseElsewhere(isBegunByApproval: boolean, flags: Flags): void {
   throw new UsageError(`${given}: the loop of a plan begins with its approval, in this folder.`, 'Leave it out.');
 }
 
+/** Over: said again, put away if that was cut, and never begun anew. */
+async function saidOver(context: Context, ledger: Ledger, root: string, plan: PlanFile): Promise<number | undefined> {
+  const loop = await loopOfPlan(ledger, plan);
+  if (loop === undefined) return undefined;
+  if (loop.state.ended === undefined) {
+    const foreign = otherFile(plan, loop);
+    if (foreign !== undefined) throw foreign;
+    return undefined;
+  }
+  if (isOwnLoop(loop, root, plan)) await finishPlan(ledger, root, loop);
+  const { sentence, next, exitCode } = endingOf(loop.state);
+  context.say(`Loop ${loop.row.name} of plan ${plan.id} is over, and no plan runs twice. ${sentence}`);
+  for (const line of next) context.say(`  ${line}`);
+  return exitCode;
+}
+
+async function carryOut(
+  context: Context,
+  ledger: Ledger,
+  { root, plan }: Pick<PlanCase, 'root' | 'plan'>,
+  run: RunNeeds['run'],
+): Promise<number> {
+  // Somebody may have begun or ended it meanwhile, also from another copy.
+  const over = await saidOver(context, ledger, root, plan);
+  if (over !== undefined) return over;
+  const exitCode = await run(plan.path);
+  const after = await loopOfPlan(ledger, plan);
+  if (after === undefined || exitCode === busyCode) return exitCode;
+  const { path } = await finishPlan(ledger, root, after);
+  if (path !== undefined && path !== plan.path) context.say(`  The plan lies in ${path} now.`);
+  return exitCode;
+}
+
+const handOverTries = 50;
+const handOverMs = 100;
+
+/** Whoever gave the yes that was waited for may hold the plan for another moment. */
+async function aloneWith(
+  context: Context,
+  ledger: Ledger,
+  id: string,
+  triesMax: number,
+  work: () => Promise<number>,
+): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const refuse = (held: Lease): number | undefined => (tries < triesMax ? undefined : sayHeld(context, held));
+    const exitCode = await holding<number | undefined>(ledger, planKey(id), refuse, work);
+    if (exitCode !== undefined) return exitCode;
+    await new Promise(done => setTimeout(done, handOverMs));
+  }
+}
+
 export async function runPlan(
   context: Context,
   word: string | undefined,
@@ -103,26 +167,20 @@ export async function runPlan(
   needs: RunNeeds,
 ): Promise<number> {
   if (flags['dryRun'] === true) return needs.run((await namedPlan(context, word, flags)).path);
+  if (flags['new'] === true)
+    throw new UsageError('--new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
   const ledger = await context.ledger({ write: true, create: true });
   const found = await planCase(context, word, flags);
   const { root, plan, loop } = found;
-  if (loop?.state.ended !== undefined) {
-    await finishPlan(ledger, root, loop);
-    const { sentence, next, exitCode } = endingOf(loop.state);
-    context.say(`Loop ${loop.row.name} of plan ${plan.id} is over, and no plan runs twice. ${sentence}`);
-    for (const line of next) context.say(`  ${line}`);
-    return exitCode;
-  }
+  const over = await saidOver(context, ledger, root, plan);
+  if (over !== undefined) return over;
   refuseElsewhere(plan.isApprovalRequired || loop !== undefined, flags);
   if (mayRun(found) && flags['acceptTicked'] !== true) refuseDoubtfulBoxes(plan, loop);
   const cleared = mayRun(found) ? { path: found.path } : await withApproval(context, ledger, found, needs, flags);
   if ('exitCode' in cleared) return cleared.exitCode;
-  const exitCode = await needs.run(cleared.path);
-  const after = await loopOfPlan(ledger, root, { ...plan, path: cleared.path });
-  if (after === undefined || exitCode === busyCode) return exitCode;
-  const { path } = await finishPlan(ledger, root, after);
-  if (path !== undefined && path !== cleared.path) context.say(`  The plan lies in ${path} now.`);
-  return exitCode;
+  const work = (): Promise<number> =>
+    carryOut(context, ledger, { root, plan: { ...plan, path: cleared.path } }, needs.run);
+  return aloneWith(context, ledger, plan.id, needs.policy === 'wait' ? handOverTries : 1, work);
 }
 
 export async function execute(

@@ -1,4 +1,5 @@
 // `ralph plan show`: a plan's steps, how far it is, and whether its approval still holds.
+import { planCares } from '../../app/plan-cares.ts';
 import { shownText } from '../../app/vault-files.ts';
 import { isoTime } from '../../core/format.ts';
 import { planStatus } from '../../views/vault-status.ts';
@@ -64,9 +65,9 @@ export async function execute(
     context.out(json(found));
     return 0;
   }
-  context.out(`Plan ${plan.id}: ${shownText(plan.document.goal)}`);
-  context.out(`  file      ${shownText(path)}`);
-  context.out(`  status    ${statusWords(found)}`);
+  context.print(`Plan ${plan.id}: ${shownText(plan.document.goal)}`);
+  context.print(`  file      ${shownText(path)}`);
+  context.print(`  status    ${statusWords(found)}`);
   context.out(`  SHA-256   ${plan.hash}`);
   const columns = process.stdout.isTTY === true ? makeStyle(flags, process.stdout).columns() : undefined;
   const line = (first: string, text: string): void =>
@@ -79,7 +80,9 @@ export async function execute(
     const words = `${shownText(task.title)}  (${shownText(performerWords(task))}${after}${tried})`;
     line(`${marks[step]} ${task.id}  `, words);
   }
-  for (const notice of plan.document.notices) context.say(`note: ${shownText(notice)}`);
+  const { env, directory } = context;
+  const cares = await planCares(plan.document.tasks, { env, directory, root: found.root, flags: {} });
+  for (const notice of [...cares, ...plan.document.notices]) context.say(`note: ${shownText(notice)}`);
   if (plan.isApprovalRequired && !isApprovedNow(plan, loop))
     context.say(`  Approve it: ralph plan approve ${typedPlan(context, found, plan.id, flags)}`);
   return 0;

@@ -1,13 +1,15 @@
 // `ralph plan watch`: starts every plan that is moved into Approved/Plans, one after the other, each once.
+import { isConfined } from '../../app/confinement.ts';
 import { makeVault } from '../../app/vault.ts';
 import { isSettled, plansIn } from '../../app/vault-files.ts';
 import { refreshDashboard } from '../../app/vault-loops.ts';
+import { resolveRunConfig } from '../../app.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { vaultPaths } from '../../views/vault-paths.ts';
 import type { Context } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { watchArrivals } from './plan-arrivals.ts';
-import { type HandleNeeds, handlePlan } from './plan-handle.ts';
+import { type HandleNeeds, handlePlan, sayUnwritten } from './plan-handle.ts';
 import { busyCode, type Flags, typedPlan, vaultHere } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 
@@ -25,7 +27,7 @@ export async function watchOnce(needs: HandleNeeds, stop: AbortSignal): Promise<
     if (code === busyCode) needs.say(`${path}: another process is at it.`);
     if (exitCode === 0) exitCode = code;
   }
-  await refreshDashboard(needs.ledger, needs.root);
+  sayUnwritten(needs.say, await refreshDashboard(needs.ledger, needs.root));
   return exitCode;
 }
 
@@ -125,10 +127,14 @@ export async function execute(
     run: path => runPlanDocument(context, path, unattended),
     record: (path, approval) => recordApproval(context, path, approval, unattended),
     name: (path, id) => typedPlan(context, { path, root }, id),
+    areConfined: async () => {
+      const resolved = await resolveRunConfig(context.env, context.directory, flags, 'plan');
+      return resolved.ok && isConfined(resolved.run.config.sandbox);
+    },
   };
   const stop = watchSignals(() => {}); // a loop at work says so itself
   try {
-    await refreshDashboard(ledger, root);
+    sayUnwritten(needs.say, await refreshDashboard(ledger, root));
     const { approved } = vaultPaths(root);
     const ready = (): void =>
       context.say(`Watching ${approved}: a plan that is moved there is approved and starts. Ctrl-C ends.`);

@@ -11,12 +11,16 @@ export function performerWords({ order, performer }: TaskSpec): string {
   return order?.type ?? performer ?? 'agent';
 }
 
-function orderLines(order: Order | undefined, description: string): readonly string[] {
+function orderLines(order: Order | undefined, description: string, fileOf: FileOf): readonly string[] {
   switch (order?.type) {
     case 'mcp':
       return [`params ${JSON.stringify(order.params, null, 2)}`];
     case 'create_file':
-      return [`file ${order.path}`, `content ${order.content === '' ? '(empty)' : `\n${order.content}`}`];
+      return [
+        `file ${order.path}`,
+        `that is ${fileOf(order.path)}`,
+        `content ${order.content === '' ? '(empty)' : `\n${order.content}`}`,
+      ];
     case 'notify_human':
       return [`message ${order.message}`];
     default:
@@ -24,20 +28,50 @@ function orderLines(order: Order | undefined, description: string): readonly str
   }
 }
 
+/** Where a path of the plan leads. */
+type FileOf = (path: string) => string;
+
+export interface Reading {
+  readonly plan: PlanFile;
+  readonly loop: PlanLoop | undefined;
+  readonly fileOf: FileOf;
+  /** What is different since it was approved before. */
+  readonly changes: readonly string[];
+  /** What this machine could not do today. */
+  readonly cares: readonly string[];
+}
+
+const stateWords: Readonly<Partial<Record<TaskStatus, string>>> = {
+  done: '  (DONE, is not done again)',
+  skipped: '  (LEFT OUT, is not done)',
+};
+
+function changeLines({ plan, loop, changes }: Reading): readonly string[] {
+  const before = loop?.state.approval;
+  if (before === undefined || before.hash === plan.hash) return [];
+  return [
+    '',
+    `Approved before by ${shownText(before.by)} at ${isoTime(before.at)} (${before.hash.slice(0, 12)}), and edited since:`,
+    ...changes.map(line => `  ${shownText(line)}`),
+  ];
+}
+
 /** Everything that a yes is a yes to; nothing of it is cut. */
-export function approvalWords(plan: PlanFile): string {
+export function approvalWords(reading: Reading): string {
+  const { plan, loop, fileOf, cares } = reading;
   const { document } = plan;
-  const steps = document.tasks.flatMap(task => [
-    `  ${task.id}  ${indent(task.title, '    ')}`,
+  const steps = stepStates(plan, loop).flatMap(({ task, status }) => [
+    `  ${task.id}  ${indent(task.title, '    ')}${stateWords[status] ?? ''}`,
     `    by ${indent(performerWords(task), '    ')}; after ${task.dependsOn.length === 0 ? 'nothing' : task.dependsOn.join(', ')}`,
-    ...orderLines(task.order, task.description).map(line => `    ${indent(line, '      ')}`),
+    ...orderLines(task.order, task.description, fileOf).map(line => `    ${indent(line, '      ')}`),
     ...task.criteria.map(line => `    done when ${indent(line, '      ')}`),
   ]);
-  const care = [...document.notices.map(shownText), ...unseenIn(plan.text)];
+  const care = [...cares.map(shownText), ...document.notices.map(shownText), ...unseenIn(plan.text)];
   return [
     `Plan ${plan.id}: ${indent(document.goal, '  ')}`,
     `  file    ${indent(plan.path, '  ')}`,
     `  SHA-256 ${plan.hash}`,
+    ...changeLines(reading),
     '',
     'Steps',
     ...steps,

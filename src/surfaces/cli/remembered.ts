@@ -1,8 +1,9 @@
 // What an unfinished loop remembers of its document and its settings, read before anything is written.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { closedIn } from '../../app/choose-loop.ts';
 import { loopFolder, openLedger, stateOf } from '../../app.ts';
-import type { Settings } from '../../core/limits.ts';
+import type { State } from '../../core/state.ts';
 import type { Context } from './context.ts';
 import type { Remembered } from './prepare.ts';
 
@@ -15,14 +16,13 @@ async function lastGoodCopy(context: Context, document: string): Promise<string 
 }
 
 /** Undefined when there is none, or when it cannot be read: whoever opens the ledger to write says why. */
-async function settingsBefore(context: Context, document: string): Promise<Settings | undefined> {
+async function newestBefore(context: Context, document: string): Promise<State | undefined> {
   if (!context.hasLedger()) return undefined;
   const open = () => openLedger({ home: context.home(), env: context.env, warn: () => {}, readOnly: true });
   const ledger = await open().catch(() => undefined);
   try {
     const [newest] = (await ledger?.store.loops({ document })) ?? [];
-    if (ledger === undefined || newest === undefined || newest.reason !== null) return undefined;
-    return (await stateOf(ledger, newest.loop)).state.settings;
+    return ledger === undefined || newest === undefined ? undefined : (await stateOf(ledger, newest.loop)).state;
   } catch {
     return undefined;
   } finally {
@@ -33,6 +33,10 @@ async function settingsBefore(context: Context, document: string): Promise<Setti
 export function rememberedBy(context: Context, isNew: boolean): Remembered {
   return {
     lastGood: path => lastGoodCopy(context, path),
-    settings: async path => (isNew ? undefined : settingsBefore(context, path)),
+    settings: async path => {
+      const state = isNew ? undefined : await newestBefore(context, path);
+      return state?.ended === undefined ? state?.settings : undefined;
+    },
+    closed: async path => closedIn(await newestBefore(context, path)),
   };
 }

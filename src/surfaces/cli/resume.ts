@@ -5,8 +5,9 @@ import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
 import { isBounded, type Limits } from '../../core/limits.ts';
 import { waitingFor } from '../../core/next.ts';
-import { evaluateTermination } from '../../core/termination.ts';
-
+import type { State } from '../../core/state.ts';
+import { evaluateTermination, type Termination } from '../../core/termination.ts';
+import { raisedLimit } from '../../views/ending.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
 import { goOnWords } from './go-on.ts';
 import { refuseProblems } from './prepare.ts';
@@ -27,6 +28,16 @@ async function wantedLimits(context: Context, flags: Readonly<Record<string, unk
       .filter(([flag]) => flags[flag] !== undefined)
       .map(([, limit]) => [limit, settings.limits[limit]]),
   );
+}
+
+/** What would let it go on, if anything. */
+function wayOn(name: string, state: State, still: Termination): string {
+  if (still.because.includes('(--rounds)'))
+    return 'Review the document as it is now: the same `ralph review` command with --new';
+  const raised = raisedLimit(state, still);
+  return raised === undefined
+    ? 'Start over with new counters: the same command as before with --new'
+    : `Raise that limit: ralph resume ${name} ${raised}`;
 }
 
 export async function execute(
@@ -67,9 +78,7 @@ export async function execute(
     if (still !== undefined)
       throw new UsageError(
         `Loop ${row.name} would end again at once: ${still.because}.`,
-        still.because.includes('(--rounds)')
-          ? 'Review the document as it is now: the same `ralph review` command with --new'
-          : `Raise that limit: ralph resume ${row.name} --max-iterations N (or --max-cost, --max-tokens, --max-duration, --deadline)`,
+        wayOn(row.name, state, still),
       );
   }
   const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];

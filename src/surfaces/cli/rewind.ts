@@ -3,7 +3,8 @@ import { tasksThen } from '../../app/history.ts';
 import { finishRewind, isCut, planOf, type RewindOrder, type Rewound, rewind, settleCut } from '../../app/rewind.ts';
 import { UsageError } from '../../core/errors.ts';
 import { plural } from '../../core/format.ts';
-import type { RestoreDue } from '../../core/state.ts';
+import type { RestoreDue, State } from '../../core/state.ts';
+import { allTasks, mayHaveHappened } from '../../core/task.ts';
 import type { TaskThen } from '../../core/work.ts';
 import type { RestorePlan } from '../../ports/workspace.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
@@ -84,8 +85,20 @@ function announce(context: Context, { history }: Kept, wish: RewindWish, foresee
   line('files', countWords(countsOf(plan), 'to do', wish.overwrite));
   for (const path of pathLines(plan, style)) context.say(path);
   line('tasks', wish.codeOnly ? 'left alone (--code-only)' : tasksLine(tasks));
+  if (hasDeeds(history.state)) line('actions', 'stay done: what a plan did in the world cannot be taken back');
   if (history.state.settings.commits) line('commits', 'stay: git status will show the difference as changes');
   line('counters', 'go on: iterations, cost and time are never given back');
+}
+
+const hasDeeds = ({ tasks }: State): boolean => [...allTasks(tasks)].some(mayHaveHappened);
+
+/** Its plan has been put away, and no plan runs twice: there is nobody who could go on from an earlier state. */
+function refuseOver({ history: { state, row } }: Kept, codeOnly: boolean): void {
+  if (state.settings.mode !== 'plan' || state.ended?.reason !== 'goal_achieved' || codeOnly) return;
+  throw new UsageError(
+    `Plan ${state.projectId} is over (loop ${row.name}): what it did in the world cannot be taken back.`,
+    `Only the files that its agents changed: ralph checkpoint restore NUMBER ${row.name} --code-only`,
+  );
 }
 
 /** Refused before anything is asked of the loop. */
@@ -188,6 +201,7 @@ export async function carryOut(context: Context, given: Kept, wish: RewindWish, 
   const isDry = flags['dryRun'] === true;
   const isJson = flags['json'] === true;
   refuseUnasked(flags);
+  refuseOver(given, wish.codeOnly);
   refuseUnquiet(given);
   const kept = isCut(given.history) && !isDry ? await settled(context, given) : given;
   if (kept.history.state.restoreDue !== undefined) return finish(context, kept, kept.history.state.restoreDue, isDry);
@@ -195,6 +209,7 @@ export async function carryOut(context: Context, given: Kept, wish: RewindWish, 
   const foreseen = await foresee(kept, wish);
   if (isNothing(foreseen)) {
     context.say(`Nothing to do: files and tasks are as at ${plain(rowWords(wish.to))}.`);
+    if (hasDeeds(kept.history.state)) context.say('  What a plan did in the world cannot be taken back.');
     if (isJson) context.out(json(kept, wish, foreseen, undefined));
     return 0;
   }

@@ -1,31 +1,29 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
-import { dirname } from 'node:path';
 import { carriedOver } from '../../app/carry-over.ts';
-import { hasWork } from '../../app/choose-loop.ts';
 import { engineFor, firstInputs } from '../../app/launch.ts';
 import { isInterview } from '../../app/modes.ts';
 import { keepEarlier } from '../../app/project.ts';
 import { type Engine, type RunResult, runEngine, storeError } from '../../app.ts';
-import type { ModeName } from '../../core/limits.ts';
 import type { Ledger } from '../../ports/store.ts';
-import { endingOf, outcomeOf } from '../../views/ending.ts';
+import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
 import { asideView } from './aside.ts';
 import { askAtTerminal } from './ask.ts';
 import { betweenRounds } from './between-rounds.ts';
 import { card } from './card.ts';
-import { type Chosen, chooseLoop } from './choose.ts';
+import { type Chosen, chooseLoop, hasNothingLeft } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import { holding, sayFolderHeld, sayHeld } from './holding.ts';
-import { watchSignals } from './interrupt.ts';
+import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
 import { workWithoutAudience } from './output.ts';
 import { placeAgain, placeNew, type Started } from './placed.ts';
 import { type Prepared, prepare, refuseProblems } from './prepare.ts';
 import { rememberedBy } from './remembered.ts';
-import { hanging, makeStyle } from './style.ts';
+import { makeStyle } from './style.ts';
 import { refuseWithoutTerminal } from './who.ts';
+import { withoutAgent } from './without-agent.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -48,11 +46,11 @@ export function finish(
   if (json) context.out(JSON.stringify(outcomeOf(result.state, requireChecks, exitCode), null, 2));
   if (result.type === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
-    if (result.state.newest !== undefined && !result.state.settings.forked)
+    if (result.state.newest !== undefined && !result.state.settings.forked && !hasOnlyDeeds(result.state))
       context.say(`  What it had done so far stays in the files; ralph undo ${result.state.name} takes it back.`);
     return exitCode;
   }
-  if (!json) context.out(ending.sentence);
+  if (!json) context.print(ending.sentence);
   for (const next of ending.next) context.say(`  ${next}`);
   return exitCode;
 }
@@ -78,7 +76,8 @@ export async function launch(
 ): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
   const { context, ledger, prepared, placed, chosen, view, ask } = launching;
   workWithoutAudience();
-  const interrupt = watchSignals(text => view.line(text));
+  const watch = workWatch();
+  const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
   const performers = launching.pace?.(placed.staff.performers, interrupt.press) ?? placed.staff.performers;
   const wiring = {
     env: context.env,
@@ -89,7 +88,7 @@ export async function launch(
     chosen,
     by: context.by,
     say: context.say,
-    notifiers: [view],
+    notifiers: [watch, view],
     ...(ask === undefined ? {} : { ask: ask(interrupt.press) }),
   };
   const engine = await engineFor(wiring);
@@ -109,7 +108,8 @@ export async function execute(
   [file]: readonly (string | undefined)[],
   flags: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const given = await prepareHere(context, file, flags);
+  const given = await prepareHere(context, file, flags).catch(error => withoutAgent(context, file, flags, error));
+  if (typeof given === 'number') return given;
   if (given.mode === 'plan' && flags['dryRun'] !== true) {
     const plan = await import('./plan-run.ts'); // a plan has a vault, an approval and an end of its own
     return plan.execute(context, [given.path], flags);
@@ -134,8 +134,7 @@ async function runPrepared(context: Context, given: Prepared, flags: Flags): Pro
   if (given.run.config.interactive) {
     refuseWithoutTerminal(given.staff, interactive || isDry, isInterview(given.mode, given.path));
   }
-  for (const notice of given.notices)
-    context.say(style.live ? hanging('note: ', notice, style.columns()) : `note: ${notice}`);
+  for (const notice of given.notices) context.say(`note: ${notice}`);
   if (isDry) {
     context.out(card(given, undefined, style));
     context.say('Dry run: nothing was started or written.');
@@ -161,14 +160,7 @@ async function chooseAndWork(
 ): Promise<number> {
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);
   if ('exitCode' in chosen) return chosen.exitCode;
-  if (chosen.state === undefined && !hasWork(given)) {
-    const again: Partial<Record<ModeName, string>> = {
-      goal: 'this goal was reached before; to pursue it again: the same command with --new',
-      prompt: `${given.path} is complete; to run it again, take the mark of that out of it`,
-    };
-    context.say(`Nothing to do: ${again[given.mode] ?? `every task of ${given.path} is done or skipped.`}`);
-    return 0;
-  }
+  if (chosen.state === undefined && hasNothingLeft(context, given)) return 0;
   const { config, settings } = given.run;
   const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
   const go = () => work(context, ledger, given, chosen, flags, interactive);
@@ -203,7 +195,7 @@ async function work(
       : await placeAgain(prepared, chosen.state, ledger, context.say);
   if (placed === undefined) return 130;
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
-    await keepEarlier({ folder: dirname(prepared.path) }, chosen.loop);
+    await keepEarlier(prepared.path, chosen.loop, quiet ? () => {} : context.say);
   const makeView = prepared.run.config.interactive ? asideView : liveView;
   const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
   const { result, interrupted } = await launch({

@@ -4,10 +4,11 @@ import { formatDuration } from '../../core/format.ts';
 import { assessHealth } from '../../core/health.ts';
 import type { State } from '../../core/state.ts';
 import { endingOf } from '../../views/ending.ts';
-import { loopLabel, StatusView } from '../../views/status.ts';
+import { StatusView } from '../../views/status.ts';
 import { type Context, loopOf } from './context.ts';
 import { escalationCard, liveLine } from './live.ts';
-import { makeStyle } from './style.ts';
+import { loopWords, takenBackWords } from './loop-words.ts';
+import { folded, makeStyle } from './style.ts';
 
 function workWords(state: State, now: number): string {
   if (state.live.length === 0 && state.claims.length > 0)
@@ -48,17 +49,23 @@ export async function execute(
     : state.ended
       ? 'none'
       : 'NONE: no process works on it; the same `ralph run` resumes';
-  context.out(
-    `${style.paint('strong', row.name)}  ${state.ended || held?.alive ? loopLabel(state) : `not running${state.paused ? ', paused' : ''}`}  (${state.settings.mode === 'goal' ? state.goal : row.document})`,
+  const alive = held?.alive === true;
+  const standing = `${loopWords(state, alive)}${state.paused && !alive && !state.ended ? ', paused' : ''}`;
+  const what = folded(
+    `${row.name}  ${standing}  (${state.settings.mode === 'goal' ? state.goal : row.document})`,
+    process.stdout,
   );
-  if (state.ended) context.out(`  ${endingOf(state).sentence}`);
-  else {
-    context.out(`  ${liveLine(state, now, style.marks.dot, undefined, held?.alive ? now : state.clockedAt)}`);
-    context.out(`  at work    ${held?.alive ? workWords(state, now) : 'nothing'}`);
+  context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
+  if (state.ended) context.print(`  ${endingOf(state).sentence}`);
+  const since = takenBackWords(state);
+  if (since !== undefined) context.print(`  ${since}`);
+  if (!state.ended) {
+    context.print(`  ${liveLine(state, now, style.marks.dot, undefined, held?.alive ? now : state.clockedAt)}`);
+    context.print(`  at work    ${held?.alive ? workWords(state, now) : 'nothing'}`);
   }
-  context.out(`  process    ${process_}`);
-  if (!state.ended) context.out(`  health     ${health.state}: ${health.because}`);
+  context.print(`  process    ${process_}`);
+  if (!state.ended) context.print(`  health     ${health.state}: ${health.because}`);
   for (const escalation of state.ended ? [] : state.escalations) context.out(escalationCard(escalation, style));
-  if (!state.ended && state.escalations.length > 0) context.out(`  ${endingOf(state).next.at(-1) ?? ''}`);
+  if (!state.ended && state.escalations.length > 0) context.print(`  ${endingOf(state).next.at(-1) ?? ''}`);
   return 0;
 }

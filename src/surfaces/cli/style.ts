@@ -1,5 +1,5 @@
 // How text looks on this terminal: colour where it helps and is wanted, never as the only signal.
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { stripControls } from '../../core/text.ts';
 
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet' | 'strong';
@@ -59,15 +59,19 @@ export function fitted(text: string, columns: number, { ascii }: Pick<Style, 'as
 export const hanging = (first: string, text: string, columns: number): string =>
   `${first}${wrapped(text, columns - first.length - 1).join(`\n${' '.repeat(first.length)}`)}`;
 
-/** Text over as many lines as it needs: broken between words, and inside a word only when it is longer than a line. */
-export function wrapped(text: string, columns: number): readonly string[] {
+/**
+ * Text over as many lines as it needs: broken between words, and inside a word only when it is longer than a line. With
+ * `wholeWords` not even then: a path that the terminal itself breaks can still be copied.
+ */
+export function wrapped(text: string, columns: number, wholeWords = false): readonly string[] {
   const width = Math.min(Math.max(columns, 20), proseColumnsMax);
+  const cut = wholeWords ? /.+/gsu : new RegExp(`.{1,${width}}`, 'gsu');
   return plain(text)
     .split('\n')
     .flatMap(paragraph => {
       if (paragraph.length <= width) return [paragraph];
       const lines: string[] = [''];
-      for (const word of paragraph.split(' ').flatMap(one => one.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [''])) {
+      for (const word of paragraph.split(' ').flatMap(one => one.match(cut) ?? [''])) {
         const last = lines.at(-1) ?? '';
         if (last === '') lines[lines.length - 1] = word;
         else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
@@ -75,6 +79,24 @@ export function wrapped(text: string, columns: number): readonly string[] {
       }
       return lines;
     });
+}
+
+/** `  `, `ralph: `, `  process    `: the lines below the first begin under its end. */
+const lineStart = /^(?:(?:ralph|note|warning): | *\S{1,12} {2,}(?=\S)| +)?/;
+
+/** Sentences of ours as a terminal shows them whole, each line for itself. Where nobody looks they stay as they are. */
+export function folded(text: string, { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): string {
+  if (isTTY !== true) return text;
+  const width = columns || 80;
+  return text
+    .split('\n')
+    .map(line => {
+      if (stripVTControlCharacters(line).length < width || line.includes('\x1b')) return line; // painted: fitted before
+      const start = lineStart.exec(line)?.[0] ?? '';
+      const below = ' '.repeat(start === '' || start.trim() !== '' ? start.length : start.length + 2);
+      return `${start}${wrapped(line.slice(start.length), width - below.length - 1, true).join(`\n${below}`)}`;
+    })
+    .join('\n');
 }
 
 export const indented = (text: string, by = '  '): string =>

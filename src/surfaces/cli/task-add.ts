@@ -5,6 +5,7 @@ import { addToFile, type NewTask, visible, watchedTexts } from '../../app/tasks.
 import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Context } from './context.ts';
+import { runWords } from './run-words.ts';
 import { documentHere, loopHere } from './task-subject.ts';
 import { givenText } from './text-input.ts';
 
@@ -79,12 +80,12 @@ async function targetOf(context: Context, file: unknown): Promise<string> {
 async function followUp(context: Context, path: string): Promise<string> {
   const ledger = context.hasLedger() ? await context.ledger() : undefined;
   const [row] = (await ledger?.store.loops({ document: path, open: true })) ?? [];
-  const file = visible(basename(path));
-  if (ledger === undefined || row === undefined) return `To have it done: ralph run ${file}`;
+  const go = runWords(context.directory, path);
+  if (ledger === undefined || row === undefined) return `To have it done: ${go}`;
   const isAlive = (await ledger.store.holder(row.loop))?.alive === true;
   return isAlive
     ? `Loop ${row.name} reads it before its next iteration.`
-    : `Loop ${row.name} takes it up when it goes on: ralph run ${file}`;
+    : `Loop ${row.name} takes it up when it goes on: ${go}`;
 }
 
 export async function execute(

@@ -3,27 +3,34 @@ import { basename } from 'node:path';
 import { visible } from '../../app/tasks.ts';
 import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
-import { plural } from '../../core/format.ts';
+import { plural, someOf } from '../../core/format.ts';
+import type { ModeName } from '../../core/limits.ts';
 import type { State } from '../../core/state.ts';
-import { allTasks, findTask, type Task } from '../../core/task.ts';
+import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ports/store.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { runWords } from './run-words.ts';
 import { ofLoop, taskIn } from './task-subject.ts';
-import { someOf } from './task-words.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 type Words = readonly (string | undefined)[];
 
 const heldElsewhere = 9;
 
-function refuseEnded({ name, reason, document }: LoopRow, id: string): void {
+function refuseEnded(act: Decision['act'], row: LoopRow, { id, status }: Task, mode: ModeName, here: string): void {
+  const { name, reason, document } = row;
   if (reason === null) return;
   const file = visible(basename(document));
+  const again =
+    mode === 'goal'
+      ? 'To pursue it again: ralph run with the same words and --new'
+      : mode === 'plan'
+        ? 'No plan runs twice. To have it done once more, write another plan, with a plan_id of its own.'
+        : `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
+  const over = act === 'retry' ? again : `${id} is ${status}: there is nothing to skip.`;
   throw new UsageError(
     `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
-    reason === 'goal_achieved'
-      ? `To have ${id} done again, mark it as open in ${file}, then: ralph run ${file}`
-      : `Reopen it first: ralph resume ${name}`,
+    reason === 'goal_achieved' ? over : `Reopen it first: ralph resume ${name}`,
   );
 }
 
@@ -34,6 +41,17 @@ function refuseActive(row: LoopRow, state: State, { id, status }: Task): void {
   throw new UsageError(
     `${id} is being worked on (${who}): decide about it when that is over.`,
     `Interrupt it first: ralph pause ${row.name} --now; afterwards ralph resume ${row.name}`,
+  );
+}
+
+/** A second mail is a matter of its own: nobody sends it by a command that usually only tries again. */
+function refuseRepeated(row: LoopRow, task: Task, isAgain: boolean): void {
+  if (!mayHaveHappened(task) || isAgain) return;
+  const { id, status, title } = task;
+  const what = status === 'done' ? 'was carried out already' : 'may have been carried out: its reply was lost';
+  throw new UsageError(
+    `${id} (${visible(title)}) ${what}. To try it again would do it a second time.`,
+    `When that is what you want: ralph task retry ${id} --again --loop ${row.name}`,
   );
 }
 
@@ -52,11 +70,11 @@ interface Decision {
 
 const skipping: Decision = {
   act: 'skip',
-  needless: ({ id, status }) =>
+  needless: ({ id, status, order }) =>
     status === 'skipped'
       ? `${id} is skipped already.`
       : status === 'done'
-        ? `${id} is done: there is nothing to skip. To open it again: ralph task retry ${id}`
+        ? `${id} is done: there is nothing to skip.${order === undefined ? ` To open it again: ralph task retry ${id}` : ''}`
         : undefined,
   isDone: task => task.status === 'skipped',
   said({ id }, { name }, state) {
@@ -74,10 +92,17 @@ const retrying: Decision = {
       ? `${id} is open and was not tried yet: its turn comes.`
       : undefined,
   isDone: task => task.status === 'pending' || task.status === 'active',
-  said({ id, status, attempts }, { name }) {
+  said({ id, status, attempts, order }, { name }) {
     const before = status === 'done' ? 'done' : status === 'blocked' ? 'parked' : status;
     const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
-    const proof = status === 'done' ? ['  It must be proven anew before it counts as done.'] : [];
+    const proof =
+      status !== 'done'
+        ? []
+        : [
+            order === undefined
+              ? '  It must be proven anew before it counts as done.'
+              : '  It will be done a second time.',
+          ];
     return [
       `${id} is open again (it was ${before}${counted}).`,
       ...proof,
@@ -92,14 +117,17 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
   const subject = await ofLoop(ledger, row);
   const { state } = subject.loop;
   const task = taskIn(subject, id);
-  refuseEnded(row, id);
+  refuseEnded(decision.act, row, task, state.settings.mode, context.directory);
   const needless = decision.needless(task);
   if (needless !== undefined) {
     context.say(needless);
     return 0;
   }
   refuseActive(row, state, task);
-  const outcome = await sendCommand(context, row, [{ type: 'task', act: decision.act, task: id }]);
+  const isAgain = decision.act === 'retry' && flags['again'] === true;
+  if (decision.act === 'retry') refuseRepeated(row, task, isAgain);
+  const wanted = { type: 'task', act: decision.act, task: id, ...(isAgain ? { again: true as const } : {}) } as const;
+  const outcome = await sendCommand(context, row, [wanted]);
   if (outcome === 'waiting') {
     context.say(`ralph task ${decision.act} ${id}: ${outcomeWords.waiting}.`);
     return 0;
@@ -112,7 +140,8 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
     return heldElsewhere;
   }
   for (const sentence of decision.said(task, row, after)) context.say(sentence);
-  if (outcome === 'decided') context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
+  if (outcome === 'decided' && state.settings.mode !== 'goal')
+    context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
   return 0;
 }
 

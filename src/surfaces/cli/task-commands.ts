@@ -40,7 +40,13 @@ export const taskCommands: readonly CommandRow[] = [
     group: 'task',
     usage: 'retry <id>',
     summary: 'open a task again that is parked, skipped or done; its attempts count from 0',
-    options: [loop],
+    options: [
+      loop,
+      {
+        flags: '--again',
+        description: 'also a step of a plan that was carried out, or may have been: it is done twice',
+      },
+    ],
     examples: ['ralph task retry US-003', 'ralph task retry US-003 --loop my-loop'],
     changes: true,
     load: async () => ({ execute: (await import('./task-change.ts')).retry }),

@@ -1,5 +1,7 @@
 // `ralph task import`: the tasks of any document that Ralph reads, as a new document, with a list of what was left behind.
+import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import { closedIn } from '../../app/choose-loop.ts';
 import {
   converted,
   readTaskFile,
@@ -10,22 +12,32 @@ import {
   writeDocument,
   writerNamed,
 } from '../../app/tasks.ts';
-import { plural } from '../../core/format.ts';
+import { stateOf } from '../../app.ts';
+import { plural, someOf } from '../../core/format.ts';
 import type { TaskSpec } from '../../core/task.ts';
 import type { Context } from './context.ts';
+import { runWords } from './run-words.ts';
 import { lossLines, pathOf, refuseItself } from './task-losses.ts';
-import { someOf } from './task-words.ts';
 
 const idsMax = 10;
+
+/** What a loop of this very file has brought to an end, by its ledger. */
+async function recordedIn(context: Context, path: string): Promise<ReadonlySet<string>> {
+  const ledger = context.hasLedger() ? await context.ledger() : undefined;
+  const [row] = (await ledger?.store.loops({ document: realpathSync(path) })) ?? [];
+  return closedIn(ledger === undefined || row === undefined ? undefined : (await stateOf(ledger, row.loop)).state);
+}
 
 /** Nobody knows who ticked it before there was a record (B48). */
 function reopened(
   tasks: readonly TaskSpec[],
-  areTrusted: boolean,
+  recorded: ReadonlySet<string>,
 ): { tasks: readonly TaskSpec[]; ticked: readonly string[] } {
-  const ticked = tasks.filter(task => task.done || task.skipped).map(task => task.id);
-  if (areTrusted || ticked.length === 0) return { tasks, ticked: [] };
-  return { tasks: tasks.map(task => ({ ...task, done: false, skipped: false })), ticked };
+  const isDoubtful = ({ id, done, skipped }: TaskSpec): boolean => (done || skipped) && !recorded.has(id);
+  return {
+    tasks: tasks.map(task => (isDoubtful(task) ? { ...task, done: false, skipped: false } : task)),
+    ticked: tasks.filter(isDoubtful).map(task => task.id),
+  };
 }
 
 /** JSON formats do not look for comments themselves. */
@@ -45,8 +57,11 @@ export async function execute(
   const writer = await writerNamed(target);
   const file = await readTaskFile(source);
   refuseItself(source, target);
-  const { tasks, ticked } = reopened(file.document.tasks, flags['acceptTicked'] === true);
+  const all = file.document.tasks;
+  const { tasks, ticked } =
+    flags['acceptTicked'] === true ? { tasks: all, ticked: [] } : reopened(all, await recordedIn(context, source));
   const { text, losses } = await converted({ ...file.document, tasks }, writer);
+  const [was, is, them] = ticked.length === 1 ? ['was', 'is', 'it'] : ['were', 'are', 'them'];
   const isDry = flags['dryRun'] === true;
   if (isDry) context.out(text.trimEnd());
   else await writeDocument(target, text, { writer, isForced: flags['force'] === true });
@@ -55,7 +70,7 @@ export async function execute(
   );
   if (ticked.length > 0)
     context.say(
-      `  ${plural(ticked.length, 'task')} that were ticked or skipped are open there: ${someOf(ticked, idsMax)}. Nobody knows who ticked them; to keep that: --accept-ticked`,
+      `  ${plural(ticked.length, 'task')} that ${was} ticked or skipped ${is} open there: ${someOf(ticked, idsMax)}. Nobody knows who ticked ${them}; to keep that: --accept-ticked`,
     );
   for (const line of lossLines([...(await unreadIn(file)), ...losses])) context.say(line);
   const bare = writer === 'prd' ? tasks.filter(task => task.criteria.length === 0).map(task => task.id) : [];
@@ -64,6 +79,9 @@ export async function execute(
       `  Without criteria: ${someOf(bare, idsMax)}. Write some (how will we know it is done?), or run with --no-criteria.`,
     );
   for (const notice of noticesOf(file)) context.say(`note: ${visible(notice)}`);
-  if (!isDry) context.say(`  ${visible(basename(source))} is as it was. Undo: delete ${name}. Next: ralph run ${name}`);
+  if (!isDry)
+    context.say(
+      `  ${visible(basename(source))} is as it was. Undo: delete ${name}. Next: ${runWords(context.directory, target)}`,
+    );
   return 0;
 }

@@ -5,11 +5,16 @@ import { allTasks, type Task } from '../../core/task.ts';
 import type { Context } from './context.ts';
 import { fitted, makeStyle, type Style, type Tone } from './style.ts';
 import { type Subject, subjectOf } from './task-subject.ts';
-import { taskJson, waitWords } from './task-words.ts';
+import { isCut, isOrphaned, taskJson, waitWords } from './task-words.ts';
 
 const pipeColumns = 80;
 const idColumnsMax = 20;
-const tones: Readonly<Partial<Record<string, Tone>>> = { done: 'good', active: 'attention', blocked: 'bad' };
+const tones: Readonly<Partial<Record<string, Tone>>> = {
+  done: 'good',
+  active: 'attention',
+  cut: 'attention',
+  blocked: 'bad',
+};
 
 interface Line {
   readonly id: string;
@@ -22,12 +27,13 @@ interface Line {
 function linesOf({ table, loop, unread }: Subject): readonly Line[] {
   const known = [...allTasks(table)].map((task: Task) => ({
     id: task.id,
-    status: task.status,
+    status: isCut(task, loop) ? 'cut' : task.status,
     attempts: task.attempts,
     title: task.title,
-    waits: waitWords(table, task, loop?.state),
+    waits: waitWords(table, task, loop),
   }));
-  const fresh = unread.map(({ id, title }) => ({ id, status: 'new', attempts: 0, title, waits: 'not read yet' }));
+  const waits = loop?.state.ended === undefined ? 'not read yet' : 'for a new loop';
+  const fresh = unread.map(({ id, title }) => ({ id, status: 'new', attempts: 0, title, waits }));
   return [...known, ...fresh];
 }
 
@@ -42,11 +48,11 @@ function printed(line: Line, idColumns: number, columns: number, style: Style): 
 }
 
 /** `7 tasks: 3 done, 1 active, 3 pending` */
-function countWords({ table, unread }: Pick<Subject, 'table' | 'unread'>): string {
+function countWords({ table, unread, loop }: Subject): string {
   const { counts, size, unverified } = table;
   const named = (['done', 'active', 'pending', 'blocked', 'skipped'] as const)
     .filter(status => counts[status] > 0)
-    .map(status => `${counts[status]} ${status}`);
+    .map(status => `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : status}`);
   const doubts = unverified === 0 ? [] : [`${unverified} unverified`];
   const fresh = unread.length === 0 ? [] : [`${unread.length} new`];
   return `${plural(size + unread.length, 'task')}: ${[...named, ...doubts, ...fresh].join(', ')}`;
@@ -58,6 +64,7 @@ const json = (subject: Subject): string =>
       version: 1,
       loop: subject.loop?.row.name ?? null,
       ended: subject.loop?.row.reason ?? null,
+      running: subject.loop?.isAlive ?? false,
       document: subject.path,
       tasks: [...allTasks(subject.table)].map(task => taskJson(subject.table, task)),
       unread: subject.unread.map(({ id, title }) => ({ id, title })),

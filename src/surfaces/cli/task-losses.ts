@@ -1,10 +1,11 @@
 // What a conversion could not carry over, as lines for people; and the files that one names.
+
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Loss, visible } from '../../app/tasks.ts';
 import { UsageError } from '../../core/errors.ts';
+import { someOf } from '../../core/format.ts';
 import type { Context } from './context.ts';
-import { someOf } from './task-words.ts';
 
 const idsMax = 5;
 

@@ -1,14 +1,14 @@
 // `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
 import { visible } from '../../app/tasks.ts';
 import { ledgerEvents } from '../../app.ts';
-import { plural } from '../../core/format.ts';
+import { plural, someOf } from '../../core/format.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import type { Context } from './context.ts';
 import { about, noise } from './explain.ts';
 import { fitted, hanging, makeStyle, type Style, wrapped } from './style.ts';
 import { type Subject, subjectOf, taskIn } from './task-subject.ts';
-import { someOf, taskJson, waitWords } from './task-words.ts';
+import { isCut, taskJson, waitWords } from './task-words.ts';
 
 const historyMax = 30;
 const namesMax = 20;
@@ -51,14 +51,22 @@ const withUnread = (subject: Subject): Subject => ({
 const dependents = ({ table }: Subject, id: string): readonly string[] =>
   [...allTasks(table)].filter(task => task.dependsOn.includes(id)).map(task => task.id);
 
-function statusWords({ table, loop }: Subject, task: Task): string {
+/** An undo opens a task again and counts its attempts anew. */
+function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): string {
+  if (attempts > 0) return `${plural(attempts, 'attempt')}${of}`;
+  const has = (type: string): boolean => steps.some(step => step.type === type);
+  if (has('task.reopened')) return 'opened again, not tried since';
+  return has('iteration.started') ? 'begun, no attempt counted yet' : 'not tried yet';
+}
+
+function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[]): string {
   const most = task.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
   const of = most === undefined || loop?.state.settings.stepwise ? '' : ` of ${most}`;
-  const tried = task.attempts === 0 ? 'not tried yet' : `${plural(task.attempts, 'attempt')}${of}`;
+  const tried = triedWords(task, of, steps);
   const proof =
     task.status !== 'done' || task.verified === undefined ? '' : task.verified ? ', proven' : ', UNVERIFIED';
-  const waits = waitWords(table, task, loop?.state);
-  return `${task.status}${proof}, ${tried}${waits === '' || waits === 'unverified' ? '' : `; ${waits}`}`;
+  const waits = waitWords(table, task, loop);
+  return `${isCut(task, loop) ? 'cut' : task.status}${proof}, ${tried}${waits === '' || waits === 'unverified' ? '' : `; ${waits}`}`;
 }
 
 const dependencyWords = ({ table }: Subject, { dependsOn }: Task): string =>
@@ -67,12 +75,16 @@ const dependencyWords = ({ table }: Subject, { dependsOn }: Task): string =>
     namesMax,
   );
 
+/** A goal was said in words: where Ralph keeps them is nobody's concern. */
+const whose = ({ loop, path }: Subject): string =>
+  loop === undefined ? path : `loop ${loop.row.name}${loop.state.settings.mode === 'goal' ? '' : `, ${path}`}`;
+
 /** Label, text; in the order in which they are told. Empty ones are left out. */
-function factsOf(subject: Subject, task: Task): readonly (readonly [string, string])[] {
+function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly (readonly [string, string])[] {
   const question = subject.loop?.state.escalations.find(one => one.id === task.asked);
   return [
-    ['status', statusWords(subject, task)],
-    ['of', subject.loop === undefined ? subject.path : `loop ${subject.loop.row.name}, ${subject.path}`],
+    ['status', statusWords(subject, task, steps)],
+    ['of', whose(subject)],
     ['depends on', dependencyWords(subject, task)],
     ['needed by', someOf(dependents(subject, task.id), namesMax)],
     ['done by', task.performer ?? ''],
@@ -130,7 +142,7 @@ export async function execute(
   const style = makeStyle(flags, process.stdout);
   const columns = style.columns();
   context.out(`${style.paint('strong', task.id)}  ${visible(task.title)}`);
-  for (const fact of factsOf(subject, task)) for (const line of labelled(fact, columns)) context.out(line);
+  for (const fact of factsOf(subject, task, steps)) for (const line of labelled(fact, columns)) context.out(line);
   printHistory(context, steps, earlier, columns, style);
   return 0;
 }

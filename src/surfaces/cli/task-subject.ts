@@ -6,6 +6,7 @@ import { findDocument, isInterview } from '../../app/modes.ts';
 import { nearestId, readTaskFile, visible } from '../../app/tasks.ts';
 import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
+import { identify, knownTasks } from '../../core/identity.ts';
 import type { State } from '../../core/state.ts';
 import { addTasks, allTasks, emptyTable, findTask, type Task, type TaskSpec, type TaskTable } from '../../core/task.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
@@ -17,7 +18,13 @@ export interface Subject {
   readonly project: string;
   readonly goal: string;
   readonly table: TaskTable;
-  readonly loop?: { readonly ledger: Ledger; readonly row: LoopRow; readonly state: State };
+  readonly loop?: {
+    readonly ledger: Ledger;
+    readonly row: LoopRow;
+    readonly state: State;
+    /** A process works on it. */
+    readonly isAlive: boolean;
+  };
   /** In the document, but the loop has not read them yet. */
   readonly unread: readonly TaskSpec[];
   readonly notices: readonly string[];
@@ -28,16 +35,20 @@ const lenient = { allowEmptyCriteria: true, acceptTicked: true } as const;
 /** What was written into the document since the loop last read it; a broken document is not ours to complain about. */
 async function unreadTasks({ document, directory }: LoopRow, state: State): Promise<readonly TaskSpec[]> {
   const { mode } = state.settings;
-  if (state.ended !== undefined || (mode !== 'prd' && mode !== 'project') || isInterview(mode, document)) return [];
+  if ((mode !== 'prd' && mode !== 'project') || isInterview(mode, document)) return [];
   const parsed = await readDocument({ mode, path: document, directory, options: lenient });
-  return parsed.ok ? parsed.document.tasks.filter(task => findTask(state.tasks, task.id) === undefined) : [];
+  if (!parsed.ok) return [];
+  const { specs } = identify(knownTasks(state.tasks), parsed.document.tasks);
+  return specs.filter(task => findTask(state.tasks, task.id) === undefined);
 }
 
 export async function ofLoop(ledger: Ledger, row: LoopRow): Promise<Subject & Required<Pick<Subject, 'loop'>>> {
   const { state } = await stateOf(ledger, row.loop);
   const { goal, tasks: table } = state;
   const unread = await unreadTasks(row, state);
-  return { path: row.document, project: row.name, goal, table, loop: { ledger, row, state }, unread, notices: [] };
+  const isAlive = (await ledger.store.holder(row.loop))?.alive === true;
+  const loop = { ledger, row, state, isAlive };
+  return { path: row.document, project: row.name, goal, table, loop, unread, notices: [] };
 }
 
 async function ofFile(path: string): Promise<Subject> {
@@ -57,12 +68,14 @@ async function named(context: Context, word: string): Promise<Subject> {
     const [row] = (await ledger?.store.loops({ document: real })) ?? [];
     return ledger === undefined || row === undefined ? ofFile(real) : ofLoop(ledger, row);
   }
-  if (ledger === undefined)
-    throw new UsageError(
-      `There is no file ${JSON.stringify(visible(word.slice(0, 200)))}, and no loop yet.`,
-      'Name a file.',
-    );
-  return ofLoop(ledger, await findLoop(ledger, word, context.directory, false));
+  const missing = `There is no file ${JSON.stringify(visible(word.slice(0, 200)))}`;
+  if (ledger === undefined) throw new UsageError(`${missing}, and no loop yet.`, 'Name a file.');
+  const isPath = /[/\\]|\.(?:json|md|ya?ml)$/i.test(word);
+  const row = await findLoop(ledger, word, context.directory, false).catch((error: unknown) => {
+    if (!isPath || !(error instanceof UsageError)) throw error;
+    throw new UsageError(`${missing}, and no loop is called so.`, 'Name another file; all loops: ralph loops list');
+  });
+  return ofLoop(ledger, row);
 }
 
 /** The newest loop of this folder, or undefined. */
@@ -80,7 +93,7 @@ export async function loopHere(context: Context): Promise<{ ledger: Ledger; row:
 /** The document that `ralph run` alone would take. */
 export async function documentHere(context: Context): Promise<string> {
   const { directory } = context;
-  const sought = { directory, home: context.home(), given: undefined, mode: undefined, isDry: true, isNew: false };
+  const sought = { directory, home: context.home(), given: undefined, mode: undefined, isDry: true };
   return (await findDocument(sought)).path;
 }
 
@@ -95,11 +108,15 @@ export async function subjectOf(context: Context, word: string | undefined): Pro
 export function taskIn(subject: Subject, id: string): Task {
   const task = findTask(subject.table, id);
   if (task !== undefined) return task;
-  if (subject.unread.some(one => one.id === id))
+  if (subject.unread.some(one => one.id === id)) {
+    const isOver = subject.loop?.state.ended !== undefined;
     throw new UsageError(
-      `${id} stands in ${visible(basename(subject.path))}, but loop ${subject.loop?.row.name ?? ''} has not read it yet.`,
-      'It does before its next iteration; until then take it out of the file instead.',
+      `${id} stands in ${visible(basename(subject.path))}, but loop ${subject.loop?.row.name ?? ''} ${isOver ? 'ended before it was written' : 'has not read it yet'}.`,
+      isOver
+        ? 'A new loop takes it up; until then take it out of the file instead.'
+        : 'It does before its next iteration; until then take it out of the file instead.',
     );
+  }
   const meant = nearestId(
     id,
     [...allTasks(subject.table)].map(one => one.id),

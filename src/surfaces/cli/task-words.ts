@@ -1,11 +1,7 @@
 // What a task waits for, in words and as data: the same in the list and in the account of one task.
+import { someOf } from '../../core/format.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type Task, type TaskTable } from '../../core/task.ts';
-
-const namesMax = 3;
-
-export const someOf = (ids: readonly string[], most = namesMax): string =>
-  `${ids.slice(0, most).join(', ')}${ids.length > most ? `, and ${ids.length - most} more` : ''}`;
 
 /** The dependencies that keep it from starting. */
 function unmetOf(table: TaskTable, task: Task): readonly string[] {
@@ -13,9 +9,21 @@ function unmetOf(table: TaskTable, task: Task): readonly string[] {
   return task.dependsOn.filter(id => findTask(table, id)?.status !== 'done');
 }
 
+type Loop = { readonly state: State; readonly isAlive: boolean } | undefined;
+
+/** Unfinished, and no process works on it. */
+export const isOrphaned = (loop: Loop): boolean =>
+  loop !== undefined && !loop.isAlive && loop.state.ended === undefined;
+
+/** Its iteration was cut (a crash, a kill -9): the next run records that. */
+export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
+
 /** Why nobody works on it now; '' when somebody does, has, or could at once. */
-export function waitWords(table: TaskTable, task: Task, state: State | undefined): string {
+export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
+  const state = loop?.state;
   const live = state?.live.find(one => one.task === task.id);
+  if (isCut(task, loop))
+    return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
   if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
   if (state?.claims.some(one => one.task === task.id)) return 'being checked';
   if (task.status === 'done') return task.verified === false ? 'unverified' : '';
@@ -23,7 +31,8 @@ export function waitWords(table: TaskTable, task: Task, state: State | undefined
   if (task.asked !== undefined) return `waits for your answer to ${task.asked}`;
   if (task.parked !== undefined) return task.parked;
   const unmet = unmetOf(table, task);
-  return unmet.length === 0 ? '' : `waits for ${someOf(unmet)}`;
+  if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
+  return task.absent === true ? 'gone from the document' : '';
 }
 
 /** One task for programs. */

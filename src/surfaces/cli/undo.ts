@@ -1,6 +1,7 @@
 // `ralph undo`: takes the last act back: the last iteration, or the last restore.
 import { UsageError } from '../../core/errors.ts';
-import { standingCount, undoTarget } from '../../views/checkpoints.ts';
+import { findTask } from '../../core/task.ts';
+import { onlyLooked, standingCount, undoTarget } from '../../views/checkpoints.ts';
 import { countOf, type Flags, keptOf, wholeRow } from './checkpoints.ts';
 import type { Context } from './context.ts';
 import { carryOut, stepsHint } from './rewind.ts';
@@ -13,10 +14,14 @@ export async function execute(
   const kept = await keptOf(context, name, { writes: flags['dryRun'] !== true });
   const { list, row } = kept.history;
   const count = standingCount(list);
-  const target = undoTarget(list, countOf(flags, 'steps', count, stepsHint(count)));
+  const { tasks } = kept.history.state;
+  const isIdle = onlyLooked(list, task => findTask(tasks, task)?.reads === true);
+  const target = undoTarget(list, countOf(flags, 'steps', count, stepsHint(count)), isIdle);
   if (target === undefined)
     throw new UsageError(
-      `There is nothing to undo in loop ${row.name}: no iteration stands in these files.`,
+      count === 0
+        ? `There is nothing to undo in loop ${row.name}: no iteration stands in these files.`
+        : `There is nothing to undo in loop ${row.name}: its iterations only looked, and changed no file.`,
       `All its checkpoints: ralph checkpoint list ${row.name}`,
     );
   const to = await wholeRow(kept.history, target.number, false);

@@ -1,4 +1,5 @@
 // Who gets the terminal: only an agent that knows what to do with it, and only where there is one.
+import { cliNames } from '../../app/agents.ts';
 import type { Staff } from '../../app/performers.ts';
 import { UsageError } from '../../core/errors.ts';
 
@@ -8,9 +9,7 @@ export function refuseWithoutTerminal({ performers }: Staff, hasTerminal: boolea
   if (cannot !== undefined)
     throw new UsageError(
       `The agent ${cannot.name} cannot be given the terminal.`,
-      isInterview
-        ? 'Name one that can: --agent claude, for instance; ralph agents list shows them.'
-        : 'Leave out --interactive.',
+      isInterview ? `Name one that can, by --agent: ${cliNames.join(', ')}.` : 'Leave out --interactive.',
     );
   if (hasTerminal) return;
   throw isInterview

@@ -45,7 +45,8 @@ export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise
   const isOverwriting = order.overwrite === true;
   const spared = new Set((await waysInside(repository, order.except ?? [])).map(fromText));
   const [all, edits] = await bothDifferences(repository, order);
-  const differing = all.filter(({ path }) => !spared.has(path));
+  const isSpared = (path: string): boolean => [path, ...foldersAbove(path)].some(each => spared.has(each));
+  const differing = spared.size === 0 ? all : all.filter(({ path }) => !isSpared(path));
   const sparse = differing.length === 0 ? new Set<string>() : await sparseIn(own);
   const foreign = isOverwriting ? new Set<string>() : await foreignTo(own, order.to);
   const isLeft = leftOf(order);

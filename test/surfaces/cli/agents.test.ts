@@ -72,7 +72,10 @@ describe('which agent works', () => {
       scripted(place, ['US-001'], [{ steps: [{ escalate: question }] }]);
       expect((await place.ralph([...runScript], { env: place.path })).code).toBe(5);
       const lost = await place.ralph(['run', '--dry-run'], { env: place.path });
-      expect(lost).toMatchObject({ code: 7, stderr: expect.stringContaining('The scripted agent needs a script.') });
+      expect(lost).toMatchObject({
+        code: 7,
+        stderr: expect.stringContaining('This loop was begun with --script, which is not kept.'),
+      });
       await place.ralph(['answer', 'E1', '--retry']);
       scripted(place, ['US-001'], [claims()]);
       expect((await place.ralph([...runScript], { env: place.path })).code).toBe(0);

@@ -27,7 +27,7 @@ const kept: Readonly<Record<string, Kept>> = {
     text: '# Fix plan\r\n\r\n## High\r\n- [ ] Add a **login** form\r\n  - [ ] it shows errors\r\n- [x] Set up\r\n* [ ] Write the page\r\n',
     ids: ['add-a-login-form', 'write-the-page'],
     done: text => text.replace('[ ] Add', '[x] Add').replace('[ ] Write', '[x] Write'),
-    notes: /^note: Task set-up is ticked already, without a record of it/m,
+    notes: /^note: Task set-up is marked as done or skipped already, without a record of it/m,
   },
   "ralphy's tasks.yaml": {
     file: 'tasks.yaml',
@@ -69,6 +69,42 @@ describe('ralph run FILE', () => {
       await refused(place, ['run', ' ', ...agent], /The goal is empty\./);
       await refused(place, ['run', 'README.md', ...agent], /no document that Ralph knows.*\n.*ralph review README\.md/);
       await refused(place, ['run', 'README.md', '--mode', 'goal', ...agent], /is a file, and a goal is said in words/);
+      place.put('bad.json', '{"project": "x",\n  "userStories": [');
+      await refused(place, ['run', 'bad.json', ...agent], /^ralph: bad\.json:2:19: /);
+      await refused(place, ['review', 'nope.md', ...agent], /There is no file "nope\.md"\.\n.*ralph review README\.md/);
+      await refused(place, ['review', '.', ...agent], /^ralph: \S+ is a directory/);
       await refused(place, ['run', '--mode', 'gaol', ...agent], /no mode "gaol"\.\n {2}Say one of goal, prompt/);
+    }));
+
+  it.concurrent('tasks that an agent wrote out of the list are still to be done, and the same command says so', () =>
+    inScratch(async place => {
+      place.put('fix_plan.md', '- [ ] Alpha\n- [ ] Beta\n');
+      const agent = 'cat > /dev/null; printf -- "- [x] Cache it\\n- [x] Log it\\n" > fix_plan.md';
+      const run = ['run', 'fix_plan.md', '--agent-command', agent, '--verify', 'true', '--max-iterations', '1'];
+      expect((await place.ralph(run)).code).toBe(3);
+      place.put('fix_plan.md', '- [x] Cache it\n- [x] Log it\n');
+      const again = await place.ralph(run);
+      expect(again.code).toBe(3);
+      expect(again.stderr).toMatch(/ended with work left[\s\S]*Gone from fix_plan\.md and still open: alpha, beta/);
+    }));
+
+  it.concurrent('a tasks.json anywhere else leaves the files beside it to whom they belong', () =>
+    inScratch(async place => {
+      const tasks = [{ id: 'T1', title: 'One', description: 'd', dependencies: [], status: 'pending' }];
+      place.put('tasks.json', JSON.stringify({ project_name: 'shop', version: 1, tasks }));
+      for (const mine of ['done.md', 'state.json', 'results.md']) place.put(mine, 'mine');
+      const agent = 'cat > /dev/null; echo "Task T1 complete"';
+      expect((await place.ralph(['run', 'tasks.json', '--agent-command', agent, '--verify', 'true'])).code).toBe(0);
+      for (const mine of ['done.md', 'state.json', 'results.md']) expect(place.read(mine)).toBe('mine');
+      expect(() => place.read('earlier')).toThrow('ENOENT');
+    }));
+
+  it.concurrent('boxes in a file that is no list by its name are not worked through unless that is said', () =>
+    inScratch(async place => {
+      place.put('README.md', '# shop\n\nBefore you send a change:\n- [ ] Run the tests\n');
+      const agent = ['--agent-command', 'cat > /dev/null; echo "Task $RALPH_TASK complete"', '--verify', 'true'];
+      await refused(place, ['run', 'README.md', ...agent], /"README\.md" holds boxes, but .*\n.*--mode prd/);
+      expect((await place.ralph(['run', 'README.md', '--mode', 'prd', ...agent])).code).toBe(0);
+      expect(place.read('README.md')).toContain('- [x] Run the tests');
     }));
 });

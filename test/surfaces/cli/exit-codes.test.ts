@@ -168,7 +168,9 @@ describe('after a limit', () => {
       expect(again.stderr).toMatch(
         /the last loop of this file ended with work left\. Stopped: all iterations are used up/,
       );
-      expect(again.stderr).toContain('  Go on, counters kept: ralph resume shop --max-iterations 2\n');
+      expect(again.stderr).toContain(
+        '  Go on, counters kept: ralph resume shop --max-iterations 2   # then the same command\n',
+      );
       expect(again.stderr).toContain('  Start over with new counters: the same command with --new\n');
     }));
 
@@ -177,7 +179,9 @@ describe('after a limit', () => {
       await limited(place);
       const same = await place.ralph(['resume', 'shop']);
       expect(same.code).toBe(2);
-      expect(same.stderr).toMatch(/would end again at once: iteration 1 of 1 .*\n {2}Raise that limit/);
+      expect(same.stderr).toMatch(
+        /would end again at once: iteration 1 of 1 .*\n {2}Raise that limit: ralph resume shop --max-iterations 2\n/,
+      );
       expect((await place.ralph(['resume', 'shop', '--max-iterations', '2'])).code).toBe(0);
       const second = await place.ralph([...runScript, ...passes]);
       expect(second.code).toBe(3);

@@ -1,5 +1,5 @@
 // Goal mode (seed 000) through the real binary: `ralph run "GOAL"` with fake agents, to its end, its limits and through a crash.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventsOf, hangingAgent, inScratch, type Scratch } from './kit.ts';
@@ -59,7 +59,7 @@ describe('a goal in words', () => {
           'Iteration 4 of 10: implementing, 2 of 3 items completed',
           '✗ the claim was refused: the check "test -f page.txt" failed',
           '    | Exit code 1.',
-          'Iteration 5 of 10: testing, 3 of 3 items completed',
+          'Iteration 5 of 10: testing, 3 of 3 items claimed',
           '✓ the goal is reached, proven: claimed, and 1 check passed',
           'goal: 3 files committed',
         ].join('\n'),
@@ -146,9 +146,53 @@ describe('a goal in words', () => {
       const told = await place.ralph(['run', goal, '--agent-command', agent]);
       expect(told).toMatchObject({
         code: 6,
-        stdout: expect.stringMatching(/^Stopped: no progress: nothing new in the last 3 iterations\. 0 of 1 item/),
+        stdout: expect.stringMatching(
+          /^Stopped: no progress: no report of the last 3 iterations named a new .* \(--no-progress\)\. 0 of 1 item/,
+        ),
       });
       const explained = await place.ralph(hinted(told.stderr, 'ralph explain'));
-      expect(explained.stdout).toMatch(/loop ended, no_progress: nothing new in the last 3 iterations\n$/);
+      expect(explained.stdout).toMatch(/loop ended, no_progress: no report of the last 3 iterations .*\n$/);
+      expect(told.stderr).toMatch(/limits .*3 iterations\s+without\s+progress/);
+    }));
+
+  it.concurrent('given words that look like a document, then they are only words, and the ledger says whether it is reached', () =>
+    inScratch(async place => {
+      const odd = '---\nmax_iterations: 0\n---\nsay what this line means:\n- [x] TASK_COMPLETE';
+      const goalFile = (): string => join(place.home, 'goals', readdirSync(join(place.home, 'goals'))[0] ?? '');
+      const spoil = `for f in ${place.home}/goals/*; do echo "say done" > $f; done`;
+      const agent = agentOf(`${spoil}; echo hm`, promise);
+      const words = ['run', '--agent-command', agent, '--sandbox', 'none', '--', odd];
+      const told = await place.ralph(words);
+      expect(told).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Done: the goal is reached, 2 iterations/),
+      });
+      expect(told.stderr).toMatch(/limits +10 iterations/);
+      expect(loopFile(place, 'iterations/2/prompt.md')).toMatch(
+        /put its last good[\s\S]*# The goal\n\n---\nmax_iterations: 0/,
+      );
+      expect(readFileSync(goalFile(), 'utf8')).toBe(`${odd}\n`);
+
+      writeFileSync(goalFile(), '');
+      const again = await place.ralph(words);
+      expect(again).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(/^Nothing to do: this goal was reached before/),
+      });
+      expect(readFileSync(goalFile(), 'utf8')).toBe(`${odd}\n`);
+    }));
+
+  it.concurrent('given that it is left out, then no name of a file that nobody wrote is shown', () =>
+    inScratch(async place => {
+      const question = '<escalate type="stuck">\n<summary>s</summary>\n<question>q</question>\n</escalate>';
+      const words = ['run', goal, '--agent-command', `cat > /dev/null; printf '${question.replaceAll('\n', '\\n')}'`];
+      expect((await place.ralph(words)).code).toBe(5);
+      const told = [
+        ['task', 'show', 'goal'],
+        ['task', 'skip', 'goal'],
+      ].map(one => place.ralph(one));
+      const text = (await Promise.all(told)).map(({ stdout, stderr }) => stdout + stderr).join('');
+      expect(text).toMatch(/goal is skipped/);
+      expect(text).not.toMatch(/[0-9a-f]{32}/);
     }));
 });

@@ -61,6 +61,8 @@ describe('a loop that goes on', () => {
         code: 6,
         stderr: expect.stringMatching(/ended with work left[\s\S]*ralph resume shop/),
       });
+      const nobody = await place.ralph(['run', 'PRD.json'], { env: { PATH: place.temporary } });
+      expect(nobody).toMatchObject({ code: 6, stderr: again.stderr }); // who has nothing to do needs no agent
       expect((await place.ralph([...runScript, '--no-progress', '2', '--new'])).code).toBe(6);
       expect(JSON.parse((await place.ralph(['loops', 'list', '--json'])).stdout).loops).toHaveLength(2);
     }));

@@ -13,6 +13,7 @@ const context = (said: string[]): Context => ({
   env: {},
   directory,
   out: () => expect.unreachable('it prints no data'),
+  print: () => expect.unreachable('it prints no answer'),
   say: text => said.push(text),
   home: () => expect.unreachable('it needs no home'),
   hasLedger: () => expect.unreachable('it needs no ledger'),

@@ -88,6 +88,7 @@ describe('an interview that cannot be held', () => {
       mkdirSync(bin);
       const told = async (words: readonly string[]) => {
         const { code, stderr } = await place.ralph(['interview', ...words], { env: { PATH: bin } });
+        expect(stderr).not.toContain('--agent-command'); // which could not be talked with
         return [code, stderr.split('\n')[0]];
       };
       expect(await told(['shop'])).toEqual([2, 'ralph: There is no project shop in this folder.']);

@@ -1,12 +1,12 @@
 // The watch of approved plans, on a real folder: each plan becomes one loop, once, whatever was cut and whoever else is there.
-import { renameSync, symlinkSync, watch as watchFolder, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, watch as watchFolder, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeVault } from '../../../src/app/vault.ts';
-import { loopsOf } from '../../../src/app/vault-loops.ts';
 import { freshHolder } from '../../../src/app.ts';
 import { UsageError } from '../../../src/core/errors.ts';
+import type { Event } from '../../../src/core/event.ts';
 import { type HandleNeeds, handlePlan } from '../../../src/surfaces/cli/plan-handle.ts';
 import { watchOnce, watchPlans } from '../../../src/surfaces/cli/plan-watch.ts';
 import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
@@ -27,10 +27,16 @@ const needs = (part: Partial<HandleNeeds> = {}): HandleNeeds => ({
   run: path => place.run(path),
   record: place.record,
   name: (_path, id) => id,
+  areConfined: async () => false,
   ...part,
 });
 const never = new AbortController().signal;
 const once = (part: Partial<HandleNeeds> = {}): Promise<number> => watchOnce(needs(part), never);
+/** The first events of a loop that nobody has begun. */
+async function approvalOf(id: string) {
+  await place.record('/nowhere/plan.md', { subject: id, hash: 'h', by: 'ada', because: 'so' });
+  return place.ledger.store.read(`loop-${id}`);
+}
 const approvalsOf = async (loop: string) =>
   (await place.ledger.store.read(loop)).map(({ event }) => event).filter(event => event.type === 'approval.given');
 
@@ -64,7 +70,7 @@ describe('--once', () => {
     expect(await once()).toBe(0);
     expect(place.list('Done')).toEqual(['a.md']);
     expect(place.effects).toEqual([path, path]);
-    expect((await loopsOf(place.ledger, place.root)).size).toBe(1);
+    expect(await place.ledger.store.loops()).toHaveLength(1);
     expect(await approvalsOf('loop-plan_a')).toHaveLength(1);
   });
 
@@ -123,6 +129,53 @@ describe('--once', () => {
     expect(place.list('Done')).toEqual(['b.md']);
   });
 
+  it('given folders in the place of the views, then it is said, and every plan is handled', async () => {
+    rmSync(join(place.root, 'Dashboard.md'), { force: true });
+    for (const name of ['Dashboard.md', 'Needs_Action/plan_blocked_bad.md', 'Logs/Plan_Execution/plan_b.md'])
+      mkdirSync(join(place.root, name), { recursive: true });
+    place.put('Approved/Plans/bad.md', 'no plan\n');
+    place.put('Approved/Plans/c.md', planText('plan_b'));
+    expect(await once()).toBe(2);
+    expect(place.list('Done')).toEqual(['c.md']);
+    expect(said.filter(line => line.includes('Not written'))).toHaveLength(3);
+  });
+
+  it('given a plan whose folder the system refuses, then it is said of that one, and the others go on', async () => {
+    const first = place.put('Approved/Plans/a.md', planText('plan_a'));
+    place.put('Approved/Plans/b.md', planText('plan_b'));
+    const run = async (path: string): Promise<number> => {
+      if (path === first) await stat(join(place.root, 'nowhere'));
+      return place.run(path);
+    };
+    expect(await once({ run })).toBe(5);
+    expect(place.read('Needs_Action/plan_blocked_plan_a.md')).toContain('ENOENT');
+    expect(place.list('Done')).toEqual(['b.md']);
+  });
+
+  it.each([
+    ['an agent at work who could have put it there, then a person is asked', 'claude', {}, false, []],
+    ['an agent who cannot write there, then the move is a yes', 'claude', {}, true, ['b.md']],
+    ['an agent who works elsewhere, then the move is a yes', 'claude', { directory: '/elsewhere' }, false, ['b.md']],
+    ['an action at work, then the move is a yes', 'mcp:mail', {}, false, ['b.md']],
+  ] as const)('given a new plan and %s', async (_case, performer, more, confined, done) => {
+    const at = Date.now();
+    const base = { at, iteration: 3, task: 'step_1', performer };
+    const [started] = (await approvalOf('plan_a')).map(({ event }) => event);
+    const directory = dirname(place.root);
+    const document = 'directory' in more ? '/elsewhere/prd.json' : join(directory, 'prd.json');
+    const other = { ...started, at: at - 1, loop: 'other', name: 'other', document, directory, ...more } as Event;
+    await place.append('other', [
+      other,
+      { type: 'iteration.started', ...base, holder: 'h', attempt: 1, because: 'ready' },
+      { type: 'iteration.heard', at: at + 60_000, iteration: 3, quietMs: 0 },
+    ]);
+    place.put('Approved/Plans/b.md', planText('plan_b'));
+    expect(await once({ areConfined: async () => confined })).toBe(done.length === 0 ? 5 : 0);
+    expect(place.list('Done')).toEqual(done);
+    const note = 'Needs_Action/plan_blocked_plan_b.md';
+    if (done.length === 0) expect(place.read(note)).toMatch(/agent of loop other .*approve plan\\?_b/);
+  });
+
   it('given a link instead of a file, then it is no plan', async () => {
     symlinkSync(place.put('Plans/a.md', planText('plan_a')), join(place.root, 'Approved/Plans/a.md'));
     expect(await handlePlan(needs(), join(place.root, 'Approved/Plans/a.md'))).toBe(0);
@@ -132,7 +185,7 @@ describe('--once', () => {
 
   it('given somebody else at the same plan, then it is left to them', async () => {
     const path = place.put('Approved/Plans/a.md', planText('plan_a'));
-    await place.ledger.store.lease(`plan:${place.root}:plan_a`, await freshHolder());
+    await place.ledger.store.lease('plan:plan_a', await freshHolder());
     expect(await handlePlan(needs(), path)).toBe(9);
     expect(await place.ledger.store.loops()).toEqual([]);
   });

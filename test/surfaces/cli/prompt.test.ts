@@ -1,9 +1,9 @@
 // Prompt mode (seed 001, parts 1 and 2) through the real binary: a PROMPT.md given to fake agents until its task is complete.
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hangingAgent, inScratch, type Scratch } from './kit.ts';
-import { git } from './repository.ts';
+import { git, loopOf } from './repository.ts';
 import { agentOf, hinted, isAtWork, startRepository } from './stepwise-kit.ts';
 import { fakeClaude, inWorkshop } from './workshop.ts';
 
@@ -67,6 +67,28 @@ describe('a PROMPT.md', () => {
 
       const again = await place.ralph(words);
       expect(again).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('PROMPT.md is complete;') });
+    }));
+
+  it.concurrent('is the task: an agent that rewrites it gets its own old words again, and the box is all that it may tick', () =>
+    inScratch(async place => {
+      startRepository(place, { 'PROMPT.md': promptText });
+      const agent = agentOf(
+        `printf '# Say done\\n\\n- [ ] TASK_COMPLETE\\n' > PROMPT.md; echo 'It is easier now.'`,
+        `cp PROMPT.md seen.md; printf '# Say done\\n\\n- [x] TASK_COMPLETE\\n' > PROMPT.md; echo done`,
+      );
+      const told = await place.ralph(['run', 'PROMPT.md', '--agent-command', agent, '--no-commit']);
+      expect(told).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Done: the task is complete, 2 iterations/),
+      });
+      expect([place.read('seen.md'), place.read('PROMPT.md')]).toEqual([promptText, ticked]);
+      const second = place.read('.agent/prompts/prompt_2.md');
+      expect(second).toMatch(
+        /^# Build a small API\n[\s\S]*PROMPT\.md is the task itself and was edited while an iteration ran/,
+      );
+      expect(told.stderr).toContain('the task itself was edited during iteration 1 and is not taken');
+      const kept = join(place.home, 'loops', loopOf(place), 'document.edited');
+      expect(readFileSync(kept, 'utf8')).toBe('# Say done\n\n- [x] TASK_COMPLETE\n');
     }));
 
   it.concurrent('given three failures in a row, then the files go back; given five, then it ends, and can be resumed', () =>

@@ -45,6 +45,7 @@ async function toldWith(
     ...part,
     env: {},
     out: (text: string) => void out.push(text),
+    print: (text: string) => void out.push(text),
     say: (text: string) => void said.push(text),
     close: async () => {},
     by: 'ada',

@@ -1,0 +1,85 @@
+// Where a step's file belongs, as far as its path says: one rule for lint, for whoever approves it, and for the deed itself.
+
+/** The folders that a vault consists of (seed 004). */
+export const vaultFolders = [
+  'Plans',
+  'Pending_Approval',
+  'Approved',
+  'In_Progress',
+  'Needs_Action',
+  'Done',
+  'Logs',
+] as const;
+
+const pathCharsMax = 1_000;
+const nameBytesMax = 255;
+
+/** Ordered: the first row that holds says what is wrong with the path as text. */
+const badForms: readonly (readonly [string, (path: string) => boolean])[] = [
+  ['is empty', path => path.trim() === ''],
+  [`is longer than ${pathCharsMax} characters`, path => path.length > pathCharsMax],
+  ['holds a control or invisible character', path => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(path) || !path.isWellFormed()],
+  ['is a Windows or network path', path => /^[A-Za-z]:|\\|^\/\//.test(path)],
+  ['begins with ~, which only a shell understands', path => path.startsWith('~')],
+  ['names a folder, not a file', path => /(?:^|\/)\.?\/*$/.test(path)],
+  ['holds ..', path => segmentsOf(path).includes('..')],
+  ['has a name that is too long', path => segmentsOf(path).some(each => byteLength(each) > nameBytesMax)],
+  ['leads into the .git folder', path => segmentsOf(path).some(isGit)],
+];
+
+const byteLength = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Undefined: as far as its text goes, a step may make this file. */
+export function pathProblem(path: string): string | undefined {
+  const form = badForms.find(([, holds]) => holds(path))?.[0];
+  if (form !== undefined) return form;
+  const below = wayInVault(path);
+  const way = below ?? path;
+  return path.startsWith('/') ? undefined : heldPart(namesOf(way), below !== undefined);
+}
+
+export function segmentsOf(path: string): readonly string[] {
+  return path.split(/[/\\]/);
+}
+
+const namesOf = (path: string): readonly string[] => segmentsOf(path).filter(each => each !== '' && each !== '.');
+
+/** As file systems that fold letters, drop final dots and blanks, or know streams and short names would read it. */
+function folded(segment: string): string {
+  return segment
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/:.*$/, '')
+    .replace(/[. ]+$/, '');
+}
+
+export function isGit(segment: string): boolean {
+  return folded(segment) === '.git' || /^git~\d+$/.test(folded(segment));
+}
+
+/** No step makes an approved plan, or the words and settings that the next agent obeys. */
+export function heldPart(segments: readonly string[], isVault: boolean): string | undefined {
+  const names = segments.map(folded);
+  if (isVault && names[0] === 'approved') return 'leads into the folder of approved plans, which people fill';
+  const own = names.find(name => name === '.ralph' || name === '.claude');
+  return own === undefined ? undefined : `leads into ${own}, which says how agents work`;
+}
+
+/**
+ * The way from the vault to a file that lies in it; undefined: it lies in the repository. The seed's plans say `vault/…`,
+ * wherever the vault lies; and whoever names one of its folders means that folder.
+ */
+export function wayInVault(path: string): string | undefined {
+  const way = path.replace(/^(?:\.\/+)+/, '');
+  const below = /^vault\/+(.*)$/s.exec(way)?.[1];
+  if (below !== undefined) return below;
+  const [first, ...rest] = way.split('/');
+  return rest.length > 0 && vaultFolders.some(folder => folder === first) ? way : undefined;
+}
+
+/** Where the file will lie, unless links lead elsewhere. */
+export function stepPath(path: string, vault: string, repository: string): string {
+  const below = wayInVault(path);
+  if (path.startsWith('/')) return path;
+  return `${below === undefined ? repository : vault}/${namesOf(below ?? path).join('/')}`;
+}

@@ -1,0 +1,41 @@
+// A file of MCP servers among the files of the work: an agent's edit must not become a program that Ralph starts.
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { configInReach, holdConfig } from '../../src/app/mcp-config.ts';
+import type { ParsedDocument } from '../../src/ports/source.ts';
+import { scratchDirectory } from '../process/fixture.ts';
+
+const calling = { tasks: [{ performer: 'mcp:mail' }] } as unknown as ParsedDocument;
+const writing = { tasks: [{ performer: 'create_file' }, {}] } as unknown as ParsedDocument;
+
+it('is in reach when it lies in the folder of work, also behind a link, and only when a step needs it', async () => {
+  const scratch = scratchDirectory();
+  const [directory, outside] = [join(scratch, 'work'), join(scratch, 'workshop')];
+  for (const folder of [directory, outside]) {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'mcp.json'), '{}');
+  }
+  symlinkSync(join(directory, 'mcp.json'), join(outside, 'link.json'));
+  const inReach = (mcpConfig: string | undefined, document = calling): Promise<string | undefined> =>
+    configInReach({ config: { mcpConfig }, directory, document });
+  expect(await inReach('mcp.json')).toBe(join(directory, 'mcp.json'));
+  expect(await inReach('../workshop/link.json')).toBe(join(outside, 'link.json'));
+  expect(
+    await Promise.all([inReach('../workshop/mcp.json'), inReach(undefined), inReach('mcp.json', writing)]),
+  ).toEqual([undefined, undefined, undefined]);
+});
+
+it('is held to what it was at the first run of its loop, and no longer than that', async () => {
+  const scratch = scratchDirectory();
+  const [path, folder] = [join(scratch, 'mcp.json'), join(scratch, 'loop')];
+  writeFileSync(path, '{"mcpServers": {}}');
+  await holdConfig(path, folder);
+  await holdConfig(path, folder);
+  renameSync(path, join(scratch, 'kept'));
+  writeFileSync(path, '{"mcpServers": {"mail": {"command": "evil"}}}');
+  await expect(holdConfig(path, folder)).rejects.toMatchObject({ exitCode: 5, message: expect.stringContaining(path) });
+  renameSync(join(scratch, 'kept'), path);
+  await holdConfig(path, folder);
+  await holdConfig(path, join(scratch, 'other loop'));
+});
