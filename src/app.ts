@@ -23,6 +23,7 @@ import { thisHolder } from './process/holder.ts';
 import { isAlive, thisHost } from './process/identity.ts';
 import { descendants, signalTree } from './process/tree.ts';
 import { version } from './version.ts';
+import { vaultRootOf } from './views/vault-paths.ts';
 
 export type { Engine, RunConfig, RunResult };
 
@@ -147,7 +148,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
 
 /** A vault may lie outside of the folder of work: then it is around the document. */
 function shownBy({ view, name }: Mode, place: ViewPlace): Shown | undefined {
-  const around = name === 'plan' ? dirname(dirname(dirname(place.document))) : dirname(place.document);
+  const around = name === 'plan' ? vaultRootOf(place.document, place.directory) : dirname(place.document);
   return view && { view: view(place), roots: [place.directory, around] };
 }
 

@@ -134,7 +134,9 @@ function progressAfter(
   const { sinceProgress, reported } = state;
   if (!tried) return { sinceProgress, reported };
   const isNew = isNews(state, event);
-  const counts = !advanced && event.outcome !== 'escalated';
+  // Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides.
+  const isError = state.settings.stepwise && event.outcome === 'failed';
+  const counts = !advanced && event.outcome !== 'escalated' && !isError;
   return {
     sinceProgress: isNew ? 0 : sinceProgress + (counts ? 1 : 0),
     reported: reportedAfter(state, event, isNew),

@@ -92,6 +92,20 @@ describe('a plan that was edited while another question is open', () => {
   });
 });
 
+describe('a goal whose agent fails', () => {
+  it('ends by the errors that the card names, not by a standstill before', () => {
+    const base = defaultSettings('goal');
+    const story = new Story({ ...base, performers: ['agent'], checks: [] }, [spec('goal')]);
+    for (let n = 1; n <= 4; n += 1) {
+      story.iteration('goal', failed('process', `boom ${n}`));
+      story.after(2 * minute);
+      expect(evaluateTermination(story.state, story.now)).toBeUndefined();
+    }
+    story.iteration('goal', failed('process', 'boom 5'));
+    expect(evaluateTermination(story.state, story.now)?.reason).toBe('consecutive_errors');
+  });
+});
+
 describe('what is said of an iteration', () => {
   it('given a crash, then it lasted until the last that was recorded of it', () => {
     const story = new Story();
