@@ -253,7 +253,7 @@ describe('terminals', () => {
           cwd: place.project,
           env,
         });
-        expect(stdout).toContain('Done: 1 of 1 task done');
+        expect(stdout.replace(/\s+/g, ' ')).toContain('Done: 1 of 1 task done');
       }),
     );
   }
