@@ -21,7 +21,8 @@ function problemOf({ kind, options }: Escalation, answer: unknown): string | und
   if (!isAnswer(answer)) return 'answered with what is no answer';
   if (answer.kind === 'option' && options[answer.option - 1] === undefined)
     return `chose option ${answer.option} of ${options.length}`;
-  if (kind === 'effect' && answer.kind === 'text') return 'answered in words, which do not say which it is';
+  if (kind === 'effect' && (answer.kind === 'text' || answer.kind === 'retry'))
+    return `answered with ${answer.kind}, which does not say whether it happened`;
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { InputOf } from './input.ts';
 import { type LiveIteration, liveIteration, type State } from './state.ts';
-import { findTask, type Task } from './task.ts';
+import { allTasks, findTask, mayHaveHappened, type Task } from './task.ts';
 import { stripControls, takeCharacters } from './text.ts';
 
 /** The same for every attempt at a task in a loop: whoever takes it does the work once. */
@@ -58,14 +58,18 @@ export const isApproved = ({ settings, approval, substance }: State): boolean =>
 /** Asked once for each text: an edit after the yes needs a new one (F68). */
 export function askForApproval(state: State, now: number): readonly Event[] {
   const { substance = '', approval, goal } = state;
+  // Steps are known by their numbers: only who compares the texts sees whether a deed now stands under another one.
+  const isPartlyDone = [...allTasks(state.tasks)].some(mayHaveHappened);
   const before = approval === undefined ? 'Nobody has approved it.' : `${approval.by} approved another version of it.`;
   const question = {
     kind: 'approval' as const,
     findings: [substance],
     summary: approval === undefined ? 'The plan needs your approval' : 'The plan was edited after it was approved',
     context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.document}`,
-    options: [`Approve this version (${substance.slice(0, 12)})`],
-    question: 'May it run as it stands now?',
+    options: isPartlyDone ? [] : [`Approve this version (${substance.slice(0, 12)})`],
+    question: isPartlyDone
+      ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.document}`
+      : 'May it run as it stands now?',
   };
   return raise(
     state,

@@ -216,6 +216,15 @@ describe('mode plan through runLoop', () => {
     expect(await runLoop(options())).toMatchObject({ ran: false, loop: result.loop, exitCode: 0 });
   });
 
+  it('given new, or a copy of a plan that is under way, then nothing of it is begun', async () => {
+    const { options, write } = playOf(one);
+    await expect(runLoop(options({ new: true }))).rejects.toThrow('no plan runs twice');
+    const first = await runLoop(options({ limits: { iterations: 1 } }));
+    expect(first.exitCode).toBe(3);
+    write('copy.md', plan);
+    expect(await runLoop(options({ document: 'copy.md' }))).toMatchObject({ ran: false, loop: first.loop });
+  });
+
   it('given a step that leads out of the vault by a link, then it is parked and a person is asked', async () => {
     const { options, directory, home } = playOf(one);
     symlinkSync(dirname(home), join(directory, 'vault', 'notes'));

@@ -5,10 +5,11 @@ import { escalationCard } from './live.ts';
 import { openQuestions } from './open-questions.ts';
 import { makeStyle } from './style.ts';
 
-/** Words do not say whether an effect happened. */
+/** Neither words nor "retry" say whether an effect happened. */
 const answerWords = ({ kind, options }: Escalation): string => {
-  if (kind === 'effect') return '--option 1   (or 2, 3, ';
-  return options.length > 0 ? '--option 1   (or --text "...", ' : '--text "..."   (or ';
+  if (kind === 'effect') return '--option 1   (or 2, 3, --abort)';
+  const others = '--skip, --retry, --abort)';
+  return options.length > 0 ? `--option 1   (or --text "...", ${others}` : `--text "..."   (or ${others}`;
 };
 
 export async function execute(
@@ -34,9 +35,7 @@ export async function execute(
   const style = makeStyle(flags, process.stdout);
   for (const { row, escalation } of questions) {
     context.out(escalationCard(escalation, style));
-    context.print(
-      `    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${answerWords(escalation)}--skip, --retry, --abort)\n`,
-    );
+    context.print(`    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${answerWords(escalation)}\n`);
   }
   return 0;
 }

@@ -94,7 +94,7 @@ export function folded(text: string, { isTTY, columns }: Pick<NodeJS.WriteStream
       if (stripVTControlCharacters(line).length < width || line.includes('\x1b')) return line; // painted: fitted before
       const start = lineStart.exec(line)?.[0] ?? '';
       const below = ' '.repeat(start === '' || start.trim() !== '' ? start.length : start.length + 2);
-      return `${start}${wrapped(line.slice(start.length), width - below.length - 1).join(`\n${below}`)}`;
+      return `${start}${wrapped(line.slice(start.length), width - below.length - 1, true).join(`\n${below}`)}`;
     })
     .join('\n');
 }

@@ -33,7 +33,10 @@ beforeEach(() => {
     by: 'ada',
   };
 });
-afterEach(() => place.end());
+afterEach(() => {
+  process.channel?.ref(); // whoever watched for signals let go of it, and with it of the worker that these tests run in
+  place.end();
+});
 
 const run = (word: string, flags: Flags = {}, ask?: Ask): Promise<number> => {
   const policy = flags['onApproval'] as 'skip' | 'wait' | undefined;
