@@ -1,6 +1,6 @@
 // Actions and approvals: an effect is recorded before it happens, a lost reply goes to a person, a yes holds for one text.
 import { leftOut } from './decide-document.ts';
-import { raise } from './decide-question.ts';
+import { approvalsOver, raise } from './decide-question.ts';
 import type { Event } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { InputOf } from './input.ts';
@@ -87,14 +87,7 @@ export function approve(
 ): readonly Event[] {
   if (state.ended || state.approval?.hash === hash) return [];
   const given: Event = { type: 'approval.given', at: now, subject, hash, by, because };
-  const open = state.escalations.filter(one => one.kind === 'approval' && one.findings?.includes(hash));
-  const answered = open.map<Event>(({ id }) => ({
-    type: 'escalation.answered',
-    at: now,
-    id,
-    answer: { kind: 'option', option: 1 },
-    by,
-    because: 'it was approved',
-  }));
-  return [given, ...answered, ...(hash === state.substance ? leftOut(state, [], now) : [])];
+  const isCurrent = hash === state.substance;
+  const answered = approvalsOver(state, hash, isCurrent, by, now);
+  return [given, ...answered, ...(isCurrent ? leftOut(state, [], now) : [])];
 }

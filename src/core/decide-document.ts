@@ -1,6 +1,7 @@
 // What a newly read document means: new tasks, new texts, and statuses that the ledger does not believe.
 import { canonical } from './canonical.ts';
 import { prefixHash } from './context.ts';
+import { approvalsOver } from './decide-question.ts';
 import type { Event } from './event.ts';
 import { present } from './fold.ts';
 import { plural, someOf } from './format.ts';
@@ -226,6 +227,6 @@ export function documentRead(state: State, input: InputOf<'document'>, now: numb
     ...toldOfKept(state, kept, now),
     ...statusDrift(state, read, during, now),
     ...toldAgent(shown, during, now),
-    ...(isApproved ? leftOut(state, gone, now) : []),
+    ...(isApproved ? [...leftOut(state, gone, now), ...approvalsOver(state, substance, true, 'ralph', now)] : []),
   ];
 }

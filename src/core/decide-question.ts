@@ -28,6 +28,25 @@ export function raise(
   return [{ type: 'escalation.raised', at: now, escalation, because }];
 }
 
+/** Questions about a yes to this text, or to any other once this one is what the document says. */
+export const approvalsOver = (
+  state: State,
+  hash: string,
+  isCurrent: boolean,
+  by: string,
+  now: number,
+): readonly Event[] =>
+  state.escalations
+    .filter(one => one.kind === 'approval' && (isCurrent || one.findings?.includes(hash) === true))
+    .map(({ id }) => ({
+      type: 'escalation.answered',
+      at: now,
+      id,
+      answer: { kind: 'option', option: 1 },
+      by,
+      because: 'it was approved',
+    }));
+
 type Meaning = (state: State, escalation: Escalation, answer: Answer, by: string, now: number) => readonly Event[];
 
 const guidance = (escalation: Escalation, text: string, by: string, now: number): Event => ({

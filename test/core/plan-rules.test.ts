@@ -456,6 +456,23 @@ describe('approval', () => {
     expect(story.effectKeys()).toEqual(['stall']);
   });
 
+  it('given a question about a text that is no longer there, then a yes to the text that is there ends it too', () => {
+    const story = approvable([step('A'), step('B')]);
+    yes(story, 'one');
+    attempt(story, 'A', says('sent'));
+    const edited = (to: string, substance: string): readonly Event[] =>
+      story.when({ type: 'document', tasks: [step('A'), step('B', {}, to)], hash: `h-${to}`, substance });
+    edited('other', 'two');
+    story.when({ type: 'stalled' });
+    edited('third', 'three');
+    expect(types(yes(story, 'three'))).toEqual(['approval.given', 'escalation.answered']);
+    edited('other', 'two');
+    story.when({ type: 'stalled' });
+    expect(types(yes(story, 'four'))).toEqual(['approval.given']);
+    expect(types(edited('fourth', 'four'))).toEqual(['tasks.loaded', 'escalation.answered']);
+    expect(story.state.escalations).toEqual([]);
+  });
+
   it('given a yes after the end, then nothing is recorded', () => {
     const story = approvable();
     story.command({ type: 'stop' });
