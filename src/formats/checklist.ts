@@ -3,13 +3,11 @@ import type { TaskSpec } from '../core/task.ts';
 import type { Format, Parsed } from '../ports/source.ts';
 import { boxCharacter, boxMeaning, markMeans } from './boxes.ts';
 import { type ChecklistItem, checklistItems, lineSentence } from './checklist-items.ts';
-import { heading, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
+import { heading, markdownLines, tooLarge, watchHidden, watchMerge } from './markdown-lines.ts';
 import { ProblemList } from './problem-list.ts';
 import { checkIds } from './task-checks.ts';
 import { type Edit, withEdits } from './text-edits.ts';
 import { IdGiver } from './text-id.ts';
-
-const textCharsMax = 64 * 1024 * 1024;
 
 export const checklist: Format = {
   name: 'checklist',
@@ -40,11 +38,9 @@ function withIds(items: readonly ChecklistItem[]): readonly { readonly item: Che
 }
 
 function parseChecklist(text: string): Parsed {
+  const refusal = tooLarge(text);
+  if (refusal !== undefined) return refusal;
   const problems = new ProblemList();
-  if (text.length > textCharsMax) {
-    problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
-    return { ok: false, problems: problems.located(text.slice(0, 1)) };
-  }
   const lines = markdownLines(text);
   watchMerge(lines, problems);
   const rows = withIds(checklistItems(lines));

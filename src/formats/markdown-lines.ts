@@ -1,6 +1,7 @@
 // Reads Markdown line by line and knows which lines are code or comment, so that an example is never taken for the real thing.
+import type { Parsed } from '../ports/source.ts';
 import { byteOrderMark } from './json-text.ts';
-import { type ProblemList, problemsMax } from './problem-list.ts';
+import { ProblemList, problemsMax } from './problem-list.ts';
 import { suspicion } from './shown-text.ts';
 
 export interface MarkdownLine {
@@ -151,4 +152,14 @@ export function watchHidden(lines: readonly MarkdownLine[], firstLine = 1): read
   }
   const rest = notices.length - problemsMax;
   return rest > 0 ? [...notices.slice(0, problemsMax), `${rest} more lines look odd.`] : notices;
+}
+
+const textCharsMax = 64 * 1024 * 1024;
+
+/** The refusal of a list that nobody works through; nothing else of it is looked at. */
+export function tooLarge(text: string): Parsed | undefined {
+  if (text.length <= textCharsMax) return undefined;
+  const problems = new ProblemList();
+  problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
+  return { ok: false, problems: problems.located(text.slice(0, 1)) };
 }

@@ -3,13 +3,20 @@ import type { TaskSpec } from '../core/task.ts';
 import type { Format, Parsed, TaskMark } from '../ports/source.ts';
 import { type BoxMeaning, boxCharacter, boxMeaning } from './boxes.ts';
 import { belowOf, lineSentence } from './checklist-items.ts';
-import { boxLine, heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from './markdown-lines.ts';
+import {
+  boxLine,
+  heading,
+  type MarkdownLine,
+  markdownLines,
+  tooLarge,
+  watchHidden,
+  watchMerge,
+} from './markdown-lines.ts';
 import { ProblemList } from './problem-list.ts';
 import { shown } from './shown-text.ts';
 import { checkIds, idPattern, idRule } from './task-checks.ts';
 import { type Edit, withEdits } from './text-edits.ts';
 
-const textCharsMax = 64 * 1024 * 1024;
 const headingCharsMax = 500;
 /** "Task 1: title", "Iteration 2.5: title", "US-001: title" */
 const sectionHeading = /^(?:(?:Task|Iteration)\s+(?<number>[^:]+)|(?<id>[A-Z]{1,8}-\d+)\s*):(?<title>.*)$/;
@@ -113,11 +120,9 @@ function editsFor(boxes: readonly SectionBox[], mark: TaskMark): readonly Edit[]
 }
 
 function parseSectionedPlan(text: string): Parsed {
+  const refusal = tooLarge(text);
+  if (refusal !== undefined) return refusal;
   const problems = new ProblemList();
-  if (text.length > textCharsMax) {
-    problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
-    return { ok: false, problems: problems.located(text.slice(0, 1)) };
-  }
   const lines = markdownLines(text);
   watchMerge(lines, problems);
   const { sections, strayBoxes } = planOf(lines);

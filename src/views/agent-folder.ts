@@ -36,6 +36,9 @@ interface AgentMetrics extends Pick<Metrics, 'iterations' | 'successes' | 'failu
 /** 2026-01-15T12:00:00.000Z as 20260115_120000, the seed's TIMESTAMP. */
 const stampOf = (at: number): string => isoTime(at).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '_');
 
+/** Views are for nobody's history; what else a user keeps in this folder is theirs. */
+const ignored = ['.gitignore', 'logs/', 'metrics/', 'prompts/', 'scratchpad.md', ''].join('\n');
+
 export class AgentFolderView implements ModeView {
   private readonly folder: string;
   private readonly metrics = new MetricsView();
@@ -96,7 +99,7 @@ export class AgentFolderView implements ModeView {
     const metrics = `${JSON.stringify(this.metricsOf(state), null, 2)}\n`;
     const rotated = this.linesBefore.length === 0 ? null : this.linesBefore.join('');
     return [
-      { path: `${this.folder}/.gitignore`, text: '*\n', once: true }, // none of it is for anybody's history
+      { path: `${this.folder}/.gitignore`, text: ignored, once: true },
       { path: `${this.folder}/metrics/metrics_${stampOf(state.startedAt)}.json`, text: metrics },
       { path: `${this.folder}/logs/ralph.log`, text: this.lines.join('') },
       { path: `${this.folder}/logs/ralph.log.1`, text: rotated },

@@ -5,7 +5,7 @@ import { promptMode } from '../../src/modes/prompt.ts';
 import { Story } from '../core/given.ts';
 
 const formatOf = (name: string, text: string) => promptMode.formats.find(format => format.recognises(name, text));
-const place = { directory: '/work', document: '/work/PROMPT.md', folder: '/home/loops/1' };
+const place = { directory: '/project', document: '/project/PROMPT.md', folder: '/home/loops/1' };
 
 it('knows PROMPT.md and the state file of the stop hook, each as one task of the same name', () => {
   const state = '---\nactive: true\niteration: 1\nmax_iterations: 50\ncompletion_promise: "DONE"\n---\n\nBuild it.\n';
@@ -44,9 +44,9 @@ it('shows metrics and a log in the folder of work', () => {
   const story = new Story({ mode: 'prompt', stepwise: true });
   const files = promptMode.view?.(place).files(story.state) ?? [];
   expect(files.map(({ path }) => path.split('/').slice(0, 4).join('/'))).toEqual([
-    '/work/.agent/.gitignore',
-    '/work/.agent/metrics',
-    '/work/.agent/logs',
-    '/work/.agent/logs',
+    '/project/.agent/.gitignore',
+    '/project/.agent/metrics',
+    '/project/.agent/logs',
+    '/project/.agent/logs',
   ]);
 });

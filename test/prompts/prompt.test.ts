@@ -30,11 +30,11 @@ describe('the prompt of prompt mode', () => {
     story.begin('prompt');
     const live = story.state.live[0]!;
     const at = (document: string, part: Partial<State> = {}): string =>
-      documentPrompt({ ...story.state, directory: '/work', document, ...part }, live, '').text.match(
+      documentPrompt({ ...story.state, directory: '/project', document, ...part }, live, '').text.match(
         /- a ticked box[\s\S]*?\n- /,
       )?.[0] ?? '';
-    expect(at('/work/docs/PROMPT.md')).toContain('on a line of its own in `docs/PROMPT.md`, or as the very last line');
-    for (const elsewhere of ['/work/.claude/ralph-loop.local.md', '/home/PROMPT.md'])
+    expect(at('/project/docs/PROMPT.md')).toContain('on a line of its own in `docs/PROMPT.md`, or as the very last line');
+    for (const elsewhere of ['/project/.claude/ralph-loop.local.md', '/home/PROMPT.md'])
       expect(at(elsewhere)).toBe(
         '- a ticked box, `- [x] TASK_COMPLETE`, as the very last line of your last message, or\n- ',
       );

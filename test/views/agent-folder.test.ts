@@ -7,7 +7,7 @@ import { AgentFolderView } from '../../src/views/agent-folder.ts';
 import { failed, hour, Story, says, spec, t0 } from '../core/given.ts';
 
 function shown(events: readonly Event[]): { readonly files: Readonly<Record<string, string | null>>; state: State } {
-  const view = new AgentFolderView('/work');
+  const view = new AgentFolderView('/project');
   let state = initialState;
   for (const event of events) {
     state = evolve(state, event);
@@ -17,8 +17,8 @@ function shown(events: readonly Event[]): { readonly files: Readonly<Record<stri
 }
 
 const stamp = '20270115_080000'; // t0, in UTC
-const metricsPath = `/work/.agent/metrics/metrics_${stamp}.json`;
-const logPath = '/work/.agent/logs/ralph.log';
+const metricsPath = `/project/.agent/metrics/metrics_${stamp}.json`;
+const logPath = '/project/.agent/logs/ralph.log';
 const metricsOf = (events: readonly Event[]) => JSON.parse(shown(events).files[metricsPath] ?? 'null');
 const promptStory = (): Story => new Story({ mode: 'prompt', stepwise: true, checkpoints: true }, [spec('prompt')]);
 
@@ -150,6 +150,10 @@ it('given the same ledger twice, then the same files', () => {
 });
 
 it('keeps all of it out of git, unless the user has said otherwise there', () => {
-  const ignoring = new AgentFolderView('/work').files(promptStory().state)[0];
-  expect(ignoring).toEqual({ path: '/work/.agent/.gitignore', text: '*\n', once: true });
+  const ignoring = new AgentFolderView('/project').files(promptStory().state)[0];
+  expect(ignoring).toEqual({
+    path: '/project/.agent/.gitignore',
+    text: '.gitignore\nlogs/\nmetrics/\nprompts/\nscratchpad.md\n',
+    once: true,
+  });
 });
