@@ -33,7 +33,9 @@ describe('the prompt of prompt mode', () => {
       documentPrompt({ ...story.state, directory: '/project', document, ...part }, live, '').text.match(
         /- a ticked box[\s\S]*?\n- /,
       )?.[0] ?? '';
-    expect(at('/project/docs/PROMPT.md')).toContain('on a line of its own in `docs/PROMPT.md`, or as the very last line');
+    expect(at('/project/docs/PROMPT.md')).toContain(
+      'on a line of its own in `docs/PROMPT.md`, or as the very last line',
+    );
     for (const elsewhere of ['/project/.claude/ralph-loop.local.md', '/home/PROMPT.md'])
       expect(at(elsewhere)).toBe(
         '- a ticked box, `- [x] TASK_COMPLETE`, as the very last line of your last message, or\n- ',
