@@ -79,7 +79,7 @@ export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
 }
 
 export async function stateOf(ledger: Ledger, loop: string): Promise<Replayed> {
-  return replay(ledger, loop, version());
+  return replay(ledger, loop);
 }
 
 export interface EngineNeeds {
@@ -132,7 +132,6 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     onEscalation: needs.onEscalation ?? 'exit',
     holder: thisHolder(clock.id(), version()),
     by: needs.by,
-    version: version(),
     environment: {},
     reap: async ({ pid, startTime, host }) => {
       if (host === thisHost().host && isAlive(pid, startTime))

@@ -3,6 +3,13 @@ import { defaultSettings } from './limits.ts';
 import { initialState, type State } from './state.ts';
 import { addTasks, allTasks, emptyTable, setTask, type Task } from './task.ts';
 
+/**
+ * The version of the packed state; a snapshot of another version is not used and costs one full replay. Raise it by one
+ * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
+ * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
+ */
+export const stateVersion = 5;
+
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];
 }

@@ -63,8 +63,6 @@ export interface Engine {
   readonly holder: Holder;
   /** Who is at the keyboard, for the ledger. */
   readonly by: string;
-  /** Code version; snapshots of another one are not used. */
-  readonly version: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Ends a process tree that a dead holder recorded and that outlived it. */
   readonly reap?: (process: NonNullable<LiveIteration['process']>) => Promise<void>;

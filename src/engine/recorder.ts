@@ -60,8 +60,7 @@ export class Recorder {
 
   private async snapshot(): Promise<void> {
     this.snapshotSeq = this.seq;
-    const { ledger, version } = this.engine;
-    await saveSnapshot(ledger, this.lease.loop, version, {
+    await saveSnapshot(this.engine.ledger, this.lease.loop, {
       state: this.state,
       seq: this.seq,
       hash: this.hash,

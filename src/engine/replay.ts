@@ -1,6 +1,6 @@
 // From the ledger to the state: the newest usable snapshot, then the events after it, page by page.
 import { evolve } from '../core/evolve.ts';
-import { packState, unpackState } from '../core/snapshot.ts';
+import { packState, stateVersion, unpackState } from '../core/snapshot.ts';
 import { initialState, type State } from '../core/state.ts';
 import type { Ledger, Recorded } from '../ports/store.ts';
 
@@ -25,7 +25,7 @@ export async function* eventsOf(ledger: Ledger, loop: string, after = 0): AsyncG
   }
 }
 
-export async function replay(ledger: Ledger, loop: string, version: string): Promise<Replayed> {
+export async function replay(ledger: Ledger, loop: string, version = stateVersion): Promise<Replayed> {
   const snapshot = await ledger.snapshots.latest(loop, version);
   let state = snapshot === undefined ? initialState : unpackState(snapshot.state);
   let seq = snapshot?.seq ?? 0;
@@ -42,6 +42,6 @@ export async function replay(ledger: Ledger, loop: string, version: string): Pro
   return { state, seq, hash, folded };
 }
 
-export async function saveSnapshot(ledger: Ledger, loop: string, version: string, at: Replayed): Promise<void> {
-  await ledger.snapshots.save(loop, { seq: at.seq, hash: at.hash, version, state: packState(at.state) });
+export async function saveSnapshot(ledger: Ledger, loop: string, at: Replayed): Promise<void> {
+  await ledger.snapshots.save(loop, { seq: at.seq, hash: at.hash, version: stateVersion, state: packState(at.state) });
 }

@@ -248,7 +248,7 @@ export async function runLoop(engine: Engine, loop: string, options: RunOptions)
   const leased = await engine.ledger.store.lease(loop, engine.holder);
   if (!leased.ok) return { type: 'held', held: leased.held };
   try {
-    const from = await replay(engine.ledger, loop, engine.version);
+    const from = await replay(engine.ledger, loop);
     const opening = await openingInputs(engine, from.state, from.seq > 0, options.settleOnly === true);
     if ('problems' in opening) return { type: 'refused', state: from.state, problems: opening.problems };
     const first = [...opening.inputs, ...(options.first ?? [])];

@@ -86,8 +86,8 @@ export interface Mail {
 export interface Snapshot {
   readonly seq: number;
   readonly hash: string;
-  /** Code version that wrote it; another version's snapshot is discarded. */
-  readonly version: string;
+  /** Version of the packed state; a snapshot of another one is not used. */
+  readonly version: number;
   readonly state: unknown;
 }
 
@@ -137,7 +137,7 @@ export interface Mailbox {
 
 export interface Snapshots {
   save(loop: string, snapshot: Snapshot): Promise<void>;
-  latest(loop: string, version: string): Promise<Snapshot | undefined>;
+  latest(loop: string, version: number): Promise<Snapshot | undefined>;
 }
 
 /** What an adapter of the ledger hands to the engine. */

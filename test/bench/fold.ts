@@ -149,7 +149,7 @@ export async function benchFold(quick: boolean): Promise<readonly BenchRow[]> {
     const folds: number[] = [];
     for (let round = 0; round < 2; round += 1) {
       floors.push((await timed(() => parseAll(path))).ms);
-      const full = await timed(() => replay(ledger, loop, version));
+      const full = await timed(() => replay(ledger, loop));
       if (full.result.folded !== count) throw new Error(`${full.result.folded} events were folded`);
       folds.push(full.ms);
     }
@@ -158,8 +158,8 @@ export async function benchFold(quick: boolean): Promise<readonly BenchRow[]> {
     const earlyBytes = heapBytes() - emptyBytes;
     kept = await foldTo(ledger, kept, count - snapshotEvery + 1);
     const lateBytes = heapBytes() - emptyBytes;
-    await saveSnapshot(ledger, loop, version, { ...kept, folded: 0 });
-    const resumed = await timed(() => replay(ledger, loop, version));
+    await saveSnapshot(ledger, loop, { ...kept, folded: 0 });
+    const resumed = await timed(() => replay(ledger, loop));
     if (resumed.result.folded !== snapshotEvery - 1) throw new Error(`${resumed.result.folded} events were folded`);
     await ledger.store.close();
     const [floorMs, foldMs] = [Math.min(...floors), Math.min(...folds)];

@@ -354,18 +354,18 @@ export function storeContract(
         const { snapshots } = subject.ledger;
         const appended = await store.append('a', 0, [guidance('one'), guidance('two')]);
         const [first] = await store.read('a');
-        await snapshots.save('a', { seq: 1, hash: first!.hash, version: '1', state: { count: 1 } });
-        const newest = { seq: 2, hash: appended.ok ? appended.hash : '', version: '1', state: { count: 2 } };
+        await snapshots.save('a', { seq: 1, hash: first!.hash, version: 1, state: { count: 1 } });
+        const newest = { seq: 2, hash: appended.ok ? appended.hash : '', version: 1, state: { count: 2 } };
         await snapshots.save('a', newest);
-        expect(await snapshots.latest('a', '1')).toEqual(newest);
-        expect(await snapshots.latest('a', '2')).toBeUndefined();
-        expect(await snapshots.latest('b', '1')).toBeUndefined();
+        expect(await snapshots.latest('a', 1)).toEqual(newest);
+        expect(await snapshots.latest('a', 2)).toBeUndefined();
+        expect(await snapshots.latest('b', 1)).toBeUndefined();
       });
 
       shown(features.hashes, 'are discarded when they do not belong to the chain', async () => {
         await store.append('a', 0, [guidance('one')]);
-        await subject.ledger.snapshots.save('a', { seq: 1, hash: 'f'.repeat(64), version: '1', state: {} });
-        expect(await subject.ledger.snapshots.latest('a', '1')).toBeUndefined();
+        await subject.ledger.snapshots.save('a', { seq: 1, hash: 'f'.repeat(64), version: 1, state: {} });
+        expect(await subject.ledger.snapshots.latest('a', 1)).toBeUndefined();
       });
     });
 

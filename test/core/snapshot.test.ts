@@ -1,9 +1,10 @@
 // Proves that a snapshot is the state: packed, written as JSON, read and unpacked it behaves the same.
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { evolve } from '../../src/core/evolve.ts';
 import { next } from '../../src/core/next.ts';
-import { packState, unpackState } from '../../src/core/snapshot.ts';
-import type { State } from '../../src/core/state.ts';
+import { packState, stateVersion, unpackState } from '../../src/core/snapshot.ts';
+import { initialState, type State } from '../../src/core/state.ts';
 import { everyEvent } from './every-event.ts';
 import { claims, failed, Story, says, spec, t0, usd } from './given.ts';
 
@@ -50,4 +51,13 @@ it('given a state of an older version, then what it does not know has its usual 
   const { performersByTask: _t, performersByPhase: _p, handoffWithinMs: _h, ...settings } = story.state.settings;
   const state = unpackState({ ...older, settings });
   expect(next(state, t0, 'me').effects).toMatchObject([{ type: 'begin', task: 'A' }]);
+});
+
+it('the packed state keeps its fields as long as it keeps its version', () => {
+  const { settings, ...state } = packState(initialState) as { settings: object };
+  const fields = [...Object.keys(state), ...Object.keys(settings).map(name => `settings.${name}`)].sort();
+  expect({ stateVersion, fields: createHash('sha256').update(fields.join()).digest('hex').slice(0, 16) }).toEqual({
+    stateVersion: 5,
+    fields: '7656134ff8ce2858',
+  });
 });

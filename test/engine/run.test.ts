@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve.ts';
+import { stateVersion } from '../../src/core/snapshot.ts';
 import { initialState } from '../../src/core/state.ts';
 import { replay } from '../../src/engine/replay.ts';
 import type { Activity, Assignment } from '../../src/ports/performer.ts';
@@ -92,13 +93,13 @@ describe('a long ledger', () => {
     expect(result).toMatchObject({ type: 'ended', state: { ended: { reason: 'goal_achieved' } } });
     const events = await eventsIn(world.ledger);
     expect(events.length).toBeGreaterThan(2_500);
-    const snapshot = await world.ledger.snapshots.latest(loop, 'test');
+    const snapshot = await world.ledger.snapshots.latest(loop, stateVersion);
     expect(snapshot?.seq).toBeGreaterThanOrEqual(2_000);
-    const replayed = await replay(world.ledger, loop, 'test');
+    const replayed = await replay(world.ledger, loop);
     expect(replayed.folded).toBe(events.length - snapshot!.seq);
     expect(replayed.state).toEqual(events.reduce(evolve, initialState));
     expect(result).toMatchObject({ state: replayed.state });
-    const other = await replay(world.ledger, loop, 'another version');
+    const other = await replay(world.ledger, loop, stateVersion + 1);
     expect([other.folded, other.state]).toEqual([events.length, replayed.state]);
   });
 });

@@ -67,7 +67,6 @@ export function makeEngine(world: World, play: Play, more: Partial<Engine> = {})
     onEscalation: 'exit',
     holder: { id: clock.id(), pid: 1, startTime: '1', host: 'test', boot: 'test', version: 'test' },
     by: 'test',
-    version: 'test',
     environment: {},
     ...more,
   };

@@ -123,7 +123,6 @@ export async function play(scenario: Scenario): Promise<Played> {
         ...(ask === undefined ? {} : { ask: async escalation => ask[escalation.id] }),
         holder: { id: 'scenario', pid: process.pid, startTime: '', host: '', boot: '', version: '' },
         by: 'person',
-        version: 'test',
         environment: {},
       },
       'scenario',

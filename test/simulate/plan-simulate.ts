@@ -125,7 +125,6 @@ class PlanWorld {
       onEscalation: chances.pick(['wait', 'exit', 'exit', 'exit', 'skip']),
       holder: { id: this.living, pid: this.holders, startTime: '1', host: 'sim', boot: 'sim', version: 'sim' },
       by: 'sim',
-      version: 'sim',
       environment: {},
     };
   }

@@ -213,7 +213,6 @@ class World {
       onEscalation: chances.pick(['wait', 'skip', 'exit']),
       holder,
       by: 'sim',
-      version: 'sim',
       environment: {},
     };
   }

@@ -8,7 +8,9 @@ export function snapshotsOf(connection: Connection, warn: (sentence: string) => 
       try {
         const sql = `INSERT INTO snapshots (loop, seq, hash, version, state) VALUES (?, ?, ?, ?, ?) ON CONFLICT (loop) DO
           UPDATE SET seq = excluded.seq, hash = excluded.hash, version = excluded.version, state = excluded.state`;
-        connection.orThrow(() => connection.statement(sql).run(loop, seq, hash, version, JSON.stringify(state)));
+        connection.orThrow(() =>
+          connection.statement(sql).run(loop, seq, hash, String(version), JSON.stringify(state)),
+        );
       } catch (error) {
         warn(`The snapshot of loop ${loop} was not saved, so the next start takes longer: ${String(error)}`);
       }
@@ -17,7 +19,7 @@ export function snapshotsOf(connection: Connection, warn: (sentence: string) => 
       try {
         const sql = `SELECT snapshots.* FROM snapshots JOIN events USING (loop, seq)
           WHERE loop = ? AND version = ? AND events.hash = snapshots.hash`;
-        const row = connection.orThrow(() => connection.get(sql, loop, version));
+        const row = connection.orThrow(() => connection.get(sql, loop, String(version)));
         if (row === undefined) return undefined;
         return {
           seq: Number(row['seq']),
