@@ -60,8 +60,6 @@ function ofLoop(loop: string): readonly (readonly string[])[] {
     ...withJson('loops', 'show', loop),
     ...withJson('task', 'list', loop),
     ...withJson('task', 'show', task, '--loop', loop),
-    ...withJson('checkpoint', 'list', loop),
-    ...withJson('checkpoint', 'show', '1', loop),
     ...withJson('audit', 'verify', loop),
     ['task', 'export', loop, '--format', 'json'],
   ];
@@ -74,7 +72,9 @@ const general = [
   ['status'],
   ['status', 'nobody'],
   ['logs', 'shop', '--iteration', '99'],
-  ['checkpoint', 'show', '99', 'shop'],
+  // The repository of the work is not there, so these say so; with one they are proven by the tests of the command line.
+  ...withJson('checkpoint', 'list', 'shop'),
+  ...withJson('checkpoint', 'show', '1', 'shop'),
   ['task', 'show', 'US-099', '--loop', 'shop'],
 ];
 
@@ -139,7 +139,7 @@ const recorded = JSON.parse(gunzipSync(readFileSync(outputsFile)).toString('utf8
 describe('the read commands', () => {
   it('were all recorded, and most of them went well', () => {
     expect(recorded.map(one => one.command)).toEqual(commands);
-    expect(recorded.filter(one => one.code === 0).length).toBeGreaterThan(recorded.length * 0.8);
+    expect(recorded.filter(one => one.code === 0).length).toBeGreaterThan(recorded.length * 0.95);
   });
 
   it.each(['', ...loops])('print what they printed: %s', async loop => {
