@@ -1,12 +1,19 @@
-// Finds every place where the repository leaves the fences that DESIGN section 3 puts round it.
-import { existsSync, readdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
-import { childProcess, coldStart, heavyPackage, imports } from './import-rules.ts';
-import { type Module, readModule } from './module.ts';
-import { barrel, fileSize, firstLine, functionSize, name, purity, testSize } from './text-rules.ts';
+// Finds every place where the repository leaves the fences that the house puts round it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { importBudget } from './budget.ts';
+import { fileCycle, roomCycle } from './cycle-rules.ts';
+import { conditionalSpread, modeNames, prose } from './expression-rules.ts';
+import { deadPath, folderSize } from './folder-rules.ts';
+import type { House } from './house.ts';
+import { childProcess, coldStart, entry, heavyPackage, imports } from './import-rules.ts';
+import { linesOf, type Module, type Modules, readModules, typescriptIn } from './module.ts';
+import { barrel, fileSize, firstLine, functionSize, gitWords, name, purity, tooLong } from './text-rules.ts';
 
 export interface Finding {
   readonly detail: string;
+  /** Where it is; rules that look at one file need not say. */
+  readonly file?: string;
 }
 
 export interface Break extends Finding {
@@ -14,8 +21,9 @@ export interface Break extends Finding {
   readonly rule: Rule;
 }
 
-const perSourceFile = {
+const perFile = {
   imports,
+  entry,
   purity,
   'child-process': childProcess,
   barrel,
@@ -24,35 +32,46 @@ const perSourceFile = {
   'function-size': functionSize,
   'first-line': firstLine,
   'heavy-package': heavyPackage,
-} satisfies Record<string, (module: Module) => Iterable<Finding>>;
+  'git-words': gitWords,
+  'conditional-spread': conditionalSpread,
+  prose,
+} satisfies Record<string, (module: Module, house: House) => Iterable<Finding>>;
 
-export type Rule = keyof typeof perSourceFile | 'test-size' | 'cold-start';
+const perTree = {
+  'cold-start': coldStart,
+  'import-budget': importBudget,
+  'file-cycle': fileCycle,
+  'room-cycle': roomCycle,
+  'folder-size': folderSize,
+  'dead-path': deadPath,
+  'mode-names': modeNames,
+  'test-size': testSize,
+} satisfies Record<string, (modules: Modules, house: House, root: string) => Iterable<Finding>>;
 
-const sourceRules = Object.keys(perSourceFile) as (keyof typeof perSourceFile)[];
+export type Rule = keyof typeof perFile | keyof typeof perTree;
 
-export const rules: readonly Rule[] = [...sourceRules, 'test-size', 'cold-start'];
+const fileRules = Object.keys(perFile) as (keyof typeof perFile)[];
+const treeRules = Object.keys(perTree) as (keyof typeof perTree)[];
 
-export function findBreaks(root: string): Break[] {
+export const rules: readonly Rule[] = [...fileRules, ...treeRules];
+
+export function findBreaks(root: string, house: House): Break[] {
   const breaks: Break[] = [];
-  const sources = new Map(typescriptIn(root, 'src').map(file => [file, readModule(root, file)]));
-  for (const [file, module] of sources) {
-    for (const rule of sourceRules) {
-      for (const { detail } of perSourceFile[rule](module)) breaks.push({ file, rule, detail });
+  const modules = readModules(root, 'src');
+  for (const [file, module] of modules) {
+    for (const rule of fileRules) {
+      for (const { detail } of perFile[rule](module, house)) breaks.push({ file, rule, detail });
     }
   }
-  for (const { file, detail } of coldStart(sources)) breaks.push({ file, rule: 'cold-start', detail });
-  for (const file of typescriptIn(root, 'test')) {
-    for (const { detail } of testSize(readModule(root, file))) breaks.push({ file, rule: 'test-size', detail });
+  for (const rule of treeRules) {
+    for (const { file = '', detail } of perTree[rule](modules, house, root)) breaks.push({ file, rule, detail });
   }
   return breaks;
 }
 
-function typescriptIn(root: string, folder: string): string[] {
-  const top = join(root, folder);
-  if (!existsSync(top)) return [];
-  return readdirSync(top, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
-    .map(entry => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter(file => !file.startsWith('test/fixtures/'))
-    .sort();
+function* testSize(_modules: Modules, { linesMax }: House, root: string): Iterable<Finding> {
+  for (const file of typescriptIn(root, 'test')) {
+    for (const { detail } of tooLong(linesOf(readFileSync(join(root, file), 'utf8')), linesMax.test))
+      yield { file, detail };
+  }
 }

@@ -1,25 +1,23 @@
-// Fences about what a file says: purity, barrels, names, sizes, the sentence at its top.
+// Fences about what a file says at its surface: purity, barrels, names, sizes, git words, the sentence at its top.
 import ts from 'typescript';
 import type { Finding } from './check.ts';
-import { house, linesMax, namesRefused } from './house.ts';
-import { roomOf } from './import-rules.ts';
-import { lineOf, type Module, visit } from './module.ts';
+import type { House } from './house.ts';
+import { lineOf, type Module } from './module.ts';
+import { isWithin, placeOf } from './rooms.ts';
 
 const impureGlobals = new Set(
   'Date performance process globalThis setTimeout setInterval setImmediate queueMicrotask fetch crypto'.split(' '),
 );
 
-export function* purity(module: Module): Iterable<Finding> {
-  if (house[roomOf(module.file)]?.isPure !== true) return;
+export function* purity(module: Module, house: House): Iterable<Finding> {
+  if (placeOf(house, module.file)?.room.isPure !== true) return;
   for (const { specifier } of module.imports) {
     if (specifier.startsWith('node:')) yield { detail: `imports ${specifier}` };
   }
-  const found: Finding[] = [];
-  visit(module.tree, node => {
+  for (const node of module.nodes) {
     const what = impurityOf(node);
-    if (what !== undefined) found.push({ detail: `line ${lineOf(module, node.getStart())}: ${what}` });
-  });
-  yield* found;
+    if (what !== undefined) yield { detail: `line ${lineOf(module, node)}: ${what}` };
+  }
 }
 
 function impurityOf(node: ts.Node): string | undefined {
@@ -45,44 +43,72 @@ export function* barrel(module: Module): Iterable<Finding> {
   if (hasExports && !hasOwn) yield { detail: 'only passes on what others export' };
 }
 
-export function* name(module: Module): Iterable<Finding> {
+export function* name(module: Module, { namesRefused }: House): Iterable<Finding> {
   for (const part of module.file.split('/')) {
     const last = part.replace(/\..*$/, '').split('-').at(-1)!;
     if (namesRefused.includes(last)) yield { detail: `"${part}" says nothing about what is in it` };
   }
 }
 
-export function* fileSize(module: Module): Iterable<Finding> {
-  yield* tooLong(module, linesMax.source);
+export function* fileSize(module: Module, { linesMax, tables }: House): Iterable<Finding> {
+  yield* tooLong(module.lines, isWithin(module.file, tables) ? linesMax.table : linesMax.source);
 }
 
-export function* testSize(module: Module): Iterable<Finding> {
-  yield* tooLong(module, linesMax.test);
+export function* tooLong(lines: readonly string[], max: number): Iterable<Finding> {
+  if (lines.length > max) yield { detail: `${lines.length} lines, at most ${max}` };
 }
 
-function* tooLong(module: Module, max: number): Iterable<Finding> {
-  if (module.lines.length > max) yield { detail: `${module.lines.length} lines, at most ${max}` };
-}
-
-export function* functionSize(module: Module): Iterable<Finding> {
-  const found: Finding[] = [];
-  visit(module.tree, node => {
-    if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return;
-    const first = lineOf(module, node.getStart());
-    const count = lineOf(module, node.getEnd()) - first + 1;
+export function* functionSize(module: Module, { linesMax }: House): Iterable<Finding> {
+  for (const node of module.nodes) {
+    if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) continue;
+    const first = lineOf(module, node);
+    const count = module.tree.getLineAndCharacterOfPosition(node.getEnd()).line + 2 - first;
     if (count > linesMax.function)
-      found.push({ detail: `line ${first}: ${count} lines, at most ${linesMax.function}` });
-  });
-  yield* found;
+      yield { detail: `line ${first}: ${nameOf(node)}, ${count} lines, at most ${linesMax.function}` };
+  }
 }
+
+function nameOf(node: ts.SignatureDeclaration): string {
+  const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+  return named?.getText() ?? 'a function';
+}
+
+const questionWords = ['What', 'How', 'Where', 'Which', 'Who', 'Whether', 'When', 'Why'];
 
 /** The sentence may run over several comment lines; it has a capital, three words and an end. */
-export function* firstLine(module: Module): Iterable<Finding> {
+export function* firstLine(module: Module, { firstLineNamesTheThing }: House): Iterable<Finding> {
   const end = module.lines.findIndex(line => !line.startsWith('// '));
   const comment = module.lines
     .slice(0, end < 0 ? undefined : end)
     .map(line => line.slice(3))
     .join(' ');
-  const isSentence = /^["'`\p{Lu}\d]/u.test(comment) && comment.split(' ').length >= 3 && /[.!?]\)?$/.test(comment);
+  const words = comment.split(' ');
+  const isSentence = /^["'`\p{Lu}\d]/u.test(comment) && words.length >= 3 && /[.!?]\)?$/.test(comment);
   if (!isSentence) yield { detail: 'does not start with a `//` sentence saying why it exists' };
+  else if (firstLineNamesTheThing && questionWords.includes(words[0]!))
+    yield { detail: `begins with "${words[0]}" and names no thing` };
+}
+
+/** As a person would type it. */
+const destructivePhrases: readonly RegExp[] = [
+  /reset['"`,\s]+--hard/,
+  /clean['"`,\s]+-[a-z]*f/,
+  /(?<!no-)checkout['"`,\s]+(-f|--[\s'"`]|\.)/,
+  /\bstash\s+(push|pop|drop|clear|apply|create|store)/,
+  /push['"`,\s]+(-f\b|--force)/,
+  /git\s+gc\b/,
+];
+/** As an argument of ours. */
+const destructiveWord = /['"`](reset|clean|checkout|stash|push|pull|gc|prune|repack|reflog|filter-branch)['"`]/g;
+
+/** Nothing says what could destroy a user's work: reset, clean, checkout, stash, push by force, gc. */
+export function* gitWords(module: Module, { gitWordsOfOthers }: House): Iterable<Finding> {
+  for (const phrase of destructivePhrases) {
+    const found = phrase.exec(module.text);
+    if (found !== null) yield { detail: `says ${found[0]}` };
+  }
+  const others = gitWordsOfOthers[module.file] ?? [];
+  for (const [, word] of module.text.matchAll(destructiveWord)) {
+    if (!others.includes(word!)) yield { detail: `says '${word}'` };
+  }
 }
