@@ -1,4 +1,4 @@
-// Work in a git repository keeps the contract of the port, and its source never says what could destroy a user's work.
+// Work in a git repository keeps the contract of the port, and git is started in one place.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
