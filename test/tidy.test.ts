@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findBreaks, rules } from './fences/check.ts';
-import { allowed, base, fixtures, smallHouse } from './fences/fixtures.ts';
+import { fixtures } from './fences/fixtures.ts';
 import { house } from './fences/house.ts';
+import { allowed, base, smallHouse } from './fences/small-house.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'ralph-fences-'));
