@@ -218,6 +218,7 @@ export const fixtures: readonly Fixture[] = [
     { 'vitest.config.ts': 'export default {};\n' },
     { pathLists: vitestLists },
   ),
+  breaks('dead-path', 'a mock', { 'test/a.test.ts': says("vi.mock('../src/process/gone.ts');") }),
   breaks('dead-path', 'no settings of vitest', {}, { pathLists: vitestLists }),
   breaks(
     'dead-path',

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import ts from 'typescript';
 import type { Finding } from './check.ts';
 import { everything, type House } from './house.ts';
-import type { Modules } from './module.ts';
+import { type Modules, typescriptIn } from './module.ts';
 import { anyOf, isWithin, placeOf } from './rooms.ts';
 
 export function* folderSize(modules: Modules, house: House): Iterable<Finding> {
@@ -46,6 +46,17 @@ export function* deadPath(modules: Modules, house: House, root: string): Iterabl
     }
   }
   yield* deadInLists(modules, house, root);
+  yield* deadMocks(root);
+}
+
+/** A mock of a file that is not there replaces nothing, and vitest says nothing. */
+function* deadMocks(root: string): Iterable<Finding> {
+  for (const file of typescriptIn(root, 'test')) {
+    for (const [, path] of readFileSync(join(root, file), 'utf8').matchAll(/^\s*vi\.mock\('(\.[^']+)'/gm)) {
+      const target = posix.join(posix.dirname(file), path!);
+      if (!existsSync(join(root, target))) yield { file, detail: `mocks ${target}, which is not there` };
+    }
+  }
 }
 
 const inHouse = (detail: string): Finding => ({ file: 'test/fences/house.ts', detail });

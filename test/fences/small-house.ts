@@ -144,6 +144,7 @@ export const run = () => [value, version, import('../app/open.ts')];
   'src/version.ts': says("import file from '../package.json' with { type: 'json' };\n\nexport const version = file;"),
   'src/index.ts': `${top}export { value } from './app/open.ts';\n`,
   'test/longest.test.ts': long(500),
+  'test/mock.test.ts': says("vi.mock('../src/engine/run.ts');"),
 };
 
 /** The same without its long files, on which each fixture is laid: so that the break it is about is the only one. */
