@@ -55,15 +55,17 @@ export function* prose(module: Module, { proseReaders }: House): Iterable<Findin
 
 function isDecisionOnProse(node: ts.Node): boolean {
   if (ts.isSwitchStatement(node)) return isProse(node.expression);
+  if (ts.isCaseClause(node)) return isSentence(node.expression);
   if (ts.isBinaryExpression(node) && comparisons.has(node.operatorToken.kind))
     return [
       [node.left, node.right],
       [node.right, node.left],
-    ].some(([one, other]) => isProse(one!) && !isAbsence(other!));
+    ].some(([one, other]) => isSentence(one!) || (isProse(one!) && !isAbsence(other!)));
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
   const { name, expression } = node.expression;
   if (askedAboutProse.has(name.text)) return node.arguments.slice(0, 1).some(one => isProse(one) || isKind(one));
   if (!askedOfProse.has(name.text)) return false;
+  if (node.arguments.some(isSentence)) return true;
   return (
     isProse(expression) ||
     isKind(expression) ||
@@ -86,6 +88,12 @@ function isProse(given: ts.Expression): boolean {
   const { name, expression } = node.expression;
   if (!sameProse.has(name.text)) return false;
   return isProse(expression) || (name.text === 'at' && isProseList(expression));
+}
+
+/** Two words or more: whatever is compared with them is prose, by any name. */
+function isSentence(given: ts.Expression): boolean {
+  const node = bare(given);
+  return ts.isStringLiteralLike(node) && /\p{L} \p{L}/u.test(node.text);
 }
 
 function isKind(given: ts.Expression): boolean {

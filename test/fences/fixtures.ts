@@ -161,6 +161,8 @@ export const fixtures: readonly Fixture[] = [
     '["a", "b"].includes(a.hint ?? "")',
     'a.label.trim().toLowerCase() === "x"',
     'String(a.reason).startsWith("handed off")',
+    'a.line.startsWith("ralph resume")',
+    'given !== "by hand"',
     "a['because'].includes(given)",
   ].map(test =>
     breaks('prose', test, { 'src/core/a.ts': says(`export const f = (a: any, given: string) => ${test};`) }),

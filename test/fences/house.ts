@@ -117,7 +117,7 @@ export const house: House = {
   budgetFile: 'test/fences/import-budget.json',
   namesRefused: ['utils', 'util', 'helpers', 'helper', 'common', 'services', 'managers'],
   firstLineNamesTheThing: false,
-  proseReaders: [],
+  proseReaders: ['src/agents/', 'src/formats/', 'src/core/tamper-count.ts', 'src/core/tamper-manifest.ts'],
   modeFolder: 'src/modes/',
   modeNames: ['goal', 'prompt', 'prd', 'lists', 'project', 'interview', 'review', 'plan'],
   modeNameComparisons: 116,
