@@ -71,8 +71,8 @@ export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
     now: () => Date.now(),
     warn,
     allowNetwork: env['RALPH_ALLOW_NETWORK_HOME'] === '1',
-    ...(readOnly === undefined ? {} : { readOnly }),
-    ...(quickCheck === undefined ? {} : { quickCheck }),
+    readOnly,
+    quickCheck,
   });
   if (!opened.ok) throw storeError(opened.failure);
   return opened.ledger;
@@ -139,9 +139,9 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     },
     publish: publisher(ledger, clock, loop, folder, warn, shownBy(mode, { ...place, folder })),
     freeReserve: () => freeReserve(home),
-    ...(needs.interactive === undefined ? {} : { interactive: needs.interactive }),
-    ...(needs.ask === undefined ? {} : { ask: needs.ask }),
-    ...(needs.answerMsMax === undefined ? {} : { answerMsMax: needs.answerMsMax }),
+    interactive: needs.interactive,
+    ask: needs.ask,
+    answerMsMax: needs.answerMsMax,
   };
 }
 

@@ -17,7 +17,7 @@ export function fileAction(name: string, prepare: (assignment: Assignment) => Pr
     async *perform(assignment, stop): AsyncGenerator<Activity, void, void> {
       const { message, failure } = await act(prepare, assignment, stop).catch(ofError);
       if (message !== '') yield { type: 'text', text: `${message}\n`, channel: 'output' };
-      yield { type: 'ended', message, ...(failure === undefined ? {} : { failure }) };
+      yield { type: 'ended', message, failure };
     },
   };
 }

@@ -88,7 +88,7 @@ async function act(
     connection,
     tool: order.tool,
     params: order.params,
-    ...(assignment.key === undefined ? {} : { key: assignment.key }),
+    key: assignment.key,
     isDeclaredIdempotent: options.server.idempotent.includes(order.tool),
     // Without a record nothing may leave us: it could not be known after a crash.
     intend: async repeatable => (await assignment.intend?.(repeatable)) === true,
@@ -123,9 +123,9 @@ function connect(options: McpToolOptions, assignment: Assignment, hearing: Heari
     directory: assignment.directory,
     environment: minimalEnvironment(environment, []),
     timeMsMax: assignment.timeMsMax + backstopMs, // its time is kept by `openBreaking`; this is for when that is lost
-    ...(graceMs === undefined ? {} : { graceMs }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(confinement === undefined ? {} : { confinement }),
+    graceMs,
+    limits,
+    confinement,
   };
   return stdioConnection(server, order, hearing);
 }

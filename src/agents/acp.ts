@@ -112,7 +112,7 @@ function begin(
       stream: wire,
       prompt: wholePrompt(assignment),
       directory: assignment.directory,
-      ...(options.model === undefined ? {} : { model: options.model }),
+      model: options.model,
       permission: options.permission,
       onSession: ear.session,
       onPermission: ear.permission,
@@ -181,9 +181,9 @@ function orderOf(options: AcpAgentOptions, assignment: Assignment): Omit<Process
     // Its time is kept by `endingOf`, which cancels first; this is for an agent on which that is lost.
     timeMsMax: assignment.timeMsMax + (options.cancelMs ?? cancelMsUsual),
     timers: timersOf(options),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
-    ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    limits: options.limits,
+    confinement: options.confinement,
+    graceMs: options.graceMs,
     lineBytesMax,
   };
 }
@@ -205,8 +205,7 @@ function endedBy(
   const { silenceMs, firstByteMs } = timersOf(options);
   const failure = failureOf({
     exit: wound === 'time' ? { ...exit, timedOut: true, cause: 'time' } : exit,
-    verdict:
-      wound === undefined ? verdict : { message, finished: false, ...(wound === 'deaf' ? { problem: deaf } : {}) },
+    verdict: wound === undefined ? verdict : { message, finished: false, problem: wound === 'deaf' ? deaf : undefined },
     isPlain: false,
     stopped: wound === 'stop',
     errors,
@@ -215,5 +214,5 @@ function endedBy(
     timeMsMax: assignment.timeMsMax,
     nowMs: Date.now(),
   });
-  return { type: 'ended', message, reaped: exit.reaped, ...(failure === undefined ? {} : { failure }) };
+  return { type: 'ended', message, reaped: exit.reaped, failure };
 }

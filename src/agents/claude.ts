@@ -60,8 +60,8 @@ function launch(order: LaunchOrder): Launch {
   const { system } = order;
   const more = system === undefined ? [] : ['--append-system-prompt-file', `${order.folder}/${systemFile}`];
   const args = [...headless, '--include-partial-messages', ...always, ...more, ...order.args];
-  const files = system === undefined ? {} : { files: { [systemFile]: system } };
-  return { args, input: userLine(order.prompt), ...files, environment };
+  const files = system === undefined ? undefined : { [systemFile]: system };
+  return { args, input: userLine(order.prompt), files, environment };
 }
 
 function userLine(text: string): string {

@@ -108,6 +108,6 @@ export function codexReader(now: () => number = Date.now): Reader {
 
   return {
     read,
-    verdict: () => ({ message, finished: isFinished, ...(problem === undefined ? {} : { problem }) }),
+    verdict: () => ({ message, finished: isFinished, problem }),
   };
 }

@@ -37,10 +37,10 @@ async function* perform(
     environment: environmentFor(options, assignment),
     input: wholePrompt(assignment),
     timeMsMax: assignment.timeMsMax,
-    ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-    ...(options.timers === undefined ? {} : { timers: options.timers }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
+    graceMs: options.graceMs,
+    timers: options.timers,
+    limits: options.limits,
+    confinement: options.confinement,
     stop,
   });
   for await (const event of run) {
@@ -74,7 +74,7 @@ function endedBy(exit: ProcessExit, message: string, errors: string): Activity {
   const why = {
     neverSpoke: exit.cause === 'first-byte',
     overLimit: exit.cause === 'memory' || exit.cause === 'processes',
-    ...(spawnError === undefined ? {} : { spawnError }),
+    spawnError,
   };
   return { ...ended, failure: classifyFailure({ exitCode, signal, timedOut, stoppedByUs, ...why, text }) };
 }

@@ -118,12 +118,13 @@ function copilotReader(): Reader {
   return {
     skips: line => skippedStarts.some(start => line.startsWith(start)),
     read,
-    verdict: () => ({ message, finished, ...(problem === undefined ? {} : { problem }) }),
+    verdict: () => ({ message, finished, problem }),
   };
 }
 
 function problemOf(data: Fields): StreamProblem {
   const text = textOf(data['message']);
   const kind = text.startsWith(tooLongStart) ? 'context-too-long' : kinds.get(textOf(data['errorType']));
-  return { ...statusProblem(data['statusCode'], text), ...(kind === undefined ? {} : { kind }) };
+  const problem = statusProblem(data['statusCode'], text);
+  return { ...problem, kind: kind ?? problem.kind };
 }

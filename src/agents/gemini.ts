@@ -105,7 +105,7 @@ export function geminiReader(now: () => number = Date.now): Reader {
         get message() {
           return message.text();
         },
-        ...(problem === undefined ? {} : { problem }),
+        problem,
       };
     },
   };

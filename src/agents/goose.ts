@@ -121,7 +121,7 @@ function gooseReader(): Reader {
         return message.text();
       },
       finished,
-      ...(problem === undefined ? {} : { problem }),
+      problem,
     }),
   };
 }
@@ -129,7 +129,8 @@ function gooseReader(): Reader {
 function problemOf(text: string): StreamProblem {
   const kind = errorKinds.find(([start]) => text.startsWith(start))?.[1];
   const status = Number(/\((\d{3})\b/.exec(text)?.[1]); // `Server error (529 …): …`
-  return { ...statusProblem(status, text.split('\n')[0] ?? ''), ...(kind === undefined ? {} : { kind }) };
+  const problem = statusProblem(status, text.split('\n')[0] ?? '');
+  return { ...problem, kind: kind ?? problem.kind };
 }
 
 function noticed(block: Fields): StreamProblem | undefined {

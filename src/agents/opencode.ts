@@ -61,12 +61,8 @@ function launch(order: LaunchOrder): Launch {
   return {
     args: ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN', ...model, ...order.args],
     input: order.prompt,
-    ...(system === undefined
-      ? {}
-      : {
-          files: { [systemFile]: system },
-          environment: { [inlineConfig]: JSON.stringify({ instructions: [place] }) },
-        }),
+    files: system === undefined ? undefined : { [systemFile]: system },
+    environment: system === undefined ? undefined : { [inlineConfig]: JSON.stringify({ instructions: [place] }) },
   };
 }
 
@@ -135,7 +131,7 @@ function opencodeReader(): Reader {
         return message.text().trimEnd();
       },
       finished: stopped || overflows >= overflowsMax || (problem !== undefined && problem.kind !== 'context-too-long'),
-      ...(problem === undefined ? {} : { problem }),
+      problem,
     }),
   };
 }

@@ -63,7 +63,7 @@ function launch(order: LaunchOrder): Launch {
   return {
     args: ['-p', '--mode', 'json', '--no-session', ...model, ...more, ...order.args],
     input: order.prompt,
-    ...(system === undefined ? {} : { files: { [systemFile]: system } }),
+    files: system === undefined ? undefined : { [systemFile]: system },
   };
 }
 
@@ -96,7 +96,7 @@ function piReader(): Reader {
     const heard: Heard[] = message === '' ? [] : [{ type: 'text', text: `${message}\n` }];
     if (usedTokens === 0) return heard;
     heard.push(tally.add(counted, model, fieldsOf(usage['cost'])['total']));
-    heard.push({ type: 'context', usedTokens, ...(model === '' ? {} : { model }) });
+    heard.push({ type: 'context', usedTokens, model: model || undefined });
     return heard;
   }
 
@@ -126,7 +126,7 @@ function piReader(): Reader {
       if (head.startsWith(endStart)) settled = hasAnswered;
       return nothing;
     },
-    verdict: () => ({ message, finished: settled, ...(problem === undefined ? {} : { problem }) }),
+    verdict: () => ({ message, finished: settled, problem }),
   };
 }
 

@@ -102,9 +102,7 @@ function qwenReader(): Reader {
     problem = isError ? problemOf(textOf(fieldsOf(event['error'])['message']) || textOf(event['subtype'])) : undefined;
     if (!isError) message = textOf(event['result']) || message;
     const tokens = tokensOf(fieldsOf(event['usage'])); // holds what it asked beside its answer too
-    return tokens.input + tokens.output === 0
-      ? nothing
-      : [{ type: 'usage', tokens, ...(model === '' ? {} : { model }) }];
+    return tokens.input + tokens.output === 0 ? nothing : [{ type: 'usage', tokens, model: model || undefined }];
   }
 
   function read(event: Fields): readonly Heard[] {
@@ -119,7 +117,7 @@ function qwenReader(): Reader {
 
   return {
     read,
-    verdict: () => ({ message, finished, ...(problem === undefined ? {} : { problem }) }),
+    verdict: () => ({ message, finished, problem }),
   };
 }
 

@@ -81,7 +81,7 @@ async function* play(
   const ended = (failure?: Failure): Activity => ({
     type: 'ended',
     message: said.join('\n'),
-    ...(failure ? { failure } : {}),
+    failure: failure || undefined,
   });
   const turn = turnFor(script, assignment);
   if (!turn) {

@@ -80,7 +80,7 @@ export async function buildActions(
   const servers = await serversFor(needs, names);
   const { mcpTool } = await import('../actions/mcp-tool.ts');
   const { limits, confinement } = boundsOf(needs);
-  const bounds = { ...(limits === undefined ? {} : { limits }), ...(confinement === undefined ? {} : { confinement }) };
+  const bounds = { limits, confinement };
   for (const server of servers)
     performers[`${prefix}${server.name}`] = mcpTool({ server, environment: env, ...bounds });
   const { createFile } = await import('../actions/create-file.ts');

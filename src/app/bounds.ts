@@ -1,6 +1,7 @@
 // What bounds a process that we start for somebody: its environment, its memory, its processes, its silence, its view.
 import { totalmem } from 'node:os';
 import type { Config } from '../config/settings.ts';
+import { present } from '../core/fold.ts';
 import type { Confinement } from '../process/confine.ts';
 import { minimalEnvironment } from '../process/environment.ts';
 import type { ResourceLimits } from '../process/resources.ts';
@@ -29,10 +30,10 @@ export function boundsOf(needs: ConfinementNeeds & { readonly config: Config }):
   const processes = maxProcesses === undefined ? processesMax : maxProcesses;
   return {
     limits: {
-      ...(memory === null ? {} : { memoryBytesMax: memory }),
-      ...(processes === null ? {} : { processesMax: processes }),
+      memoryBytesMax: memory ?? undefined,
+      processesMax: processes ?? undefined,
     },
-    ...(confinement === undefined ? {} : { confinement }),
+    confinement,
   };
 }
 
@@ -41,12 +42,12 @@ const busySilenceMs = 1_800_000; // a tool may be silent for longer than its age
 /** Only what was set; `unlimited` turns a timer off. */
 export function timersOf({ firstByteTimeout, silenceTimeout }: Config): Partial<Timers> {
   const off = Number.POSITIVE_INFINITY;
-  return {
-    ...(firstByteTimeout === undefined ? {} : { firstByteMs: firstByteTimeout ?? off }),
-    ...(silenceTimeout === undefined
-      ? {}
-      : { silenceMs: silenceTimeout ?? off, busySilenceMs: Math.max(busySilenceMs, silenceTimeout ?? off) }),
-  };
+  const silenceMs = silenceTimeout === null ? off : silenceTimeout;
+  return present({
+    firstByteMs: firstByteTimeout === null ? off : firstByteTimeout,
+    silenceMs,
+    busySilenceMs: silenceMs === undefined ? undefined : Math.max(busySilenceMs, silenceMs),
+  });
 }
 
 export function environmentOf(

@@ -31,7 +31,7 @@ export async function carriedOver(prepared: Prepared, state: State | undefined, 
   const config = {
     ...prepared.run.config,
     verify: names.filter(name => judgeNamed(name) === undefined),
-    ...(judge === undefined ? {} : { judge }),
+    judge: judge ?? prepared.run.config.judge,
   };
   const settings = { ...prepared.run.settings, checks: names };
   const checks = await buildChecks({ config, directory: prepared.directory, home: prepared.home, env });

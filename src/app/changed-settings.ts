@@ -1,6 +1,7 @@
 // What differs between a loop's settings and those given now, as the command that changes them.
 
 import { UsageError } from '../core/errors.ts';
+import { present } from '../core/fold.ts';
 import type { Command } from '../core/input.ts';
 import { type ChangedSettings, isBounded, type Limits, type Settings } from '../core/limits.ts';
 
@@ -24,18 +25,16 @@ export function changedSettings(
   }
   const same = (a: readonly string[], b: readonly string[]): boolean =>
     a.length === b.length && a.every((one, at) => one === b[at]);
-  const settings = {
-    ...(same(before.performers, wanted.performers) ? {} : { performers: wanted.performers }),
-    ...(sameTable(before.performersByTask, wanted.performersByTask)
-      ? {}
-      : { performersByTask: wanted.performersByTask }),
-    ...(sameTable(before.performersByPhase, wanted.performersByPhase)
-      ? {}
-      : { performersByPhase: wanted.performersByPhase }),
-    ...(same(before.checks, wanted.checks) ? {} : { checks: wanted.checks }),
-    ...(before.promise === wanted.promise || !isSet('promise') ? {} : { promise: wanted.promise }),
+  const settings = present({
+    performers: same(before.performers, wanted.performers) ? undefined : wanted.performers,
+    performersByTask: sameTable(before.performersByTask, wanted.performersByTask) ? undefined : wanted.performersByTask,
+    performersByPhase: sameTable(before.performersByPhase, wanted.performersByPhase)
+      ? undefined
+      : wanted.performersByPhase,
+    checks: same(before.checks, wanted.checks) ? undefined : wanted.checks,
+    promise: before.promise === wanted.promise || !isSet('promise') ? undefined : wanted.promise,
     ...changedKeeping(before, wanted, isSet),
-  };
+  });
   if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
   return { type: 'limits', limits, settings };
 }
@@ -49,11 +48,10 @@ function changedKeeping(before: Settings, wanted: Settings, isSet: (key: string)
       'Leave it out, or start a new loop with --new when this one has ended.',
     );
   return {
-    ...(isSet('noCheckpoints') && before.checkpoints && !wanted.checkpoints ? { checkpoints: false } : {}),
-    ...(isSet('noCommit') && before.commits && !wanted.commits ? { commits: false } : {}),
-    ...(isSet('rollbackAfter') && before.rollbackAfter !== wanted.rollbackAfter
-      ? { rollbackAfter: wanted.rollbackAfter }
-      : {}),
+    checkpoints: isSet('noCheckpoints') && before.checkpoints && !wanted.checkpoints ? false : undefined,
+    commits: isSet('noCommit') && before.commits && !wanted.commits ? false : undefined,
+    rollbackAfter:
+      isSet('rollbackAfter') && before.rollbackAfter !== wanted.rollbackAfter ? wanted.rollbackAfter : undefined,
   };
 }
 

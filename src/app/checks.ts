@@ -26,11 +26,12 @@ export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> 
     );
   const { commandCheck } = await import('../checks/command.ts');
   const [needed = 1, most = 1] = config.verifyRuns.split('/').map(Number);
+  const bounds = read.some(({ proof }) => proof === undefined) ? boundsOf(needs) : undefined;
   const order = {
     environment: environmentOf(needs),
     timeMsMax: config.verifyTimeout,
     runs: { needed, most },
-    ...(read.some(({ proof }) => proof === undefined) ? boundsOf(needs) : {}),
+    ...bounds,
   };
   return read.map(({ text, proof }) =>
     proof?.ok ? fileCheck(text, proof.proof) : commandCheck({ command: text, ...order }),
@@ -142,7 +143,7 @@ export async function buildJudge(
     performer,
     prompt: judgePrompt,
     timeMsMax,
-    ...(needs.redact === undefined ? {} : { redact: needs.redact }),
+    redact: needs.redact,
   });
   return { judge, facts };
 }

@@ -72,7 +72,7 @@ function agentFindings(agents: readonly Surveyed[]): readonly Finding[] {
       one.login.command === null
         ? undefined
         : `If it is not logged in: ${one.login.command}; try it: ralph agents test ${one.name}`;
-    return { name: `agent ${one.name}`, verdict: 'unknown', detail, ...(fix === undefined ? {} : { fix }) };
+    return { name: `agent ${one.name}`, verdict: 'unknown', detail, fix };
   });
 }
 

@@ -45,8 +45,8 @@ export async function documentSource(
     copyPath: join(place.folder, 'document'),
     redact: makeRedactor(secretValues(env)),
     signals: signalsOf(place),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(mode.damage === undefined ? {} : { damage: mode.damage }),
+    instructions,
+    damage: mode.damage,
   });
   return { source, mode };
 }

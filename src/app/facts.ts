@@ -43,12 +43,9 @@ async function reviewFacts({ directory, document, settings }: State): Promise<Re
     const text = await textOf(directory, '.ralph', 'prompts', `review-${role}.md`);
     if (text.trim() !== '') own.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
   }
-  return {
-    ...Object.fromEntries(own),
-    document: relative(directory, document) || basename(document),
-    ...(section === undefined ? {} : { section }),
-    ...(workflow === undefined ? {} : { workflow }),
-  };
+  if (section !== undefined) own.push(['section', section]);
+  if (workflow !== undefined) own.push(['workflow', workflow]);
+  return { ...Object.fromEntries(own), document: relative(directory, document) || basename(document) };
 }
 
 /** What is odd about the spec as it is now: an earlier round may have brought it in. */

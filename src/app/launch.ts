@@ -59,12 +59,12 @@ export async function engineFor(launch: Launch): Promise<Engine> {
       ...placed.engine,
       facts: factsOf(placed.engine.workspace),
       ...archiveOf(mode.promptsFolder, directory, say),
-      ...(doneFile === undefined ? {} : { doneFile }),
+      doneFile,
     },
     notifiers,
     onEscalation: run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait'),
     answerMsMax: run.config.answerTimeout,
-    ...(ask === undefined ? {} : { ask }),
+    ask,
   });
 }
 
@@ -93,9 +93,9 @@ export function firstInputs(
       taskId: run.config.taskId ?? '',
       settings: run.settings,
       by,
-      ...(branch === undefined ? {} : { branch }),
-      ...(protectedHash === undefined ? {} : { protectedHash }),
-      ...(baseline === undefined ? {} : { baseline }),
+      branch,
+      protectedHash,
+      baseline,
     },
     ...ownYes(prepared, chosen).map(command => ({ type: 'command' as const, command, by })),
   ];

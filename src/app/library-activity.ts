@@ -1,6 +1,7 @@
 // Reads what a program's own performer yields: made anew of known parts, or one sentence about what is wrong with it.
 import type { Usage } from '../core/event.ts';
 import { failureRules } from '../core/failure.ts';
+import { present } from '../core/fold.ts';
 import { takeCharacters, takeLastCharacters } from '../core/text.ts';
 import type { Activity } from '../ports/performer.ts';
 
@@ -111,12 +112,12 @@ export function readActivity(value: unknown): Read<Activity> {
   if (inner?.ok === false) return inner;
   const failed = failure === undefined ? undefined : take(failure as Fields, failureParts, 'ended.failure');
   if (failed?.ok === false) return failed;
-  const activity = {
+  const activity = present({
     type,
     ...cut(taken.fields),
-    ...(inner === undefined ? {} : { usage: inner.value }),
-    ...(failed === undefined ? {} : { failure: cut(failed.fields) }),
-    ...(usedFraction === undefined ? {} : { usedFraction: Math.min(1, Number(usedFraction)) }),
-  };
+    usage: inner?.value,
+    failure: failed && cut(failed.fields),
+    usedFraction: usedFraction === undefined ? undefined : Math.min(1, Number(usedFraction)),
+  });
   return { ok: true, value: activity as unknown as Activity };
 }

@@ -27,9 +27,9 @@ function answerOf(value: unknown): Answered {
   return {
     passed,
     detail: typeof detail === 'string' ? clean(detail) : '',
-    ...(flaky === true ? { flaky } : {}),
-    ...(read === undefined ? {} : { usage: read.value }),
-    ...(typeof performer === 'string' ? { performer } : {}),
+    flaky: flaky === true || undefined,
+    usage: read?.value,
+    performer: typeof performer === 'string' ? performer : undefined,
   };
 }
 

@@ -87,7 +87,7 @@ export function planIteration(
     task,
     agent: performer,
     prompt,
-    ...(system === undefined ? {} : { system }),
+    system,
     phase: phaseOf(state),
     budgetRemaining: budgetRemaining(state),
   };

@@ -4,6 +4,7 @@ import type { Environment } from '../app.ts';
 import { fieldOf, type Key, keys } from '../config/fields.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Answer, Escalation, Event } from '../core/event.ts';
+import { present } from '../core/fold.ts';
 import type { ModeName } from '../core/limits.ts';
 import type { State } from '../core/state.ts';
 import type { Check } from '../ports/check.ts';
@@ -119,7 +120,7 @@ function limitFlags(limits: LoopLimits): Flags {
     return value === undefined ? [] : [[key, value === null ? 'unlimited' : say(value)] as const];
   });
   const { deadline } = limits;
-  return { ...Object.fromEntries(rows), ...(deadline === undefined ? {} : { deadline: deadline.toISOString() }) };
+  return present({ ...Object.fromEntries(rows), deadline: deadline?.toISOString() });
 }
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
@@ -139,12 +140,12 @@ function settingFlags(settings: LoopSettings): Flags {
   refuseShape(settings, settingKinds, 'settings.', 'setting');
   const { force, allowEmptyCriteria, acceptTicked, ...rest } = settings;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
-  return {
+  return present({
     ...Object.fromEntries(given.map(([key, value]) => [key, text(value as Setting)])),
-    ...(force === true ? { force } : {}),
-    ...(allowEmptyCriteria === true ? { criteria: false } : {}),
-    ...(acceptTicked === true ? { acceptTicked } : {}),
-  };
+    force: force || undefined,
+    criteria: allowEmptyCriteria ? false : undefined,
+    acceptTicked: acceptTicked || undefined,
+  });
 }
 
 /** Where two places say it, one of them would count for nothing. */
@@ -165,15 +166,15 @@ export function flagsOf(options: LoopOptions): Flags {
   const agents = chain.filter(one => typeof one === 'string');
   const [agent, ...fallback] = agents;
   const said = settingFlags(settings);
-  const others = {
+  const others = present({
     ...limitFlags(limits),
-    ...(goal === undefined ? (mode === undefined ? {} : { mode }) : { mode: 'goal' }),
-    ...(commands.length === 0 ? {} : { verify: commands }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(fallback.length === 0 ? {} : { fallback }),
-    ...(options.new === true ? { new: true } : {}),
-    ...(typeof onEscalation === 'string' ? { onEscalation } : {}),
-  };
+    mode: goal === undefined ? mode : 'goal',
+    verify: commands.length === 0 ? undefined : commands,
+    agent,
+    fallback: fallback.length === 0 ? undefined : fallback,
+    new: options.new || undefined,
+    onEscalation: typeof onEscalation === 'string' ? onEscalation : undefined,
+  });
   refuseTwice(said, others, chain);
   return { ...said, ...others };
 }

@@ -78,7 +78,7 @@ export async function resultOf(
     loop: state.loop,
     name: state.name,
     how,
-    ...(state.ended === undefined ? {} : { reason: state.ended.reason }),
+    reason: state.ended?.reason,
     exitCode: words === undefined ? exitCode : 0,
     verified: isProven,
     summary: words ?? ending.sentence,
@@ -86,7 +86,7 @@ export async function resultOf(
     questions: state.escalations,
     state,
     report: await reportOf(needs.ledger, state),
-    ...(needs.isKept ? { paths: pathsOf(needs, state) } : {}),
+    paths: needs.isKept ? pathsOf(needs, state) : undefined,
   };
 }
 

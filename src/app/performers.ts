@@ -177,7 +177,7 @@ async function checkedCli(
     args: argsFor(agent, needs),
     prices: book,
     timers: timersOf(needs.config),
-    ...(model === undefined ? {} : { model }),
+    model,
   };
   return {
     facts: {
@@ -186,8 +186,8 @@ async function checkedCli(
       login: loginOf(cli, needs.env),
       proof: cli.proof,
       cost: costOf(cli, agent, model, book),
-      ...(model === undefined ? {} : { model }),
-      ...(version === undefined ? {} : { version }),
+      model,
+      version,
     },
     make: bounds => cliAgent(cli, { ...order, ...bounds }),
   };
@@ -222,15 +222,15 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
     prices: await prices(),
     permission: 'allow' as const, // as every other agent is started: nobody is there to ask
     timers: { ...usualTimers, ...timersOf(needs.config) },
-    ...(model === undefined ? {} : { model }),
+    model,
   };
   return {
     facts: {
       spec,
       agent: 'acp',
       cost: 'estimated',
-      ...(cli === undefined ? {} : { login: loginOf(cli, needs.env) }),
-      ...(model === undefined ? {} : { model }),
+      login: cli === undefined ? undefined : loginOf(cli, needs.env),
+      model,
     },
     make: bounds => acpAgent({ ...order, ...bounds }),
   };

@@ -188,14 +188,13 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
     folder: join(folder, 'git'),
     uncovered: [home],
     replaced: [needs.document],
-    ...(config.maxCheckpointFile === undefined || config.maxCheckpointFile === null
-      ? {}
-      : { fileBytesMax: config.maxCheckpointFile }),
-    ...(forks === undefined ? {} : { forks }),
+    fileBytesMax: config.maxCheckpointFile ?? undefined,
+    forks,
   });
   const placed = inside(workspace, repository, directory);
+  const ready = needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready);
   return {
-    ...(needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready)),
+    ...ready,
     async drop(task) {
       if (forks === undefined) return;
       const { dropFork } = await import('../workspaces/git/drop-fork.ts');

@@ -68,11 +68,10 @@ async function engineParts(basis: Basis, spot: Spot, git: GitWorkspace | undefin
   const inside = relative(top, basis.directory);
   const isKept = git !== undefined && run.settings.checkpoints;
   return {
-    ...(isKept
-      ? { workspace: git, screen: screenOf(git, top, inside) }
-      : { workspace: plainWorkspace(spot.directory) }),
-    ...(guard === undefined ? {} : { guard }),
-    ...(judge === undefined ? {} : { judge: judgeOf(judge.judge, isKept ? git : undefined, spot.loop) }),
+    workspace: isKept ? git : plainWorkspace(spot.directory),
+    screen: isKept ? screenOf(git, top, inside) : undefined,
+    guard,
+    judge: judge === undefined ? undefined : judgeOf(judge.judge, isKept ? git : undefined, spot.loop),
   };
 }
 
@@ -97,11 +96,11 @@ async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped)
   const git = await openGit({ ...spot, home, env, document: path, config, ready });
   return {
     directory: spot.directory,
-    ...(spot.branch === undefined ? {} : { branch: spot.branch }),
+    branch: spot.branch,
     // Actions do not depend on where agents work.
     staff: isElsewhere ? withOthers(await buildPerformers(needs), basis.staff) : basis.staff,
     checks: isElsewhere ? await buildChecks(needs) : basis.checks,
-    ...(spot.protectedHash === undefined ? {} : { protectedHash: spot.protectedHash }),
+    protectedHash: spot.protectedHash,
     engine: await engineParts(basis, spot, git),
     tryOut: work => (spot.forked && git !== undefined ? inThrowaway(git, work) : work(spot.directory)),
     leave: async () => {},

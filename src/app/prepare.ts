@@ -119,7 +119,7 @@ function withWishes(run: RunConfig, { wishes, approval, tasks }: ParsedDocument)
   const isAsked = promise !== undefined && isPreset('promise');
   // Where every step is an action, no agent is needed.
   const isDeeds = settings.mode === 'plan' && tasks.every(task => task.performer !== undefined);
-  const more = { ...(isAsked ? { promise } : {}), ...(isDeeds ? { performers: [] } : {}) };
+  const more = { promise: isAsked ? promise : settings.promise, performers: isDeeds ? [] : settings.performers };
   // A plan that needs no yes is bound to its text all the same: by the command that runs it.
   const isBound = settings.mode === 'plan' || approval?.required === true;
   return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
@@ -139,7 +139,7 @@ async function readFirst(place: Place, { file, goal, flags, remembered = nothing
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true,
-    ...(rounds === null ? {} : { rounds }),
+    rounds: rounds ?? undefined,
   };
   const at = { mode: found.mode, path: found.path, directory: place.directory, options };
   const read = await readDocument(at, found.text);
@@ -237,8 +237,7 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const reach = servers === undefined ? [] : [reachNotice(servers)];
   const said = [...document.notices, ...promise, ...strange, ...reach];
   const notices = [...run.notices, ...found.notices, ...ground.notices, ...said];
-  const more = detected === undefined ? {} : { detected };
-  return { ...place, path, mode, options, document, run, staff, isFound, checks, ground, notices, own, ...more };
+  return { ...place, path, mode, options, document, run, staff, isFound, checks, ground, notices, own, detected };
 }
 
 /** Where the project's own tests say something about the work. */

@@ -53,9 +53,9 @@ async function filesOf(git: GitWorkspace, { from, to }: Span, paths: readonly st
     if (old !== undefined && now?.equals(old)) return []; // changed, and put back since
     return {
       path,
-      ...(old === undefined ? {} : { before: isText(old) ? old.toString('utf8') : '' }),
-      ...(now === undefined ? {} : { after: isText(now) ? now.toString('utf8') : '' }),
-      ...(now !== undefined && !isText(now) ? { isOpaque: true as const } : {}),
+      before: old === undefined ? undefined : isText(old) ? old.toString('utf8') : '',
+      after: now === undefined ? undefined : isText(now) ? now.toString('utf8') : '',
+      isOpaque: now !== undefined && !isText(now) ? (true as const) : undefined,
     };
   });
 }
@@ -96,7 +96,7 @@ export function screenOf(git: GitWorkspace, top: string, inside: string): NonNul
     const paths = all.filter(path => !isOurs(path, document) && matters(path, checks));
     if (paths.length > filesMax) return [doubtOf(tooMany(paths.length))];
     const files = await filesOf(git, whole, paths);
-    return screenWork({ files, checks, ...(inside === '' ? {} : { folder: inside }) }).map(one => doubtOf(one, files));
+    return screenWork({ files, checks, folder: inside || undefined }).map(one => doubtOf(one, files));
   };
 }
 
@@ -128,7 +128,7 @@ export function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: strin
         criteria: task.criteria,
         diff,
         outcomes: outcomes.map(({ flaky: _flaky, ...outcome }) => outcome),
-        ...(doubts.length === 0 ? {} : { findings: describeFindings(doubts as readonly Finding[]) }),
+        findings: doubts.length === 0 ? undefined : describeFindings(doubts as readonly Finding[]),
       },
       stop,
     );

@@ -124,7 +124,7 @@ export async function rewind(
 ): Promise<Rewound> {
   const { to, because, overwrite, tasks } = order;
   const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree, left: to.left ?? [] };
-  const wanted: Command = { type: 'restore', to: mark, because, overwrite, ...(tasks === undefined ? {} : { tasks }) };
+  const wanted: Command = { type: 'restore', to: mark, because, overwrite, tasks };
   return (await performed(history, sender, workspace, [wanted], events => rewoundIn(events))) ?? { type: 'asked' };
 }
 

@@ -144,7 +144,7 @@ function jsonText({ project, goal, tasks }: Backlog): Converted {
       depends_on: dependsOn,
       status: done ? 'done' : skipped ? 'skipped' : blocked ? 'blocked' : 'pending',
       attempts: attemptsBefore ?? 0,
-      ...(attemptsMax === undefined ? {} : { max_attempts: attemptsMax }),
+      max_attempts: attemptsMax,
     }),
   );
   return { text: `${JSON.stringify({ version: 1, project, goal, tasks: rows }, null, 2)}\n`, losses: [] };

@@ -93,7 +93,8 @@ function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | u
   const ended = state.ended?.reason === 'explicit_stop' ? 'stopped' : isLeftOut ? 'left_out' : planStatus(state);
   const status = isIdle ? 'approved' : ended;
   const at = state.ended?.at ?? (isIdle ? 0 : state.startedAt);
-  return { plan: id, file, status, iterations: state.iterations, at, ...(total > 0 ? { completed: done, total } : {}) };
+  const known: Partial<DashboardRow> = { plan: id, file, status, iterations: state.iterations, at };
+  return total > 0 ? { ...known, completed: done, total } : known;
 }
 
 /** A note in Needs_Action says why nobody goes on with it, and goes away with the reason. */

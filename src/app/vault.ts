@@ -210,5 +210,5 @@ export async function finishPlan(ledger: Ledger, root: string, { row, state }: P
   // Only when it is empty: what somebody else put there is theirs.
   if (isCompleted) await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
   await refreshDashboard(ledger, root);
-  return { ...(path === undefined ? {} : { path }), ...(problem === undefined ? {} : { problem }) };
+  return { path, problem };
 }

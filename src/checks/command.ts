@@ -64,9 +64,9 @@ async function attempt(options: CommandCheckOptions, directory: string, stop: Ab
     environment: options.environment,
     input: '',
     timeMsMax,
-    ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
+    graceMs: options.graceMs,
+    limits: options.limits,
+    confinement: options.confinement,
     stop,
   });
   for await (const event of run) {

@@ -42,7 +42,7 @@ export function judgeCheck(options: JudgeOptions): Judge {
         detail: takeCharacters(redact(detail), detailCharsMax),
         durationMs: Math.round(performance.now() - startedAt),
         performer: options.performer.name,
-        ...(usage === undefined ? {} : { usage }),
+        usage,
       });
       const failed = given.outcomes.find(outcome => !outcome.passed);
       if (failed !== undefined) return result(false, `Not asked, because this check failed: ${failed.name}`);
@@ -94,7 +94,7 @@ async function ask(options: JudgeOptions, work: JudgedWork, prompt: string, stop
     stop.removeEventListener('abort', abort);
     if (directory !== undefined) await rm(directory, { recursive: true, force: true }).catch(() => {});
   }
-  return { isLate, ...(ended === undefined ? {} : { ended }), ...(usage === undefined ? {} : { usage }) };
+  return { isLate, ended, usage };
 }
 
 /** What is not met comes first: it is what the next attempt needs. */

@@ -57,7 +57,7 @@ async function readConfigText(text: string, place: ConfigFilePlace, now: number)
   const givenName = (json.value as { readonly name?: string }).name;
   const kept = place.isProject ? withoutUserOnly(checked.values, place.label) : { values: checked.values, notices: [] };
   const notices = [...kept.notices, ...garbled(text, place.label)];
-  return { values: kept.values, notices, problems: [], ...(givenName === undefined ? {} : { givenName }) };
+  return { values: kept.values, notices, problems: [], givenName };
 }
 
 export function userOnlyNotice(what: string, where: string, key: Key): string {

@@ -49,7 +49,7 @@ export function options(): readonly Option[] {
       example: field.kind === 'truth' ? flagName(key) : `${flagName(key)} ${quoted(field.example)}`,
       environment: environmentName(key),
       isRepeatable,
-      ...(field.modes === undefined ? {} : { modes: field.modes }),
+      modes: field.modes,
     };
   });
 }

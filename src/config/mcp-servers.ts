@@ -94,7 +94,7 @@ function readServer(name: string, value: unknown, environment: Variables, say: C
     command: texts.one(value['command'], 'command'),
     args: texts.list(value['args'], 'args'),
     environment: texts.table(value['env'], 'env', variablePattern),
-    ...(value['cwd'] === undefined ? {} : { directory: texts.one(value['cwd'], 'cwd') }),
+    directory: value['cwd'] === undefined ? undefined : texts.one(value['cwd'], 'cwd'),
   };
 }
 

@@ -127,7 +127,7 @@ function layerOf(source: Source, readings: readonly (readonly [Key, string, Read
     values: Object.fromEntries(good) as Values,
     problems: readings.flatMap(([, , reading]) => (reading.ok ? [] : [{ message: reading.problem }])),
     notices: [],
-    ...(givenName === undefined ? {} : { givenName }),
+    givenName,
   };
 }
 

@@ -17,7 +17,7 @@ export function presetValues(mode: ModeName) {
     maxErrors: limits.consecutiveErrorsMax,
     noProgress: limits.noProgressIterations,
     maxAttempts: limits.attemptsPerTaskMax,
-    ...(sameErrorsToEscalate === null ? {} : { stuckThreshold: sameErrorsToEscalate }),
+    stuckThreshold: sameErrorsToEscalate ?? undefined,
     promise,
     fallback: [] as readonly string[],
     taskAgent: [] as readonly string[],
@@ -86,11 +86,11 @@ function modeSettings(mode: ModeName, config: Config): Partial<Settings> {
     haltOnMaxAttempts,
     review: {
       ...review,
-      ...(reviewer.length === 0 ? {} : { reviewers: [...new Set(reviewer)] }),
-      ...(rounds === undefined ? {} : { roundsMax: rounds }),
-      ...(targetConfidence === undefined ? {} : { targetConfidence }),
-      ...(section === undefined ? {} : { section }),
-      ...(workflow === undefined ? {} : { workflow }),
+      reviewers: reviewer.length === 0 ? review.reviewers : [...new Set(reviewer)],
+      roundsMax: rounds ?? review.roundsMax,
+      targetConfidence: targetConfidence ?? review.targetConfidence,
+      section: section ?? review.section,
+      workflow: workflow ?? review.workflow,
     },
   };
 }

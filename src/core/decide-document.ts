@@ -3,7 +3,6 @@ import { canonical } from './canonical.ts';
 import { prefixHash } from './context.ts';
 import { approvalsOver } from './decide-question.ts';
 import type { Event } from './event.ts';
-import { present } from './fold.ts';
 import { plural, someOf } from './format.ts';
 import { identify, type KnownItem, knownTasks } from './identity.ts';
 import type { InputOf } from './input.ts';
@@ -46,19 +45,16 @@ const isHeldBack = ({ held }: Task, spec: TaskSpec): boolean =>
  * change tests is given when a story is first read, and never by an edit.
  */
 function believed(state: State, spec: TaskSpec, during: number | undefined): TaskSpec {
-  const { mayChangeTests: _right, ...plain } = spec;
   const task = findTask(state.tasks, spec.id);
-  if (task === undefined) return during === undefined ? spec : { ...plain, done: false, skipped: false };
+  if (task === undefined)
+    return during === undefined ? spec : { ...spec, mayChangeTests: undefined, done: false, skipped: false };
   const { title, description, criteria, dependsOn, mayChangeTests, performer, order, attemptsMax } = task;
   const { approval, stepwise, mode } = state.settings;
-  const right = mayChangeTests === undefined ? {} : { mayChangeTests };
-  const { performer: _performer, order: _order, attemptsMax: _attempts, ...words } = plain;
-  const deed = Object.fromEntries(
-    Object.entries({ performer, order, attemptsMax }).filter(([, value]) => value !== undefined),
-  );
   // Where nothing begins before a person has approved the whole text, just that text must be done.
-  if (approval || (during === undefined && mode !== 'goal' && !isHeldBack(task, spec))) return { ...plain, ...right };
-  return { ...words, ...(stepwise ? { title, description } : {}), criteria, dependsOn, ...right, ...deed };
+  if (approval || (during === undefined && mode !== 'goal' && !isHeldBack(task, spec)))
+    return { ...spec, mayChangeTests };
+  const words = stepwise ? { title, description } : undefined;
+  return { ...spec, ...words, criteria, dependsOn, mayChangeTests, performer, order, attemptsMax };
 }
 
 function keptTexts(
@@ -75,7 +71,7 @@ function keptTexts(
     if (task === undefined || task.status === 'done' || isHeldBack(task, spec)) return [];
     const isReworded = stepwise && wordsHash(task) !== wordsHash(spec);
     if (sameRules(task, spec) && !isReworded) return [];
-    const more = { ...present({ performer, order, attemptsMax }), ...(stepwise ? { words: wordsHash(spec) } : {}) };
+    const more = { performer, order, attemptsMax, words: stepwise ? wordsHash(spec) : undefined };
     const what = isReworded ? 'the task itself' : `what ${id} must meet, waits for or may take`;
     const because = `${what} was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
     return [{ type: 'task.kept', at: now, task: id, iteration: during, criteria, dependsOn, ...more, because }];
@@ -189,7 +185,7 @@ export function documentRead(state: State, input: InputOf<'document'>, now: numb
   const { hash, substance, during } = input;
   // What is put back is not taken; the status of the task at work is a claim all the same.
   if (state.ended || (input.isDamaged && !state.settings.stepwise)) return [];
-  const text = { hash, ...(substance === undefined ? {} : { substance }) };
+  const text = { hash, substance };
   if (!state.loaded) {
     const { tasks } = input;
     const because = `${plural(tasks.length, 'task')} read`;
@@ -214,7 +210,7 @@ export function documentRead(state: State, input: InputOf<'document'>, now: numb
     });
   events.push(...spentBefore(added, now));
   const { gone, back } = shown;
-  const turns = { ...(gone.length === 0 ? {} : { gone }), ...(back.length === 0 ? {} : { back }) };
+  const turns = { gone: gone.length === 0 ? undefined : gone, back: back.length === 0 ? undefined : back };
   if (edited.length + gone.length + back.length > 0 || hash !== state.documentHash) {
     const because = changeWords(during, edited.length, shown);
     events.push({ type: 'tasks.loaded', at: now, tasks: edited, ...text, ...turns, because });

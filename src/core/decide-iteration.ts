@@ -66,7 +66,7 @@ function iterationEnded(ending: Ending, chance: number): Event {
     echo,
     // Another task's words say nothing about this one.
     echoes: state.lastIteration === undefined || state.lastIteration.task === live.task ? state.echoes : [],
-    ...(error === undefined ? {} : { error }),
+    error,
     errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
     sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
   });
@@ -94,11 +94,11 @@ function iterationEnded(ending: Ending, chance: number): Event {
     because: whyEnded(ending),
     excerpt: takeLastCharacters(stripControls(performed.message).trim(), 500),
     echo,
-    ...(failure === undefined ? {} : { failure: { ...failure, detail: takeLastCharacters(failure.detail, 500) } }),
-    ...(handoff === undefined ? {} : { handoff }),
-    ...(signals.report === undefined ? {} : { report: signals.report }),
-    ...(performed.toolCalls ? { toolCalls: performed.toolCalls } : {}),
-    ...(repetition === undefined || outcome === 'interrupted' ? {} : { repetition }),
+    failure: failure === undefined ? undefined : { ...failure, detail: takeLastCharacters(failure.detail, 500) },
+    handoff,
+    report: signals.report,
+    toolCalls: performed.toolCalls || undefined,
+    repetition: outcome === 'interrupted' ? undefined : repetition,
     ...waitAfter(ending, chance),
   };
 }
@@ -164,7 +164,7 @@ export function endIteration(
     outcome,
     now,
     durationMs,
-    ...(failure === undefined ? {} : { failure }),
+    failure,
   };
   const events: Event[] = [
     ...usage,

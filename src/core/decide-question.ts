@@ -16,9 +16,10 @@ export function raise(
   const escalation: Escalation = {
     id: `E${state.escalationsRaised + 1}`,
     kind: question.kind,
-    ...(about === undefined ? {} : { task: about.task, iteration: about.iteration }),
-    ...(question.performer === undefined ? {} : { performer: question.performer }),
-    ...(question.findings === undefined ? {} : { findings: question.findings }),
+    task: about?.task,
+    iteration: about?.iteration,
+    performer: question.performer,
+    findings: question.findings,
     summary: takeCharacters(question.summary, 200),
     context: takeCharacters(question.context, 4_000),
     options: question.options.slice(0, 9).map(option => takeCharacters(option, 300)),
@@ -52,7 +53,7 @@ type Meaning = (state: State, escalation: Escalation, answer: Answer, by: string
 const guidance = (escalation: Escalation, text: string, by: string, now: number): Event => ({
   type: 'guidance.given',
   at: now,
-  ...(escalation.task === undefined ? {} : { task: escalation.task }),
+  task: escalation.task,
   text,
   by,
   because: `the answer to ${escalation.id}`,
@@ -228,7 +229,7 @@ export function answerQuestion(state: State, id: string, answer: Answer, by: str
     answer,
     by,
     because,
-    ...(late ? { late } : {}),
+    late: late || undefined,
   });
   if (escalation === undefined || state.ended)
     return [answered('no open question has this id: kept, without effect', true)];

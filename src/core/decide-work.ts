@@ -183,13 +183,9 @@ export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256,
   const due = state.checkpointsDue[0];
   if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
   const { iteration, label, task } = due;
-  const fork = task !== undefined && state.settings.forked ? { fork: true } : {};
-  const about = task === undefined ? {} : { task };
-  const because = label;
-  const more = { ...fork, ...(files === undefined ? {} : { files }) };
-  return [
-    { type: 'checkpoint.made', at: now, ...mark, iteration, ...about, ref, label, sha256, skipped, ...more, because },
-  ];
+  const fork = task !== undefined && state.settings.forked ? true : undefined;
+  const about = { iteration, task, ref, label, sha256, skipped, fork, files, because: label };
+  return [{ type: 'checkpoint.made', at: now, ...mark, ...about }];
 };
 
 export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }, now) => {

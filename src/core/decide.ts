@@ -113,7 +113,7 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
     tasks: failed === undefined ? tasks : [],
     hash,
     because,
-    ...(failed === undefined ? {} : { failed }),
+    failed,
   };
   if (failed !== undefined)
     return [event, ...raise(state, unwritable(failed), now, 'the document could not be written')];
@@ -168,7 +168,7 @@ const commands: {
 } = {
   answer: (state, { escalation, answer }, by, now) => answerQuestion(state, escalation, answer, by, now),
   tell: (_state, { text, task }, by, now) => [
-    { type: 'guidance.given', at: now, text, by, because: 'told by a human', ...(task === undefined ? {} : { task }) },
+    { type: 'guidance.given', at: now, text, by, because: 'told by a human', task },
   ],
   stop: (state, _command, by, now) =>
     state.ended || state.stop ? [] : [{ type: 'stop.asked', at: now, by, because: 'ralph stop' }],
@@ -196,7 +196,7 @@ const commands: {
     if (keys.length === 0) return [];
     const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
     return [
-      { type: 'limits.changed', at: now, limits: taken, by, because, ...(settings === undefined ? {} : { settings }) },
+      { type: 'limits.changed', at: now, limits: taken, by, because, settings },
       ...answeredByChange(state, settings, by, now),
     ];
   },

@@ -3,7 +3,7 @@ import { closedBreaker, withFailure } from './breaker.ts';
 import { remember } from './context.ts';
 import type { EventOf } from './event.ts';
 import { countsAsAttempt, failsToStart, failureRules } from './failure.ts';
-import { clocked, present, shown, withDue, withLive, withTask } from './fold.ts';
+import { clocked, shown, withDue, withLive, withTask } from './fold.ts';
 import { isAdvance } from './handoff.ts';
 import { obstaclesAfter } from './obstacles.ts';
 import { hasNewItem, hasNewStep, reportedAfter } from './reported.ts';
@@ -169,7 +169,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   const isHeard = tried && event.outcome !== 'handed-off' && !(event.failure && failsToStart(event.failure.kind));
   const counted = event.failure?.crashed === true && state.settings.mode === 'project'; // a crash is an attempt (seed 002)
   // What the last one left stays for the next that works, when this one did not.
-  const left = tried
+  const left: Partial<State> = tried
     ? { lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer } }
     : { lastIteration, handoff, repetition, report, refusal };
   const ended: State = {
@@ -185,20 +185,19 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     commitsDue: commitsAfter(ticking, event),
     obstacles: obstaclesAfter(ticking.obstacles, event),
     toolCalls: ticking.toolCalls + (event.toolCalls ?? 0),
-    ...present(left),
-    ...(event.handoff ? { handoff: event.handoff } : {}),
-    ...(event.repetition ? { repetition: event.repetition } : {}),
+    ...left,
+    handoff: event.handoff ?? left.handoff,
+    repetition: event.repetition ?? left.repetition,
     // The items of a task that takes many iterations outlive one that left no word about them.
-    ...(state.settings.stepwise && report !== undefined ? { report } : {}),
-    ...(event.report && tried ? { report: event.report } : {}),
-    ...(event.handoff === 'token_budget' ? { budgetHandedOff: true } : {}),
+    report: (tried ? event.report : undefined) ?? (state.settings.stepwise ? report : left.report),
+    budgetHandedOff: event.handoff === 'token_budget' || ticking.budgetHandedOff,
     ...afterwards(ticking, event),
   };
   const freed = withTask(ended, event.task, task => ({
     ...task,
     status: task.status === 'active' ? 'pending' : task.status,
     attempts: (tried && !advanced) || counted ? task.attempts : Math.max(0, task.attempts - 1),
-    ...(event.failure?.kind === 'lost-reply' ? { acted: true as const } : {}),
+    acted: event.failure?.kind === 'lost-reply' || task.acted,
   }));
   return afterOutcome(shown(freed, event.task), event, live?.terminated !== undefined);
 }

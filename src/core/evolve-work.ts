@@ -115,7 +115,7 @@ const isGoodEnd = ({ outcome }: CheckpointDue): boolean =>
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
   const { checkpoint, number, commit, tree, left, task, fork } = event;
   const [due, ...checkpointsDue] = state.checkpointsDue;
-  const mark: CheckpointMark = { checkpoint, number, commit, tree, ...(left === undefined ? {} : { left }) };
+  const mark: CheckpointMark = { checkpoint, number, commit, tree, left };
   const made: State = { ...state, checkpointsDue, checkpointsMade: Math.max(state.checkpointsMade, number) };
   if (fork)
     return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
@@ -139,9 +139,9 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
     lastCheckpoint: checkpoint,
     first: state.first ?? mark,
     newest: mark,
-    ...(isStep ? { sinceProgress: 0 } : {}),
-    ...(isGood || state.good === undefined ? { good: mark } : {}),
-    ...(due?.beforeRestore && restore ? { restoreDue: { ...restore, base: before ?? mark, now: mark } } : {}),
+    sinceProgress: isStep ? 0 : worked.sinceProgress,
+    good: isGood ? mark : (state.good ?? mark),
+    restoreDue: due?.beforeRestore && restore ? { ...restore, base: before ?? mark, now: mark } : restore,
   };
 }
 
@@ -158,7 +158,7 @@ export function restoreAsked(state: State, event: EventOf<'restore.asked'>): Sta
     ...freed,
     claims: [],
     checkpointsDue: [...state.checkpointsDue, due],
-    restoreDue: { to, by, because, overwrite, ...(tasks === undefined ? {} : { tasks }) },
+    restoreDue: { to, by, because, overwrite, tasks },
   };
 }
 

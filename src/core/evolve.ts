@@ -17,7 +17,7 @@ import {
   workCommitted,
   workScreened,
 } from './evolve-work.ts';
-import { clocked, present, showsProgress, unsaved, withDue, withLive, withTask } from './fold.ts';
+import { clocked, showsProgress, unsaved, withDue, withLive, withTask } from './fold.ts';
 import { defaultSettings } from './limits.ts';
 import { obstaclesClosed } from './obstacles.ts';
 import { nothingReported } from './reported.ts';
@@ -39,10 +39,9 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
       const known = findTask(tasks, spec.id);
       if (known === undefined) continue;
       const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
-      const { performer: _p, order: _o, attemptsMax: _a, under: _u, called: _c, ...rest } = known;
       const { performer, order, attemptsMax, under, called } = spec;
-      const deed = present({ performer, order, attemptsMax, under, called });
-      tasks = setTask(tasks, { ...rest, title, description, criteria, dependsOn, mayChangeTests, ...deed });
+      const deed = { performer, order, attemptsMax, under, called };
+      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests, ...deed });
     }
   }
   return { ...state, tasks, loaded: true };
@@ -179,7 +178,7 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
 
 function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given'>): State {
   const given = state.guidanceGiven + 1;
-  const one = { id: `G${given}`, ...(task === undefined ? {} : { task }), text: takeCharacters(text, 4_000), by };
+  const one = { id: `G${given}`, task, text: takeCharacters(text, 4_000), by };
   return { ...state, guidanceGiven: given, guidance: [...state.guidance, one].slice(-guidanceMax) };
 }
 
@@ -215,7 +214,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'tasks.loaded': (state, event) => ({
     ...withShown(withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks), event),
     documentHash: event.hash,
-    ...(event.substance === undefined ? {} : { substance: event.substance }),
+    substance: event.substance ?? state.substance,
   }),
   'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
   'tasks.saved': (state, event) => ({

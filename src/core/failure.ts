@@ -201,7 +201,7 @@ export function classifyFailure(seen: Observed): Failure {
   return {
     kind,
     detail: line === '' ? how : `${how}: ${line}`,
-    ...(typeof seen.exitCode === 'number' ? { exitCode: seen.exitCode } : {}),
-    ...(seen.resetAtMs === undefined ? {} : { resetAtMs: seen.resetAtMs }),
+    exitCode: typeof seen.exitCode === 'number' ? seen.exitCode : undefined,
+    resetAtMs: seen.resetAtMs,
   };
 }

@@ -169,7 +169,7 @@ export function identify(known: readonly KnownItem[], read: readonly TaskSpec[],
   const specs = read.map(spec => {
     const id = names.get(spec.id) ?? spec.id;
     const dependsOn = spec.dependsOn.map(one => names.get(one) ?? one);
-    return { ...spec, id, dependsOn, ...(id === spec.id ? {} : { called: spec.id }) };
+    return { ...spec, id, dependsOn, called: id === spec.id ? spec.called : spec.id };
   });
   return { specs, missing: [...matching.free.values()], added: matching.left(read).length };
 }

@@ -83,7 +83,7 @@ function words(state: State, live: LiveIteration, now: number, wake: Wake): read
   else if (step !== undefined) {
     const { level } = step;
     const key = `nudge:${iteration}:${level}:${live.nudges}`;
-    effects.push({ type: 'nudge', key, iteration, level, ...(level === 'nudge' ? { words: nudgeWords } : {}) });
+    effects.push({ type: 'nudge', key, iteration, level, words: level === 'nudge' ? nudgeWords : undefined });
   }
   if (live.process === undefined) return effects;
   for (const one of state.guidance) {

@@ -43,7 +43,7 @@ export function reportedAfter({ reported }: State, { report }: EventOf<'iteratio
   const phase = rank(report.phase) > rank(reported.phase) ? report.phase : reported.phase;
   return {
     items,
-    ...(phase === undefined ? {} : { phase }),
+    phase,
     isPlanned: reported.isPlanned || report.pending.length > 0,
     silent: isNews ? 0 : reported.silent,
   };

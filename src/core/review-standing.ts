@@ -59,8 +59,8 @@ function confidences(review: ReviewState | undefined, isWhole: boolean): Partial
   const current = lowest ?? review.previousConfidence;
   const initial = review.initialConfidence ?? lowest;
   return {
-    ...(initial === undefined ? {} : { initialConfidence: initial }),
-    ...(current === undefined ? {} : { currentConfidence: current }),
+    initialConfidence: initial,
+    currentConfidence: current,
   };
 }
 
@@ -92,7 +92,7 @@ export function reviewStanding({
     fixes,
     waiting,
     isSeen: answers?.seen === undefined || answers.seen === documentHash,
-    ...(answers === undefined ? {} : { answers }),
+    answers,
     roundsComplete: [...rounds.values()].filter(isComplete).length,
     ...confidences(review, review !== undefined && isComplete(rounds.get(review.round) ?? [])),
   };

@@ -72,8 +72,8 @@ function nextRound(before: ReviewState, round: number, fixedBefore: number): Rev
     round,
     fixedBefore,
     foundBefore: before.foundBefore + before.issues.length,
-    ...(initial === undefined ? {} : { initialConfidence: initial }),
-    ...(previous === undefined ? {} : { previousConfidence: previous }),
+    initialConfidence: initial,
+    previousConfidence: previous,
   };
 }
 
@@ -90,7 +90,7 @@ function withAnswer(
   const same = isFirst || current.seen === seen ? seen : '';
   return {
     ...current,
-    ...(same === undefined ? {} : { seen: same }),
+    seen: same ?? current.seen,
     confidences: { ...current.confidences, [role]: answer.confidence },
     issues: merged
       .slice(0, issuesPerRoundMax)

@@ -153,12 +153,12 @@ function readReport(body: string): Reading {
   const constraints = fields.texts('constraints');
   const obstacles = fields.obstacles();
   const report: Report = {
-    ...(phase === undefined ? {} : { phase }),
+    phase,
     ...told,
-    ...(assumptions.length === 0 ? {} : { assumptions }),
-    ...(constraints.length === 0 ? {} : { constraints }),
-    ...(obstacles.length === 0 ? {} : { obstacles }),
-    ...(next === '' ? {} : { next }),
+    assumptions: assumptions.length === 0 ? undefined : assumptions,
+    constraints: constraints.length === 0 ? undefined : constraints,
+    obstacles: obstacles.length === 0 ? undefined : obstacles,
+    next: next || undefined,
   };
   return { report, faults: fields.faults() };
 }
@@ -176,7 +176,7 @@ export function lastReport(
       continue;
     }
     const parts = faults.length === 0 ? [] : [`The report block was not taken whole: ${faults.join('; ')}.`];
-    if (unread === undefined) return { report, ...(parts[0] === undefined ? {} : { reportRefused: parts[0] }) };
+    if (unread === undefined) return { report, reportRefused: parts[0] };
     const refused = [`The last report block was not read: ${unread}.`, ...parts].join(' ');
     return { report, reportRefused: refused, isReportUnread: true };
   }

@@ -241,9 +241,9 @@ export function readSignals(message: string, dialect: Dialect): Signals {
     doneElsewhere: [...found.elsewhere],
     ...readPromise(text, lastLine, dialect.promise, found),
     ...readBox(found, lastLineStart),
-    ...(found.escalate === undefined ? {} : { escalate: readEscalate(found.escalate, found.later) }),
-    ...(review === undefined || (escalates && review === 'complete') ? {} : { review }),
-    ...(found.handoff === undefined ? {} : { handoff: found.handoff }),
+    escalate: found.escalate === undefined ? undefined : readEscalate(found.escalate, found.later),
+    review: escalates && review === 'complete' ? undefined : review,
+    handoff: found.handoff,
     ...lastReport(found.reports, found.reportNotTaken),
   };
 }

@@ -112,10 +112,10 @@ export const emptyTable: TaskTable = {
 };
 
 export function taskFromSpec(spec: TaskSpec): Task {
-  const parked = spec.blocked === true ? { parked: 'the document says that it is blocked' } : {};
+  const parked = spec.blocked ? 'the document says that it is blocked' : undefined;
   const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : spec.blocked ? 'blocked' : 'pending';
   const attempts = spec.attemptsBefore ?? 0;
-  return { ...spec, status, ...parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
+  return { ...spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
 }
 
 function positionOf(table: TaskTable, id: string): number | undefined {

@@ -10,9 +10,9 @@ export function documentInput(loaded: Extract<Loaded, { type: 'loaded' }>, durin
     type: 'document',
     tasks: document.tasks,
     hash,
-    ...(approval === undefined ? {} : { substance: sha256Of(approval.substance) }),
-    ...(during === undefined ? {} : { during }),
-    ...(loaded.isDamaged === true ? { isDamaged: true } : {}),
+    substance: approval === undefined ? undefined : sha256Of(approval.substance),
+    during,
+    isDamaged: loaded.isDamaged || undefined,
   };
 }
 

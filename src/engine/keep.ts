@@ -14,11 +14,9 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   if (workspace === undefined) return post({ type: 'checkpoint-failed', problem: 'This folder has no history.' });
   const { label, iteration, task } = due;
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
-  const about = task === undefined ? {} : { task };
   const head = `${anchor.sequence} ${anchor.hash}`;
-  const theirs =
-    (due.foreign || due.beforeRestore) && state.newest !== undefined ? { foreignSince: state.newest.tree } : {};
-  const saved = await workspace.save({ number, iteration, label, anchor: head, ...about, ...theirs });
+  const foreignSince = due.foreign || due.beforeRestore ? state.newest?.tree : undefined;
+  const saved = await workspace.save({ number, iteration, label, anchor: head, task, foreignSince });
   if (!saved.ok) {
     const problem = [saved.problem, saved.fix].filter(part => part !== undefined).join(' ');
     return post({ type: 'checkpoint-failed', problem });
@@ -35,8 +33,8 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
     label,
     at: engine.clock.now(),
     iteration,
-    ...about,
-    ...(performer === undefined ? {} : { performer }),
+    task,
+    performer,
     saved: { ref, commit, tree, skipped },
     anchor,
     changes,
@@ -45,14 +43,14 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   });
   const text = recordText(redactDeep(record, engine.redact));
   await engine.records?.write(number, text);
-  const left = skipped.length === 0 ? {} : { left: skipped.map(one => one.path) };
+  const left = skipped.length === 0 ? undefined : skipped.map(one => one.path);
   post({
     type: 'checkpointed',
-    mark: { checkpoint: id, number, commit, tree, ...left },
+    mark: { checkpoint: id, number, commit, tree, left },
     ref,
     sha256: sha256Of(text),
     skipped,
-    ...(changes.length === 0 ? {} : { files: changes.slice(0, filesMax).map(one => one.path) }),
+    files: changes.length === 0 ? undefined : changes.slice(0, filesMax).map(one => one.path),
   });
 };
 
@@ -86,8 +84,7 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   const found = findTask(state.tasks, task);
   const { loop, document, branch } = state;
   const spans = [...state.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
-  const own = branch === undefined ? {} : { branch };
-  const order = { loop, task, title: found?.title ?? '', iteration, spans, document, ...own };
+  const order = { loop, task, title: found?.title ?? '', iteration, spans, document, branch };
   const made = await engine.workspace.commit(order);
   if (!made.ok)
     return post({

@@ -33,7 +33,7 @@ const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post 
     iteration,
     holder: engine.holder.id,
     chance: engine.clock.random(),
-    ...(found === undefined ? {} : { found }),
+    found,
   });
 };
 
@@ -59,7 +59,7 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
       type: 'saved',
       marks,
       hash: saved.hash,
-      ...(saved.restored === undefined ? {} : { restored: saved.restored }),
+      restored: saved.restored,
     });
 };
 
@@ -96,7 +96,7 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   recover,
   nudge: async ({ key, iteration, level, trigger, words }, { board, post }) => {
     const delivered = words !== undefined && board.send(iteration, { id: key, text: words, urgent: true });
-    post({ type: 'nudged', iteration, level, delivered, ...(trigger === undefined ? {} : { trigger }) });
+    post({ type: 'nudged', iteration, level, delivered, trigger });
   },
   steer: async ({ key, iteration, guidance, words }, { board, post }) => {
     const delivered = await board.deliver(iteration, { id: key, text: words });

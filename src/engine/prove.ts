@@ -108,7 +108,7 @@ export const check: Perform<'check'> = async ({ iteration, task }, place, stop) 
   const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
   const wrote = now !== '' && now !== state.newest?.tree && !state.settings.forked;
-  const facts = { type: 'checked' as const, iteration, restored, ...(wrote ? { wrote } : {}) };
+  const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
   const doubts = await doubtsAbout(place, task, now);
   if (engine.judge === undefined) {

@@ -41,7 +41,7 @@ export class Recorder {
 
   private async append(events: readonly Event[], takes?: number): Promise<boolean> {
     const { ledger, notifiers, publish } = this.engine;
-    const options = { token: this.lease.token, ...(takes === undefined ? {} : { takes }) };
+    const options = { token: this.lease.token, takes };
     const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);
     if (!appended.ok) {
       this.fail(appended.failure);

@@ -11,7 +11,7 @@ export function redacted(input: Input, redact: Redact): Input {
     return {
       ...input,
       skipped: redactDeep(skipped, redact),
-      ...(files === undefined ? {} : { files: redactDeep(files, redact) }),
+      files: redactDeep(files, redact),
     };
   }
   if (input.type !== 'start' || clean.type !== 'start') return clean;

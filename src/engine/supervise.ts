@@ -57,7 +57,7 @@ function startPulse({ clock }: Engine, iteration: number, limits: Limits, isInte
     // At a terminal nothing is heard, and a person sits there.
     const quietMs = isInteractive ? 0 : Math.max(0, clock.now() - heardAt);
     contextSaid = contextUsed ?? contextSaid;
-    post({ type: 'heard', iteration, quietMs, ...(contextUsed === undefined ? {} : { contextUsed }) });
+    post({ type: 'heard', iteration, quietMs, contextUsed });
   };
   const arm = (): void => {
     cancel = clock.at(clock.now() + everyMs, () => {
@@ -196,11 +196,11 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
     timeMsMax: state.settings.limits.iterationMsMax,
     environment: engine.environment,
     key: keyOf(state, task),
-    ...(isInteractive ? { interactive: true } : {}),
-    ...(isInteractive && engine.doneFile !== undefined ? { doneFile: engine.doneFile } : {}),
-    ...(words.system === undefined ? {} : { system: engine.redact(words.system) }),
-    ...(found?.reads === true ? { reads: true as const } : {}),
-    ...(found?.order === undefined ? {} : { order: found.order }),
+    interactive: isInteractive || undefined,
+    doneFile: isInteractive ? engine.doneFile : undefined,
+    system: words.system === undefined ? undefined : engine.redact(words.system),
+    reads: found?.reads,
+    order: found?.order,
   };
 }
 
@@ -247,14 +247,9 @@ export async function supervise(
   const { end, usage, toolCalls } = heard;
   const stopped = end.failure?.kind === 'stopped' && typeof stop.reason === 'string';
   const failure = stopped ? { kind: 'stopped' as const, detail: String(stop.reason) } : end.failure;
-  const stoppedFor = stopped && String(stop.reason).startsWith(handoffStop) ? { stoppedFor: 'handoff' as const } : {};
-  const performed = {
-    message: end.message,
-    usage,
-    toolCalls,
-    ...stoppedFor,
-    ...(failure === undefined ? {} : { failure }),
-  };
+  const isHandoff = stopped && String(stop.reason).startsWith(handoffStop);
+  const stoppedFor = isHandoff ? ('handoff' as const) : undefined;
+  const performed = { message: end.message, usage, toolCalls, stoppedFor, failure };
   spool.end(performed);
   await engine.source.tidy?.();
   const statusEdits = await readDocument({ engine, state, post }, live);

@@ -81,7 +81,7 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
     const leading = leadingId(box.text);
     open = {
       box: {
-        ...(leading === undefined ? {} : { id: leading.id }),
+        id: leading?.id,
         title: leading?.rest ?? box.text,
         under,
         state: box.state,

@@ -73,7 +73,7 @@ function toTask(item: ChecklistItem, id: string): TaskSpec {
     dependsOn: [],
     done: meaning === 'done',
     skipped: meaning === 'skipped',
-    ...(item.id === undefined ? { under: item.under } : {}),
-    ...(meaning === 'blocked' ? { blocked: true } : {}),
+    under: item.id === undefined ? item.under : undefined,
+    blocked: meaning === 'blocked' ? true : undefined,
   };
 }

@@ -65,7 +65,7 @@ export function readPlan(text: string, isTickTrusted: boolean): ReadPlan {
     goal: objective,
     tasks,
     notices: problems.notices(),
-    ...(iterationsMax === undefined ? {} : { wishes: { iterationsMax } }),
+    wishes: iterationsMax === undefined ? undefined : { iterationsMax },
     approval: { required: approvalRequired, substance: problems.count > 0 ? '' : planSubstance(text) },
   };
   return { problems, document };
@@ -141,16 +141,18 @@ function readStep(text: string, step: PlanStep, problems: PlanProblems): TaskSpe
     );
   }
   reader.watch(step.description, step.start, 'The description');
+  const dependsOn = reader.dependencies();
+  const work = kind === undefined ? undefined : reader.work(kind);
   return {
     id: `step_${number}`,
     title: step.description,
     description: '',
     criteria: [],
-    dependsOn: reader.dependencies(),
+    dependsOn,
     done: step.box === 'x' || step.box === 'X',
     skipped: step.box === '-',
-    ...(step.box === '!' ? { blocked: true } : {}),
-    ...(kind === undefined ? {} : reader.work(kind)),
+    blocked: step.box === '!' ? true : undefined,
+    ...work,
   };
 }
 

@@ -144,7 +144,7 @@ function readStory(value: unknown, row: number, options: FormatOptions, reader: 
     dependsOn: readDependencies(value, at, reader),
     done: reader.boolean(value, at, 'passes'),
     skipped: 'skipped' in value ? reader.boolean(value, at, 'skipped') : false,
-    ...('mayChangeTests' in value && reader.boolean(value, at, 'mayChangeTests') ? { mayChangeTests: true } : {}),
+    mayChangeTests: 'mayChangeTests' in value && reader.boolean(value, at, 'mayChangeTests') ? true : undefined,
   };
 }
 

@@ -33,7 +33,8 @@ export class ProblemList {
     );
     const problems: Problem[] = shownEntries.map(({ place, message, fix }) => {
       const offset = typeof place === 'number' ? place : offsets.get(pathText(place));
-      return { message, fix, ...(offset === undefined ? {} : positionAt(text, offset)) };
+      const position = offset === undefined ? undefined : positionAt(text, offset);
+      return { message, fix, ...position };
     });
     const rest = this.count - shownEntries.length;
     if (rest > 0) problems.push({ message: `${rest} more problems are not listed.`, fix: 'Mend these first.' });

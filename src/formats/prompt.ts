@@ -94,7 +94,7 @@ function parsePrompt(text: string): Parsed {
     goal: title,
     tasks: [task],
     notices: [...notices, ...watchHidden(lines, positionAt(text, start).line)],
-    ...(wishes === undefined ? {} : { wishes }),
+    wishes,
   };
   return { ok: true, document };
 }

@@ -72,7 +72,7 @@ function parseRalphLoop(text: string): Parsed {
     goal: title,
     tasks: [task],
     notices: watchHidden(lines, positionAt(text, matter.bodyStart).line),
-    ...(wishes === undefined ? {} : { wishes }),
+    wishes,
   };
   return { ok: true, document };
 }

@@ -170,6 +170,6 @@ function toTask({ id, title, boxes, lines }: Section): TaskSpec {
     dependsOn: [],
     done: meaning === 'done',
     skipped: meaning === 'skipped',
-    ...(meaning === 'blocked' ? { blocked: true } : {}),
+    blocked: meaning === 'blocked' ? true : undefined,
   };
 }

@@ -25,16 +25,16 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 function prdText({ project, goal, tasks }: Backlog): string {
   return json({
     project,
-    ...(goal === project ? {} : { description: goal }),
+    description: goal === project ? undefined : goal,
     userStories: tasks.map(task => ({
       id: task.id,
       title: task.title,
       description: task.description,
       criteria: task.criteria,
       passes: task.done,
-      ...(task.dependsOn.length === 0 ? {} : { depends_on: task.dependsOn }),
-      ...(task.skipped ? { skipped: true } : {}),
-      ...(task.mayChangeTests ? { mayChangeTests: true } : {}),
+      depends_on: task.dependsOn.length === 0 ? undefined : task.dependsOn,
+      skipped: task.skipped ? true : undefined,
+      mayChangeTests: task.mayChangeTests ? true : undefined,
     })),
   });
 }
@@ -47,14 +47,14 @@ function tasksText({ project, tasks }: Backlog): string {
       id: task.id,
       title: task.title,
       description: task.description,
-      ...(task.criteria.length === 0 ? {} : { criteria: task.criteria }),
+      criteria: task.criteria.length === 0 ? undefined : task.criteria,
       status: task.done ? 'completed' : task.skipped || task.blocked ? 'blocked' : 'pending',
       dependencies: task.dependsOn,
       attempts: task.attemptsBefore ?? 0,
-      ...(task.attemptsMax === undefined ? {} : { max_attempts: task.attemptsMax }),
+      max_attempts: task.attemptsMax,
       blocked: task.skipped || task.blocked === true,
-      ...(task.skipped ? { skipped: true } : {}),
-      ...(task.mayChangeTests ? { mayChangeTests: true } : {}),
+      skipped: task.skipped ? true : undefined,
+      mayChangeTests: task.mayChangeTests ? true : undefined,
     })),
   });
 }

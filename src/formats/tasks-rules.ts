@@ -83,7 +83,7 @@ function readTask(value: unknown, at: JsonPath, fields: Fields): TaskSpec {
     dependsOn: [...new Set(fields.texts(value, at, 'dependencies', 'an id', 'Write the id in quotes.'))],
     ...readStatus(value, at, fields),
     ...readAttempts(value, at, fields),
-    ...(fields.boolean(value, at, 'mayChangeTests') ? { mayChangeTests: true } : {}),
+    mayChangeTests: fields.boolean(value, at, 'mayChangeTests') ? true : undefined,
   };
 }
 
@@ -113,7 +113,7 @@ function readStatus(task: JsonObject, at: JsonPath, fields: Fields): Pick<TaskSp
       fields.notice(`${pathText(at)} is completed and also blocked: it is read as completed.`);
     return { done: true, skipped: false };
   }
-  return { done: false, skipped: isSkipped, ...(isBlocked && !isSkipped ? { blocked: true } : {}) };
+  return { done: false, skipped: isSkipped, blocked: isBlocked && !isSkipped ? true : undefined };
 }
 
 /** B49: numbers that cannot be meant are brought into order, and said. */
@@ -138,8 +138,8 @@ function readAttempts(
   }
   const attemptsBefore = Math.min(Math.max(0, before), attemptsMax ?? attemptsHighest);
   return {
-    ...(attemptsBefore > 0 ? { attemptsBefore } : {}),
-    ...(attemptsMax === undefined ? {} : { attemptsMax }),
+    attemptsBefore: attemptsBefore > 0 ? attemptsBefore : undefined,
+    attemptsMax,
   };
 }
 

@@ -136,8 +136,8 @@ class TaskReader {
       dependsOn: [...new Set(this.list(task, keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
       done: status === 'done',
       skipped: status === 'skipped',
-      ...(task.value['id'] === undefined ? { under: '' } : {}),
-      ...(status === 'blocked' ? { blocked: true } : {}),
+      under: task.value['id'] === undefined ? '' : undefined,
+      blocked: status === 'blocked' ? true : undefined,
     };
   }
 

@@ -28,7 +28,7 @@ export function ancestry(): Ancestry {
   }
   const top = above.at(-1);
   const isOurs = top !== undefined && wordsOf(top.pid).includes(namespaceInit);
-  return { above, session: self?.session ?? 0, ...(isOurs ? { namespaceSince: top.startTime } : {}) };
+  return { above, session: self?.session ?? 0, namespaceSince: isOurs ? top.startTime : undefined };
 }
 
 function wordsOf(pid: number): readonly string[] {

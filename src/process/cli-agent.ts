@@ -82,7 +82,7 @@ async function* perform(
     prices: options.prices,
     interruptMs: options.interruptMs ?? 5_000,
     now: options.now ?? Date.now,
-    ...(assignment.notes === undefined ? {} : { notes: assignment.notes }),
+    notes: assignment.notes,
     process: {
       command: options.program,
       args: prepared.args,
@@ -91,9 +91,9 @@ async function* perform(
       input: prepared.input,
       timeMsMax: assignment.timeMsMax,
       timers,
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
-      ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
-      ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+      limits: options.limits,
+      confinement: options.confinement,
+      graceMs: options.graceMs,
     },
   });
   try {
@@ -111,9 +111,9 @@ function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment
     directory: assignment.directory,
     environment: environmentFor(cli, options, assignment, launch),
     timeMsMax: assignment.timeMsMax,
-    ...(assignment.doneFile === undefined ? {} : { doneFile: assignment.doneFile }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.confinement === undefined ? {} : { confinement: options.confinement }),
+    doneFile: assignment.doneFile,
+    limits: options.limits,
+    confinement: options.confinement,
   };
 }
 
@@ -134,15 +134,15 @@ function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assign
   const folder = join(options.folderIn ?? tmpdir(), `ralph-${randomUUID()}`);
   const opening = `Read ${join(folder, promptFile)} and do what it says.`;
   const { system, prompt } = assignment;
+  const isApart = takesSystem(cli, options, assignment);
   return {
-    ...(system !== undefined && takesSystem(cli, options, assignment)
-      ? { system, prompt }
-      : { prompt: wholePrompt(assignment) }),
-    ...(options.model === undefined ? {} : { model: options.model }),
+    system: isApart ? system : undefined,
+    prompt: isApart ? prompt : wholePrompt(assignment),
+    model: options.model,
     args: options.args,
     folder,
     isRoot: process.getuid?.() === 0,
-    ...(assignment.interactive === true ? { opening } : {}),
+    opening: assignment.interactive === true ? opening : undefined,
   };
 }
 

@@ -61,13 +61,13 @@ function streamFailure(problem: StreamProblem, exit: ProcessExit, nowMs: number)
   const { kind, status, text } = problem;
   const resetAtMs = plausibleReset(problem.resetAtMs, nowMs);
   const failure = classifyFailure({
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status }),
-    ...(resetAtMs === undefined ? {} : { resetAtMs }),
+    kind,
+    status,
+    resetAtMs,
     text: oneLine(text),
   });
-  const exitCode = exit.code === null || exit.stoppedByUs ? {} : { exitCode: exit.code };
-  return { ...failure, detail: oneLine(text) || failure.detail, ...exitCode };
+  const exitCode = exit.stoppedByUs ? undefined : (exit.code ?? undefined);
+  return { ...failure, detail: oneLine(text) || failure.detail, exitCode };
 }
 
 function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunSeen): Failure | undefined {

@@ -249,7 +249,7 @@ function ended(
     timeMsMax: process.timeMsMax,
     nowMs: order.now(),
   });
-  return { type: 'ended', message: message.text(), ...(failure === undefined ? {} : { failure }), reaped: exit.reaped };
+  return { type: 'ended', message: message.text(), failure, reaped: exit.reaped };
 }
 
 /** One line for all of it: an agent that babbles must not make us babble. */

@@ -57,8 +57,8 @@ export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): 
   yield {
     type: 'ended',
     message: message ?? '',
-    ...(exit === undefined ? {} : { reaped: exit.reaped }),
-    ...(failure === undefined ? {} : { failure }),
+    reaped: exit?.reaped,
+    failure,
   };
 }
 

@@ -74,7 +74,7 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
     if (complaint !== undefined || hasAnswer) return;
     const lower = text.trimStart().slice(0, complaintCharsMax).toLowerCase();
     const found = complaints.find(({ start }) => lower.startsWith(start));
-    if (found) complaint = { ...(found.kind === undefined ? {} : { kind: found.kind }), lines: [text.trim()] };
+    if (found) complaint = { kind: found.kind, lines: [text.trim()] };
   }
 
   function plain(line: string): readonly Heard[] {
@@ -96,7 +96,7 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
     if (complaint === undefined) return undefined;
     const text = complaint.lines.filter(line => line !== '').join(' ');
     const kind = complaint.kind ?? serviceKinds.get(serviceCode.exec(text)?.[1]);
-    return { ...(kind === undefined ? {} : { kind }), text };
+    return { kind, text };
   }
 
   return {
@@ -109,7 +109,7 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
           return message.text().trim();
         },
         finished: false,
-        ...(found === undefined ? {} : { problem: found }),
+        problem: found,
       };
     },
   };

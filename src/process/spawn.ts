@@ -157,10 +157,10 @@ function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Cont
       for (const flush of flushes) flush();
       for (const stream of streams) stream.destroy();
       const ranAtAll = hasStarted() || isBare(order) || why.stoppedByUs || why.cause !== undefined;
-      const lost = ranAtAll ? {} : { spawnError: 'its container did not start' };
+      const spawnError = ranAtAll ? undefined : 'its container did not start';
       const wasStruck = why.cause === 'processes' || why.cause === 'memory'; // a wrapper speaks for a dead pid 1
       const outcome = wasStruck ? outcomeOf(null, 'SIGKILL') : outcomeOf(code, signal);
-      queue.push({ type: 'exited', ...outcome, ...why, ...lost, reaped }, 0);
+      queue.push({ type: 'exited', ...outcome, ...why, spawnError, reaped }, 0);
       queue.close();
       resolve();
     });
@@ -233,7 +233,7 @@ function endWhenTold(order: ProcessOrder, ending: Ending, territory: Territory, 
       order.stop.removeEventListener('abort', stop);
       const timedOut = reason === 'time' || reason === 'silence';
       const stoppedByUs = reason === 'stop';
-      return { timedOut, stoppedByUs, ...(reason === undefined || reason === 'stop' ? {} : { cause: reason }) };
+      return { timedOut, stoppedByUs, cause: reason === 'stop' ? undefined : reason };
     },
   };
 }

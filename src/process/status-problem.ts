@@ -21,7 +21,7 @@ export function statusProblem(status: unknown, text: string): StreamProblem {
   const words = wordsOf(text);
   if (!isStatus(status)) return { text: words };
   const named = namings.find(row => row.status === status && (row.code === undefined || text.includes(row.code)));
-  return { ...(named === undefined ? {} : { kind: named.kind }), status, text: words };
+  return { kind: named?.kind, status, text: words };
 }
 
 /** A body that came with the status says its own message. */

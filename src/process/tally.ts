@@ -25,8 +25,8 @@ export function openTally(): Tally {
       return {
         type: 'usage',
         tokens: total.tokens,
-        ...(model === '' ? {} : { model }),
-        ...(total.costUsd > 0 ? { costUsd: total.costUsd } : {}),
+        model: model || undefined,
+        costUsd: total.costUsd > 0 ? total.costUsd : undefined,
       };
     },
   };

@@ -102,5 +102,5 @@ export function goalPrompt(state: State, live: LiveIteration, instructions: stri
     memorySection(state),
   ]);
   const system = continuationPrompt(state, live.task);
-  return { text: `${text}\n`, stableHash: prefixHash(stable), ...(system === '' ? {} : { system }) };
+  return { text: `${text}\n`, stableHash: prefixHash(stable), system: system || undefined };
 }

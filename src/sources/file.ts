@@ -166,7 +166,7 @@ class DocumentFile {
       ]);
       if (replaced.type === 'changed') return 'changed';
       this.known = { ...base, ...marked, identity: replaced.identity, hash };
-      return { type: 'saved', hash, ...(why.restored === undefined ? {} : { restored: why.restored }) };
+      return { type: 'saved', hash, restored: why.restored };
     } catch (error) {
       return { type: 'failed', problems: [writeProblem(this.settings.path, error)] };
     }

@@ -28,7 +28,7 @@ export async function replaceFile(
   let written = '';
   try {
     await writeFileAtomic(target, '', {
-      ...(mode === undefined ? {} : { mode }),
+      mode,
       fsync: false,
       // The bytes are written and synced here: write-file-atomic takes a short write on a full disk for a whole one,
       // and the last look at the old file must come after the slow part.

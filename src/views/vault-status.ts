@@ -54,7 +54,7 @@ export function troubles(state: State, errors: ReadonlyMap<string, string>): rea
   const open = state.escalations.filter(one => one.kind !== 'blocked' || failed.length === 0);
   const asked = open.map(one => {
     const task = one.task === undefined ? undefined : findTask(state.tasks, one.task);
-    return { ...(task === undefined ? {} : { task }), what: `${one.id}: ${one.summary}`, detail: one.context };
+    return { task, what: `${one.id}: ${one.summary}`, detail: one.context };
   });
   const isBadEnd = state.ended !== undefined && state.ended.reason !== 'explicit_stop' && !endedByLimit(state);
   const ended = isBadEnd && failed.length === 0 ? [{ what: state.ended?.because ?? '', detail: state.lastError }] : [];

@@ -81,7 +81,7 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
     preview: async () => preview(await placeOf()),
     missing: known => missingOf(repository, known),
     changes: spans => changes(repository, spans),
-    commit: order => commitProgress(repository, { folder, ...(uncovered === undefined ? {} : { uncovered }) }, order),
+    commit: order => commitProgress(repository, { folder, uncovered }, order),
     fork: async task => forks?.fork(task) ?? noForks,
     base: async task => forks?.base(task) ?? '',
     bring: async task => forks?.bring(task) ?? { ...noForks, conflicts: [] },
@@ -118,7 +118,7 @@ interface Fork {
 /** Where a checkpoint is made; found out once per place, and again when a fork was made anew. */
 function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePlace> {
   const { loop, repository, folder, fileBytesMax, uncovered, replaced } = options;
-  const limits = { ...limitsByDefault, ...(fileBytesMax === undefined ? {} : { fileBytesMax }) };
+  const limits = { ...limitsByDefault, fileBytesMax: fileBytesMax ?? limitsByDefault.fileBytesMax };
   const known = new Map<string, SavePlace>();
   return async fork => {
     const name = fork?.task ?? '';

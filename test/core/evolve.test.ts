@@ -124,7 +124,8 @@ it('given a start, then the facts of the loop are in the state and nothing else 
     documentHash: 'h1',
     iterations: 0,
   });
-  expect(Object.keys(story.state).sort()).toEqual(Object.keys(initialState).sort());
+  const known = Object.entries(story.state).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  expect(known.sort()).toEqual(Object.keys(initialState).sort());
 });
 
 describe('what starts anew, and what does not', () => {

@@ -1,9 +1,12 @@
 // Proves the report block: every field of its schema, its bounds, and the reason that the next iteration can be told.
 import { describe, expect, it } from 'vitest';
+import { canonical } from '../../src/core/canonical.ts';
 import { readSignals, type Signals } from '../../src/core/signal.ts';
 
 const read = (message: string): Signals => readSignals(message, { task: 'A', promise: 'DONE' });
 const block = (value: unknown): Signals => read(`Done for now.\n<report>\n${JSON.stringify(value)}\n</report>`);
+/** As the ledger has it: without what is undefined. */
+const stored = (value: unknown): unknown => JSON.parse(canonical(value));
 const empty = { completed: [], pending: [], blocked: [], decisions: [] };
 const phases = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
 
@@ -27,7 +30,7 @@ describe('given a report that fits the schema', () => {
 
   it('when optional fields are absent, null or empty, then they do not exist, as in older ledgers', () => {
     const { report, reportRefused } = block({ pending: ['x'], assumptions: [], constraints: null, next: ' ' });
-    expect(report).toStrictEqual({ ...empty, pending: ['x'] });
+    expect(stored(report)).toStrictEqual({ ...empty, pending: ['x'] });
     expect(reportRefused).toBeUndefined();
   });
 
@@ -46,7 +49,7 @@ describe('given a report that fits the schema', () => {
     const { report, reportRefused } = read(
       '<report>{"done": true, "__proto__": {"next": "evil"}, "constructor": [], "pending": ["x"]}</report>',
     );
-    expect(report).toStrictEqual({ ...empty, pending: ['x'] });
+    expect(stored(report)).toStrictEqual({ ...empty, pending: ['x'] });
     expect(reportRefused).toBeUndefined();
   });
 

@@ -63,7 +63,7 @@ function ofBreak(broken: Break, { isOut }: Call): Failure {
     return { kind: 'timeout', detail: `no ${isOut ? 'answer' : 'start of the call'} in ${broken.timeMs / 1_000} s` };
   if (broken.why === 'unreadable') return { kind: 'process', detail: broken.detail };
   const { kind, detail, exitCode } = broken;
-  return { kind, detail, ...(exitCode === undefined ? {} : { exitCode }) };
+  return { kind, detail, exitCode };
 }
 
 function ofError(error: unknown): Judged {

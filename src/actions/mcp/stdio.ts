@@ -81,9 +81,9 @@ function processOrder(server: StdioServer, order: StdioOrder): Omit<ProcessOrder
     timeMsMax: order.timeMsMax,
     timers: { afterResultMs: partingMs },
     lineBytesMax: answerBytesMax,
-    ...(graceMs === undefined ? {} : { graceMs }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(confinement === undefined ? {} : { confinement }),
+    graceMs,
+    limits,
+    confinement,
   };
 }
 
@@ -113,6 +113,6 @@ function breakOf(exit: ProcessExit, errors: string): Break {
     why: 'lost',
     kind: isOver ? 'resource-limit' : 'process',
     detail: `the server ${how}${last === '' ? '' : `: ${last}`}`,
-    ...(exit.code === null ? {} : { exitCode: exit.code }),
+    exitCode: exit.code ?? undefined,
   };
 }

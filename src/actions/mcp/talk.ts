@@ -112,7 +112,7 @@ function send(client: Client, tool: Tool, params: Params, order: TalkOrder): Pro
     {
       name: tool.name,
       arguments: { ...params },
-      ...(order.key === undefined ? {} : { _meta: { 'ralph/idempotency-key': order.key } }),
+      _meta: order.key === undefined ? undefined : { 'ralph/idempotency-key': order.key },
     },
     {
       toolDefinition,

@@ -134,9 +134,8 @@ const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 /** A cost in anything but dollars is none that we could count. */
 function contextAndCost({ used, size, cost }: Fields): readonly Heard[] {
   const usedTokens = countOf(used);
-  const windowTokens = countOf(size);
-  const window = windowTokens === 0 ? {} : { windowTokens };
-  const context: readonly Heard[] = usedTokens === 0 ? [] : [{ type: 'context', usedTokens, ...window }];
+  const windowTokens = countOf(size) || undefined;
+  const context: readonly Heard[] = usedTokens === 0 ? [] : [{ type: 'context', usedTokens, windowTokens }];
   const { amount, currency } = fieldsOf(cost);
   return currency === 'USD' ? [...context, { type: 'usage', tokens: none, costUsd: amount }] : context;
 }

@@ -61,9 +61,9 @@ export function problemOfError(error: unknown): StreamProblem | undefined {
   const resetAtMs = resetIn(more);
   return {
     text: wordsOf(message, data, more),
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status }),
-    ...(resetAtMs === undefined ? {} : { resetAtMs }),
+    kind,
+    status,
+    resetAtMs,
   };
 }
 

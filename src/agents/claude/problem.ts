@@ -55,9 +55,9 @@ function problemOf(main: Fields, failed: Fields, { rejected, retried }: Trouble)
   const kind = named ?? (status === undefined ? unnamed(codes, main) : undefined);
   const resetAtMs = kind === 'rate-limit' ? resetOf(rejected) : undefined;
   return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status }),
-    ...(resetAtMs === undefined ? {} : { resetAtMs }),
+    kind,
+    status,
+    resetAtMs,
     text: wordsOf(main, failed),
   };
 }

@@ -135,7 +135,7 @@ export function claudeReader(): Reader {
         get message() {
           return (isGood && textOf(result?.['result'])) || words.last();
         },
-        ...(problem === undefined ? {} : { problem }),
+        problem,
       };
     },
   };

@@ -35,10 +35,10 @@ export function liveUsage(): LiveUsage {
     const total = combine(totals.get(current.model) ?? noTokens, now, current.counted);
     current.counted = now;
     totals.set(current.model, total);
-    const model = current.model === '' ? {} : { model: current.model };
-    const heard: Heard[] = [{ type: 'usage', tokens: total, ...model }];
+    const model = current.model || undefined;
+    const heard: Heard[] = [{ type: 'usage', tokens: total, model }];
     const usedTokens = now.input + now.cacheRead + now.cacheWrite + now.output;
-    if (thread === null) heard.push({ type: 'context', usedTokens, ...model });
+    if (thread === null) heard.push({ type: 'context', usedTokens, model });
     return heard;
   }
 
@@ -72,7 +72,7 @@ export function resultUsage(result: Fields, live: LiveUsage): readonly Heard[] {
   });
   if (byModel.length === 0) return [];
   const renamed = live.settle(new Map(byModel.map(({ model, tokens }) => [model, tokens])));
-  const cleared = renamed.map((model): Heard => ({ type: 'usage', tokens: noTokens, ...(model && { model }) }));
+  const cleared = renamed.map((model): Heard => ({ type: 'usage', tokens: noTokens, model: model || undefined }));
   return [...cleared, ...byModel.map((stated): Heard => ({ type: 'usage', ...stated }))];
 }
 

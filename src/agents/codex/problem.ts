@@ -28,9 +28,9 @@ export function codexProblem(words: string, nowMs: number): StreamProblem {
   const isLimit = kind === 'rate-limit' || status === '429';
   const resetAtMs = isLimit ? resetIn(text, nowMs) : undefined;
   return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status: Number(status) }),
-    ...(resetAtMs === undefined ? {} : { resetAtMs }),
+    kind,
+    status: status === undefined ? undefined : Number(status),
+    resetAtMs,
     text: readable(text) || 'the turn failed',
   };
 }

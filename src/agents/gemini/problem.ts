@@ -27,9 +27,9 @@ export function geminiProblem(error: Fields, nowMs: number): StreamProblem {
   const waitMs = isLimit ? waitIn(text) : undefined;
   const resetAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
   return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status }),
-    ...(resetAtMs === undefined ? {} : { resetAtMs }),
+    kind,
+    status,
+    resetAtMs,
     text: textOf(answer['message']) || text || 'ended with an error',
   };
 }
@@ -49,12 +49,17 @@ const waitMsMax = 60_000; // a longer wait is ours, not a silent agent's
 export function vainAttempt(line: string, nowMs: number): StreamProblem | undefined {
   const found = /^Attempt (\d{1,3}) failed(?: with status (\d{3}))?/.exec(line);
   if (found === null) return undefined;
-  const status = found[2] === undefined ? {} : { status: Number(found[2]) };
-  const said = geminiProblem({ message: line.slice(0, wordsMax), type: '', ...status }, nowMs);
+  const status = found[2] === undefined ? undefined : Number(found[2]);
+  const said = geminiProblem({ message: line.slice(0, wordsMax), type: '' }, nowMs);
   const isLong = said.resetAtMs !== undefined && said.resetAtMs > nowMs + waitMsMax;
   if (Number(found[1]) < attemptsMax && !isLong) return undefined;
-  const kind = found[2] === undefined ? { kind: said.kind ?? ('connection' as const) } : {};
-  return { ...said, ...kind, ...status, text: `gave up after attempt ${found[1]}: ${said.text.slice(0, 300)}` };
+  const kind = status === undefined ? (said.kind ?? 'connection') : said.kind;
+  return {
+    ...said,
+    kind,
+    status: status ?? said.status,
+    text: `gave up after attempt ${found[1]}: ${said.text.slice(0, 300)}`,
+  };
 }
 
 /** `[API Error: {"error":{"code":401,…}}]` */

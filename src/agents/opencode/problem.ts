@@ -17,9 +17,6 @@ export function opencodeProblem(event: Fields): StreamProblem {
   const isUnreached = data['isRetryable'] === true && data['statusCode'] === undefined;
   const kind = kinds.get(textOf(error['name'])) ?? (isUnreached ? 'connection' : undefined);
   const resetAtMs = resetOf(fieldsOf(data['responseHeaders']), event['timestamp']);
-  return {
-    ...statusProblem(data['statusCode'], textOf(data['message']) || textOf(error['name'])),
-    ...(kind === undefined ? {} : { kind }),
-    ...(resetAtMs === undefined ? {} : { resetAtMs }),
-  };
+  const problem = statusProblem(data['statusCode'], textOf(data['message']) || textOf(error['name']));
+  return { ...problem, kind: kind ?? problem.kind, resetAtMs };
 }

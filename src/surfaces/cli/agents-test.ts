@@ -46,9 +46,9 @@ function anchored(config: Config, directory: string): Config {
   const { agentCommand, acpCommand, script } = config;
   return {
     ...config,
-    ...(agentCommand === undefined ? {} : { agentCommand: agentCommand.replace(/^\.{1,2}\/\S+/, here) }),
-    ...(acpCommand === undefined ? {} : { acpCommand: acpCommand.map((word, at) => (at === 0 ? here(word) : word)) }),
-    ...(script === undefined ? {} : { script: resolve(directory, script) }),
+    agentCommand: agentCommand?.replace(/^\.{1,2}\/\S+/, here),
+    acpCommand: acpCommand?.map((word, at) => (at === 0 ? here(word) : word)),
+    script: script === undefined ? undefined : resolve(directory, script),
   };
 }
 

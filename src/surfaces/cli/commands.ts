@@ -41,7 +41,7 @@ const settingsFor = (mode?: string): readonly FlagRow[] =>
     .map(option => ({
       flags: option.flags,
       description: `${option.description} (${option.example})`,
-      ...(option.isRepeatable ? { repeatable: true } : {}),
+      repeatable: option.isRepeatable ? true : undefined,
       isSetting: true,
     }));
 const settings = settingsFor();

@@ -6,7 +6,7 @@ const story = (id: string, title: string, criterion: string, dependsOn: readonly
   description: `${title}.`,
   criteria: [criterion],
   passes: false,
-  ...(dependsOn.length === 0 ? {} : { depends_on: dependsOn }),
+  depends_on: dependsOn.length === 0 ? undefined : dependsOn,
 });
 
 const prd = {

@@ -136,7 +136,7 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
     maxIterations: '12',
     allowRedStart: true,
     backoffBase: '250ms',
-    ...(canRollBack ? { rollbackAfter: '2' } : {}),
+    rollbackAfter: canRollBack ? '2' : undefined,
   };
   const prepared = await prepare({ env, directory: project, home }, 'PRD.json', settings);
   if (!canRollBack && prepared.ground.repository !== undefined)

@@ -44,9 +44,10 @@ function statLines(rows: Stat, style: Style): readonly string[] {
 function json(history: History, span: PatchSpan, rows: Stat, patch?: { text: string; isCut: boolean }): string {
   const files = rows.map(({ path, added, deleted }) => ({ path, added: added ?? null, deleted: deleted ?? null }));
   const { from, to, words } = span;
-  const more = patch === undefined ? {} : { patch: plain(patch.text), cut: patch.isCut };
+  const text = patch && plain(patch.text);
   const { loop, name } = history.row;
-  return JSON.stringify({ version: 1, loop_id: loop, name, span: words, from, to, files, ...more }, null, 2);
+  const shown = { version: 1, loop_id: loop, name, span: words, from, to, files, patch: text, cut: patch?.isCut };
+  return JSON.stringify(shown, null, 2);
 }
 
 export async function printPatch(

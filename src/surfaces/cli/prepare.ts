@@ -10,5 +10,5 @@ export async function prepare(
   flags: Readonly<Record<string, unknown>>,
   remembered?: Remembered,
 ): Promise<Prepared> {
-  return prepareLoop(place, { file, flags, ...(remembered === undefined ? {} : { remembered }) });
+  return prepareLoop(place, { file, flags, remembered });
 }

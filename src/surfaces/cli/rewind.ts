@@ -221,8 +221,8 @@ export async function carryOut(context: Context, given: Kept, wish: RewindWish, 
   }
   if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) return 130;
   const { env, by, say } = context;
-  const tasks = wish.codeOnly ? {} : { tasks: foreseen.tasks };
-  const order = { to: wish.to, because: wish.because, overwrite: wish.overwrite, ...tasks };
+  const tasks = wish.codeOnly ? undefined : foreseen.tasks;
+  const order = { to: wish.to, because: wish.because, overwrite: wish.overwrite, tasks };
   const done = await rewind(kept.history, { env, by, warn: say }, kept.workspace, order);
   const code = report(context, kept, order, done);
   if (isJson) context.out(json(kept, wish, foreseen, done));

@@ -89,7 +89,7 @@ export async function launch(
     by: context.by,
     say: context.say,
     notifiers: [watch, view],
-    ...(ask === undefined ? {} : { ask: ask(interrupt.press) }),
+    ask: ask === undefined ? undefined : ask(interrupt.press),
   };
   const engine = await engineFor(wiring);
   try {
@@ -206,8 +206,8 @@ async function work(
     chosen,
     view,
     flags,
-    ...(interactive ? { ask: (press: () => void) => askAtTerminal(view, style, press) } : {}),
-    ...(prepared.run.config.interactive && flags['yes'] !== true ? { pace: betweenRounds } : {}),
+    ask: interactive ? (press: () => void) => askAtTerminal(view, style, press) : undefined,
+    pace: prepared.run.config.interactive && flags['yes'] !== true ? betweenRounds : undefined,
   });
   const requireChecks = Boolean(prepared.run.config.requireChecks);
   return finish(context, view, result, interrupted, { requireChecks, json: flags['json'] === true });

@@ -126,7 +126,7 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
   refuseActive(row, state, task);
   const isAgain = decision.act === 'retry' && flags['again'] === true;
   if (decision.act === 'retry') refuseRepeated(row, task, isAgain);
-  const wanted = { type: 'task', act: decision.act, task: id, ...(isAgain ? { again: true as const } : {}) } as const;
+  const wanted = { type: 'task', act: decision.act, task: id, again: isAgain ? (true as const) : undefined } as const;
   const outcome = await sendCommand(context, row, [wanted]);
   if (outcome === 'waiting') {
     context.say(`ralph task ${decision.act} ${id}: ${outcomeWords.waiting}.`);

@@ -14,8 +14,6 @@ const formats: readonly (WriterName | 'json')[] = ['prd', 'tasks', 'checklist', 
 function specOf(task: Task): TaskSpec {
   const { id, title, description, criteria, dependsOn, status, attempts } = task;
   const { mayChangeTests, performer, order, attemptsMax, reads, interactive, closing, round, role } = task;
-  const optional = { mayChangeTests, performer, order, attemptsMax, reads, interactive, closing, round, role };
-  const present = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
   return {
     id,
     title,
@@ -24,9 +22,17 @@ function specOf(task: Task): TaskSpec {
     dependsOn,
     done: status === 'done',
     skipped: status === 'skipped',
-    ...(status === 'blocked' ? { blocked: true } : {}),
-    ...(attempts > 0 ? { attemptsBefore: attempts } : {}),
-    ...present,
+    blocked: status === 'blocked' ? true : undefined,
+    attemptsBefore: attempts > 0 ? attempts : undefined,
+    mayChangeTests,
+    performer,
+    order,
+    attemptsMax,
+    reads,
+    interactive,
+    closing,
+    round,
+    role,
   };
 }
 

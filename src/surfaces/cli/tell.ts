@@ -74,7 +74,7 @@ export async function execute(
       'Leave out --task to speak to whichever iteration is at work or comes next.',
     );
   const outcome = await sendCommand(context, row, [
-    { type: 'tell', text, ...(typeof task === 'string' ? { task } : {}) },
+    { type: 'tell', text, task: typeof task === 'string' ? task : undefined },
   ]);
   const became = outcome === 'taken' ? await followed(ledger, row.loop, before, seq, context.by) : undefined;
   context.say(

@@ -81,8 +81,8 @@ function run(place: GitPlace, command: string, args: readonly string[], options:
     directory: place.directory,
     environment: { ...place.environment, ...variables, ...settingVariables(place), ...options.variables },
     timeMsMax,
-    ...(bytesMax === undefined ? {} : { bytesMax }),
-    ...(input === undefined ? {} : { input }),
+    bytesMax,
+    input,
   });
 }
 

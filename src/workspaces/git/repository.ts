@@ -24,7 +24,7 @@ export type Opened =
 export const refuse = (problem: string, fix?: string): Refusal => ({
   ok: false,
   problem,
-  ...(fix === undefined ? {} : { fix }),
+  fix,
 });
 
 const unusable = (problem: string, fix?: string): Opened => ({ ...refuse(problem, fix), kind: 'unusable' });
