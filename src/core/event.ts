@@ -23,7 +23,7 @@ export interface Usage {
   readonly estimated: boolean;
 }
 
-export type IterationOutcome = 'succeeded' | 'failed' | 'handed-off' | 'escalated' | 'interrupted' | 'lost';
+export type IterationOutcome = 'succeeded' | 'failed' | 'handed-off' | 'escalated' | 'interrupted';
 
 export type HandoffTrigger =
   | 'context_threshold'
@@ -36,7 +36,7 @@ export type HandoffTrigger =
 /** `handoff`: write your report and stop. The others are the rungs of the health ladder. */
 export type NudgeLevel = 'nudge' | 'escalate' | 'terminate' | 'handoff';
 
-type SignalKind = 'done' | 'promise' | 'checkbox' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
+type SignalKind = 'done' | 'promise' | 'escalate' | 'review' | 'handoff' | 'report' | 'status-edit';
 
 export interface Escalation {
   readonly id: string;

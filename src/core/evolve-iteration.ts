@@ -62,7 +62,7 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
 
 function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminated: boolean): State {
   const { outcome, failure, excerpt } = event;
-  if (outcome === 'interrupted' || outcome === 'lost') return state;
+  if (outcome === 'interrupted') return state;
   const { [event.performer]: _served, ...limitsInRow } = state.limitsInRow;
   const layer = outcome === 'failed' ? 'errors' : 'recent';
   const memory = remember(state.memory, layer, outcome === 'failed' ? (failure?.detail ?? excerpt) : excerpt);
@@ -164,7 +164,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
   // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
   const isAction = findTask(ticking.tasks, event.task)?.performer !== undefined;
   const blameless = event.failure !== undefined && !countsAsAttempt(event.failure.kind, isAction);
-  const tried = event.outcome !== 'interrupted' && event.outcome !== 'lost' && !blameless;
+  const tried = event.outcome !== 'interrupted' && !blameless;
   const advanced = tried && live !== undefined && isAdvance(ticking, live, event.report);
   const isHeard = tried && event.outcome !== 'handed-off' && !(event.failure && failsToStart(event.failure.kind));
   const counted = event.failure?.crashed === true && state.settings.mode === 'project'; // a crash is an attempt (seed 002)

@@ -150,7 +150,6 @@ export const failurePatterns: readonly FailurePattern[] = [
   { kind: 'rate-limit', when: seen => seen.status === 429 },
   { kind: 'overloaded', when: seen => seen.status === 529 || seen.status === 503 },
   { kind: 'connection', when: seen => seen.status !== undefined && seen.status >= 500 },
-  { kind: 'stopped', when: seen => seen.exitCode === 143 && seen.stoppedByUs === true },
   { kind: 'process', when: seen => seen.signal !== null && seen.signal !== undefined },
   {
     kind: 'auth',

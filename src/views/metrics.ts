@@ -52,7 +52,7 @@ export class MetricsView {
       successes,
       failures: of('outcome failed'),
       errors: of('error'),
-      interrupted: of('outcome interrupted') + of('outcome lost'),
+      interrupted: of('outcome interrupted'),
       checkpoints: of('checkpoint.made'),
       rollbacks: of('checkpoint.restored'),
       checks_passed: of('check passed'),
