@@ -2,10 +2,9 @@
 import { decide } from '../core/decide.ts';
 import type { Event } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
-import type { Input } from '../core/input.ts';
+import type { Input, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
 import type { Lease, StoreFailure } from '../ports/store.ts';
-import { diskFull } from './disk-full.ts';
 import type { Engine } from './engine.ts';
 import { redacted, redactedReport } from './redacted.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
@@ -82,4 +81,15 @@ export class Recorder {
     this.seq = appended.seq;
     for (const event of events) this.state = evolve(this.state, event);
   }
+}
+
+/** Recorded in the room that the reserve file gives back (F38). */
+function diskFull(detail: string): Question {
+  return {
+    kind: 'storage',
+    summary: 'The disk is full',
+    context: detail,
+    options: ['There is room again: go on'],
+    question: 'Make room on the disk, then run the same command again.',
+  };
 }

@@ -9,7 +9,6 @@ import type { Lease, Mail, StoreFailure } from '../ports/store.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { failureIn, keepLease } from './keep-lease.ts';
 import { NoteBoard } from './notes.ts';
-import { oneAtTheTerminal } from './one-terminal.ts';
 import { openingInputs } from './opening.ts';
 import { performEffect } from './perform.ts';
 import { Recorder } from './recorder.ts';
@@ -258,4 +257,10 @@ export async function runLoop(engine: Engine, loop: string, options: RunOptions)
   } finally {
     await engine.ledger.store.release(leased.lease);
   }
+}
+
+/** A terminal serves one at a time, and a question comes before an agent. */
+function oneAtTheTerminal(plan: Plan): Plan {
+  const asks = plan.effects.some(effect => effect.type === 'ask');
+  return asks ? { ...plan, effects: plan.effects.filter(effect => effect.type !== 'begin') } : plan;
 }

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { Holder } from '../ports/store.ts';
 
 /** What /proc says about a process that we may have to end. */
 export interface ProcessStat {
@@ -97,4 +98,10 @@ function pidNamespaceOf(): string {
   } catch {
     return 'pid:[only]';
   }
+}
+
+/** Who this process is to the ledger: enough for others to tell whether it still lives. */
+export function thisHolder(id: string, version: string): Holder {
+  const { host, boot } = thisHost();
+  return { id, pid: process.pid, startTime: startTimeOf(process.pid) ?? '', host, boot, version };
 }

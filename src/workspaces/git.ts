@@ -16,13 +16,12 @@ import {
 } from './git/history.ts';
 import { limitsByDefault } from './git/look.ts';
 import { openForks } from './git/merge.ts';
-import { preview } from './git/preview.ts';
 import { openPrivate, type PrivateGit } from './git/private.ts';
 import { type Pruned, type PruneOrder, prune } from './git/prune.ts';
 import { missingOf, repair } from './git/repair.ts';
 import { openRepository, type Repository, refuse } from './git/repository.ts';
 import { plannedRestore, restore } from './git/restore.ts';
-import { type SavePlace, save } from './git/save.ts';
+import { preview, type SavePlace, save } from './git/save.ts';
 import { changes } from './git/trees.ts';
 
 export interface GitWorkspaceOptions {

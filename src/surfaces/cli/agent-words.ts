@@ -1,7 +1,7 @@
 // What the card says about agents: who works, with which login, who takes over, and where the money figures come from.
 import { proofWords } from '../../app/agents.ts';
 import type { AgentFacts } from '../../app/performers.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared } from '../../app/prepare.ts';
 
 type Row = readonly [string, string];
 

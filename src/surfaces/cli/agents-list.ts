@@ -1,9 +1,9 @@
 // `ralph agents list`: which agents there are, which of them are here, and how well we know each.
 import { proofWords } from '../../app/agents.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { type Surveyed, surveyAgents } from '../../app/survey.ts';
 import { resolveRunConfig } from '../../app.ts';
 import type { Context } from './context.ts';
-import { refuseProblems } from './prepare.ts';
 
 /** What an agent can do, in the words of the port. */
 const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;

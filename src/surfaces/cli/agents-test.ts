@@ -1,6 +1,7 @@
 // `ralph agents test`: one tiny real question to an agent, so that a missing login is found before the night, not in it.
 import { resolve } from 'node:path';
 import { foundAgent } from '../../app/performers.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { type Trial, tryAgent } from '../../app/trial.ts';
 import { resolveRunConfig } from '../../app.ts';
 import { parseFlag } from '../../config/fields.ts';
@@ -9,7 +10,6 @@ import { UsageError } from '../../core/errors.ts';
 import { formatDuration, formatUsd } from '../../core/format.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
-import { refuseProblems } from './prepare.ts';
 import { plain } from './style.ts';
 
 function costWords({ costUsdMicros, costEstimated, tokens }: Trial): string {

@@ -1,6 +1,7 @@
 // The pre-run card: what will happen, where, with what, and within which limits, before anything does.
 import { containmentWords } from '../../app/confinement.ts';
 import { isInterview } from '../../app/modes.ts';
+import type { Prepared } from '../../app/prepare.ts';
 import { formatDuration, formatUsd, plural } from '../../core/format.ts';
 import type { Limits, Settings } from '../../core/limits.ts';
 import { makeRedactor } from '../../core/redact.ts';
@@ -8,7 +9,6 @@ import { secretValues } from '../../core/redact-environment.ts';
 import { progress } from '../../core/task.ts';
 import { agentRows } from './agent-words.ts';
 import type { Chosen } from './choose.ts';
-import type { Prepared } from './prepare.ts';
 import { type Style, wrapped } from './style.ts';
 
 type Row = readonly [string, string];

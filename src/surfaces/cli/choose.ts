@@ -8,11 +8,11 @@ import {
   hasWork,
   newLoop,
 } from '../../app/choose-loop.ts';
+import type { Prepared } from '../../app/prepare.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { endedByLimit, endingOf } from '../../views/ending.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
-import type { Prepared } from './prepare.ts';
 
 export type { Chosen };
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeRepository } from '../../app/place.ts';
+import { type Prepared, prepareLoop } from '../../app/prepare.ts';
 import { openLedger } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Answer, Escalation, Event } from '../../core/event.ts';
@@ -14,7 +15,6 @@ import type { Context } from './context.ts';
 import { projectFiles, scriptText } from './demo-project.ts';
 import { type LiveView, liveView } from './live.ts';
 import { placeNew } from './placed.ts';
-import { type Prepared, prepare } from './prepare.ts';
 import { finish, launch } from './run.ts';
 import { hanging, makeStyle, type Style, wrapped } from './style.ts';
 
@@ -138,7 +138,7 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
     backoffBase: '250ms',
     rollbackAfter: canRollBack ? '2' : undefined,
   };
-  const prepared = await prepare({ env, directory: project, home }, 'PRD.json', settings);
+  const prepared = await prepareLoop({ env, directory: project, home }, { file: 'PRD.json', flags: settings });
   if (!canRollBack && prepared.ground.repository !== undefined)
     throw new UsageError(
       `The scratch folder lies in the repository ${prepared.ground.repository.directory}, which is none of the demo's.`,

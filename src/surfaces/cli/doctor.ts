@@ -1,8 +1,8 @@
 // `ralph doctor`: what a loop needs from this machine, one line each, and what to do about those that are wrong.
 import { examine, exitCodeOf, type Finding } from '../../app/doctor.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { resolveRunConfig } from '../../app.ts';
 import type { Context } from './context.ts';
-import { refuseProblems } from './prepare.ts';
 import { hanging, makeStyle, type Style, type Tone } from './style.ts';
 
 const tones: Readonly<Record<Finding['verdict'], Tone>> = {

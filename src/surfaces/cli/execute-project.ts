@@ -1,9 +1,9 @@
 // `ralph execute NAME [--iterations N]`: the tasks of a project, by the seed's own words.
 import { existsSync } from 'node:fs';
+import { refuseProblems } from '../../app/problems.ts';
 import { projectPaths, readOwnPrompt } from '../../app/project.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Context } from './context.ts';
-import { refuseProblems } from './prepare.ts';
 import { execute as run } from './run.ts';
 
 export async function execute(

@@ -1,9 +1,6 @@
 // Says who is at work already, where only one at a time can be.
-import { holding } from '../../app/holding.ts';
 import type { Lease, Ledger } from '../../ports/store.ts';
 import type { Context } from './context.ts';
-
-export { holding };
 
 export function sayHeld(context: Context, { holder, since }: Lease): number {
   context.say(

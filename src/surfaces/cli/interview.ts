@@ -1,9 +1,9 @@
 // `ralph interview NAME`: rounds at the terminal about a project's spec.md; the last one leaves tasks.json behind.
 import { existsSync } from 'node:fs';
+import { refuseProblems } from '../../app/problems.ts';
 import { projectPaths, readOwnPrompt } from '../../app/project.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Context } from './context.ts';
-import { refuseProblems } from './prepare.ts';
 import { execute as run } from './run.ts';
 
 export async function execute(

@@ -1,14 +1,12 @@
 // Puts a new loop into its place for a person: a signal takes it back, and checks that are red at the start are asked about.
-import { placeAgain, placeFirst, redRefusal, type Started } from '../../app/begin.ts';
+import { placeFirst, redRefusal, type Started } from '../../app/begin.ts';
+import type { Prepared } from '../../app/prepare.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { CheckResult } from '../../ports/check.ts';
 import type { Chosen } from './choose.ts';
 import { confirm } from './confirm.ts';
 import { watchSignals } from './interrupt.ts';
-import type { Prepared } from './prepare.ts';
 import { plain } from './style.ts';
-
-export { placeAgain, type Started };
 
 /** What a check prints may hold anything. */
 function redWords({ name, detail }: CheckResult): string {

@@ -1,5 +1,6 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
+import { holding } from '../../app/holding.ts';
 import { planCares } from '../../app/plan-cares.ts';
 import { changesSince, refuseRenumbered } from '../../app/plan-changes.ts';
 import { type Approval, approvePlan, doubtfulBoxes, refusalOf, refuseDoubtfulBoxes } from '../../app/vault.ts';
@@ -8,7 +9,7 @@ import { UsageError } from '../../core/errors.ts';
 import { stepPath } from '../../core/step-path.ts';
 import type { Lease } from '../../ports/store.ts';
 import type { Context } from './context.ts';
-import { holding, sayHeld } from './holding.ts';
+import { sayHeld } from './holding.ts';
 import { workWithoutAudience } from './output.ts';
 import { type Flags, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';

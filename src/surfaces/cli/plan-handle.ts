@@ -1,5 +1,6 @@
 // What a watch does with one plan in Approved/Plans: exactly one loop, whatever was cut before and whoever else watches.
 import { basename, extname } from 'node:path';
+import { holding } from '../../app/holding.ts';
 import { approvePlan, doubtfulBoxes, finishPlan } from '../../app/vault.ts';
 import { agentAtArrival } from '../../app/vault-arrivals.ts';
 import { isPlainFile, type PlanFile, readPlan } from '../../app/vault-files.ts';
@@ -8,7 +9,6 @@ import { UsageError } from '../../core/errors.ts';
 import type { Problem } from '../../ports/source.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { brokenPlanFile } from '../../views/vault.ts';
-import { holding } from './holding.ts';
 import type { Record } from './plan-approve.ts';
 import { busyCode, isApprovedNow, planKey } from './plan-place.ts';
 

@@ -1,13 +1,13 @@
 // What every `ralph plan` command begins with: the vault, the plan that was named, and the loop it may have.
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { refuseProblems } from '../../app/problems.ts';
 import { findPlan } from '../../app/vault.ts';
 import { type PlanFile, readPlan, withRecord } from '../../app/vault-files.ts';
 import { loopOfPlan, type PlanLoop, planKey } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
 import { planName, vaultRootOf } from '../../views/vault-paths.ts';
 import type { Context } from './context.ts';
-import { refuseProblems } from './prepare.ts';
 
 export { planKey };
 

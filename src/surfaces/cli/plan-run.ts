@@ -1,4 +1,7 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
+
+import { holding } from '../../app/holding.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { finishPlan, otherFile, refuseDoubtfulBoxes } from '../../app/vault.ts';
 import type { PlanFile } from '../../app/vault-files.ts';
 import { isOwnLoop, loopOfPlan } from '../../app/vault-loops.ts';
@@ -7,7 +10,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { Lease, Ledger } from '../../ports/store.ts';
 import { endingOf } from '../../views/ending.ts';
 import type { Context } from './context.ts';
-import { holding, sayHeld } from './holding.ts';
+import { sayHeld } from './holding.ts';
 import { watchSignals } from './interrupt.ts';
 import { type Ask, askAndApprove, askHere, type Record } from './plan-approve.ts';
 import {
@@ -22,7 +25,6 @@ import {
 } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState } from './plan-words.ts';
-import { refuseProblems } from './prepare.ts';
 
 const lookMs = 2_000;
 

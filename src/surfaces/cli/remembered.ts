@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { closedIn } from '../../app/choose-loop.ts';
+import type { Remembered } from '../../app/prepare.ts';
 import { loopFolder, openLedger, stateOf } from '../../app.ts';
 import type { State } from '../../core/state.ts';
 import type { Context } from './context.ts';
-import type { Remembered } from './prepare.ts';
 
 async function lastGoodCopy(context: Context, document: string): Promise<string | undefined> {
   if (!context.hasLedger()) return undefined;

@@ -1,5 +1,6 @@
 // `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
 import { nothingBounds } from '../../app/changed-settings.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { resolveRunConfig, stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Command } from '../../core/input.ts';
@@ -10,7 +11,6 @@ import { evaluateTermination, type Termination } from '../../core/termination.ts
 import { raisedLimit } from '../../views/ending.ts';
 import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
 import { goOnWords } from './go-on.ts';
-import { refuseProblems } from './prepare.ts';
 
 async function wantedLimits(context: Context, flags: Readonly<Record<string, unknown>>): Promise<Partial<Limits>> {
   const resolved = await resolveRunConfig({}, context.directory, flags);

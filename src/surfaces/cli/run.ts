@@ -1,8 +1,12 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
+import { placeAgain, type Started } from '../../app/begin.ts';
 import { carriedOver } from '../../app/carry-over.ts';
+import { holding } from '../../app/holding.ts';
 import { engineFor, firstInputs } from '../../app/launch.ts';
 import { isInterview } from '../../app/modes.ts';
+import { type Prepared, prepareLoop } from '../../app/prepare.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { keepEarlier } from '../../app/project.ts';
 import { type Engine, type RunResult, runEngine, storeError } from '../../app.ts';
 import type { Ledger } from '../../ports/store.ts';
@@ -14,12 +18,11 @@ import { card } from './card.ts';
 import { type Chosen, chooseLoop, hasNothingLeft } from './choose.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
-import { holding, sayFolderHeld, sayHeld } from './holding.ts';
+import { sayFolderHeld, sayHeld } from './holding.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
 import { workWithoutAudience } from './output.ts';
-import { placeAgain, placeNew, type Started } from './placed.ts';
-import { type Prepared, prepare, refuseProblems } from './prepare.ts';
+import { placeNew } from './placed.ts';
 import { rememberedBy } from './remembered.ts';
 import { makeStyle } from './style.ts';
 import { refuseWithoutTerminal } from './who.ts';
@@ -124,7 +127,7 @@ export async function runPlanDocument(context: Context, path: string, flags: Fla
 
 async function prepareHere(context: Context, file: string | undefined, flags: Flags): Promise<Prepared> {
   const place = { env: context.env, directory: context.directory, home: context.home() };
-  return prepare(place, file, flags, rememberedBy(context, flags['new'] === true));
+  return prepareLoop(place, { file, flags, remembered: rememberedBy(context, flags['new'] === true) });
 }
 
 async function runPrepared(context: Context, given: Prepared, flags: Flags): Promise<number> {
