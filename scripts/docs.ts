@@ -1,4 +1,4 @@
-// Writes the reference pages from the code itself, so that they cannot drift: `node scripts/docs.ts --write`.
+// Writes the reference pages from the code itself, so that they cannot drift: `npm run docs`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -15,7 +15,7 @@ import { agentsPage } from './docs-agents.ts';
 import { shownEvents } from './docs-events.ts';
 
 const root = join(import.meta.dirname, '..');
-const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `node scripts/docs.ts --write`. -->';
+const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `npm run docs`. -->';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>

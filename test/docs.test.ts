@@ -52,7 +52,7 @@ function deadLinks(page: string, text: string): readonly string[] {
 }
 
 describe('the generated pages', () => {
-  it.each(Object.entries(generatedPages()))('%s is what the code says (node scripts/docs.ts --write)', (path, text) => {
+  it.each(Object.entries(generatedPages()))('%s is what the code says (npm run docs)', (path, text) => {
     expect(read(path)).toBe(text);
   });
 
