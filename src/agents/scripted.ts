@@ -3,6 +3,7 @@ import { constants, existsSync, mkdirSync, realpathSync, writeFileSync } from 'n
 import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import type { Usage } from '../core/event.ts';
 import { type Failure, type FailureKind, failureRules } from '../core/failure.ts';
+import { noUsage } from '../core/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Activity, Assignment, Performer } from '../ports/performer.ts';
 
@@ -108,14 +109,6 @@ async function* play(
 }
 
 const stopped: Failure = { kind: 'stopped', detail: 'stopped by Ralph' };
-const noUsage: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  costUsdMicros: 0,
-  estimated: false,
-};
 
 function wordsOf(step: ScriptStep, task: string): string | undefined {
   if ('say' in step) return step.say;

@@ -1,4 +1,5 @@
 // Finds what a mistyped key, flag or variable was probably meant to be.
+import { editDistance } from '../core/similarity.ts';
 
 const wordCharactersMax = 64;
 
@@ -7,19 +8,6 @@ function plain(word: string): string {
     .slice(0, wordCharactersMax)
     .toLowerCase()
     .replace(/[-_\s]/g, '');
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const swap = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[to.length]!;
 }
 
 /** The closest candidate, when it is close enough to be a slip: two edits, or a third of a longer word. */

@@ -1,4 +1,4 @@
-// Says how alike two texts are, exactly, by the longest common subsequence in bit-parallel form (Hyyrö 2004).
+// How alike two texts are: by their longest common subsequence in bit-parallel form (Hyyrö 2004), and by letters changed.
 
 /** Thirty bits keep every sum below 2^31, so that the whole computation stays in small integers. */
 const wordBits = 30;
@@ -65,4 +65,18 @@ export function similarity(a: string, b: string, cutoff = 0): number {
   if (common < 0) return 0;
   const ratio = (2 * (head + tail + common)) / total;
   return ratio < cutoff ? 0 : ratio;
+}
+
+/** How many letters must be changed, added or left out. */
+export function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const swap = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
 }

@@ -1,4 +1,5 @@
 // The fields of a plan's step by name, and how the value of each is read from its lines.
+import { editDistance } from '../core/similarity.ts';
 import type { Json } from '../core/task.ts';
 import { type Place, ProblemList, problemsMax } from './problem-list.ts';
 import { shown } from './shown-text.ts';
@@ -53,20 +54,7 @@ export function fieldNameOf(written: string): PlanFieldName | undefined {
 /** The field that an unknown one was probably meant to be. */
 export function nearFieldName(written: string): PlanFieldName | undefined {
   const name = bare(written);
-  return otherWords[name] ?? names.find(each => name.length >= 4 && distance(name, bare(each)) <= slipsMax);
-}
-
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let at = 1; at <= one.length; at++) {
-    const next = [at];
-    for (let column = 1; column <= other.length; column++) {
-      const change = row[column - 1]! + (one[at - 1] === other[column - 1] ? 0 : 1);
-      next.push(Math.min(change, row[column]! + 1, next[column - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[other.length]!;
+  return otherWords[name] ?? names.find(each => name.length >= 4 && editDistance(name, bare(each)) <= slipsMax);
 }
 
 /** One line; a pair of quotes or backticks round the whole of it is left out. */

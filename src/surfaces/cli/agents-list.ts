@@ -3,7 +3,7 @@ import { proofWords } from '../../app/agents.ts';
 import { refuseProblems } from '../../app/problems.ts';
 import { type Surveyed, surveyAgents } from '../../app/survey.ts';
 import { resolveRunConfig } from '../../app.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 
 /** What an agent can do, in the words of the port. */
 const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;
@@ -17,11 +17,7 @@ function line(one: Surveyed): string {
   return `${one.name.padEnd(9)} ${place.padEnd(17)} ${one.proof.padEnd(10)} can: ${can.padEnd(25)} ${login}`.trimEnd();
 }
 
-export async function execute(
-  context: Context,
-  _words: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const { env, directory } = context;
   const resolved = await resolveRunConfig(env, directory, {});
   if (!resolved.ok) refuseProblems(resolved.problems);

@@ -9,7 +9,7 @@ import type { Config } from '../../config/settings.ts';
 import { UsageError } from '../../core/errors.ts';
 import { formatDuration, formatUsd } from '../../core/format.ts';
 import { confirm } from './confirm.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { plain } from './style.ts';
 
 function costWords({ costUsdMicros, costEstimated, tokens }: Trial): string {
@@ -63,11 +63,7 @@ async function mayBegin(context: Context, spec: string, isSure: boolean): Promis
   return confirm('Press Enter to ask it, Ctrl-C to leave ');
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { config: typed, spec } = await meant(context, name);
   const config = anchored(typed, context.directory);
   if (!(await mayBegin(context, spec, flags['yes'] === true))) return 130;

@@ -3,7 +3,7 @@ import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Answer } from '../../core/event.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
-import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from './context.ts';
 import { goOnWords } from './go-on.ts';
 import { type OpenQuestion, openQuestions } from './open-questions.ts';
 import { givenText } from './text-input.ts';
@@ -46,11 +46,7 @@ async function find(context: Context, id: string): Promise<Found> {
   return only;
 }
 
-async function readAnswer(
-  context: Context,
-  flags: Readonly<Record<string, unknown>>,
-  options: readonly string[],
-): Promise<Answer> {
+async function readAnswer(context: Context, flags: Flags, options: readonly string[]): Promise<Answer> {
   const given = ['option', 'text', 'skip', 'retry', 'abort'].filter(key => flags[key] !== undefined);
   if (given.length !== 1)
     throw new UsageError('Give exactly one answer.', 'One of --option N, --text "...", --skip, --retry, --abort');
@@ -72,11 +68,7 @@ async function readAnswer(
   return { kind: kind as 'skip' | 'retry' | 'abort' };
 }
 
-export async function execute(
-  context: Context,
-  [id = '']: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [id = '']: Words, flags: Flags): Promise<number> {
   const { row, escalation, isLate } = await find(context, id);
   if (escalation.kind === 'effect' && (flags['text'] !== undefined || flags['retry'] !== undefined))
     throw new UsageError(

@@ -2,7 +2,7 @@
 import { type Anchored, comparedWithAnchors } from '../../app/anchors.ts';
 import { plural } from '../../core/format.ts';
 import type { LoopRow } from '../../ports/store.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 
 const none: Anchored = { anchors: 0, anchors_expected: 0 };
 
@@ -26,11 +26,7 @@ const anchorWords = (anchors: number): string =>
 const lostWords = ({ anchors, anchors_expected }: Anchored): string =>
   `${plural(anchors_expected, 'checkpoint')} ${anchors_expected === 1 ? 'was' : 'were'} anchored, ${plural(anchors, 'anchor')} ${anchors === 1 ? 'is' : 'are'} left in git`;
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const results = name === undefined && !context.hasLedger() ? [] : await verifyAll(context, name);
   const bad = results.filter(result => !result.ok || result.differs !== undefined);
   if (flags['json'] === true)

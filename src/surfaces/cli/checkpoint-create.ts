@@ -2,17 +2,13 @@
 import { createCheckpoint } from '../../app/rewind.ts';
 import { UsageError } from '../../core/errors.ts';
 import { hasStorageTrouble } from '../../core/state.ts';
-import { type Flags, fileWords, keptOf } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { fileWords, keptOf } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { plain } from './style.ts';
 
 const labelCharsMax = 200;
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { history, workspace } = await keptOf(context, name, { writes: true });
   const { state, row } = history;
   const text = plain(String(flags['label'] ?? ''))

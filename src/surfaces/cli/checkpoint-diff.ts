@@ -1,7 +1,7 @@
 // `ralph checkpoint diff`: what changed between two checkpoints, or since the one before.
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Flags, type Kept, keptOf, presentRow } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { type Kept, keptOf, presentRow } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { betweenWords, type PatchSpan, printPatch } from './patch.ts';
 
 export const spanPattern = /^(\d{1,9})\.\.(\d{1,9})$/;
@@ -20,11 +20,7 @@ export function spanOf(kept: Kept, row: CheckpointRow): PatchSpan {
   return spanBetween(kept, before?.number ?? row.number, row.number);
 }
 
-export async function execute(
-  context: Context,
-  [which = '', name]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [which = '', name]: Words, flags: Flags): Promise<number> {
   const kept = await keptOf(context, name);
   const [, from, to] = spanPattern.exec(which) ?? [];
   const span =

@@ -2,8 +2,8 @@
 import { type History, recordOf } from '../../app/history.ts';
 import { plural } from '../../core/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Flags, keptOf, timeWords } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { keptOf, timeWords } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { fitted, makeStyle, type Style } from './style.ts';
 
 const shownMax = 50;
@@ -86,11 +86,7 @@ function heading(widths: ReturnType<typeof widthsOf>): string {
   return words.join('  ');
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { history } = await keptOf(context, name, { heals: true });
   const all =
     flags['json'] === true ? history.list.rows : history.list.rows.filter(one => !history.pruned.has(one.number));

@@ -2,8 +2,8 @@
 import { prunable, pruneHistory } from '../../app/history.ts';
 import { refusalError } from '../../app/place.ts';
 import { plural } from '../../core/format.ts';
-import { countOf, type Flags, keptOf } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { countOf, keptOf } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { agreed, refuseUnasked } from './rewind.ts';
 
 const keepByDefault = 20;
@@ -20,11 +20,7 @@ function ranges(numbers: readonly number[]): string {
   return spans.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join(', ');
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const keep = countOf(flags, 'keep', keepMax, 'Give how many of the newest stay: 1 or more.') ?? keepByDefault;
   const { history, workspace } = await keptOf(context, name, { writes: flags['dryRun'] !== true });
   refuseUnasked(flags);

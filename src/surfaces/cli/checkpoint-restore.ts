@@ -1,8 +1,8 @@
 // `ralph checkpoint restore`: files, untracked files and task states as they were at a checkpoint.
 import { UsageError } from '../../core/errors.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Flags, type Kept, keptOf, latestRow, wholeRow } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { type Kept, keptOf, latestRow, wholeRow } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { carryOut } from './rewind.ts';
 
 /** `--iteration 3`: as it was when that iteration had ended; 0: before the first. */
@@ -26,11 +26,7 @@ async function wanted(kept: Kept, number: string | undefined, flags: Flags): Pro
   return number === undefined ? latestRow(kept.history) : wholeRow(kept.history, number, codeOnly);
 }
 
-export async function execute(
-  context: Context,
-  [first, second]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [first, second]: Words, flags: Flags): Promise<number> {
   const isNumber = first !== undefined && (second !== undefined || /^\d+$/.test(first));
   const [number, name] = isNumber ? [first, second] : [undefined, first];
   const kept = await keptOf(context, name, { writes: flags['dryRun'] !== true });

@@ -4,8 +4,8 @@ import { UsageError } from '../../core/errors.ts';
 import { formatUsd, plural } from '../../core/format.ts';
 import type { CheckpointRecord } from '../../views/checkpoint.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Flags, keptOf, rowOf, timeWords } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { keptOf, rowOf, timeWords } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { hanging, makeStyle, plain, type Style } from './style.ts';
 
 const listMax = 20;
@@ -78,11 +78,7 @@ const stateOf = ({ missing, pruned }: History, number: number): string =>
       ? 'MISSING: git no longer holds its commit'
       : 'yes';
 
-export async function execute(
-  context: Context,
-  [number = '', name]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [number = '', name]: Words, flags: Flags): Promise<number> {
   const { history } = await keptOf(context, name);
   const row = rowOf(history, number);
   const record = await recordOf(history, row);

@@ -5,9 +5,8 @@ import { plural } from '../../core/format.ts';
 import { waitingFor } from '../../core/next.ts';
 import { hasStorageTrouble } from '../../core/state.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf } from './context.ts';
 
-export type Flags = Readonly<Record<string, unknown>>;
 type Workspace = NonNullable<History['workspace']>;
 
 export interface Kept {

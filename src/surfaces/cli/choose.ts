@@ -12,7 +12,7 @@ import type { Prepared } from '../../app/prepare.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { endedByLimit, endingOf } from '../../views/ending.ts';
 import { confirm } from './confirm.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags } from './context.ts';
 
 export type { Chosen };
 
@@ -21,7 +21,7 @@ export async function chooseLoop(
   context: Context,
   ledger: Ledger,
   prepared: Prepared,
-  flags: Readonly<Record<string, unknown>>,
+  flags: Flags,
   interactive: boolean,
 ): Promise<Chosen | { readonly exitCode: number }> {
   const earlier = flags['new'] === true ? undefined : await earlierLoop(ledger, prepared);

@@ -1,7 +1,7 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
 import { options as settingOptions } from '../../config/help.ts';
 import { backCommands } from './back-commands.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { modeCommands } from './mode-commands.ts';
 import { planCommands } from './plan-commands.ts';
 import { taskCommands } from './task-commands.ts';
@@ -15,11 +15,7 @@ export interface FlagRow {
 }
 
 interface CommandModule {
-  execute(
-    context: Context,
-    words: readonly (string | undefined)[],
-    flags: Readonly<Record<string, unknown>>,
-  ): Promise<number>;
+  execute(context: Context, words: Words, flags: Flags): Promise<number>;
 }
 
 export interface CommandRow {

@@ -15,6 +15,10 @@ interface LedgerUse {
   readonly create?: boolean;
 }
 
+/** What was typed after the name of a command: its words by position, and its flags by name. */
+export type Words = readonly (string | undefined)[];
+export type Flags = Readonly<Record<string, unknown>>;
+
 export interface Context {
   readonly env: Environment;
   readonly directory: string;

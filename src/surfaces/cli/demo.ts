@@ -11,7 +11,7 @@ import { formatDuration, formatUsd } from '../../core/format.ts';
 import type { State } from '../../core/state.ts';
 import { card } from './card.ts';
 import { chooseLoop } from './choose.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { projectFiles, scriptText } from './demo-project.ts';
 import { type LiveView, liveView } from './live.ts';
 import { placeNew } from './placed.ts';
@@ -147,11 +147,7 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
   return prepared;
 }
 
-export async function execute(
-  context: Context,
-  _words: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const began = Date.now();
   const folder = scratchFolder();
   const stage = {

@@ -2,8 +2,8 @@
 import { refusalError } from '../../app/place.ts';
 import { UsageError } from '../../core/errors.ts';
 import { spanBetween, spanOf, spanPattern } from './checkpoint-diff.ts';
-import { type Flags, type Kept, keptOf, presentRow } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { type Kept, keptOf, presentRow } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { type PatchSpan, printPatch } from './patch.ts';
 
 function ofIteration(kept: Kept, text: string): PatchSpan {
@@ -35,11 +35,7 @@ async function ofLoop(kept: Kept): Promise<PatchSpan> {
   return { from: first.commit, to: now.commit, words: `checkpoint ${first.number} to now` };
 }
 
-export async function execute(
-  context: Context,
-  [one, other]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [one, other]: Words, flags: Flags): Promise<number> {
   const words = [one, other].filter(word => word !== undefined);
   const spans = words.filter(word => spanPattern.test(word));
   const names = words.filter(word => !spanPattern.test(word));

@@ -2,7 +2,7 @@
 import { examine, exitCodeOf, type Finding } from '../../app/doctor.ts';
 import { refuseProblems } from '../../app/problems.ts';
 import { resolveRunConfig } from '../../app.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { hanging, makeStyle, type Style, type Tone } from './style.ts';
 
 const tones: Readonly<Record<Finding['verdict'], Tone>> = {
@@ -21,11 +21,7 @@ function lines({ name, verdict, detail, fix }: Finding, style: Style): readonly 
   return [`${painted}${text}`, ...remedy];
 }
 
-export async function execute(
-  context: Context,
-  _words: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const { env, directory } = context;
   const resolved = await resolveRunConfig(env, directory, {});
   if (!resolved.ok) refuseProblems(resolved.problems);

@@ -2,14 +2,10 @@
 import { ledgerEvents } from '../../app.ts';
 import type { Recorded } from '../../ports/store.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 import { plain } from './style.ts';
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
   const print = ({ loop, seq, hash, event }: Recorded): void => {
     if (flags['json'] === true) context.out(JSON.stringify({ version: 1, loop, seq, hash, ...event }));

@@ -3,14 +3,10 @@ import { existsSync } from 'node:fs';
 import { refuseProblems } from '../../app/problems.ts';
 import { projectPaths, readOwnPrompt } from '../../app/project.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { execute as run } from './run.ts';
 
-export async function execute(
-  context: Context,
-  [name = '']: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name = '']: Words, flags: Flags): Promise<number> {
   const paths = projectPaths(context.directory, name);
   if (!existsSync(paths.tasks)) {
     const isBegun = existsSync(paths.spec);

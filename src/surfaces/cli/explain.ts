@@ -2,7 +2,7 @@
 import { ledgerEvents } from '../../app.ts';
 import type { Event } from '../../core/event.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 import { hanging, makeStyle, plain } from './style.ts';
 
 export const noise: readonly Event['type'][] = [
@@ -23,11 +23,7 @@ export function about(task: string): (event: Event) => boolean {
   };
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
   const task = flags['task'];
   const concerns = typeof task === 'string' ? about(task) : () => true;

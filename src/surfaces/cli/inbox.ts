@@ -1,6 +1,6 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
 import type { Escalation } from '../../core/event.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { escalationCard } from './live.ts';
 import { openQuestions } from './open-questions.ts';
 import { makeStyle } from './style.ts';
@@ -12,11 +12,7 @@ const answerWords = ({ kind, options }: Escalation): string => {
   return options.length > 0 ? `--option 1   (or --text "...", ${others}` : `--text "..."   (or ${others}`;
 };
 
-export async function execute(
-  context: Context,
-  _words: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
   if (flags['json'] === true) {
     context.out(

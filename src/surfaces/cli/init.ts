@@ -2,9 +2,9 @@
 import { relative } from 'node:path';
 import { initProject } from '../../app/project.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, Words } from './context.ts';
 
-export async function execute(context: Context, [name]: readonly (string | undefined)[]): Promise<number> {
+export async function execute(context: Context, [name]: Words): Promise<number> {
   if (name === undefined)
     throw new UsageError('ralph init without a name is not there yet.', 'Name the project: ralph init my-project');
   const { spec } = await initProject(context.directory, name);

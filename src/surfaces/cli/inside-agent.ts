@@ -10,7 +10,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { LiveIteration } from '../../core/state.ts';
 import { takeCharacters } from '../../core/text.ts';
 import type { Ledger, LoopRow } from '../../ports/store.ts';
-import { type Context, sendCommand } from './context.ts';
+import { type Context, sendCommand, type Words } from './context.ts';
 
 interface Inside {
   /** Undefined where the ledger is out of reach. */
@@ -75,7 +75,7 @@ function isAllowedNested({ env, directory }: Context, name: string, file: string
 const commandCharsMax = 200;
 
 /** Throws, and leaves an entry in the ledger where it can, when an agent or a check of a loop gives this command. */
-export async function refuseInsideAgent(context: Context, name: string, words: readonly (string | undefined)[]) {
+export async function refuseInsideAgent(context: Context, name: string, words: Words) {
   const inside = await whereWeAre(context);
   if (inside === undefined) return;
   const { row, by } = inside;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { iterationFolderOf, stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import { LogLines } from '../../views/log-lines.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 
 async function print(path: string, from: number, lines: LogLines): Promise<number> {
   let at = from;
@@ -16,11 +16,7 @@ async function print(path: string, from: number, lines: LogLines): Promise<numbe
   return at;
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
   const { state } = await stateOf(ledger, row.loop);
   const text = flags['iteration'] === undefined ? String(state.iterations) : String(flags['iteration']);

@@ -1,17 +1,13 @@
 // `ralph loops list`: every loop this home knows, newest first.
 import { stateOf } from '../../app.ts';
 import { progress } from '../../core/task.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { loopWords } from './loop-words.ts';
 import { makeStyle } from './style.ts';
 
 const shownMax = 50;
 
-export async function execute(
-  context: Context,
-  _words: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const ledger = context.hasLedger() ? await context.ledger() : undefined;
   const rows = (await ledger?.store.loops()) ?? [];
   if (flags['json'] === true) {

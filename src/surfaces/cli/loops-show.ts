@@ -2,15 +2,11 @@
 import { stateOf } from '../../app.ts';
 import { packState } from '../../core/snapshot.ts';
 import { allTasks } from '../../core/task.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 import { execute as status } from './status.ts';
 import { plain } from './style.ts';
 
-export async function execute(
-  context: Context,
-  words: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, words: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, words[0]);
   const { state, seq, hash } = await stateOf(ledger, row.loop);
   if (flags['json'] === true) {

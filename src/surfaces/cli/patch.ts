@@ -1,8 +1,8 @@
 // Prints what changed between two checkpoints: a patch, counts, or JSON.
 import type { History } from '../../app/history.ts';
 import { plural } from '../../core/format.ts';
-import { type Flags, type Kept, timeWords } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { type Kept, timeWords } from './checkpoints.ts';
+import type { Context, Flags } from './context.ts';
 import { fitted, makeStyle, plain, type Style, type Tone } from './style.ts';
 
 export interface PatchSpan {

@@ -1,11 +1,7 @@
 // `ralph pause`: lets the live iteration finish (or not, with --now) and begins no other until `ralph resume`.
-import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from './context.ts';
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { row } = await loopOf(context, name, true);
   if (row.reason !== null) {
     context.say(`Loop ${row.name} has ended already: ${row.reason}.`);

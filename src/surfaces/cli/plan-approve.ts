@@ -8,10 +8,10 @@ import { loopOfPlan, refreshDashboard } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
 import { stepPath } from '../../core/step-path.ts';
 import type { Lease } from '../../ports/store.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { sayHeld } from './holding.ts';
 import { workWithoutAudience } from './output.ts';
-import { type Flags, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
+import { isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState, approvalWords } from './plan-words.ts';
 
@@ -104,11 +104,7 @@ export async function askAndApprove(
   return exitCode === 0 ? { path } : { exitCode };
 }
 
-export async function execute(
-  context: Context,
-  [word]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   workWithoutAudience(); // a yes is a yes, also when nobody reads to the end (| head)
   const ledger = await context.ledger({ write: true, create: true });
   const found = await planCase(context, word, flags);

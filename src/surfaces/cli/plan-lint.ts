@@ -5,8 +5,8 @@ import { lintPlanFile } from '../../app/vault.ts';
 import { readPlan, shownText, withRecord } from '../../app/vault-files.ts';
 import { loopOfPlan } from '../../app/vault-loops.ts';
 import { plural } from '../../core/format.ts';
-import type { Context } from './context.ts';
-import { type Flags, type NamedPlan, namedPlan } from './plan-place.ts';
+import type { Context, Flags, Words } from './context.ts';
+import { type NamedPlan, namedPlan } from './plan-place.ts';
 
 interface Notices {
   readonly cares: readonly string[];
@@ -25,11 +25,7 @@ async function noticesOf(context: Context, { root, path }: NamedPlan): Promise<N
   return { cares, others: plan.document.notices };
 }
 
-export async function execute(
-  context: Context,
-  [word]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const named = await namedPlan(context, word, flags);
   const { path } = named;
   const { problems, notices: all } = await lintPlanFile(path);

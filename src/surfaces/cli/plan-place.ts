@@ -7,11 +7,9 @@ import { type PlanFile, readPlan, withRecord } from '../../app/vault-files.ts';
 import { loopOfPlan, type PlanLoop, planKey } from '../../app/vault-loops.ts';
 import { UsageError } from '../../core/errors.ts';
 import { planName, vaultRootOf } from '../../views/vault-paths.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags } from './context.ts';
 
 export { planKey };
-
-export type Flags = Readonly<Record<string, unknown>>;
 
 function real(path: string): string {
   try {

@@ -9,20 +9,11 @@ import { resolveRunConfig } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Lease, Ledger } from '../../ports/store.ts';
 import { endingOf } from '../../views/ending.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { sayHeld } from './holding.ts';
 import { watchSignals } from './interrupt.ts';
 import { type Ask, askAndApprove, askHere, type Record } from './plan-approve.ts';
-import {
-  busyCode,
-  type Flags,
-  isApprovedNow,
-  namedPlan,
-  type PlanCase,
-  planCase,
-  planKey,
-  typedPlan,
-} from './plan-place.ts';
+import { busyCode, isApprovedNow, namedPlan, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 import { approvalState } from './plan-words.ts';
 
@@ -185,11 +176,7 @@ export async function runPlan(
   return aloneWith(context, ledger, plan.id, needs.policy === 'wait' ? handOverTries : 1, work);
 }
 
-export async function execute(
-  context: Context,
-  [word]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const { runPlanDocument } = await import('./run.ts');
   return runPlan(context, word, flags, {
     run: path => runPlanDocument(context, path, { ...flags, acceptTicked: true }), // asked before, or refused

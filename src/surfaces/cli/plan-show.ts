@@ -3,8 +3,8 @@ import { planCares } from '../../app/plan-cares.ts';
 import { shownText } from '../../app/vault-files.ts';
 import { isoTime } from '../../core/format.ts';
 import { planStatus } from '../../views/vault-status.ts';
-import type { Context } from './context.ts';
-import { type Flags, isApprovedNow, type PlanCase, planCase, typedPlan } from './plan-place.ts';
+import type { Context, Flags, Words } from './context.ts';
+import { isApprovedNow, type PlanCase, planCase, typedPlan } from './plan-place.ts';
 import { approvalState, performerWords, stepStates } from './plan-words.ts';
 import { hanging, makeStyle } from './style.ts';
 
@@ -54,11 +54,7 @@ function statusWords({ loop }: PlanCase): string {
   return `${isIdle ? 'has not begun' : planStatus(loop.state)}, loop ${loop.row.name}`;
 }
 
-export async function execute(
-  context: Context,
-  [word]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const found = await planCase(context, word, flags);
   const { plan, loop, path } = found;
   if (flags['json'] === true) {

@@ -5,8 +5,7 @@ import { type Approval, planAsRead } from '../../app/vault.ts';
 import { buildEngine, freshId, loopFolder, loopName, runEngine, storeError } from '../../app.ts';
 import { Bug } from '../../core/errors.ts';
 import type { Command, Input } from '../../core/input.ts';
-import { type Context, sendCommand } from './context.ts';
-import type { Flags } from './plan-place.ts';
+import { type Context, type Flags, sendCommand } from './context.ts';
 import { rememberedBy } from './remembered.ts';
 
 /** Records a yes in the ledger of the plan at this path; gives the loop's name. */

@@ -6,11 +6,11 @@ import { refreshDashboard } from '../../app/vault-loops.ts';
 import { resolveRunConfig } from '../../app.ts';
 import type { Ledger } from '../../ports/store.ts';
 import { vaultPaths } from '../../views/vault-paths.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { watchArrivals } from './plan-arrivals.ts';
 import { type HandleNeeds, handlePlan, sayUnwritten } from './plan-handle.ts';
-import { busyCode, type Flags, typedPlan, vaultHere } from './plan-place.ts';
+import { busyCode, typedPlan, vaultHere } from './plan-place.ts';
 import { recordApproval } from './plan-start.ts';
 
 const busyMs = 5_000;
@@ -110,11 +110,7 @@ export async function watchPlans(needs: HandleNeeds, stop: AbortSignal, ready: (
   }
 }
 
-export async function execute(
-  context: Context,
-  _words: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const { runPlanDocument } = await import('./run.ts');
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   await makeVault(vaultHere(context, flags));

@@ -1,14 +1,10 @@
 // `ralph report`: the account of a loop from its ledger.
 import { ledgerEvents, stateOf } from '../../app.ts';
 import { ReportView, reportMarkdown } from '../../views/report.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 import { plain } from './style.ts';
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
   const view = new ReportView();
   for await (const page of ledgerEvents(ledger, row.loop)) for (const { event } of page) view.add(event);

@@ -9,10 +9,10 @@ import { waitingFor } from '../../core/next.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination, type Termination } from '../../core/termination.ts';
 import { raisedLimit } from '../../views/ending.ts';
-import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from './context.ts';
 import { goOnWords } from './go-on.ts';
 
-async function wantedLimits(context: Context, flags: Readonly<Record<string, unknown>>): Promise<Partial<Limits>> {
+async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Limits>> {
   const resolved = await resolveRunConfig({}, context.directory, flags);
   if (!resolved.ok) refuseProblems(resolved.problems);
   const { settings } = resolved.run;
@@ -40,11 +40,7 @@ function wayOn(name: string, state: State, still: Termination): string {
     : `Raise that limit: ralph resume ${name} ${raised}`;
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name, true);
   const { state } = await stateOf(ledger, row.loop);
   const limits = await wantedLimits(context, flags);

@@ -1,14 +1,10 @@
 // `ralph review FILE`: the same loop as `ralph run`, told that the document itself is the work.
 import { reviewNotices } from '../../app/review-notices.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { execute as run } from './run.ts';
 
-export async function execute(
-  context: Context,
-  [file]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
   if (flags['parallel'] !== undefined)
     throw new UsageError(
       '--parallel has no effect here: reviewers look side by side anyway.',

@@ -8,9 +8,9 @@ import { allTasks, mayHaveHappened } from '../../core/task.ts';
 import type { TaskThen } from '../../core/work.ts';
 import type { RestorePlan } from '../../ports/workspace.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Flags, fileWords, type Kept, refuseUnquiet, rowWords } from './checkpoints.ts';
+import { fileWords, type Kept, refuseUnquiet, rowWords } from './checkpoints.ts';
 import { confirm } from './confirm.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags } from './context.ts';
 import { fitted, hanging, makeStyle, plain, type Style } from './style.ts';
 
 export interface RewindWish {

@@ -17,7 +17,7 @@ import { betweenRounds } from './between-rounds.ts';
 import { card } from './card.ts';
 import { type Chosen, chooseLoop, hasNothingLeft } from './choose.ts';
 import { confirm } from './confirm.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { sayFolderHeld, sayHeld } from './holding.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
@@ -27,8 +27,6 @@ import { rememberedBy } from './remembered.ts';
 import { makeStyle } from './style.ts';
 import { refuseWithoutTerminal } from './who.ts';
 import { withoutAgent } from './without-agent.ts';
-
-type Flags = Readonly<Record<string, unknown>>;
 
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
 export function finish(
@@ -106,11 +104,7 @@ export async function launch(
   }
 }
 
-export async function execute(
-  context: Context,
-  [file]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
   const given = await prepareHere(context, file, flags).catch(error => withoutAgent(context, file, flags, error));
   if (typeof given === 'number') return given;
   if (given.mode === 'plan' && flags['dryRun'] !== true) {
@@ -158,7 +152,7 @@ async function chooseAndWork(
   context: Context,
   ledger: Ledger,
   given: Prepared,
-  flags: Readonly<Record<string, unknown>>,
+  flags: Flags,
   interactive: boolean,
 ): Promise<number> {
   const chosen = await chooseLoop(context, ledger, given, flags, interactive);

@@ -5,7 +5,7 @@ import { assessHealth } from '../../core/health.ts';
 import type { State } from '../../core/state.ts';
 import { endingOf } from '../../views/ending.ts';
 import { StatusView } from '../../views/status.ts';
-import { type Context, loopOf } from './context.ts';
+import { type Context, type Flags, loopOf, type Words } from './context.ts';
 import { escalationCard, liveLine } from './live.ts';
 import { loopWords, takenBackWords } from './loop-words.ts';
 import { folded, makeStyle } from './style.ts';
@@ -23,11 +23,7 @@ function workWords(state: State, now: number): string {
   );
 }
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
   if (flags['json'] === true) {
     const view = new StatusView();

@@ -1,7 +1,7 @@
 // `ralph stop`: ends a loop on purpose; a live iteration is stopped at once, claims already made are still checked.
-import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { type Context, loopOf, outcomeWords, sendCommand, type Words } from './context.ts';
 
-export async function execute(context: Context, [name]: readonly (string | undefined)[]): Promise<number> {
+export async function execute(context: Context, [name]: Words): Promise<number> {
   const { row } = await loopOf(context, name, true);
   if (row.reason !== null) {
     context.say(`Loop ${row.name} has ended already: ${row.reason}.`);

@@ -1,6 +1,8 @@
 // How text looks on this terminal: colour where it helps and is wanted, never as the only signal.
+
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { stripControls } from '../../core/text.ts';
+import type { Flags } from './context.ts';
 
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet' | 'strong';
 
@@ -27,10 +29,7 @@ const proseColumnsMax = 100;
 const speaksUtf8 = (env: NodeJS.ProcessEnv): boolean =>
   /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'utf-8');
 
-export function makeStyle(
-  flags: Readonly<Record<string, unknown>>,
-  stream: NodeJS.WriteStream = process.stderr,
-): Style {
+export function makeStyle(flags: Flags, stream: NodeJS.WriteStream = process.stderr): Style {
   const { env } = process;
   const ascii = flags['ascii'] === true || !speaksUtf8(env) || env['TERM'] === 'dumb';
   const live = stream.isTTY === true && env['TERM'] !== 'dumb' && !env['CI'];

@@ -4,12 +4,10 @@ import { basename, resolve } from 'node:path';
 import { addToFile, type NewTask, visible, watchedTexts } from '../../app/tasks.ts';
 import { stateOf } from '../../app.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { runWords } from './run-words.ts';
 import { documentHere, loopHere } from './task-subject.ts';
 import { givenText } from './text-input.ts';
-
-type Flags = Readonly<Record<string, unknown>>;
 
 const titleCharsMax = 500;
 const textCharsMax = 20_000;
@@ -88,11 +86,7 @@ async function followUp(context: Context, path: string): Promise<string> {
     : `Loop ${row.name} takes it up when it goes on: ${go}`;
 }
 
-export async function execute(
-  context: Context,
-  [title]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [title]: Words, flags: Flags): Promise<number> {
   const wanted = await wantedTask(context, title, flags);
   const path = await targetOf(context, flags['file']);
   const id = typeof flags['id'] === 'string' ? flags['id'] : undefined;

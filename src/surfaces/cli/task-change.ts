@@ -8,12 +8,9 @@ import type { ModeName } from '../../core/limits.ts';
 import type { State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ports/store.ts';
-import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from './context.ts';
 import { runWords } from './run-words.ts';
 import { ofLoop, taskIn } from './task-subject.ts';
-
-type Flags = Readonly<Record<string, unknown>>;
-type Words = readonly (string | undefined)[];
 
 const heldElsewhere = 9;
 

@@ -4,7 +4,7 @@ import { converted, visible, type WriterName, writeDocument, writerNamed } from 
 import { UsageError } from '../../core/errors.ts';
 import { plural } from '../../core/format.ts';
 import { allTasks, type Task, type TaskSpec } from '../../core/task.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { lossLines, pathOf, refuseItself } from './task-losses.ts';
 import { type Subject, subjectOf } from './task-subject.ts';
 
@@ -52,11 +52,7 @@ const backlogOf = ({ project, goal, table, unread }: Subject) => ({
   tasks: [...[...allTasks(table)].map(specOf), ...unread],
 });
 
-export async function execute(
-  context: Context,
-  [word]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const to = typeof flags['to'] === 'string' ? flags['to'] : '-';
   const format = await formatOf(flags['format'], to);
   const subject = await subjectOf(context, word);

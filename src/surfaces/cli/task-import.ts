@@ -15,7 +15,7 @@ import {
 import { stateOf } from '../../app.ts';
 import { plural, someOf } from '../../core/format.ts';
 import type { TaskSpec } from '../../core/task.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { runWords } from './run-words.ts';
 import { lossLines, pathOf, refuseItself } from './task-losses.ts';
 
@@ -46,11 +46,7 @@ const noticesOf = ({ format, document }: TaskFile): readonly string[] => {
   return [...document.notices, ...comments.filter(one => one.includes('HTML comment'))];
 };
 
-export async function execute(
-  context: Context,
-  [from = '']: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [from = '']: Words, flags: Flags): Promise<number> {
   const source = pathOf(context, from);
   const target = pathOf(context, typeof flags['to'] === 'string' ? flags['to'] : 'PRD.json');
   const name = visible(basename(target));

@@ -2,7 +2,7 @@
 import { visible } from '../../app/tasks.ts';
 import { plural } from '../../core/format.ts';
 import { allTasks, type Task } from '../../core/task.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { fitted, makeStyle, type Style, type Tone } from './style.ts';
 import { type Subject, subjectOf } from './task-subject.ts';
 import { isCut, isOrphaned, taskJson, waitWords } from './task-words.ts';
@@ -74,11 +74,7 @@ const json = (subject: Subject): string =>
     2,
   );
 
-export async function execute(
-  context: Context,
-  [word]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const subject = await subjectOf(context, word);
   if (flags['json'] === true) {
     context.out(json(subject));

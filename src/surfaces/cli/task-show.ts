@@ -4,7 +4,7 @@ import { ledgerEvents } from '../../app.ts';
 import { plural, someOf } from '../../core/format.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { about, noise } from './explain.ts';
 import { fitted, hanging, makeStyle, type Style, wrapped } from './style.ts';
 import { type Subject, subjectOf, taskIn } from './task-subject.ts';
@@ -114,11 +114,7 @@ function printHistory(context: Context, steps: readonly Step[], earlier: number,
   }
 }
 
-export async function execute(
-  context: Context,
-  [id = '']: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [id = '']: Words, flags: Flags): Promise<number> {
   const named = flags['loop'];
   const subject = withUnread(await subjectOf(context, typeof named === 'string' ? named : undefined));
   const task = taskIn(subject, id);

@@ -1,7 +1,9 @@
 // What a task waits for, in words and as data: the same in the list and in the account of one task.
+
 import { someOf } from '../../core/format.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type Task, type TaskTable } from '../../core/task.ts';
+import type { Flags } from './context.ts';
 
 /** The dependencies that keep it from starting. */
 function unmetOf(table: TaskTable, task: Task): readonly string[] {
@@ -36,7 +38,7 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
 }
 
 /** One task for programs. */
-export function taskJson(table: TaskTable, task: Task): Readonly<Record<string, unknown>> {
+export function taskJson(table: TaskTable, task: Task): Flags {
   return {
     id: task.id,
     title: task.title,

@@ -7,7 +7,7 @@ import { evolve } from '../../core/evolve.ts';
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
 import type { Ledger } from '../../ports/store.ts';
-import { type Context, loopOf, outcomeWords, sendCommand } from './context.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from './context.ts';
 import { givenText } from './text-input.ts';
 
 const reachMsMax = 3_000;
@@ -45,11 +45,7 @@ async function followed(ledger: Ledger, loop: string, before: State, seq: number
   return undefined;
 }
 
-export async function execute(
-  context: Context,
-  [first, second]: readonly (string | undefined)[],
-  flags: Readonly<Record<string, unknown>>,
-): Promise<number> {
+export async function execute(context: Context, [first, second]: Words, flags: Flags): Promise<number> {
   if (first === undefined)
     throw new UsageError('There is nothing to tell.', 'ralph tell "keep the public API as it is"');
   const [name, words] = second === undefined ? [undefined, first] : [first, second];

@@ -2,15 +2,11 @@
 import { UsageError } from '../../core/errors.ts';
 import { findTask } from '../../core/task.ts';
 import { onlyLooked, standingCount, undoTarget } from '../../views/checkpoints.ts';
-import { countOf, type Flags, keptOf, wholeRow } from './checkpoints.ts';
-import type { Context } from './context.ts';
+import { countOf, keptOf, wholeRow } from './checkpoints.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { carryOut, stepsHint } from './rewind.ts';
 
-export async function execute(
-  context: Context,
-  [name]: readonly (string | undefined)[],
-  flags: Flags,
-): Promise<number> {
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const kept = await keptOf(context, name, { writes: flags['dryRun'] !== true });
   const { list, row } = kept.history;
   const count = standingCount(list);

@@ -3,7 +3,7 @@ import { earlierLoop } from '../../app/choose-loop.ts';
 import { prepareLoop } from '../../app/prepare.ts';
 import { UsageError } from '../../core/errors.ts';
 import { hasNothingLeft, sayOver } from './choose.ts';
-import type { Context } from './context.ts';
+import type { Context, Flags } from './context.ts';
 import { rememberedBy } from './remembered.ts';
 
 const noAgentCode = 7;
@@ -12,7 +12,7 @@ const noAgentCode = 7;
 export async function withoutAgent(
   context: Context,
   file: string | undefined,
-  flags: Readonly<Record<string, unknown>>,
+  flags: Flags,
   error: unknown,
 ): Promise<number> {
   if (!(error instanceof UsageError) || error.exitCode !== noAgentCode || flags['dryRun'] === true) throw error;
