@@ -1,4 +1,4 @@
-// Proves what each failure is called and means: every class, every exit code of F31, and text only as the last resort.
+// Proves what each failure is called and means: every class, every exit code (F31), and text only as the last resort.
 import { describe, expect, it } from 'vitest';
 import {
   classifyFailure,

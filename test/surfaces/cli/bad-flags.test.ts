@@ -1,5 +1,5 @@
 // Bad flags, variables and settings through the real binary: one clear sentence, exit 2, and nothing written.
-// Of the CLI part of FAULTS.md, B08 is reserved; the other ids are here or in bad-places.test.ts.
+// The ids are those of docs/faults.md; the rest of its command line part is in bad-places.test.ts.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 // Bad backlogs through the real binary: the place, what is wrong, what to do; exit 2 and nothing written or changed.
-// Not here, because what they are about does not exist yet: B44, B45 (plan mode). B33 and B41 are reserved.
-// B36 (100,000 tasks) is a matter of the core and has its tests there; here it is only shown that such a file is taken.
+// Bad plans (B44, B45, B47) are tested in plan-scenarios.test.ts and test/formats. 100,000 tasks (B36) are tested in
+// test/formats too; here it is only shown that such a file is taken.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
