@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
 const dist = join(root, 'dist');
-const entries = { ralph: 'src/surfaces/cli/main.ts', index: 'src/index.ts' };
+const entries = { ralph: 'src/cli/main.ts', index: 'src/index.ts' };
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
 /** `ralph status` is to be quick: what it needs comes in one piece, the rest of these files' lazy imports in another. */

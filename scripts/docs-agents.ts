@@ -1,17 +1,17 @@
 // The page about agents: what each can do and how it is started comes from the adapters, what to beware of from experience.
-import { claude } from '../src/agents/claude.ts';
-import { codex } from '../src/agents/codex.ts';
-import { copilot } from '../src/agents/copilot.ts';
-import { gemini } from '../src/agents/gemini.ts';
-import { goose } from '../src/agents/goose.ts';
-import { kiro } from '../src/agents/kiro.ts';
-import { opencode } from '../src/agents/opencode.ts';
-import { pi } from '../src/agents/pi.ts';
-import { q } from '../src/agents/q.ts';
-import { qwen } from '../src/agents/qwen.ts';
-import { type CliName, rowOf } from '../src/app/agents.ts';
-import type { AgentCli } from '../src/ports/agent.ts';
-import { networkVariables, providerKeys } from '../src/process/provider-variables.ts';
+import { claude } from '../src/agents/cli/claude.ts';
+import { codex } from '../src/agents/cli/codex.ts';
+import { copilot } from '../src/agents/cli/copilot.ts';
+import { gemini } from '../src/agents/cli/gemini.ts';
+import { goose } from '../src/agents/cli/goose.ts';
+import { kiro } from '../src/agents/cli/kiro.ts';
+import { opencode } from '../src/agents/cli/opencode.ts';
+import { pi } from '../src/agents/cli/pi.ts';
+import { q } from '../src/agents/cli/q.ts';
+import { qwen } from '../src/agents/cli/qwen.ts';
+import { type CliName, rowOf } from '../src/app/agents/agents.ts';
+import type { AgentCli } from '../src/agents/agent.ts';
+import { networkVariables, providerKeys } from '../src/agents/provider-variables.ts';
 
 const clis: Readonly<Record<CliName, AgentCli>> = {
   claude,

@@ -92,16 +92,16 @@ describe('bin/ralph on a Node that is new enough', () => {
   });
 
   it('runs the source when a file of it is newer than the bundle, else the bundle', () => {
-    put('src/surfaces/cli/main.ts', "const words: string = 'from source';\nconsole.log(words);\n");
+    put('src/cli/main.ts', "const words: string = 'from source';\nconsole.log(words);\n");
     age('dist/ralph.js', 1000);
     expect(run(pinned, ralph, '--version').out).toBe('from source\n');
-    for (const path of ['src/surfaces/cli/main.ts', 'src/surfaces/cli', 'src/surfaces', 'src']) age(path, 2000);
+    for (const path of ['src/cli/main.ts', 'src/surfaces/cli', 'src/surfaces', 'src']) age(path, 2000);
     expect(run(pinned, ralph, '--version').out).toContain('stand-in');
   });
 
   it('runs the source when there is no bundle, and hides only the warning that SQLite is young', () => {
     rmSync(join(checkout, 'dist'), { recursive: true });
-    put('src/surfaces/cli/main.ts', "await import('node:sqlite');\nprocess.emitWarning('mind this');\n");
+    put('src/cli/main.ts', "await import('node:sqlite');\nprocess.emitWarning('mind this');\n");
     const { code, error } = run(pinned, ralph);
     expect(code).toBe(0);
     expect(error).toContain('mind this');

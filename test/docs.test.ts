@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generatedPages } from '../scripts/docs.ts';
-import { commands } from '../src/surfaces/cli/commands.ts';
+import { commands } from '../src/cli/command-table.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

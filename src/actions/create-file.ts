@@ -1,5 +1,5 @@
 // Makes the file that a step of a plan asks for: inside the vault or the repository, and never over another file.
-import type { Assignment, Performer } from '../ports/performer.ts';
+import type { Assignment, Performer } from '../agents/performer.ts';
 import { failed, fileAction, type Prepared, type Written } from './file-action.ts';
 import { type Made, makeFile } from './new-file.ts';
 import { type Place, placeOf, type Roots, wayBelow } from './place.ts';

@@ -1,6 +1,6 @@
 // What the actions that write one file have in common: stopped or not, recorded first, and failure as a value.
 import type { Failure, FailureKind } from '../core/failure.ts';
-import type { Activity, Assignment, Performer } from '../ports/performer.ts';
+import type { Activity, Assignment, Performer } from '../agents/performer.ts';
 
 export interface Written {
   readonly message: string;

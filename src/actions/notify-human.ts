@@ -1,8 +1,8 @@
 // Leaves a note for a person where a step of a plan asks for one; the plan itself goes on.
 
 import { mkdir } from 'node:fs/promises';
-import { stripControls, takeCharacters } from '../core/text.ts';
-import type { Assignment, Performer } from '../ports/performer.ts';
+import { stripControls, takeCharacters } from '../text/text.ts';
+import type { Assignment, Performer } from '../agents/performer.ts';
 import { failed, fileAction, type Prepared, type Written } from './file-action.ts';
 import { makeFile } from './new-file.ts';
 import { placeOf } from './place.ts';

@@ -1,7 +1,7 @@
 // Finds where a plan may write: inside its folders only, whatever links, dots and letters a path is made of.
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { heldPart, isGit, pathProblem, segmentsOf, wayInVault } from '../core/step-path.ts';
+import { heldPart, isGit, pathProblem, segmentsOf, wayInVault } from '../text/step-path.ts';
 
 export type Place =
   /** `parent` is real as far as it exists: no link is left in it. */

@@ -1,14 +1,14 @@
 // The performers of a plan's actions: MCP servers from the configuration, files inside the vault or repository, notes to people.
 import { join, relative, resolve } from 'node:path';
 import { userConfigDirectory } from '../config/home.ts';
-import type { ReadMcpServers } from '../config/mcp-servers.ts';
-import { UsageError } from '../core/errors.ts';
-import type { McpServer } from '../ports/mcp-server.ts';
-import type { Performer } from '../ports/performer.ts';
-import type { ParsedDocument } from '../ports/source.ts';
-import { vaultRootOf } from '../views/vault-paths.ts';
-import { boundsOf } from './bounds.ts';
-import type { AgentNeeds } from './performers.ts';
+import type { ReadMcpServers } from '../config/mcp.ts';
+import { UsageError } from '../text/errors.ts';
+import type { McpServer } from '../actions/mcp/server.ts';
+import type { Performer } from '../agents/performer.ts';
+import type { ParsedDocument } from '../documents/document.ts';
+import { vaultRootOf } from '../modes/plan/views/paths.ts';
+import { boundsOf } from './agents/process-limits.ts';
+import type { AgentNeeds } from './agents/performers.ts';
 
 const prefix = 'mcp:';
 
@@ -43,7 +43,7 @@ export async function missingServers(
   needs: Pick<AgentNeeds, 'config' | 'env' | 'directory'>,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const { readMcpServers } = await import('../config/mcp-servers.ts');
+  const { readMcpServers } = await import('../config/mcp.ts');
   const path = configPath(needs);
   const read = await readMcpServers(path, needs.env);
   const [problem] = read.problems;
@@ -54,7 +54,7 @@ export async function missingServers(
 /** Exit 7 when a server that a step names is not configured: nothing is written before this is known. */
 async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<readonly McpServer[]> {
   if (names.length === 0) return [];
-  const { readMcpServers } = await import('../config/mcp-servers.ts');
+  const { readMcpServers } = await import('../config/mcp.ts');
   const path = configPath(needs);
   const read = await readMcpServers(path, needs.env);
   const [problem, ...more] = read.problems;
@@ -78,7 +78,7 @@ export async function buildActions(
   const performers: Record<string, Performer> = {};
   const names = wanted.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
   const servers = await serversFor(needs, names);
-  const { mcpTool } = await import('../actions/mcp-tool.ts');
+  const { mcpTool } = await import('../actions/mcp/tool.ts');
   const { limits, confinement } = boundsOf(needs);
   const bounds = { limits, confinement };
   for (const server of servers)

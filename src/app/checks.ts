@@ -1,22 +1,22 @@
 // Makes the checks that the settings name: commands, files, the judge; and says which files prove the work.
 import { basename } from 'node:path';
-import { specOf } from '../config/agent-spec.ts';
+import { specOf } from '../config/agents.ts';
 import type { Config } from '../config/settings.ts';
-import { UsageError } from '../core/errors.ts';
-import { isTestFile, languageOf } from '../core/tamper-files.ts';
-import { checkScripts } from '../core/tamper-words.ts';
-import type { Check, CheckResult, Judge } from '../ports/check.ts';
-import { rowOf } from './agents.ts';
-import { boundsOf, environmentOf } from './bounds.ts';
-import { type AgentFacts, type AgentNeeds, buildPerformers, lookedAt } from './performers.ts';
-import { findProgram } from './programs.ts';
+import { UsageError } from '../text/errors.ts';
+import { isTestFile, languageOf } from '../checks/tamper/test-files.ts';
+import { checkScripts } from '../checks/tamper/command-line.ts';
+import type { Check, CheckResult, Judge } from '../checks/check.ts';
+import { rowOf } from './agents/agents.ts';
+import { boundsOf, environmentOf } from './agents/process-limits.ts';
+import { type AgentFacts, type AgentNeeds, buildPerformers, lookedAt } from './agents/performers.ts';
+import { findProgram } from '../processes/find-program.ts';
 
 type CheckNeeds = Omit<AgentNeeds, 'settings'>;
 
 export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> {
   const { config } = needs;
   if (config.verify.length === 0) return [];
-  const { fileCheck, fileProofOf } = await import('../checks/files.ts');
+  const { fileCheck, fileProofOf } = await import('../checks/file.ts');
   const read = config.verify.map(text => ({ text, proof: fileProofOf(text) }));
   const wrong = read.find(({ proof }) => proof?.ok === false)?.proof;
   if (wrong?.ok === false)
@@ -136,7 +136,7 @@ export async function buildJudge(
   if (performer === undefined || facts === undefined) return undefined;
   const [{ judgeCheck }, { judgePrompt }] = await Promise.all([
     import('../checks/judge.ts'),
-    import('../prompts/judge.ts'),
+    import('../checks/prompts-judge-part.ts'),
   ]);
   const timeMsMax = config.verifyTimeout;
   const judge = judgeCheck({

@@ -1,11 +1,11 @@
 // Looks at what a loop needs from this machine, before it is needed; what it cannot know it calls unknown.
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasLedger, openLedger } from '../app.ts';
-import { UsageError } from '../core/errors.ts';
-import { plural } from '../core/format.ts';
-import { findProgram } from './programs.ts';
-import { inThrowAway, outputOf, type Surveyed, type SurveyNeeds, surveyAgents } from './survey.ts';
+import { hasLedger, openLedger } from './app.ts';
+import { UsageError } from '../text/errors.ts';
+import { plural } from '../text/format.ts';
+import { findProgram } from '../processes/find-program.ts';
+import { inThrowAway, outputOf, type Surveyed, type SurveyNeeds, surveyAgents } from './agents/installed-agents.ts';
 
 type Verdict = 'ok' | 'warning' | 'bad' | 'unknown';
 
@@ -77,8 +77,8 @@ function agentFindings(agents: readonly Surveyed[]): readonly Finding[] {
 }
 
 async function containmentFindings(): Promise<readonly Finding[]> {
-  const { containment } = await import('../process/contain.ts');
-  const { confinementKind } = await import('../process/confine.ts');
+  const { containment } = await import('../processes/contain.ts');
+  const { confinementKind } = await import('../processes/confine.ts');
   const contained: Finding =
     containment() === 'namespace'
       ? { name: 'processes', verdict: 'ok', detail: 'own namespace: nothing outlives an iteration' }
@@ -120,8 +120,8 @@ async function containmentFindings(): Promise<readonly Finding[]> {
 /** The same way an agent is started, on files of our own. */
 function confinementKeeps(): Promise<boolean> {
   return inThrowAway(async folder => {
-    const { runProcess } = await import('../process/spawn.ts');
-    const { shell } = await import('../process/contain.ts');
+    const { runProcess } = await import('../processes/spawn.ts');
+    const { shell } = await import('../processes/contain.ts');
     const [hidden, fixed] = [join(folder, 'hidden'), join(folder, 'fixed')];
     for (const each of [hidden, fixed]) {
       mkdirSync(each);
@@ -176,7 +176,7 @@ const bytesBad = 100_000_000;
 const bytesLow = 1_000_000_000;
 
 async function homeFindings({ home, env }: DoctorNeeds): Promise<readonly Finding[]> {
-  const { networkFileSystem } = await import('../stores/sqlite/network.ts');
+  const { networkFileSystem } = await import('../ledger/sqlite/network.ts');
   const folder = existing(home);
   const network = networkFileSystem(join(home, 'ralph.db'));
   const isAllowed = env['RALPH_ALLOW_NETWORK_HOME'] === '1';

@@ -1,15 +1,15 @@
 // The document of a loop, opened for its mode: where its format, its instructions and its signal files are known.
 import { dirname, join } from 'node:path';
-import type { ModeName } from '../core/limits.ts';
-import { makeRedactor } from '../core/redact.ts';
-import { secretValues } from '../core/redact-environment.ts';
+import type { ModeName } from '../core/settings.ts';
+import { makeRedactor } from '../secrets/redactor.ts';
+import { secretValues } from '../secrets/redact-environment.ts';
 import type { Mode } from '../modes/mode.ts';
-import type { FormatOptions, Parsed, TaskSource } from '../ports/source.ts';
-import { fileSource } from '../sources/file.ts';
-import type { InstructionsFile } from '../sources/instructions.ts';
-import { readParsed } from '../sources/read-document.ts';
+import type { FormatOptions, Parsed, TaskSource } from '../documents/document.ts';
+import { fileSource } from '../documents/file.ts';
+import type { InstructionsFile } from '../documents/instructions.ts';
+import { readParsed } from '../documents/read-document.ts';
 import { formatFor, openMode } from './modes.ts';
-import { isProjectFolder } from './project.ts';
+import { isProjectFolder } from '../modes/project/session.ts';
 
 export interface DocumentPlace {
   readonly mode: ModeName;

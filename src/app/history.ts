@@ -1,17 +1,17 @@
 // What commands about checkpoints need to know: the ledger's list, what git still holds, and the records that verify.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, loopFolder, resolveRunConfig } from '../app.ts';
-import { evolve } from '../core/evolve.ts';
+import { type Environment, loopFolder, resolveRunConfig } from './app.ts';
+import { evolve } from '../core/evolve/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
 import { allTasks, findTask, type TaskStatus } from '../core/task.ts';
 import type { TaskThen } from '../core/work.ts';
 import { eventsOf } from '../engine/replay.ts';
-import type { Ledger, LoopRow } from '../ports/store.ts';
-import type { VerifiedRecord } from '../views/checkpoint.ts';
+import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView } from '../views/checkpoints.ts';
-import type { GitWorkspace } from '../workspaces/git.ts';
-import { workspaceOf } from './place.ts';
+import type { GitWorkspace } from '../git/git.ts';
+import { workspaceOf } from './session/place.ts';
 
 export interface HistoryNeeds {
   readonly home: string;

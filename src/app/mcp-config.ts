@@ -2,9 +2,9 @@
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { UsageError } from '../core/errors.ts';
+import { UsageError } from '../text/errors.ts';
 import { sha256Of } from '../engine/records.ts';
-import type { ParsedDocument } from '../ports/source.ts';
+import type { ParsedDocument } from '../documents/document.ts';
 
 interface Needs {
   readonly config: Pick<Config, 'mcpConfig'>;

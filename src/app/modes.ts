@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { UsageError } from '../core/errors.ts';
-import type { ModeName } from '../core/limits.ts';
+import { UsageError } from '../text/errors.ts';
+import type { ModeName } from '../core/settings.ts';
 import type { Mode } from '../modes/mode.ts';
-import type { Format } from '../ports/source.ts';
-import { replaceFile } from '../sources/replace-file.ts';
-import { readText } from '../sources/text-file.ts';
+import type { Format } from '../documents/document.ts';
+import { replaceFile } from '../documents/replace-file.ts';
+import { readText } from '../documents/text-file.ts';
 
 const loads: { readonly [Name in ModeName]: () => Promise<Mode> } = {
-  goal: async () => (await import('../modes/goal.ts')).goalMode,
-  prompt: async () => (await import('../modes/prompt.ts')).promptMode,
-  prd: async () => (await import('../modes/prd.ts')).prdMode,
-  project: async () => (await import('../modes/project.ts')).projectMode,
-  plan: async () => (await import('../modes/plan.ts')).planMode,
-  review: async () => (await import('../modes/review.ts')).reviewMode,
+  goal: async () => (await import('../modes/goal/mode.ts')).goalMode,
+  prompt: async () => (await import('../modes/prompt/mode.ts')).promptMode,
+  prd: async () => (await import('../modes/prd/mode.ts')).prdMode,
+  project: async () => (await import('../modes/project/mode.ts')).projectMode,
+  plan: async () => (await import('../modes/plan/mode.ts')).planMode,
+  review: async () => (await import('../modes/review/mode.ts')).reviewMode,
 };
 
 export const modeNames = Object.keys(loads) as readonly ModeName[];
@@ -26,8 +26,8 @@ export const isInterview = (mode: ModeName, document: string): boolean =>
   mode === 'project' && basename(document) === 'spec.md';
 
 export async function openMode(name: ModeName, document: string): Promise<Mode> {
-  if (isInterview(name, document)) return (await import('../modes/interview.ts')).interviewMode;
-  if (name === 'prd' && !/\.jsonc?$/i.test(document)) return (await import('../modes/lists.ts')).listModeFor(document);
+  if (isInterview(name, document)) return (await import('../modes/interview/mode.ts')).interviewMode;
+  if (name === 'prd' && !/\.jsonc?$/i.test(document)) return (await import('../modes/lists/mode.ts')).listModeFor(document);
   return loads[name]();
 }
 
@@ -114,7 +114,7 @@ const asked: readonly ModeName[] = ['plan', 'project', 'prompt', 'prd'];
 
 /** Boxes in a README are for its readers: to work through them must be said. */
 async function refuseOtherBoxes(path: string): Promise<void> {
-  const { isListName } = await import('../modes/lists.ts');
+  const { isListName } = await import('../modes/lists/mode.ts');
   const name = basename(path);
   if (isListName(name) || isListName(basename(dirname(path)))) return;
   throw new UsageError(

@@ -1,16 +1,16 @@
 // Takes a loop back to a checkpoint: what would happen, the command to its ledger, and what became of it.
-import { command, type Environment } from '../app.ts';
+import { command, type Environment } from './app.ts';
 import type { Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import type { RestoreDue } from '../core/state.ts';
 import type { CheckpointMark, TaskThen } from '../core/work.ts';
 import { eventsOf } from '../engine/replay.ts';
-import type { Ledger } from '../ports/store.ts';
-import type { Restored } from '../ports/workspace.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Restored } from '../git/workspace.ts';
 import { sparedIn } from '../views/spared.ts';
-import type { GitWorkspace } from '../workspaces/git.ts';
+import type { GitWorkspace } from '../git/git.ts';
 import { type History, openHistory } from './history.ts';
-import { refusalError } from './place.ts';
+import { refusalError } from './session/place.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
 export const isCut = ({ state, isHeld }: History): boolean =>

@@ -2,16 +2,16 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { makeFile } from '../actions/new-file.ts';
-import { nearest } from '../config/nearest.ts';
-import { UsageError } from '../core/errors.ts';
+import { nearest } from '../text/nearest.ts';
+import { UsageError } from '../text/errors.ts';
 import type { TaskSpec } from '../core/task.ts';
-import type { Loss } from '../formats/losses.ts';
-import type { Adder, NewTask } from '../formats/new-task.ts';
-import { suspicion, visible } from '../formats/shown-text.ts';
-import type { Backlog, WriterName } from '../formats/task-writers.ts';
-import type { Format, FormatOptions, ParsedDocument } from '../ports/source.ts';
-import { replaceFile } from '../sources/replace-file.ts';
-import { errorCode, type FileIdentity, readText } from '../sources/text-file.ts';
+import type { Loss } from '../documents/convert/losses.ts';
+import type { Adder, NewTask } from '../documents/convert/new-task.ts';
+import { suspicion, visible } from '../text/shown-text.ts';
+import type { Backlog, WriterName } from '../documents/convert/write.ts';
+import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
+import { replaceFile } from '../documents/replace-file.ts';
+import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
 import { refuseProblems } from './problems.ts';
 
 export type { Loss, NewTask, WriterName };
@@ -24,14 +24,14 @@ const listedMax = 20;
 async function formatsOf(path: string): Promise<readonly Format[]> {
   const kind = extname(path).toLowerCase();
   if (kind === '.json')
-    return [(await import('../formats/tasks.ts')).projectTasks, (await import('../formats/prd.ts')).prd];
-  if (kind === '.yaml' || kind === '.yml') return [(await import('../formats/yaml-tasks.ts')).yamlTasks];
+    return [(await import('../documents/formats/tasks.ts')).projectTasks, (await import('../documents/formats/prd.ts')).prd];
+  if (kind === '.yaml' || kind === '.yml') return [(await import('../documents/formats/yaml-tasks.ts')).yamlTasks];
   return [
-    (await import('../formats/plan.ts')).plan,
-    (await import('../formats/ralph-loop.ts')).ralphLoop,
-    (await import('../formats/prompt.ts')).prompt,
-    (await import('../formats/sectioned-plan.ts')).sectionedPlan,
-    (await import('../formats/checklist.ts')).checklist,
+    (await import('../modes/plan/document/plan.ts')).plan,
+    (await import('../documents/formats/ralph-loop.ts')).ralphLoop,
+    (await import('../documents/formats/prompt.ts')).prompt,
+    (await import('../documents/formats/sectioned-plan.ts')).sectionedPlan,
+    (await import('../documents/formats/checklist.ts')).checklist,
   ];
 }
 
@@ -70,15 +70,15 @@ async function adderOf({ format, path }: TaskFile): Promise<Adder> {
   const name = visible(basename(path));
   switch (format.name) {
     case 'prd':
-      return (await import('../formats/add-json.ts')).prdAdder;
+      return (await import('../documents/convert/add-json.ts')).prdAdder;
     case 'tasks':
-      return (await import('../formats/add-json.ts')).tasksAdder;
+      return (await import('../documents/convert/add-json.ts')).tasksAdder;
     case 'yaml-tasks':
-      return (await import('../formats/add-yaml.ts')).yamlAdder;
+      return (await import('../documents/convert/add-yaml.ts')).yamlAdder;
     case 'checklist':
-      return (await import('../formats/add-markdown.ts')).checklistAdder;
+      return (await import('../documents/convert/add-markdown.ts')).checklistAdder;
     case 'sectioned-plan':
-      return (await import('../formats/add-markdown.ts')).sectionAdder;
+      return (await import('../documents/convert/add-markdown.ts')).sectionAdder;
     case 'plan':
       throw new UsageError(
         `${name} is a plan, and what a plan does is approved step by step.`,
@@ -121,7 +121,7 @@ export async function addToFile(
     wanted.dependsOn.filter(one => one !== id),
     file,
   );
-  const { addTask } = await import('../formats/new-task.ts');
+  const { addTask } = await import('../documents/convert/new-task.ts');
   const added = addTask(file.format, adder, file.text, wanted, id);
   if (!added.ok) refuseProblems(added.problems, name);
   const done = await replaceFile(path, Buffer.from(added.text), { expected: file.identity }).catch((error: unknown) => {
@@ -153,19 +153,19 @@ function jsonText({ project, goal, tasks }: Backlog): Converted {
 /** `json` is everything, for programs. */
 export async function converted(backlog: Backlog, to: WriterName | 'json'): Promise<Converted> {
   if (to === 'json') return jsonText(backlog);
-  const { writeTasks } = await import('../formats/task-writers.ts');
+  const { writeTasks } = await import('../documents/convert/write.ts');
   const written = writeTasks(to, backlog);
   return written.ok ? written : refuseProblems(written.problems);
 }
 
 /** What the reading itself leaves behind. */
 export async function unreadIn({ format, text }: TaskFile): Promise<readonly Loss[]> {
-  const { unreadParts } = await import('../formats/unread-parts.ts');
+  const { unreadParts } = await import('../documents/convert/unread-parts.ts');
   return unreadParts(format.name, text);
 }
 
 export async function writerNamed(path: string): Promise<WriterName> {
-  const { writerFor } = await import('../formats/task-writers.ts');
+  const { writerFor } = await import('../documents/convert/write.ts');
   const writer = writerFor(basename(path));
   if (writer !== undefined) return writer;
   throw new UsageError(
@@ -176,7 +176,7 @@ export async function writerNamed(path: string): Promise<WriterName> {
 
 /** A name can mean another format: a checklist called PROMPT.md would be one prompt. */
 async function refuseOtherName(path: string, text: string, writer: WriterName): Promise<void> {
-  const { isReadAs } = await import('../formats/task-writers.ts');
+  const { isReadAs } = await import('../documents/convert/write.ts');
   const format = await recognisedFormat(path, text);
   if (format !== undefined && isReadAs(writer, format.name)) return;
   throw new UsageError(

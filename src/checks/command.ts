@@ -1,8 +1,8 @@
 // A command line as proof: exit code 0 passes, and nothing else does; a flaky one has to pass N of at most M runs.
-import { stripControls, takeLastCharacters } from '../core/text.ts';
-import type { Check, CheckResult } from '../ports/check.ts';
-import { type ProcessExit, type ProcessOrder, runProcess } from '../process/spawn.ts';
-import { tailOf } from '../process/tail.ts';
+import { stripControls, takeLastCharacters } from '../text/text.ts';
+import type { Check, CheckResult } from './check.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { tailOf } from '../processes/tail.ts';
 
 /** Passed when `needed` of at most `most` runs pass. */
 interface Runs {

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Usage } from '../core/event.ts';
-import { takeCharacters } from '../core/text.ts';
-import type { CheckResult, Judge, JudgedWork } from '../ports/check.ts';
-import type { Activity, Performer } from '../ports/performer.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { takeCharacters } from '../text/text.ts';
+import type { CheckResult, Judge, JudgedWork } from './check.ts';
+import type { Activity, Performer } from '../agents/performer.ts';
+import { type Verdict, verdictOf } from '../messages/verdict.ts';
 
 export interface JudgeOptions {
   readonly performer: Performer;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readlink, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
-import type { PutBack } from '../ports/guard.ts';
+import type { PutBack } from './guard.ts';
 import { type Kept, readPlain, sha256 } from './kept.ts';
 
 /** Every folder above it, outermost first: `a/b/c` -> `a`, `a/b`. */

@@ -1,5 +1,5 @@
 // The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
-import { looksSecret } from '../core/redact.ts';
+import { looksSecret } from '../secrets/redactor.ts';
 import { checkFields } from './check-fields.ts';
 import { commandCharactersMax, type Field, million, readers, type ValueByKind } from './kinds.ts';
 import { modeFields } from './mode-fields.ts';

@@ -1,6 +1,6 @@
 // The kinds of settings: the type of each value, and how its text is read, the same way from a flag, a variable or a file.
-import type { ModeName } from '../core/limits.ts';
-import { readAgent, readAgents, readModel, readPairs } from './agent-spec.ts';
+import type { ModeName } from '../core/settings.ts';
+import { readAgent, readAgents, readModel, readPairs } from './agents.ts';
 import { slugOf } from './name.ts';
 import type { Reading } from './reading.ts';
 import {

@@ -1,5 +1,5 @@
 // What reading a setting gives: its value, or one sentence that a person can act on.
-import { looksSecret } from '../core/redact.ts';
+import { looksSecret } from '../secrets/redactor.ts';
 
 /** The same shape as the ports' Problem; config may not import ports. */
 export interface Problem {

@@ -1,8 +1,8 @@
 // Puts all sources of settings together: flags > environment > .env > project file > user file > preset of the mode.
 import { join } from 'node:path';
-import { isBounded, type ModeName, type Settings } from '../core/limits.ts';
-import { modelless } from './agent-spec.ts';
-import { readConfigFile } from './config-file.ts';
+import { isBounded, type ModeName, type Settings } from '../core/settings.ts';
+import { modelless } from './agents.ts';
+import { readConfigFile } from './files.ts';
 import { readDotEnv, readEnvironment } from './environment.ts';
 import { fieldOf, flagName, type Key, keys, parseFlag, type Values } from './fields.ts';
 import { isList } from './kinds.ts';

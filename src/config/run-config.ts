@@ -1,5 +1,5 @@
 // The settings of one `ralph run`, and which of them a person set rather than the preset.
-import type { ModeName, Settings } from '../core/limits.ts';
+import type { ModeName, Settings } from '../core/settings.ts';
 import { userConfigDirectory } from './home.ts';
 import type { Problem } from './reading.ts';
 import { resolveConfig } from './resolve.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
 import { type Field, isList, type Kind } from './kinds.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../text/nearest.ts';
 import { shown } from './reading.ts';
 
 const expected: Readonly<Record<Kind, string>> = {

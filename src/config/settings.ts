@@ -1,6 +1,6 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
-import { defaultSettings, type ModeName, type Settings } from '../core/limits.ts';
-import { pairsOf } from './agent-spec.ts';
+import { defaultSettings, type ModeName, type Settings } from '../core/settings.ts';
+import { pairsOf } from './agents.ts';
 import type { Values } from './fields.ts';
 
 const verifyMsMax = 600_000; // a test suite may be slow; a check that hangs must not eat the night

@@ -1,5 +1,5 @@
 // A circuit breaker per performer: after failures that are its own fault it rests, then one probe decides.
-import type { BreakerSettings } from './limits.ts';
+import type { BreakerSettings } from './settings.ts';
 
 export interface Breaker {
   readonly failures: number;

@@ -1,9 +1,9 @@
 // The handoff text: what the next fresh context needs from the one before it, in the seed's shape.
-import { quoted } from './context.ts';
-import type { Phase } from './signal.ts';
+import { quoted } from './memory.ts';
+import type { Phase } from '../messages/claims.ts';
 import type { State } from './state.ts';
 import { findTask, openTasks } from './task.ts';
-import { takeCharacters } from './text.ts';
+import { takeCharacters } from '../text/text.ts';
 
 const itemCharsMax = 300;
 const nextCharsMax = 500;

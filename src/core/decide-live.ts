@@ -1,7 +1,7 @@
 // What was said to a working performer, and whether it heard it: nudges, the question about a silent one, a person's words.
-import { raise } from './decide-question.ts';
+import { raise } from './decide/questions.ts';
 import type { Event } from './event.ts';
-import { formatDuration, plural } from './format.ts';
+import { formatDuration, plural } from '../text/format.ts';
 import { handoffOfLive } from './handoff.ts';
 import type { InputOf } from './input.ts';
 import { liveIteration, type State } from './state.ts';

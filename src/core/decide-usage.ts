@@ -1,5 +1,5 @@
 // Usage arrives as a running total per iteration; the ledger gets only what is new, and never less than before.
-import { checkBudget } from './budget.ts';
+import { checkBudget } from './spend.ts';
 import type { Event, Usage } from './event.ts';
 import type { LiveIteration, State } from './state.ts';
 import { addUsage } from './usage.ts';

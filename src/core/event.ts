@@ -1,10 +1,10 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 import type { EscalationKind } from './escalation-kind.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits, Settings } from './limits.ts';
-import type { Repetition } from './repetition.ts';
+import type { ChangedSettings, Limits, Settings } from './settings.ts';
+import type { Repetition } from '../messages/repetition.ts';
 import type { ReviewAnswer } from './review.ts';
-import type { Report } from './signal.ts';
+import type { Report } from '../messages/claims.ts';
 import type { Order, TaskSpec } from './task.ts';
 import type { TerminationReason } from './termination.ts';
 import type { CheckpointMark, Doubt, TaskThen } from './work.ts';

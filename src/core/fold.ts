@@ -1,5 +1,5 @@
 // The small steps that every fold is made of: time, a task, a live iteration, the list of what is not written yet.
-import type { ModeName } from './limits.ts';
+import type { ModeName } from './settings.ts';
 import { type CheckpointDue, isWorking, type LiveIteration, type State } from './state.ts';
 import { findTask, setTask, type Task } from './task.ts';
 

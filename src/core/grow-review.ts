@@ -1,11 +1,11 @@
 // How a review grows: reviewers look, every issue becomes a task, and a new round looks again until nothing is left to say.
-import { quoted } from './context.ts';
-import type { ReviewSettings } from './limits.ts';
+import { quoted } from './memory.ts';
+import type { ReviewSettings } from './settings.ts';
 import type { MergedIssue } from './review.ts';
-import { severityRank } from './review-merge.ts';
+import { severityRank } from '../messages/review-merge.ts';
 import { isNextRoundDue, type Reviewing, reviewStanding } from './review-standing.ts';
 import type { TaskSpec } from './task.ts';
-import { takeCharacters } from './text.ts';
+import { takeCharacters } from '../text/text.ts';
 
 const titleCharsMax = 120;
 

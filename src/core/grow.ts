@@ -1,8 +1,8 @@
 // A mode may grow the work: what a decision makes necessary is added in the same append, so no loop is "done" in between.
 import type { Event } from './event.ts';
-import { evolve } from './evolve.ts';
+import { evolve } from './evolve/evolve.ts';
 import { growReview } from './grow-review.ts';
-import type { ModeName } from './limits.ts';
+import type { ModeName } from './settings.ts';
 import type { State } from './state.ts';
 import type { TaskSpec } from './task.ts';
 

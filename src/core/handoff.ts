@@ -1,8 +1,8 @@
 // When a fresh context should take over: the seed's six triggers as one ordered table, and how a live agent is asked to.
 import type { HandoffTrigger } from './event.ts';
-import { formatDuration } from './format.ts';
+import { formatDuration } from '../text/format.ts';
 import { hasNewItem } from './reported.ts';
-import type { Report } from './signal.ts';
+import type { Report } from '../messages/claims.ts';
 import { type LiveIteration, type State, usedFractionBefore } from './state.ts';
 
 export interface HandoffFacts {

@@ -1,7 +1,7 @@
 // Is it alive and getting somewhere: five health words, and the ladder of nudge, escalate, terminate.
 import { breakerPosition } from './breaker.ts';
-import { formatDuration, plural } from './format.ts';
-import type { Ladder } from './limits.ts';
+import { formatDuration, plural } from '../text/format.ts';
+import type { Ladder } from './settings.ts';
 import type { LiveIteration, State } from './state.ts';
 
 export type HealthState = 'healthy' | 'degraded' | 'stuck' | 'failing' | 'terminated';

@@ -2,7 +2,7 @@
 import type { EscalationKind } from './escalation-kind.ts';
 import type { Answer, HandoffTrigger, NudgeLevel, Usage } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits, Settings } from './limits.ts';
+import type { ChangedSettings, Limits, Settings } from './settings.ts';
 import type { TaskSpec, TaskStatus } from './task.ts';
 import type { CheckpointMark, Doubt, TaskThen } from './work.ts';
 

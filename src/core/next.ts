@@ -1,11 +1,11 @@
 // What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
 import { choosePerformer, isBlocked } from './choose.ts';
-import { isApproved } from './decide-action.ts';
+import { isApproved } from './decide/decide-action.ts';
 import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
 import { showsProgress } from './fold.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
-import { startable } from './room.ts';
+import { startable } from './scheduling.ts';
 import {
   type CheckpointDue,
   hasStorageTrouble,

@@ -1,6 +1,6 @@
 // What agents ran into, folded from their reports: numbered once, bounded, told to every later prompt.
 import type { EventOf } from './event.ts';
-import { takeCharacters } from './text.ts';
+import { takeCharacters } from '../text/text.ts';
 
 export interface Obstacle {
   /** O1, O2 … in the order in which they were met. */

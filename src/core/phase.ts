@@ -1,5 +1,5 @@
 // Which of the six phases of seed 000 the next iteration of a goal works in, by what the last report said.
-import type { Phase } from './signal.ts';
+import type { Phase } from '../messages/claims.ts';
 import type { State } from './state.ts';
 
 /** What follows a phase that the last report named: while items are pending, and when none is. */

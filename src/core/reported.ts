@@ -1,8 +1,8 @@
 // What the reports of a loop have brought so far: an item, a phase and a plan are each news only once.
-import { prefixHash } from './context.ts';
+import { prefixHash } from './memory.ts';
 import type { EventOf } from './event.ts';
-import type { Phase, Report } from './signal.ts';
-import { phases } from './signal-report.ts';
+import type { Phase, Report } from '../messages/claims.ts';
+import { phases } from '../messages/report.ts';
 import type { State } from './state.ts';
 
 export interface Reported {

@@ -1,5 +1,5 @@
 // Where a review stands, from its tasks and its reviewers' answers alone: so the counts are right after every crash.
-import type { ReviewSettings, Settings } from './limits.ts';
+import type { ReviewSettings, Settings } from './settings.ts';
 import type { MergedIssue, ReviewState } from './review.ts';
 import { allTasks, findTask, type Task, type TaskTable } from './task.ts';
 

@@ -1,6 +1,6 @@
 // A review as the ledger tells it: what its reviewers answered, whether it is achieved, and if not, why.
-import { plural } from './format.ts';
-import { mergeIssues } from './review-merge.ts';
+import { plural } from '../text/format.ts';
+import { mergeIssues } from '../messages/review-merge.ts';
 import {
   fixedCount,
   isAchieved,
@@ -13,7 +13,7 @@ import {
 } from './review-standing.ts';
 import { findTask, type Task } from './task.ts';
 
-export { readReview } from './review-read.ts';
+export { readReview } from '../messages/review.ts';
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
 

@@ -1,5 +1,5 @@
 // The state as plain data and back: a snapshot is discardable, so a shape that does not fit is simply not used.
-import { defaultSettings } from './limits.ts';
+import { defaultSettings } from './settings.ts';
 import { initialState, type State } from './state.ts';
 import { addTasks, allTasks, emptyTable, setTask, type Task } from './task.ts';
 

@@ -1,12 +1,12 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 import type { Breaker } from './breaker.ts';
-import type { Memory } from './context.ts';
+import type { Memory } from './memory.ts';
 import type { Because, Escalation, EventOf, HandoffTrigger, Usage } from './event.ts';
-import { defaultSettings, type Settings } from './limits.ts';
+import { defaultSettings, type Settings } from './settings.ts';
 import type { Obstacle } from './obstacles.ts';
 import { nothingReported, type Reported } from './reported.ts';
 import type { ReviewState } from './review.ts';
-import type { Report } from './signal.ts';
+import type { Report } from '../messages/claims.ts';
 import { emptyTable, type TaskTable } from './task.ts';
 import type { TerminationReason } from './termination.ts';
 import type { CheckpointMark, TaskThen } from './work.ts';

@@ -1,6 +1,6 @@
 // What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
-import type { ModeName } from './limits.ts';
-import type { FindingKind } from './tamper-finding.ts';
+import type { ModeName } from './settings.ts';
+import type { FindingKind } from '../checks/tamper/tamper-finding.ts';
 
 /** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
 export interface Doubt {

@@ -1,6 +1,6 @@
 // What the document says, as an input: its tasks, its hash, and the hash of what a person approves.
 import type { Input, InputOf } from '../core/input.ts';
-import type { Loaded, ParsedDocument, TaskSource } from '../ports/source.ts';
+import type { Loaded, ParsedDocument, TaskSource } from '../documents/document.ts';
 import { sha256Of } from './records.ts';
 
 export function documentInput(loaded: Extract<Loaded, { type: 'loaded' }>, during?: number): InputOf<'document'> {

@@ -1,18 +1,18 @@
 // What the loop is given: ports and policies, nothing global. The composition root fills it in.
 import type { Answer, Escalation } from '../core/event.ts';
 import type { CheckOutcome } from '../core/input.ts';
-import type { Redact } from '../core/redact.ts';
+import type { Redact } from '../secrets/redactor.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { Doubt } from '../core/work.ts';
-import type { Check } from '../ports/check.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Notifier } from '../ports/notifier.ts';
-import type { Performer } from '../ports/performer.ts';
-import type { Problem, TaskSource } from '../ports/source.ts';
-import type { Spool } from '../ports/spool.ts';
-import type { Holder, Lease, Ledger, StoreFailure } from '../ports/store.ts';
-import type { Span, Workspace } from '../ports/workspace.ts';
+import type { Check } from '../checks/check.ts';
+import type { Clock } from './ports-clock-part.ts';
+import type { Notifier } from './notifier.ts';
+import type { Performer } from '../agents/performer.ts';
+import type { Problem, TaskSource } from '../documents/document.ts';
+import type { Spool } from '../ledger/ports-spool-part.ts';
+import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
+import type { Span, Workspace } from '../git/workspace.ts';
 
 export interface Engine {
   readonly ledger: Ledger;

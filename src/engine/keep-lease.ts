@@ -1,5 +1,5 @@
 // Keeps the lease of a running loop alive, and notices when it is lost: then nothing more may be written.
-import type { Lease, StoreFailure } from '../ports/store.ts';
+import type { Lease, StoreFailure } from '../ledger/ledger.ts';
 import type { Engine } from './engine.ts';
 
 const renewEveryMs = 15_000;

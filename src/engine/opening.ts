@@ -1,7 +1,7 @@
 // What a process says first when it takes a loop up: that it did, what the document holds now, that old trouble is over.
 import type { Input } from '../core/input.ts';
 import { isBusy, type State } from '../core/state.ts';
-import type { Problem } from '../ports/source.ts';
+import type { Problem } from '../documents/document.ts';
 import { documentInput } from './document.ts';
 import type { Engine } from './engine.ts';
 

@@ -2,7 +2,7 @@
 import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, sep } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import type { ViewFile } from '../views/mode-view.ts';
+import type { ViewFile } from '../modes/mode-view.ts';
 
 const isInside = (root: string, path: string): boolean => {
   const way = relative(root, path);

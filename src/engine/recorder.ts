@@ -1,10 +1,10 @@
 // The loop's pen: what an input means is stored in one durable append, then folded, then told to whoever listens.
-import { decide } from '../core/decide.ts';
+import { decide } from '../core/decide/decide.ts';
 import type { Event } from '../core/event.ts';
-import { evolve } from '../core/evolve.ts';
+import { evolve } from '../core/evolve/evolve.ts';
 import type { Input, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
-import type { Lease, StoreFailure } from '../ports/store.ts';
+import type { Lease, StoreFailure } from '../ledger/ledger.ts';
 import type { Engine } from './engine.ts';
 import { redacted, redactedReport } from './redacted.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';

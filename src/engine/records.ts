@@ -4,8 +4,8 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { Bug } from '../core/errors.ts';
-import { type CheckpointRecord, type VerifiedRecord, verifyRecord } from '../views/checkpoint.ts';
+import { Bug } from '../text/errors.ts';
+import { type CheckpointRecord, type VerifiedRecord, verifyRecord } from '../views/checkpoint-record.ts';
 
 const bytesMax = 4 * 1024 * 1024; // a record has bounds of its own, far below this
 

@@ -1,7 +1,7 @@
 // The funnel: no input reaches the core, and so the ledger, a view or a prompt, with a secret that we can recognise.
 import type { Event } from '../core/event.ts';
 import type { Input } from '../core/input.ts';
-import { type Redact, redactDeep } from '../core/redact.ts';
+import { type Redact, redactDeep } from '../secrets/redactor.ts';
 
 /** Names, places and hashes must stay what they are: what was rewritten could not be found again. */
 export function redacted(input: Input, redact: Redact): Input {

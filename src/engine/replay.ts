@@ -1,8 +1,8 @@
 // From the ledger to the state: the newest usable snapshot, then the events after it, page by page.
-import { evolve } from '../core/evolve.ts';
+import { evolve } from '../core/evolve/evolve.ts';
 import { packState, stateVersion, unpackState } from '../core/snapshot.ts';
 import { initialState, type State } from '../core/state.ts';
-import type { Ledger, Recorded } from '../ports/store.ts';
+import type { Ledger, Recorded } from '../ledger/ledger.ts';
 
 export interface Replayed {
   readonly state: State;

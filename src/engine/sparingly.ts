@@ -1,5 +1,5 @@
 // Says a thing at once when it was quiet before, and otherwise only every so often: what comes meanwhile makes way for newer.
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from './ports-clock-part.ts';
 
 export interface Sparing<Value> {
   say(value: Value): void;

@@ -1,5 +1,5 @@
 // Tells a disk that failed under an iteration's record from a bug of ours: the first ends the run with its own words.
-import type { StoreFailure, StoreFailureKind } from '../ports/store.ts';
+import type { StoreFailure, StoreFailureKind } from '../ledger/ledger.ts';
 
 interface Row {
   readonly kind: StoreFailureKind;

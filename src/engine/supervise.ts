@@ -1,15 +1,15 @@
 // Watches one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
-import { keyOf } from '../core/decide-action.ts';
+import { keyOf } from '../core/decide/decide-action.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
-import { identify, knownTasks } from '../core/identity.ts';
+import { identify, knownTasks } from '../core/task-identity.ts';
 import type { Input } from '../core/input.ts';
-import type { Limits } from '../core/limits.ts';
+import type { Limits } from '../core/settings.ts';
 import { type LiveIteration, noUsage, type State, totalTokens } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import { takeCharacters } from '../core/text.ts';
-import type { Activity, Assignment } from '../ports/performer.ts';
-import type { SpoolWriter } from '../ports/spool.ts';
+import { takeCharacters } from '../text/text.ts';
+import type { Activity, Assignment } from '../agents/performer.ts';
+import type { SpoolWriter } from '../ledger/ports-spool-part.ts';
 import { documentAfter } from './document.ts';
 import type { Engine } from './engine.ts';
 import { sparingly } from './sparingly.ts';

@@ -2,9 +2,9 @@
 import type { Input } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
 import type { State } from '../core/state.ts';
-import type { Problem } from '../ports/source.ts';
+import type { Problem } from '../documents/document.ts';
 import type { Engine } from './engine.ts';
-import type { NoteBoard } from './notes.ts';
+import type { NoteBoard } from './steering.ts';
 
 export interface Workplace {
   readonly engine: Engine;

@@ -1,9 +1,9 @@
 // What makes a mode: data over the one loop. No mode has a loop or an effect of its own.
-import type { ModeName } from '../core/limits.ts';
+import type { ModeName } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
-import type { Format, ParsedDocument } from '../ports/source.ts';
-import type { PromptText } from '../prompts/iteration.ts';
-import type { ModeView } from '../views/mode-view.ts';
+import type { Format, ParsedDocument } from '../documents/document.ts';
+import type { PromptText } from './iteration-prompt.ts';
+import type { ModeView } from './mode-view.ts';
 
 export interface Mode {
   readonly name: ModeName;

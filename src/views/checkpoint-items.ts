@@ -1,10 +1,10 @@
 // What a checkpoint's record says without the agent's word: from the tasks, the diff and the checks.
-import { plural } from '../core/format.ts';
-import type { Report } from '../core/signal.ts';
+import { plural } from '../text/format.ts';
+import type { Report } from '../messages/claims.ts';
 import type { State } from '../core/state.ts';
 import { allTasks, type Task } from '../core/task.ts';
-import { stripControls, takeCharacters } from '../core/text.ts';
-import type { Change, Saved } from '../ports/workspace.ts';
+import { stripControls, takeCharacters } from '../text/text.ts';
+import type { Change, Saved } from '../git/workspace.ts';
 
 /** What the ledger's state does not say about a checkpoint. */
 export interface CheckpointFacts {

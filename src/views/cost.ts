@@ -1,5 +1,5 @@
 // What a loop has cost, in words: an agent that reports nothing is not free.
-import { formatUsd } from '../core/format.ts';
+import { formatUsd } from '../text/format.ts';
 import { type State, totalTokens } from '../core/state.ts';
 
 /** Before the first iteration is over nobody knows whether anything will be reported. */

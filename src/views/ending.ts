@@ -1,12 +1,12 @@
 // How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
-import { plural } from '../core/format.ts';
+import { plural } from '../text/format.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { Termination, TerminationReason } from '../core/termination.ts';
 import { costWords } from './cost.ts';
-import { standingWords } from './step-words.ts';
+import { standingWords } from './words.ts';
 
 /** One full stop, also after an abbreviation. */
 const ended = (text: string): string => (text.endsWith('.') ? text : `${text}.`);

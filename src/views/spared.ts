@@ -1,9 +1,9 @@
 // What a restore leaves alone: the document that Ralph keeps, and in a plan everything that is not an agent's work.
 import type { State } from '../core/state.ts';
-import { stepPath, vaultFolders } from '../core/step-path.ts';
+import { stepPath, vaultFolders } from '../text/step-path.ts';
 import { allTasks } from '../core/task.ts';
 import { keptDocuments } from '../core/work.ts';
-import { vaultRootOf } from './vault-paths.ts';
+import { vaultRootOf } from '../modes/plan/views/paths.ts';
 
 /** Files, and folders with all that is in them. */
 export function sparedIn({ settings, document, directory, tasks }: State): readonly string[] {

@@ -1,6 +1,6 @@
 // One sentence per event, for people: explain, the live terminal and the event list all say the same words.
 import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
-import { formatDuration, formatUsd, plural } from '../core/format.ts';
+import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import { totalTokens } from '../core/state.ts';
 
 const answerText = (answer: Answer): string =>

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlink
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFile } from '../../src/actions/create-file.ts';
-import type { Assignment } from '../../src/ports/performer.ts';
+import type { Assignment } from '../../src/agents/performer.ts';
 import { activitiesOf, assignmentIn, endOf, performerContract } from '../contracts/performer.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

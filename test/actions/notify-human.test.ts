@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { notifyHuman } from '../../src/actions/notify-human.ts';
-import type { Assignment } from '../../src/ports/performer.ts';
+import type { Assignment } from '../../src/agents/performer.ts';
 import { activitiesOf, assignmentIn, endOf, performerContract } from '../contracts/performer.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

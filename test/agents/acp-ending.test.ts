@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Activity, Note, Notes } from '../../src/ports/performer.ts';
+import type { Activity, Note, Notes } from '../../src/agents/performer.ts';
 import { assignmentIn } from '../contracts/performer.ts';
 import { scratchDirectory, signOfLife } from '../process/fixture.ts';
 import { agent, run } from './acp-stage.ts';

@@ -1,7 +1,7 @@
 // What the tests of ACP agents share: the fake agent as a performer, and one run of it told whole.
-import { type AcpAgentOptions, acpAgent } from '../../src/agents/acp.ts';
-import type { PriceBook } from '../../src/ports/agent.ts';
-import type { Activity, Assignment } from '../../src/ports/performer.ts';
+import { type AcpAgentOptions, acpAgent } from '../../src/agents/acp/acp.ts';
+import type { PriceBook } from '../../src/agents/agent.ts';
+import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { agentPath, plainEnvironment, scratchDirectory } from '../process/fixture.ts';
 

@@ -1,6 +1,6 @@
 // Any ACP agent through the contracts, with a fake one that speaks the wire by hand.
 import { describe, expect, it } from 'vitest';
-import type { AcpAgentOptions } from '../../src/agents/acp.ts';
+import type { AcpAgentOptions } from '../../src/agents/acp/acp.ts';
 import { type Fault, faultContract } from '../contracts/faults.ts';
 import { performerContract } from '../contracts/performer.ts';
 import { scratchDirectory } from '../process/fixture.ts';

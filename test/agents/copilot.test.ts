@@ -1,6 +1,6 @@
 // Copilot's CLI through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { copilot } from '../../src/agents/copilot.ts';
+import { copilot } from '../../src/agents/cli/copilot.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';
 

@@ -1,6 +1,6 @@
 // Gemini CLI through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { gemini, geminiReader } from '../../src/agents/gemini.ts';
+import { gemini, geminiReader } from '../../src/agents/cli/gemini.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { playedAtMs } from '../contracts/cli-rows.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';

@@ -1,6 +1,6 @@
 // Goose through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { goose } from '../../src/agents/goose.ts';
+import { goose } from '../../src/agents/cli/goose.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';
 

@@ -1,6 +1,6 @@
 // opencode through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { opencode } from '../../src/agents/opencode.ts';
+import { opencode } from '../../src/agents/cli/opencode.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { playedAtMs } from '../contracts/cli-rows.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';

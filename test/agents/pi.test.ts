@@ -1,6 +1,6 @@
 // pi through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { pi } from '../../src/agents/pi.ts';
+import { pi } from '../../src/agents/cli/pi.ts';
 import { cliAgentContract, playing } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';

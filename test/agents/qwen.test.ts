@@ -1,6 +1,6 @@
 // Qwen Code through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { qwen } from '../../src/agents/qwen.ts';
+import { qwen } from '../../src/agents/cli/qwen.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';
 

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cliNames, firstInstalled, loginOf, proofWords, rowOf } from '../../src/app/agents.ts';
-import { findProgram, packagedVersion } from '../../src/app/programs.ts';
-import { agentNames } from '../../src/config/agent-spec.ts';
+import { cliNames, firstInstalled, loginOf, proofWords, rowOf } from '../../src/app/agents/agents.ts';
+import { findProgram, packagedVersion } from '../../src/processes/find-program.ts';
+import { agentNames } from '../../src/config/agents.ts';
 
 let root: string;
 let bin: string;

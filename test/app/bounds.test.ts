@@ -1,7 +1,7 @@
 // What bounds a process: only what was set differs from the presets, and `unlimited` turns a bound off.
 import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { boundsOf, environmentOf, timersOf } from '../../src/app/bounds.ts';
+import { boundsOf, environmentOf, timersOf } from '../../src/app/agents/process-limits.ts';
 import { type Config, presetValues } from '../../src/config/settings.ts';
 
 const config = (part: Partial<Config> = {}): Config => ({ ...presetValues('prd'), sandbox: 'none', ...part });

@@ -1,6 +1,6 @@
 // Proves what is said about a goal whose last loop is over: reached and left out are not the same.
 import { expect, it } from 'vitest';
-import { goalOverWords } from '../../src/app/choose-loop.ts';
+import { goalOverWords } from '../../src/app/session/resume-rules.ts';
 import { claims, Story, spec } from '../core/given.ts';
 
 it('given a goal that was reached or one that a person left out, then it says which, and how to pursue it again', () => {

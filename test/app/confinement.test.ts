@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const machine = vi.hoisted(() => ({ kind: 'bubblewrap', asked: 0 }));
-vi.mock('../../src/process/confine.ts', () => ({
+vi.mock('../../src/processes/confine.ts', () => ({
   confinementKind: () => {
     machine.asked += 1;
     return machine.kind;
   },
 }));
-vi.mock('../../src/process/git-paths.ts', () => ({
+vi.mock('../../src/git/hooks.ts', () => ({
   gitPathsToProtect: (directory: string) => [`${directory}/.git/hooks`, `${directory}/.git/config`],
 }));
 
-const { confinementFor, containmentWords } = await import('../../src/app/confinement.ts');
+const { confinementFor, containmentWords } = await import('../../src/app/agents/confinement.ts');
 
 const place = { directory: '/projects/shop', home: '/home/ada/ralph', env: { HOME: '/home/ada' } };
 beforeEach(() => {

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { detectCheck } from '../../src/app/detect.ts';
+import { detectCheck } from '../../src/checks/detect.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 
 function project(files: Readonly<Record<string, string>>, programs = 'npm pnpm yarn bun pytest cargo go make') {

@@ -1,9 +1,9 @@
 // Which loop a command comes out of, by ancestors, session or namespace: what the ledger says of living processes (F34).
 import { expect, it } from 'vitest';
 import { loopAbove } from '../../src/app/inside-agent.ts';
-import type { Holder } from '../../src/ports/store.ts';
-import type { Ancestry } from '../../src/process/ancestors.ts';
-import { memoryLedger } from '../../src/stores/memory.ts';
+import type { Holder } from '../../src/ledger/ledger.ts';
+import type { Ancestry } from '../../src/processes/ancestors.ts';
+import { memoryLedger } from '../../src/ledger/memory.ts';
 import { Story } from '../core/given.ts';
 
 const here = { host: 'here', boot: 'boot-1 pid:[1]' };

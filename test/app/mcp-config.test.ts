@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { configInReach, holdConfig } from '../../src/app/mcp-config.ts';
-import type { ParsedDocument } from '../../src/ports/source.ts';
+import type { ParsedDocument } from '../../src/documents/document.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 
 const calling = { tasks: [{ performer: 'mcp:mail' }] } as unknown as ParsedDocument;

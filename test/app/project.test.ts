@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { initProject, keepEarlier, projectPaths, readOwnPrompt } from '../../src/app/project.ts';
-import { UsageError } from '../../src/core/errors.ts';
-import { isUntouchedSpec } from '../../src/prompts/spec-template.ts';
+import { initProject, keepEarlier, projectPaths, readOwnPrompt } from '../../src/modes/project/session.ts';
+import { UsageError } from '../../src/text/errors.ts';
+import { isUntouchedSpec } from '../../src/modes/project/spec-template.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ralph-project-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

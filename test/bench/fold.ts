@@ -6,12 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
-import { defaultSettings } from '../../src/core/limits.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { replay, saveSnapshot, snapshotEvery } from '../../src/engine/replay.ts';
-import type { Ledger } from '../../src/ports/store.ts';
-import { openSqliteLedger } from '../../src/stores/sqlite.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import type { BenchRow } from './row.ts';
 
 const foldLimit = 3;

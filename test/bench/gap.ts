@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contained, containment } from '../../src/process/contain.ts';
+import { contained, containment } from '../../src/processes/contain.ts';
 import { type BenchRow, median } from './row.ts';
 
 const bundle = join(import.meta.dirname, '..', '..', 'dist', 'ralph.js');

@@ -1,5 +1,5 @@
 // Shows that hiding secrets costs little on ordinary output, against floors measured in the same run.
-import { makeRedactor } from '../../src/core/redact.ts';
+import { makeRedactor } from '../../src/secrets/redactor.ts';
 import { type BenchRow, bestMs } from './row.ts';
 
 const megabyte = 1_000_000;

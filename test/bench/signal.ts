@@ -1,5 +1,5 @@
 // Measures readSignals over a megabyte of hostile text against the least any reader must do: plain indexOf scans.
-import { readSignals } from '../../src/core/signal.ts';
+import { readSignals } from '../../src/messages/claims.ts';
 import { type BenchRow, bestMs } from './row.ts';
 
 const needles = ['Task ', '<promise>', '</promise>', '<escalate', '</escalate>', '```', '<report>', '\n', '\r'];

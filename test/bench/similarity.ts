@@ -1,5 +1,5 @@
 // Shows that comparing two outputs is cheap, also when they are far longer than what the loop compares.
-import { similarity } from '../../src/core/similarity.ts';
+import { similarity } from '../../src/text/similarity.ts';
 import { type BenchRow, bestMs } from './row.ts';
 
 function words(chars: number, seed: number): string {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandCheck } from '../../src/checks/command.ts';
-import { fileGuard, protectFiles } from '../../src/checks/protect.ts';
-import { screenWork } from '../../src/core/tamper.ts';
+import { fileGuard, protectFiles } from '../../src/checks/protected-files.ts';
+import { screenWork } from '../../src/checks/tamper/screen.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell } from '../process/fixture.ts';
 
 const verify = '#!/bin/sh\nfor test in tests/*_test.sh; do\n  if [ -f "$test" ]; then sh "$test" || exit 1; fi\ndone\n';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileCheck, fileProofOf } from '../../src/checks/files.ts';
+import { fileCheck, fileProofOf } from '../../src/checks/file.ts';
 import { checkContract } from '../contracts/check.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { judgeCheck } from '../../src/checks/judge.ts';
 import type { Usage } from '../../src/core/event.ts';
-import type { JudgedWork } from '../../src/ports/check.ts';
-import type { Activity, Assignment, Performer } from '../../src/ports/performer.ts';
-import { judgePrompt } from '../../src/prompts/judge.ts';
+import type { JudgedWork } from '../../src/checks/check.ts';
+import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
+import { judgePrompt } from '../../src/checks/prompts-judge-part.ts';
 import { checkContract } from '../contracts/check.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

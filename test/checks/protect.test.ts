@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileGuard, protectFiles } from '../../src/checks/protect.ts';
+import { fileGuard, protectFiles } from '../../src/checks/protected-files.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 
 const script = '#!/bin/sh\nexec npm test\n';

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { tasksReadyCheck } from '../../src/checks/tasks-ready.ts';
+import { tasksReadyCheck } from '../../src/modes/interview/tasks-ready.ts';
 import { taskFromSpec } from '../../src/core/task.ts';
-import { projectTasks } from '../../src/formats/tasks.ts';
-import { interviewTasks } from '../../src/modes/interview.ts';
-import type { CheckResult } from '../../src/ports/check.ts';
-import type { Parsed } from '../../src/ports/source.ts';
-import { isUntouchedSpec, specTemplate } from '../../src/prompts/spec-template.ts';
-import { readText } from '../../src/sources/text-file.ts';
+import { projectTasks } from '../../src/documents/formats/tasks.ts';
+import { interviewTasks } from '../../src/modes/interview/mode.ts';
+import type { CheckResult } from '../../src/checks/check.ts';
+import type { Parsed } from '../../src/documents/document.ts';
+import { isUntouchedSpec, specTemplate } from '../../src/modes/project/spec-template.ts';
+import { readText } from '../../src/documents/text-file.ts';
 import { spec } from '../core/given.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ralph-tasks-ready-'));

@@ -1,6 +1,6 @@
 // A judge's answer is its last word: what comes after it could take it back.
 import { describe, expect, it } from 'vitest';
-import { verdictOf } from '../../src/checks/verdict.ts';
+import { verdictOf } from '../../src/messages/verdict.ts';
 
 const answer = JSON.stringify({ criteria: [{ criterion: 1, verdict: 'pass', evidence: 'seen' }], summary: 'fine' });
 const block = `\`\`\`json\n${answer}\n\`\`\``;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentNames, pairsOf, readAgent, specOf } from '../../src/config/agent-spec.ts';
+import { agentNames, pairsOf, readAgent, specOf } from '../../src/config/agents.ts';
 import { parseFlag } from '../../src/config/fields.ts';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
 import { splitWords } from '../../src/config/words.ts';

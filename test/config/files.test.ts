@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { readConfigFile } from '../../src/config/config-file.ts';
+import { readConfigFile } from '../../src/config/files.ts';
 import { keys } from '../../src/config/fields.ts';
 import { resolveConfig } from '../../src/config/resolve.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import type { Problem } from '../../src/ports/source.ts';
+import type { Problem } from '../../src/documents/document.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 let root: string;

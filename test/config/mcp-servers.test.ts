@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ReadMcpServers, readMcpServers } from '../../src/config/mcp-servers.ts';
+import { type ReadMcpServers, readMcpServers } from '../../src/config/mcp.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ralph-mcp-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

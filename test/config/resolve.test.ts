@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
-import { defaultSettings, limitPresets, type ModeName } from '../../src/core/limits.ts';
+import { defaultSettings, limitPresets, type ModeName } from '../../src/core/settings.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 let root: string;

@@ -1,6 +1,6 @@
 // The contract of every check, written once.
 import { describe, expect, it } from 'vitest';
-import type { Check } from '../../src/ports/check.ts';
+import type { Check } from '../../src/checks/check.ts';
 
 /** What the check that is asked for shall do; `hangs` never ends by itself. */
 type CheckBehaviour = 'passes' | 'fails' | 'hangs' | 'hangs-past-its-time';

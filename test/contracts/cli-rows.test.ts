@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { agentNames } from '../../src/config/agent-spec.ts';
+import { agentNames } from '../../src/config/agents.ts';
 import { streamsOf } from './cli-agent.ts';
 import { cliRows } from './cli-rows.ts';
 

@@ -3,18 +3,18 @@
 // A row needs, in `fixtures/streams/NAME`: `greets` (says `hello` in one piece and ends well), `works` (says `working`, no
 // end), `lies-done`, `rate-limited` and `overloaded`; where the agent can have them, `two-results` and `cost-goes-down`.
 // A plain-text agent has the same files, with plain text in them. What a fault means is written in `faults.ts`.
-import { claude } from '../../src/agents/claude.ts';
-import { codex } from '../../src/agents/codex.ts';
-import { copilot } from '../../src/agents/copilot.ts';
-import { gemini } from '../../src/agents/gemini.ts';
-import { goose } from '../../src/agents/goose.ts';
-import { kiro } from '../../src/agents/kiro.ts';
-import { opencode } from '../../src/agents/opencode.ts';
-import { pi } from '../../src/agents/pi.ts';
-import { q } from '../../src/agents/q.ts';
-import { qwen } from '../../src/agents/qwen.ts';
-import type { CliName } from '../../src/app/agents.ts';
-import type { AgentCli } from '../../src/ports/agent.ts';
+import { claude } from '../../src/agents/cli/claude.ts';
+import { codex } from '../../src/agents/cli/codex.ts';
+import { copilot } from '../../src/agents/cli/copilot.ts';
+import { gemini } from '../../src/agents/cli/gemini.ts';
+import { goose } from '../../src/agents/cli/goose.ts';
+import { kiro } from '../../src/agents/cli/kiro.ts';
+import { opencode } from '../../src/agents/cli/opencode.ts';
+import { pi } from '../../src/agents/cli/pi.ts';
+import { q } from '../../src/agents/cli/q.ts';
+import { qwen } from '../../src/agents/cli/qwen.ts';
+import type { CliName } from '../../src/app/agents/agents.ts';
+import type { AgentCli } from '../../src/agents/agent.ts';
 import type { FaultSubject } from './faults.ts';
 
 export interface CliRow extends Pick<FaultSubject, 'notHere' | 'reset' | 'twoResults'> {

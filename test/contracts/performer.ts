@@ -5,7 +5,7 @@
 // Every other performer calls `performerContract` (what it does when all goes well and when it is stopped) and, when it
 // is an agent, `faultContract` (what it does when the agent misbehaves) from `faults.ts` with a factory of its own.
 import { describe, expect, it } from 'vitest';
-import type { Activity, Assignment, Performer } from '../../src/ports/performer.ts';
+import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 
 /** What the performer that is asked for shall do. */
 export type Behaviour =

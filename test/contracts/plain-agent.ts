@@ -1,6 +1,6 @@
 // What an agent that prints plain text must be understood to say: the same story for each, with recorded-style output of its own.
 import { describe, expect, it } from 'vitest';
-import type { AgentCli } from '../../src/ports/agent.ts';
+import type { AgentCli } from '../../src/agents/agent.ts';
 import { readStream } from './read-stream.ts';
 
 const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };

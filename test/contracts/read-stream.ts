@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Usage } from '../../src/core/event.ts';
 import type { Failure, FailureKind } from '../../src/core/failure.ts';
-import type { Heard, Reader } from '../../src/ports/agent.ts';
-import { failureOf } from '../../src/process/cli-failure.ts';
-import { type Oddities, readJsonLines } from '../../src/process/json-lines.ts';
-import { meterOf } from '../../src/process/metering.ts';
+import type { Heard, Reader } from '../../src/agents/agent.ts';
+import { failureOf } from '../../src/agents/failures.ts';
+import { type Oddities, readJsonLines } from '../../src/agents/stream.ts';
+import { meterOf } from '../../src/agents/usage.ts';
 import { plainPrices, streamsOf } from './cli-agent.ts';
 import { playedAtMs } from './cli-rows.ts';
 

@@ -1,6 +1,6 @@
 // What every source of tasks promises, written once: each source's test calls this with a way to make one.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Loaded, TaskSource } from '../../src/ports/source.ts';
+import type { Loaded, TaskSource } from '../../src/documents/document.ts';
 
 /** A source over a document with at least two open tasks, and the document as another program sees it. */
 export interface SourceSubject {

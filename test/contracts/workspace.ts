@@ -1,6 +1,6 @@
 // What every place of work promises, written once: each workspace's test calls this with a way to make one.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Saved, Workspace } from '../../src/ports/workspace.ts';
+import type { Saved, Workspace } from '../../src/git/workspace.ts';
 
 export interface WorkspaceSubject {
   readonly workspace: Workspace;

@@ -9,7 +9,7 @@ import {
   tripsAt,
   withFailure,
 } from '../../src/core/breaker.ts';
-import { defaultBreaker } from '../../src/core/limits.ts';
+import { defaultBreaker } from '../../src/core/settings.ts';
 import { failed, minute, only, Story, says, spec, t0, types } from './given.ts';
 
 describe('the position', () => {

@@ -1,7 +1,7 @@
 // Proves what a budget allows over nested scopes, that the strictest one wins, and where the spend is heading.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { affordable, type Budget, type BudgetAction, checkBudget, forecastCost } from '../../src/core/budget.ts';
+import { affordable, type Budget, type BudgetAction, checkBudget, forecastCost } from '../../src/core/spend.ts';
 import { only, Story, says, spec, types, usd } from './given.ts';
 
 const budget = (scope: Budget['scope'], used: number, limit: number | null, alertOnly = false): Budget => ({

@@ -1,8 +1,8 @@
 // One value, one text.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical } from '../../src/core/canonical.ts';
-import { Bug } from '../../src/core/errors.ts';
+import { canonical } from '../../src/text/canonical.ts';
+import { Bug } from '../../src/text/errors.ts';
 
 describe('canonical JSON', () => {
   it.each([

@@ -1,7 +1,7 @@
 // Proves the fold: every event type has a place, time is counted only while work is live, and a step costs the change.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import { activeMsAt, initialState } from '../../src/core/state.ts';
 import { findTask } from '../../src/core/task.ts';
 import { everyEvent } from './every-event.ts';

@@ -1,7 +1,7 @@
 // Proves how amounts read in a sentence, and that our calendar is the calendar.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatDuration, formatUsd, isoTime, plural } from '../../src/core/format.ts';
+import { formatDuration, formatUsd, isoTime, plural } from '../../src/text/format.ts';
 
 it.each([
   [0, '$0.00'],

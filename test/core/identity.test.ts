@@ -1,7 +1,7 @@
 // Proves which task an item of a document is, when its text, its place or its neighbours changed.
 import { describe, expect, it } from 'vitest';
-import { identify, knownSpecs, takenOut } from '../../src/core/identity.ts';
-import { checklist } from '../../src/formats/checklist.ts';
+import { identify, knownSpecs, takenOut } from '../../src/core/task-identity.ts';
+import { checklist } from '../../src/documents/formats/checklist.ts';
 import { spec } from './given.ts';
 
 const itemsOf = (text: string) => {

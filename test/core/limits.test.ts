@@ -7,7 +7,7 @@ import {
   limitPresets,
   type ModeName,
   promisePresets,
-} from '../../src/core/limits.ts';
+} from '../../src/core/settings.ts';
 import { hour, minute } from './given.ts';
 
 it.each<[ModeName, number, number, number | null, number, number, string, number?]>([

@@ -1,10 +1,10 @@
 // The rules of plans: an effect is recorded before it happens, happens at most once, and only by a yes to this very text.
 import { describe, expect, it } from 'vitest';
-import { effectOptions } from '../../src/core/decide-action.ts';
+import { effectOptions } from '../../src/core/decide/decide-action.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Performed } from '../../src/core/input.ts';
-import { defaultSettings } from '../../src/core/limits.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import { failed, only, type SettingsPart, Story, says, second, spec, types } from './given.ts';
 

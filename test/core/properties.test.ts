@@ -1,13 +1,13 @@
 // Proves what holds for every loop whatever happens to it: random worlds drive decide, next and evolve without an engine.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../src/core/decide.ts';
+import { decide } from '../../src/core/decide/decide.ts';
 import type { Answer, Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import { failureRules } from '../../src/core/failure.ts';
 import type { Input, Performed } from '../../src/core/input.ts';
-import { defaultBreaker } from '../../src/core/limits.ts';
+import { defaultBreaker } from '../../src/core/settings.ts';
 import type { Effect } from '../../src/core/next.ts';
 import { packState, unpackState } from '../../src/core/snapshot.ts';
 import { initialState, type State, totalTokens } from '../../src/core/state.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { looksSecret, makeRedactor, makeStreamRedactor, redactDeep, redactRules } from '../../src/core/redact.ts';
+import { looksSecret, makeRedactor, makeStreamRedactor, redactDeep, redactRules } from '../../src/secrets/redactor.ts';
 
 // Key shapes are put together here so that no secret shape lies in the repository's text.
 const letters = 'aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0fR';
@@ -145,7 +145,7 @@ const ordinary: readonly string[] = [
   'sk-learn-estimators-and-other-tools',
   'npm_config_registry=https://registry.npmjs.test/',
   'hf_transfer is enabled; hf_hub_download_with_progress_and_more_words',
-  'src/core/redact-rules.ts:12:5 error TS2345: Argument of type string',
+  'src/secrets/rules.ts:12:5 error TS2345: Argument of type string',
   'node_modules/.bin/vitest run --reporter=dot',
   '-----BEGIN CERTIFICATE-----',
   "text.startsWith('-----BEGIN PRIVATE KEY-----') || other(text)",

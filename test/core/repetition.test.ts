@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findRepetition, fingerprint, normalise } from '../../src/core/repetition.ts';
+import { findRepetition, fingerprint, normalise } from '../../src/messages/repetition.ts';
 
 const apple = 'i added the parser and its tests but the build still fails on the import';
 const pear = 'reverted everything because another approach through the old scanner seems right';

@@ -1,9 +1,9 @@
 // A small world for reviews: reviewers answer, fixers mend, people decide, and every step grows the work as the loop does.
 
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import { growReview } from '../../src/core/grow-review.ts';
-import { defaultSettings, type ReviewSettings } from '../../src/core/limits.ts';
+import { defaultSettings, type ReviewSettings } from '../../src/core/settings.ts';
 import type { ReviewIssue } from '../../src/core/review.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { findTask, readyTasks } from '../../src/core/task.ts';

@@ -1,6 +1,6 @@
 // Holds readSignals against a corpus of adversarial final messages: nothing false, nothing missed.
 import { describe, expect, it } from 'vitest';
-import { readSignals } from '../../src/core/signal.ts';
+import { readSignals } from '../../src/messages/claims.ts';
 import { acceptedAsBoth, acceptedAsDone, acceptedAsPromise } from '../fixtures/signals/accepted.ts';
 import { type Message, rejected } from '../fixtures/signals/rejected.ts';
 

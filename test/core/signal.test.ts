@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readSignals } from '../../src/core/signal.ts';
+import { readSignals } from '../../src/messages/claims.ts';
 
 const dialect = { task: 'US-001', promise: 'DONE' };
 const read = (message: string) => readSignals(message, dialect);

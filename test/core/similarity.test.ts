@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { similarity } from '../../src/core/similarity.ts';
+import { similarity } from '../../src/text/similarity.ts';
 
 function plainRatio(a: string, b: string): number {
   if (a.length + b.length === 0) return 1;

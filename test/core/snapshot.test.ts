@@ -1,7 +1,7 @@
 // Proves that a snapshot is the state: packed, written as JSON, read and unpacked it behaves the same.
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import { next } from '../../src/core/next.ts';
 import { packState, stateVersion, unpackState } from '../../src/core/snapshot.ts';
 import { initialState, type State } from '../../src/core/state.ts';

@@ -1,6 +1,6 @@
 // A step's path means one place, whoever asks.
 import { describe, expect, it } from 'vitest';
-import { stepPath, wayInVault } from '../../src/core/step-path.ts';
+import { stepPath, wayInVault } from '../../src/text/step-path.ts';
 
 describe('the path of a file that a step makes', () => {
   it.each([

@@ -1,6 +1,6 @@
 // What a check runs must stay what it was: scripts of a manifest, targets of a Makefile, and what runs before them.
 import { describe, expect, it } from 'vitest';
-import { type ChangedFile, screenWork } from '../../src/core/tamper.ts';
+import { type ChangedFile, screenWork } from '../../src/checks/tamper/screen.ts';
 
 const screen = (files: readonly ChangedFile[], checks: readonly string[], folder = '') =>
   screenWork({ files, checks, folder });

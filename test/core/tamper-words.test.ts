@@ -1,6 +1,6 @@
 // Which files of the project a check's command line runs, and which it only looks at.
 import { describe, expect, it } from 'vitest';
-import { checkScripts, manifestScripts } from '../../src/core/tamper-words.ts';
+import { checkScripts, manifestScripts } from '../../src/checks/tamper/command-line.ts';
 
 describe('the scripts of a command line', () => {
   it.each<readonly [string, readonly string[]]>([

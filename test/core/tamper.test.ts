@@ -8,7 +8,7 @@ import {
   nothingChanged,
   refusing,
   screenWork,
-} from '../../src/core/tamper.ts';
+} from '../../src/checks/tamper/screen.ts';
 import { honest, skipped, suites, weakened } from './tamper-cases.ts';
 
 const screen = (files: Parameters<typeof screenWork>[0]['files'], checks: readonly string[] = []) =>

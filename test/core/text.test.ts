@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stripControls, takeCharacters, takeLastCharacters } from '../../src/core/text.ts';
+import { stripControls, takeCharacters, takeLastCharacters } from '../../src/text/text.ts';
 
 const family = '👨‍👩‍👧';
 

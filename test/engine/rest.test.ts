@@ -1,7 +1,7 @@
 // The loop rests when it has nothing to do, whatever state it is in: timers, signals and the agent's end need the thread.
 import { expect, it } from 'vitest';
 import { noUsage } from '../../src/core/state.ts';
-import type { Ledger } from '../../src/ports/store.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { withAppend } from '../simulate/other-append.ts';
 import { makeEngine, makeWorld, type Play, runWorld } from './world.ts';
 

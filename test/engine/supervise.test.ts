@@ -1,6 +1,6 @@
 // One live iteration under watch: signs of life, silence, and what is kept of its output and its end.
 import { describe, expect, it } from 'vitest';
-import type { Activity } from '../../src/ports/performer.ts';
+import type { Activity } from '../../src/agents/performer.ts';
 import { claims, eventsIn, makeEngine, makeWorld, type Play, runWorld } from './world.ts';
 
 const minuteMs = 60_000;

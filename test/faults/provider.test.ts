@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
-import { defaultSettings } from '../../src/core/limits.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { noUsage } from '../../src/core/state.ts';
 import { eventsIn, makeEngine, makeWorld, type Play, runWorld } from '../engine/world.ts';
 

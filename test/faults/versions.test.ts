@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openLedger } from '../../src/app.ts';
+import { openLedger } from '../../src/app/app.ts';
 import { makeStage, type Stage, until } from '../prove/stage.ts';
 import { checkFinished, ofType } from '../prove/verdict.ts';
 

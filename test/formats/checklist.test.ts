@@ -1,7 +1,7 @@
 // Proves that a Markdown checklist is read as people write them, with ids that stay, and that a mark changes one character.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checklist } from '../../src/formats/checklist.ts';
+import { checklist } from '../../src/documents/formats/checklist.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 function documentOf(text: string) {

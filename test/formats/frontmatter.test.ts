@@ -1,7 +1,7 @@
 // Proves that front matter is read safely and changed one value at a time, whatever the rest of the file looks like.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Plain, readFrontMatter, setFrontMatter } from '../../src/formats/frontmatter.ts';
+import { type Plain, readFrontMatter, setFrontMatter } from '../../src/documents/frontmatter.ts';
 
 function valuesOf(text: string) {
   const read = readFrontMatter(text);

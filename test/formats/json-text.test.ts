@@ -1,8 +1,8 @@
 // Proves that the JSON walk accepts exactly what JSON.parse accepts and knows the place of every fault and value.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { depthMax, scanJson } from '../../src/formats/json-text.ts';
-import { conflictOffset, positionAt } from '../../src/formats/text-position.ts';
+import { depthMax, scanJson } from '../../src/documents/json.ts';
+import { conflictOffset, positionAt } from '../../src/documents/text-position.ts';
 
 function accepts(text: string): boolean {
   try {

@@ -1,6 +1,6 @@
 // Proves which lines of a Markdown text count: examples in code and comments never do, slips never hide the rest.
 import { expect, it } from 'vitest';
-import { boxLine, heading, markdownLines, watchHidden } from '../../src/formats/markdown-lines.ts';
+import { boxLine, heading, markdownLines, watchHidden } from '../../src/documents/markdown.ts';
 
 /** `c` code, `h` hidden by a comment, `.` text, for each line. */
 const kinds = (text: string): string =>

@@ -1,6 +1,6 @@
 // Proves that a plan with faults is refused with all of them at once, each with its place, before anything is done.
 import { describe, expect, it } from 'vitest';
-import { lintPlan, plan } from '../../src/formats/plan.ts';
+import { lintPlan, plan } from '../../src/modes/plan/document/plan.ts';
 
 const front = '---\nplan_id: p1\nobjective: Try it\ntotal_steps: 1\n---\n';
 const one = (line: string, fields = '') => `${front}- [ ] **Step 1:** ${line}\n${fields}`;

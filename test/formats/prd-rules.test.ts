@@ -1,6 +1,6 @@
 // A key that is nearly one of ours is told, never obeyed; a key of the writer's own is left alone.
 import { expect, it } from 'vitest';
-import { prd } from '../../src/formats/prd.ts';
+import { prd } from '../../src/documents/formats/prd.ts';
 
 function noticesOf(story: object, document: object = {}): readonly string[] {
   const full = { id: 'a', title: 'T', description: 'D', criteria: ['C'], passes: false, ...story };

@@ -1,7 +1,7 @@
 // Proves that a prompt is one task, that only a box of its own says it is complete, and that marking touches nothing else.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prompt } from '../../src/formats/prompt.ts';
+import { prompt } from '../../src/documents/formats/prompt.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 const open = { id: 'prompt', done: false, skipped: false };

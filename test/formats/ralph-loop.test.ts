@@ -1,7 +1,7 @@
 // Proves that another tool's loop file is read as it is: its prompt, its wishes, and `active` as the only thing we change.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ralphLoop } from '../../src/formats/ralph-loop.ts';
+import { ralphLoop } from '../../src/documents/formats/ralph-loop.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 // Seed 001, part 1.2.

@@ -1,7 +1,7 @@
 // Proves that plans with sections are read as ralphex writes them: all boxes of a section together say that it is done.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sectionedPlan } from '../../src/formats/sectioned-plan.ts';
+import { sectionedPlan } from '../../src/documents/formats/sectioned-plan.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 const text = `# Plan: Login

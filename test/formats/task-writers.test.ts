@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskSpec } from '../../src/core/task.ts';
-import { checklist } from '../../src/formats/checklist.ts';
-import { prd } from '../../src/formats/prd.ts';
-import { type Backlog, type WriterName, writerFor, writeTasks } from '../../src/formats/task-writers.ts';
-import { projectTasks } from '../../src/formats/tasks.ts';
-import { yamlTasks } from '../../src/formats/yaml-tasks.ts';
+import { checklist } from '../../src/documents/formats/checklist.ts';
+import { prd } from '../../src/documents/formats/prd.ts';
+import { type Backlog, type WriterName, writerFor, writeTasks } from '../../src/documents/convert/write.ts';
+import { projectTasks } from '../../src/documents/formats/tasks.ts';
+import { yamlTasks } from '../../src/documents/formats/yaml-tasks.ts';
 
 const numRuns = Number(process.env['PROVE_RUNS'] ?? 60);
 const formats = { prd, tasks: projectTasks, checklist, yaml: yamlTasks } as const;

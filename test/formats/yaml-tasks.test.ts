@@ -1,7 +1,7 @@
 // Proves that YAML task lists of several tools are read without conversion, and marked with every comment in its place.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { yamlTasks } from '../../src/formats/yaml-tasks.ts';
+import { yamlTasks } from '../../src/documents/formats/yaml-tasks.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 function documentOf(text: string) {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
-import { isAlive } from '../../src/process/identity.ts';
+import { isAlive } from '../../src/processes/identity.ts';
 import type { LiveAgent } from './agents.ts';
 import { nodeFolder, systemPath } from './install.ts';
 import { type Mock, type Model, startMock } from './mock.ts';

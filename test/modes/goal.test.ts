@@ -1,7 +1,7 @@
 // Proves that the mode goal is data that fits together: the goal's text, its one task, its prompt, its promise.
 import { expect, it } from 'vitest';
-import { defaultSettings, promisePresets } from '../../src/core/limits.ts';
-import { goalMode } from '../../src/modes/goal.ts';
+import { defaultSettings, promisePresets } from '../../src/core/settings.ts';
+import { goalMode } from '../../src/modes/goal/mode.ts';
 import { Story } from '../core/given.ts';
 
 const text = '# Feature X\n\nImplement feature X with tests.\n';

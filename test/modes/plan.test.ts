@@ -1,6 +1,6 @@
 // Plan mode as data: its own format, a view into the vault of its document, and a prompt that keeps an agent to its step.
 import { expect, it } from 'vitest';
-import { planMode } from '../../src/modes/plan.ts';
+import { planMode } from '../../src/modes/plan/mode.ts';
 import { Story, spec } from '../core/given.ts';
 
 it('given a plan in a vault, then its view writes into that vault', () => {

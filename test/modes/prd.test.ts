@@ -1,8 +1,8 @@
 // Proves that the mode prd is data that fits together: its format, its instructions, its prompt, its promise.
 import { expect, it } from 'vitest';
-import { promisePresets } from '../../src/core/limits.ts';
-import { readSignals } from '../../src/core/signal.ts';
-import { prdMode } from '../../src/modes/prd.ts';
+import { promisePresets } from '../../src/core/settings.ts';
+import { readSignals } from '../../src/messages/claims.ts';
+import { prdMode } from '../../src/modes/prd/mode.ts';
 import { Story, spec } from '../core/given.ts';
 
 it('reads PRD.json, keeps instructions in PROMPT.md, and promises what its seed promised', () => {

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findCycle } from '../../src/core/graph.ts';
-import { interviewMode, interviewRounds, interviewTasks } from '../../src/modes/interview.ts';
-import { projectMode } from '../../src/modes/project.ts';
-import { executePlaceholders } from '../../src/prompts/project.ts';
-import { interviewPlaceholders } from '../../src/prompts/project-interview.ts';
-import { specTemplate } from '../../src/prompts/spec-template.ts';
-import { ProjectView } from '../../src/views/project.ts';
+import { findCycle } from '../../src/documents/graph.ts';
+import { interviewMode, interviewRounds, interviewTasks } from '../../src/modes/interview/mode.ts';
+import { projectMode } from '../../src/modes/project/mode.ts';
+import { executePlaceholders } from '../../src/modes/project/project.ts';
+import { interviewPlaceholders } from '../../src/modes/interview/project-interview.ts';
+import { specTemplate } from '../../src/modes/project/spec-template.ts';
+import { ProjectView } from '../../src/modes/project/views.ts';
 import { Story } from '../core/given.ts';
 
 it('makes one task per round, each after the one before', () => {

@@ -1,7 +1,7 @@
 // Proves that the mode prompt is data that fits together: the documents it knows, its prompt, its promise, its files.
 import { expect, it } from 'vitest';
-import { defaultSettings, promisePresets } from '../../src/core/limits.ts';
-import { promptMode } from '../../src/modes/prompt.ts';
+import { defaultSettings, promisePresets } from '../../src/core/settings.ts';
+import { promptMode } from '../../src/modes/prompt/mode.ts';
 import { Story } from '../core/given.ts';
 
 const formatOf = (name: string, text: string) => promptMode.formats.find(format => format.recognises(name, text));

@@ -1,11 +1,11 @@
 // Proves that the mode review is data that fits together, by a whole review through the core: three rounds, crashes, one end.
 import { describe, expect, it } from 'vitest';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { Performed } from '../../src/core/input.ts';
-import { defaultSettings, promisePresets } from '../../src/core/limits.ts';
+import { defaultSettings, promisePresets } from '../../src/core/settings.ts';
 import { reviewStanding } from '../../src/core/review-standing.ts';
 import { initialState } from '../../src/core/state.ts';
-import { reviewMode } from '../../src/modes/review.ts';
+import { reviewMode } from '../../src/modes/review/mode.ts';
 import { claims, failed, only, Story, says, second } from '../core/given.ts';
 import { found } from '../core/review-world.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { openSqliteLedger } from '../../src/stores/sqlite.ts';
+import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { eventsOf, inScratch, type Scratch } from '../surfaces/cli/kit.ts';
 import { unpack } from './unpack.ts';
 

@@ -1,11 +1,11 @@
 // Ledgers that 0.4.0 wrote fold under today's code to the states 0.4.0 had, after every event and byte for byte.
 import { describe, expect, it } from 'vitest';
-import { canonical } from '../../src/core/canonical.ts';
-import { decide } from '../../src/core/decide.ts';
+import { canonical } from '../../src/text/canonical.ts';
+import { decide } from '../../src/core/decide/decide.ts';
 import type { EscalationKind } from '../../src/core/escalation-kind.ts';
 import type { Answer, EventType } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
-import { limitPresets, type ModeName } from '../../src/core/limits.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
+import { limitPresets, type ModeName } from '../../src/core/settings.ts';
 import { next } from '../../src/core/next.ts';
 import { packState } from '../../src/core/snapshot.ts';
 import { initialState, type State } from '../../src/core/state.ts';

@@ -2,8 +2,8 @@
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Tokens } from '../../src/ports/agent.ts';
-import { openPriceBook, priceBook, spellings } from '../../src/prices/genai.ts';
+import type { Tokens } from '../../src/agents/agent.ts';
+import { openPriceBook, priceBook, spellings } from '../../src/agents/prices.ts';
 
 const book = await openPriceBook();
 

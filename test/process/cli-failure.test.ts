@@ -1,8 +1,8 @@
 // Proves why a run was no success: what the stream says, what we did, how it ended, in that order.
 import { describe, expect, it } from 'vitest';
-import type { StreamProblem } from '../../src/ports/agent.ts';
-import { failureOf, plausibleReset, type RunSeen } from '../../src/process/cli-failure.ts';
-import type { ProcessExit } from '../../src/process/spawn.ts';
+import type { StreamProblem } from '../../src/agents/agent.ts';
+import { failureOf, plausibleReset, type RunSeen } from '../../src/agents/failures.ts';
+import type { ProcessExit } from '../../src/processes/spawn.ts';
 
 const now = Date.parse('2026-11-15T12:00:00Z');
 const exited = (more: Partial<ProcessExit> = {}): ProcessExit => ({

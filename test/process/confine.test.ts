@@ -3,12 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { confinementKind } from '../../src/process/confine.ts';
-import { findProgram } from '../../src/process/contain.ts';
-import { gitPathsToProtect } from '../../src/process/git-paths.ts';
-import { isAlive } from '../../src/process/identity.ts';
-import type { ProcessOrder } from '../../src/process/spawn.ts';
-import { descendants } from '../../src/process/tree.ts';
+import { confinementKind } from '../../src/processes/confine.ts';
+import { findProgram } from '../../src/processes/contain.ts';
+import { gitPathsToProtect } from '../../src/git/hooks.ts';
+import { isAlive } from '../../src/processes/identity.ts';
+import type { ProcessOrder } from '../../src/processes/spawn.ts';
+import { descendants } from '../../src/processes/tree.ts';
 import { strangersCanRead } from '../sources/ordinary-user.ts';
 import {
   agentPath,
@@ -235,9 +235,9 @@ describe.runIf(confinementKind() === 'bubblewrap' && process.getuid?.() === 0)(
       for (const path of execFileSync('find', [join(here.home, '..'), '-print0'], { encoding: 'utf8' }).split('\0'))
         if (path !== '') chownSync(path, 65534, 65534);
       const script = `
-      import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/spawn.ts'))};
-      import { confinementKind } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/confine.ts'))};
-      import { gitPathsToProtect } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/git-paths.ts'))};
+      import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/processes/spawn.ts'))};
+      import { confinementKind } from ${JSON.stringify(join(import.meta.dirname, '../../src/processes/confine.ts'))};
+      import { gitPathsToProtect } from ${JSON.stringify(join(import.meta.dirname, '../../src/git/hooks.ts'))};
       const [home, directory] = process.argv.slice(1);
       const script = 'id -u; cat "$1/ledger"; echo x >"$1/new"; echo x >.git/hooks/x; echo hi >file; git add file && git commit -qm work && git log --format=%s; exit 3';
       const run = runProcess({ command: 'sh', args: ['-c', script, 'sh', home], directory, environment: process.env, input: '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contained, containment } from '../../src/process/contain.ts';
+import { contained, containment } from '../../src/processes/contain.ts';
 
 describe('containment', () => {
   it('is found out once and stays', () => {

@@ -1,6 +1,6 @@
 // A parent to be killed: runs the fake agent named on its command line and prints each event as a line of JSON.
-import { minimalEnvironment } from '../../src/process/environment.ts';
-import { runProcess } from '../../src/process/spawn.ts';
+import { minimalEnvironment } from '../../src/processes/environment.ts';
+import { runProcess } from '../../src/processes/spawn.ts';
 
 const [directory = '.', containment = 'namespace', command = 'true', ...args] = process.argv.slice(2);
 const run = runProcess({

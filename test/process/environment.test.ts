@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { minimalEnvironment } from '../../src/process/environment.ts';
+import { minimalEnvironment } from '../../src/processes/environment.ts';
 
 const ambient = {
   PATH: '/bin',

@@ -1,6 +1,6 @@
 // Proves that values of unknown shape are read without a throw.
 import { describe, expect, it } from 'vitest';
-import { countOf, detailOf, fieldsOf, listOf, textOf } from '../../src/process/fields.ts';
+import { countOf, detailOf, fieldsOf, listOf, textOf } from '../../src/text/fields.ts';
 
 describe('a field of an event', () => {
   it.each([undefined, null, 'text', 7, [], true])('that is %j has no fields', value => {

@@ -1,7 +1,7 @@
 // How much memory Ralph needs while an agent prints one line without end: measured in a process of its own.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { minimalEnvironment } from '../../src/process/environment.ts';
+import { minimalEnvironment } from '../../src/processes/environment.ts';
 import { agentPath } from '../prove/stage.ts';
 
 export interface Flood {
@@ -13,7 +13,7 @@ export interface Flood {
 }
 
 const program = `
-import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/spawn.ts'))};
+import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/processes/spawn.ts'))};
 const [agent, bytes] = process.argv.slice(1);
 const order = size => ({ command: agent, args: [size], directory: '/', environment: process.env, input: '',
   timeMsMax: 600_000, stop: new AbortController().signal });

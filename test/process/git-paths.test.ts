@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { gitPathsToProtect } from '../../src/process/git-paths.ts';
+import { gitPathsToProtect } from '../../src/git/hooks.ts';
 import { plainEnvironment, scratchDirectory } from './fixture.ts';
 
 const names = {
@@ -40,7 +40,7 @@ describe('what of a repository is to be protected', () => {
   it('is nothing where a pipe has its name: nobody waits for it', () => {
     const folder = scratchDirectory();
     execFileSync('mkfifo', [join(folder, '.git')]);
-    const source = join(import.meta.dirname, '../../src/process/git-paths.ts');
+    const source = join(import.meta.dirname, '../../src/git/hooks.ts');
     const script = `import { gitPathsToProtect } from ${JSON.stringify(source)}; console.log(gitPathsToProtect(process.cwd()))`;
     const words = ['--input-type=module-typescript', '-e', script];
     const told = execFileSync(process.execPath, words, { cwd: folder, encoding: 'utf8', timeout: 20_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAlive, parseStat, startTimeOf, thisHost } from '../../src/process/identity.ts';
+import { isAlive, parseStat, startTimeOf, thisHost } from '../../src/processes/identity.ts';
 
 const stat = (name: string, state = 'S') =>
   `42 (${name}) ${state} 7 42 40 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 987654 1000 10 18446744073709551615\n`;

@@ -1,7 +1,7 @@
 // Proves that tokens and money are neither lost, doubled nor decreased, whatever an agent states (F57).
 import { describe, expect, it } from 'vitest';
-import type { PriceBook, Tokens } from '../../src/ports/agent.ts';
-import { meterOf } from '../../src/process/metering.ts';
+import type { PriceBook, Tokens } from '../../src/agents/agent.ts';
+import { meterOf } from '../../src/agents/usage.ts';
 
 const prices: PriceBook = {
   costUsdMicros: ({ input, output }, model) => (input + output) * (model === 'dear' ? 100 : 1),

@@ -1,6 +1,6 @@
 // kill -9 of the real binary over every shape of process tree; `npm run prove -- orphans` does it by the hundred.
 import { describe, it } from 'vitest';
-import { contained } from '../../src/process/contain.ts';
+import { contained } from '../../src/processes/contain.ts';
 import { killAndLook, shapes } from '../prove/orphans.ts';
 
 describe('when ralph is killed with -9 (F02), nobody survives', () => {

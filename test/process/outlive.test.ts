@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { outlive } from '../../src/process/outlive.ts';
+import { outlive } from '../../src/processes/run-detached.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -29,7 +29,7 @@ wait();
 
 describe('a program that outlives us', () => {
   it('goes on when we are killed, without our environment', async () => {
-    const module = pathToFileURL(join(import.meta.dirname, '../../src/process/outlive.ts')).href;
+    const module = pathToFileURL(join(import.meta.dirname, '../../src/processes/run-detached.ts')).href;
     const text = `import { outlive } from ${JSON.stringify(module)}; await outlive(${JSON.stringify(patient)}, ${JSON.stringify(folder)});`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', text], {
       env: { SECRET: 'x' },

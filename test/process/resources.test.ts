@@ -1,7 +1,7 @@
 // Real storms of processes and memory, bounded, ended before the machine suffers (F30).
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { containment } from '../../src/process/contain.ts';
+import { containment } from '../../src/processes/contain.ts';
 import { orderFor, scratchDirectory, signOfLife, tell } from './fixture.ts';
 
 const megabyte = 1_000_000;

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isAlive, thisHost } from '../../src/process/identity.ts';
-import { runProcess } from '../../src/process/spawn.ts';
+import { isAlive, thisHost } from '../../src/processes/identity.ts';
+import { runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell, tellUntilFirstWord } from './fixture.ts';
 import { flood } from './flood.ts';
 
@@ -222,8 +222,8 @@ describe('a process that cannot be started', () => {
   it('is reported when we have no file left to open (EMFILE, F42)', () => {
     const script = `
       import { openSync } from 'node:fs';
-      import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/spawn.ts'))};
-      import { containment } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/contain.ts'))};
+      import { runProcess } from ${JSON.stringify(join(import.meta.dirname, '../../src/processes/spawn.ts'))};
+      import { containment } from ${JSON.stringify(join(import.meta.dirname, '../../src/processes/contain.ts'))};
       containment();
       try { for (;;) openSync('/dev/null'); } catch {}
       const run = runProcess({ command: 'true', args: [], directory: '/', environment: {}, input: '', timeMsMax: 1e4,

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { contained, containment } from '../../src/process/contain.ts';
-import { isAlive } from '../../src/process/identity.ts';
-import { runProcess } from '../../src/process/spawn.ts';
-import { descendants } from '../../src/process/tree.ts';
+import { contained, containment } from '../../src/processes/contain.ts';
+import { isAlive } from '../../src/processes/identity.ts';
+import { runProcess } from '../../src/processes/spawn.ts';
+import { descendants } from '../../src/processes/tree.ts';
 import { agentPath, drive, orderFor, scratchDirectory, signOfLife, tell, tellUntilFirstWord } from './fixture.ts';
 
 const startsLate = 'trap "sleep 100000 & exit 0" TERM; echo working; while :; do sleep 0.05; done';

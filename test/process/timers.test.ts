@@ -1,6 +1,6 @@
 // Proves which silence is a hang: first byte, silence, last word, and whose silence it is (F25-F27).
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type RunningTimers, startTimers, type TimerCause, type TimerOrder } from '../../src/process/timers.ts';
+import { type RunningTimers, startTimers, type TimerCause, type TimerOrder } from '../../src/processes/timers.ts';
 
 const minute = 60_000;
 const issue = { firstByteMs: 2 * minute, silenceMs: 10 * minute, busySilenceMs: 30 * minute, afterResultMs: 30_000 };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isAlive, startTimeOf } from '../../src/process/identity.ts';
-import { descendants, keyOf, kindred, type RecordedProcess, signalTree } from '../../src/process/tree.ts';
+import { isAlive, startTimeOf } from '../../src/processes/identity.ts';
+import { descendants, keyOf, kindred, type RecordedProcess, signalTree } from '../../src/processes/tree.ts';
 import { plainEnvironment } from './fixture.ts';
 
 /** A shell with a child and a grandchild, in a session of its own; resolves when all three are there. */

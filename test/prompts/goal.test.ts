@@ -1,10 +1,10 @@
 // Proves the prompt of goal mode: the phase that comes now, the items, the exact way to end, and what goes where.
 import { describe, expect, it } from 'vitest';
 import { phaseNow } from '../../src/core/phase.ts';
-import type { Phase } from '../../src/core/signal.ts';
-import { readSignals } from '../../src/core/signal.ts';
-import { goalPrompt } from '../../src/prompts/goal.ts';
-import type { PromptText } from '../../src/prompts/iteration.ts';
+import type { Phase } from '../../src/messages/claims.ts';
+import { readSignals } from '../../src/messages/claims.ts';
+import { goalPrompt } from '../../src/modes/goal/prompts-goal-part.ts';
+import type { PromptText } from '../../src/modes/iteration-prompt.ts';
 import { failed, type SettingsPart, Story, says, spec } from '../core/given.ts';
 
 const goal = spec('goal', { title: 'Feature X', description: 'Implement feature X with tests', criteria: [] });

@@ -1,8 +1,8 @@
 // Proves the prompt of an iteration: the exact promise and that it must be true, the task, guidance, refusals, the past.
 import { describe, expect, it } from 'vitest';
-import { readSignals } from '../../src/core/signal.ts';
-import { iterationPrompt, protocolSection } from '../../src/prompts/iteration.ts';
-import { prdInstructions } from '../../src/prompts/prd.ts';
+import { readSignals } from '../../src/messages/claims.ts';
+import { iterationPrompt, protocolSection } from '../../src/modes/iteration-prompt.ts';
+import { prdInstructions } from '../../src/modes/prd/prd.ts';
 import { claims, Story, says, spec } from '../core/given.ts';
 
 const promptOf = (story: Story, instructions = 'Be careful.'): ReturnType<typeof iterationPrompt> =>

@@ -1,11 +1,11 @@
 // Proves the prompts of project mode: one task and all that is known about it, whatever template stands around it.
 import { describe, expect, it } from 'vitest';
 import type { Obstacle } from '../../src/core/obstacles.ts';
-import { projectTasks } from '../../src/formats/tasks.ts';
-import { interviewTasks } from '../../src/modes/interview.ts';
-import { executePlaceholders, executeProblems, executePrompt } from '../../src/prompts/project.ts';
-import { interviewPlaceholders, interviewProblems, interviewPrompt } from '../../src/prompts/project-interview.ts';
-import { executeTemplate, interviewTemplate } from '../../src/prompts/project-templates.ts';
+import { projectTasks } from '../../src/documents/formats/tasks.ts';
+import { interviewTasks } from '../../src/modes/interview/mode.ts';
+import { executePlaceholders, executeProblems, executePrompt } from '../../src/modes/project/project.ts';
+import { interviewPlaceholders, interviewProblems, interviewPrompt } from '../../src/modes/interview/project-interview.ts';
+import { executeTemplate, interviewTemplate } from '../../src/modes/project/templates.ts';
 import { claims, Story, says, spec } from '../core/given.ts';
 
 const facts = { artefacts: '/somewhere/.artefacts/shop', spec: '/somewhere/.artefacts/shop/spec.md' };

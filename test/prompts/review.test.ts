@@ -1,8 +1,8 @@
 // Proves the prompts of a review: who looks for what, what an answer must be, what a fixer may do, and that data stays data.
 import { describe, expect, it } from 'vitest';
 import { readReview } from '../../src/core/review.ts';
-import { readSignals } from '../../src/core/signal.ts';
-import { reviewPrompt } from '../../src/prompts/review.ts';
+import { readSignals } from '../../src/messages/claims.ts';
+import { reviewPrompt } from '../../src/modes/review/prompt.ts';
 import { found, ReviewWorld } from '../core/review-world.ts';
 
 const roles = ['adversarial', 'facilitator', 'elicitation'];

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { descendants } from '../../src/process/tree.ts';
+import { descendants } from '../../src/processes/tree.ts';
 import { random } from '../simulate/random.ts';
 import { agentPath, living, makeStage, type Stage, until } from './stage.ts';
 import { LawBroken } from './verdict.ts';

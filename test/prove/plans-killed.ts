@@ -2,7 +2,7 @@
 import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { allTasks } from '../../src/core/task.ts';
 import { effectsIn } from '../fixtures/mcp/tools.ts';

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { openLedger } from '../../src/app.ts';
+import { openLedger } from '../../src/app/app.ts';
 import type { Event } from '../../src/core/event.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
-import type { Verified } from '../../src/ports/store.ts';
+import type { Verified } from '../../src/ledger/ledger.ts';
 
 export const agentPath = (name: string): string => resolve(import.meta.dirname, '../fixtures/agents', name);
 const program = resolve(import.meta.dirname, '../../dist/ralph.js');

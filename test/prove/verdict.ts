@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
-import { isAlive } from '../../src/process/identity.ts';
+import { isAlive } from '../../src/processes/identity.ts';
 import { type LoopRecord, living, type Stage, storyIds, until } from './stage.ts';
 
 export class LawBroken extends Error {}

@@ -1,6 +1,6 @@
 // The document as the simulated world has it: agents may edit it behind our back.
 import type { TaskSpec } from '../../src/core/task.ts';
-import type { Loaded, Saved, TaskSource } from '../../src/ports/source.ts';
+import type { Loaded, Saved, TaskSource } from '../../src/documents/document.ts';
 import type { Random } from './random.ts';
 
 export class SimulatedDocument implements TaskSource {

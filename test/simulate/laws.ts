@@ -2,7 +2,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { resetMsMax } from '../../src/core/choose.ts';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import { packState } from '../../src/core/snapshot.ts';
 import { activeMsAt, hasStorageTrouble, initialState, type State, totalTokens } from '../../src/core/state.ts';
 import { allTasks, findTask, progress } from '../../src/core/task.ts';

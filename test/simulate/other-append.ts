@@ -1,5 +1,5 @@
 // A ledger whose appends go another way: for crashes, fences and full disks.
-import type { Ledger, Store } from '../../src/ports/store.ts';
+import type { Ledger, Store } from '../../src/ledger/ledger.ts';
 
 export function withAppend(ledger: Ledger, append: Store['append']): Ledger {
   const { store } = ledger;

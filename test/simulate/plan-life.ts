@@ -1,6 +1,6 @@
 // One process of ralph that may die at any moment: nothing that it does after its death reaches the world.
 import type { Event, EventType } from '../../src/core/event.ts';
-import type { Ledger, Store } from '../../src/ports/store.ts';
+import type { Ledger, Store } from '../../src/ledger/ledger.ts';
 import { withAppend } from './other-append.ts';
 import type { Random } from './random.ts';
 

@@ -1,16 +1,16 @@
 // One seeded loop through the real engine: random agents, commands and limits, crashes between any two effects.
 import type { Answer, Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
-import { defaultSettings, type Limits, type Settings } from '../../src/core/limits.ts';
+import { defaultSettings, type Limits, type Settings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import { runLoop } from '../../src/engine/run.ts';
-import type { SpoolEnd } from '../../src/ports/spool.ts';
-import type { Holder, Ledger } from '../../src/ports/store.ts';
-import type { Workspace } from '../../src/ports/workspace.ts';
-import { memoryLedger } from '../../src/stores/memory.ts';
+import type { SpoolEnd } from '../../src/ledger/ports-spool-part.ts';
+import type { Holder, Ledger } from '../../src/ledger/ledger.ts';
+import type { Workspace } from '../../src/git/workspace.ts';
+import { memoryLedger } from '../../src/ledger/memory.ts';
 import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';

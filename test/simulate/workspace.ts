@@ -1,5 +1,5 @@
 // A simulated place of work: its files are the set of tasks whose work is there, so that a restore really takes work away.
-import type { Workspace } from '../../src/ports/workspace.ts';
+import type { Workspace } from '../../src/git/workspace.ts';
 import type { Random } from './random.ts';
 
 export interface SimulatedPlace {

@@ -17,11 +17,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { prd } from '../../src/formats/prd.ts';
-import type { FormatOptions } from '../../src/ports/source.ts';
-import { type FileAccess, fileSource } from '../../src/sources/file.ts';
-import { replaceFile } from '../../src/sources/replace-file.ts';
-import { readText } from '../../src/sources/text-file.ts';
+import { prd } from '../../src/documents/formats/prd.ts';
+import type { FormatOptions } from '../../src/documents/document.ts';
+import { type FileAccess, fileSource } from '../../src/documents/file.ts';
+import { replaceFile } from '../../src/documents/replace-file.ts';
+import { readText } from '../../src/documents/text-file.ts';
 import { sourceContract } from '../contracts/source.ts';
 
 const story = (id: string) => ({ id, title: 'T', description: 'D', criteria: ['C'], passes: false });

@@ -3,8 +3,8 @@ import { chmod, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replaceFile } from '../../src/sources/replace-file.ts';
-import { identify } from '../../src/sources/text-file.ts';
+import { replaceFile } from '../../src/documents/replace-file.ts';
+import { identify } from '../../src/documents/text-file.ts';
 import { asOrdinaryUser } from './ordinary-user.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readText } from '../../src/sources/text-file.ts';
+import { readText } from '../../src/documents/text-file.ts';
 import { asOrdinaryUser } from './ordinary-user.ts';
 
 let folder: string;

@@ -1,6 +1,6 @@
 // The ledger in memory keeps the contract of all ledgers.
 import { describe, expect, it } from 'vitest';
-import { memoryLedger } from '../../src/stores/memory.ts';
+import { memoryLedger } from '../../src/ledger/memory.ts';
 import { guidance, type LedgerUnderTest, storeContract, type World } from '../contracts/store.ts';
 
 const silentHolders = 'memory does not outlive its boot';

@@ -1,5 +1,5 @@
 // The schema of a version that does not exist yet, to try migrations on.
-import { currentSchema, type Schema } from '../../src/stores/sqlite/schema.ts';
+import { currentSchema, type Schema } from '../../src/ledger/sqlite/schema.ts';
 
 export const nextSchema: Schema = {
   version: currentSchema.version + 1,

@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ledger } from '../../src/ports/store.ts';
-import { type Opened, openSqliteLedger, type SqliteLedgerOptions } from '../../src/stores/sqlite.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { type Opened, openSqliteLedger, type SqliteLedgerOptions } from '../../src/ledger/sqlite.ts';
 import { boot } from '../contracts/store.ts';
 
 export interface Scratch {

@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StoreFailure } from '../../src/ports/store.ts';
-import { lostCommits } from '../../src/stores/sqlite/file.ts';
+import type { StoreFailure } from '../../src/ledger/ledger.ts';
+import { lostCommits } from '../../src/ledger/sqlite/files.ts';
 import { guidance, holderOf, leaseOf, loopStarted } from '../contracts/store.ts';
 import { inScratch, open, opened } from './scratch.ts';
 

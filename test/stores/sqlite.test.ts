@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Ledger } from '../../src/ports/store.ts';
-import { walBytes } from '../../src/stores/sqlite/file.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { walBytes } from '../../src/ledger/sqlite/files.ts';
 import { guidance, holderOf, leaseOf, loopStarted, storeContract } from '../contracts/store.ts';
 import { inScratch, open, opened } from './scratch.ts';
 

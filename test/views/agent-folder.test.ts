@@ -1,9 +1,9 @@
 // Proves the files of `.agent`: the seed's metrics by name and value, why iterations started, and a log that stays small.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, type State } from '../../src/core/state.ts';
-import { AgentFolderView } from '../../src/views/agent-folder.ts';
+import { AgentFolderView } from '../../src/modes/prompt/agent-folder.ts';
 import { failed, hour, Story, says, spec, t0 } from '../core/given.ts';
 
 function shown(events: readonly Event[]): { readonly files: Readonly<Record<string, string | null>>; state: State } {

@@ -1,8 +1,8 @@
 // Proves the record of a checkpoint: the seed's fields, whose word each list is, its bounds, and that only its hash makes it one.
 import { describe, expect, it } from 'vitest';
-import { makeRedactor, redactDeep } from '../../src/core/redact.ts';
+import { makeRedactor, redactDeep } from '../../src/secrets/redactor.ts';
 import type { State } from '../../src/core/state.ts';
-import { type CheckpointRecord, checkpointRecord, recordText, verifyRecord } from '../../src/views/checkpoint.ts';
+import { type CheckpointRecord, checkpointRecord, recordText, verifyRecord } from '../../src/views/checkpoint-record.ts';
 import type { CheckpointFacts } from '../../src/views/checkpoint-items.ts';
 import { claims, Story, says, spec, t0, usd } from '../core/given.ts';
 

@@ -1,6 +1,6 @@
 // Proves the account of a loop: as JSON for programs and as Markdown for people, both saying what was proven.
 import { expect, it } from 'vitest';
-import { isoTime } from '../../src/core/format.ts';
+import { isoTime } from '../../src/text/format.ts';
 import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
 import { claims, failed, only, Story, says, spec, t0, usd } from '../core/given.ts';
 

@@ -1,7 +1,7 @@
 // Seed 000's own example of a LoopStatus, made from a ledger that went so; and what goal mode shows of its items.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { defaultSettings } from '../../src/core/limits.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { initialState } from '../../src/core/state.ts';
 import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
 import { type LoopStatus, StatusView } from '../../src/views/status.ts';

@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve.ts';
-import { isoTime } from '../../src/core/format.ts';
-import { defaultSettings, type Limits } from '../../src/core/limits.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
+import { isoTime } from '../../src/text/format.ts';
+import { defaultSettings, type Limits } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
-import { brokenPlanFile, VaultView } from '../../src/views/vault.ts';
-import { dashboard } from '../../src/views/vault-dashboard.ts';
-import { vaultRootOf } from '../../src/views/vault-paths.ts';
+import { brokenPlanFile, VaultView } from '../../src/modes/plan/views/files.ts';
+import { dashboard } from '../../src/modes/plan/views/dashboard.ts';
+import { vaultRootOf } from '../../src/modes/plan/views/paths.ts';
 import { spec, t0 } from '../core/given.ts';
 
 const id = 'plan_client_onboarding_001';

@@ -26,6 +26,6 @@ describe('the source', () => {
     const starting = files.filter(file =>
       /['"`]git['"`]\s*,\s*(\[|args|settings)|command: ['"`]git['"`]/.test(readFileSync(file, 'utf8')),
     );
-    expect(starting).toEqual(['src/workspaces/git/call.ts']);
+    expect(starting).toEqual(['src/git/call.ts']);
   });
 });

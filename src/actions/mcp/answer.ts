@@ -1,7 +1,7 @@
 // What a tool's answer says as text: bounded and clean, so that 10 MB of it break neither the memory nor the ledger (F63).
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { stripControls, takeCharacters } from '../../core/text.ts';
-import { fieldsOf, textOf } from '../../process/fields.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import { fieldsOf, textOf } from '../../text/fields.ts';
 
 const messageCharsMax = 100_000;
 

@@ -1,8 +1,8 @@
 // Checks a plan's parameters against the tool's own schema before anything leaves us, and gives the tool our key.
 import { Script } from 'node:vm';
 import type { Tool } from '@modelcontextprotocol/client';
-import { takeCharacters } from '../../core/text.ts';
-import { isFields } from '../../process/fields.ts';
+import { takeCharacters } from '../../text/text.ts';
+import { isFields } from '../../text/fields.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // What the two ways to an MCP server have in common, and everything that can break a talk with one.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { FailureKind } from '../../core/failure.ts';
-import type { Activity } from '../../ports/performer.ts';
+import type { Activity } from '../../agents/performer.ts';
 
 /** Why a talk was broken off before it had come to its end. */
 export type Break =

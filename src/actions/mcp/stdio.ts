@@ -1,10 +1,10 @@
 // An MCP server as a contained child: the SDK's own stdio transport leaves its descendants alive and adds variables.
 import type { Transport } from '@modelcontextprotocol/client';
-import { stripControls } from '../../core/text.ts';
-import type { StdioServer } from '../../ports/mcp-server.ts';
-import { openFeed } from '../../process/feed.ts';
-import { type ProcessExit, type ProcessOrder, runProcess } from '../../process/spawn.ts';
-import { tailOf } from '../../process/tail.ts';
+import { stripControls } from '../../text/text.ts';
+import type { StdioServer } from './server.ts';
+import { openFeed } from '../../processes/feed.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
+import { tailOf } from '../../processes/tail.ts';
 import { answerBytesMax, type Break, type Connection, type Hearing } from './connection.ts';
 import { openWire } from './wire.ts';
 

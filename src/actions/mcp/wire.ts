@@ -1,6 +1,6 @@
 // Cuts what a stdio server writes into messages; noise on its stdout is borne with, an answer that is damaged is told.
-import { isFields } from '../../process/fields.ts';
-import { cutMarker } from '../../process/text.ts';
+import { isFields } from '../../text/fields.ts';
+import { cutMarker } from '../../processes/text.ts';
 import { answerBytesMax, tooLarge } from './connection.ts';
 
 export interface WireOrder {

@@ -1,6 +1,6 @@
 // Turns what an ACP session lets us hear into the activities of a performer.
-import type { Heard, PriceBook, StreamProblem } from '../../ports/agent.ts';
-import type { Activity, Note } from '../../ports/performer.ts';
+import type { Heard, PriceBook, StreamProblem } from '../agent.ts';
+import type { Activity, Note } from '../performer.ts';
 import { listenToSession } from './listening.ts';
 import { openAccount } from './usage.ts';
 

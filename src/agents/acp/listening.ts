@@ -1,7 +1,7 @@
 // Understands what an ACP session tells while it works: its words, its tools, its context and its cost.
-import type { Heard, StreamProblem } from '../../ports/agent.ts';
-import { countOf, type Fields, fieldsOf, textOf } from '../../process/fields.ts';
-import { tailOf } from '../../process/tail.ts';
+import type { Heard, StreamProblem } from '../agent.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import { tailOf } from '../../processes/tail.ts';
 import { watchTools } from './tools.ts';
 
 export interface Listening {

@@ -1,7 +1,7 @@
 // Says what went wrong in an ACP session: by the class that the agent names, by a status, and by its words last.
 import type { FailureKind } from '../../core/failure.ts';
-import type { StreamProblem } from '../../ports/agent.ts';
-import { countOf, type Fields, fieldsOf, textOf } from '../../process/fields.ts';
+import type { StreamProblem } from '../agent.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 
 /** `data.errorKind` of claude-agent-acp and `data.codexErrorInfo` of codex-acp. */
 const kinds: Readonly<Record<string, FailureKind>> = {

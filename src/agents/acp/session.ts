@@ -1,6 +1,6 @@
 // Connects to an ACP agent and opens a session: the only place that knows the official SDK, which is loaded when needed.
 import type { Stream } from '@agentclientprotocol/sdk';
-import { type Fields, fieldsOf, listOf, textOf } from '../../process/fields.ts';
+import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { RpcMessage } from './wire.ts';
 
 export interface MessageStream {

@@ -1,7 +1,7 @@
 // Holds the conversation with one ACP agent: opens a session, prompts it, passes notes on, cancels.
-import type { StreamProblem } from '../../ports/agent.ts';
-import type { Note } from '../../ports/performer.ts';
-import { type Fields, fieldsOf } from '../../process/fields.ts';
+import type { StreamProblem } from '../agent.ts';
+import type { Note } from '../performer.ts';
+import { type Fields, fieldsOf } from '../../text/fields.ts';
 import { isCancelled, problemOfError, problemOfStop } from './problem.ts';
 import {
   type Agent,

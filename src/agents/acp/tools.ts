@@ -1,6 +1,6 @@
 // Follows the tools of an ACP session: each is told once, with what it does, and ends with its turn at the latest.
-import type { Heard } from '../../ports/agent.ts';
-import { detailOf, type Fields, textOf } from '../../process/fields.ts';
+import type { Heard } from '../agent.ts';
+import { detailOf, type Fields, textOf } from '../../text/fields.ts';
 
 export interface Tools {
   /** A word about a tool: `tool_call`, `tool_call_update`, or the one in a request for permission. */

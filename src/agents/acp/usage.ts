@@ -1,9 +1,9 @@
 // Adds up what an ACP session used: every agent states it in another place, and some not at all.
 import type { Usage } from '../../core/event.ts';
-import type { Heard, PriceBook, Tokens } from '../../ports/agent.ts';
-import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../process/fields.ts';
-import { guessOf, type Turn } from '../../process/guess.ts';
-import { meterOf } from '../../process/metering.ts';
+import type { Heard, PriceBook, Tokens } from '../agent.ts';
+import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import { guessOf, type Turn } from '../guess.ts';
+import { meterOf } from '../usage.ts';
 
 /** Each gives the new totals of the session, undefined when they did not change. */
 export interface Account {

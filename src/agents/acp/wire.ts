@@ -1,5 +1,5 @@
 // The wire to an ACP agent: cuts its output into JSON-RPC messages and drops what is none, so that nothing ends the talk.
-import type { Oddities } from '../../process/json-lines.ts';
+import type { Oddities } from '../stream.ts';
 
 export interface RpcMessage {
   readonly jsonrpc: '2.0';

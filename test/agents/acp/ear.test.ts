@@ -1,8 +1,8 @@
 // Proves what is heard in the updates of an ACP session.
 import { describe, expect, it } from 'vitest';
 import { openEar } from '../../../src/agents/acp/ear.ts';
-import type { PriceBook } from '../../../src/ports/agent.ts';
-import type { Activity } from '../../../src/ports/performer.ts';
+import type { PriceBook } from '../../../src/agents/agent.ts';
+import type { Activity } from '../../../src/agents/performer.ts';
 
 const prices: PriceBook = { costUsdMicros: () => 1, windowTokens: () => undefined, knows: () => false };
 

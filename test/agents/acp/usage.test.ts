@@ -1,7 +1,7 @@
 // Proves what an ACP session has used and cost, whichever way the agent says it.
 import { describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/agents/acp/usage.ts';
-import type { PriceBook } from '../../../src/ports/agent.ts';
+import type { PriceBook } from '../../../src/agents/agent.ts';
 
 const prices: PriceBook = {
   costUsdMicros: ({ input, output }, model) => (input + output) * (model === 'dear' ? 100 : 1) * (input > 200 ? 2 : 1),

@@ -1,5 +1,5 @@
 // Appends guidance to a loop of a ledger and prints how each append went, one word a line: append.ts PATH LOOP COUNT WHO
-import { openSqliteLedger } from '../../../src/stores/sqlite.ts';
+import { openSqliteLedger } from '../../../src/ledger/sqlite.ts';
 
 const [path, loop, count, who] = process.argv.slice(2) as [string, string, string, string];
 const tell = (line: string): boolean => process.stdout.write(`${line}\n`);

@@ -1,6 +1,6 @@
 // Uses up all file descriptors after opening a ledger, then appends and opens a second one: fill-descriptors.ts PATH
 import { openSync } from 'node:fs';
-import { openSqliteLedger } from '../../../src/stores/sqlite.ts';
+import { openSqliteLedger } from '../../../src/ledger/sqlite.ts';
 
 const path = process.argv[2]!;
 const options = { path, version: '1', boot: 'boot', isAlive: () => true, now: Date.now, warn: () => {} };

@@ -1,5 +1,5 @@
 // Opens a ledger with the schema that has one more migration and prints the outcome: migrate.ts PATH
-import { openSqliteLedger } from '../../../src/stores/sqlite.ts';
+import { openSqliteLedger } from '../../../src/ledger/sqlite.ts';
 import { nextSchema } from '../next-schema.ts';
 
 const path = process.argv[2]!;

@@ -108,7 +108,7 @@ describe('which agent works', () => {
       const agents = ((await place.json(['agents', 'list', '--json'])) as { agents: { name: string; proof: string }[] })
         .agents;
       const { name } = agents.find(one => one.proof === 'documented') ?? { name: '' };
-      const { program } = (await import(`../../../src/agents/${name}.ts`))[name] as { program: string };
+      const { program } = (await import(`../../../src/agents/cli/${name}.ts`))[name] as { program: string };
       place.install(program, '#!/bin/sh\nexit 1\n');
       const dry = await place.ralph(['run', '--agent', name, '--dry-run'], { env: place.path });
       expect(flat(dry.stdout)).toContain(`${name}: built from its manual, never run by us`);

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { commands } from '../../../src/surfaces/cli/commands.ts';
-import { runProgram } from '../../../src/surfaces/cli/program.ts';
+import { commands } from '../../../src/cli/command-table.ts';
+import { runProgram } from '../../../src/cli/program.ts';
 import { claims, inScratch, prd, refused, runScript, type Scratch, scratch, scripted } from './kit.ts';
 
 /** One finished loop that all reading commands look at: a lie caught by the check, then the truth; the second is closed. */

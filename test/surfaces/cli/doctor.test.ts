@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { confinementKind } from '../../../src/process/confine.ts';
+import { confinementKind } from '../../../src/processes/confine.ts';
 import { claims, inScratch, isInstalled, prd, runScript, type Scratch, scripted } from './kit.ts';
 
 interface Finding {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { confinementKind } from '../../../src/process/confine.ts';
+import { confinementKind } from '../../../src/processes/confine.ts';
 import { inScratch, pinnedNode, type Scratch } from './kit.ts';
 
 const plan = (id: string): string => `---

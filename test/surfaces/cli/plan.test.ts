@@ -2,14 +2,14 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/core/errors.ts';
-import type { Context, Flags } from '../../../src/surfaces/cli/context.ts';
-import { type Ask, askAndApprove } from '../../../src/surfaces/cli/plan-approve.ts';
-import { planCommands } from '../../../src/surfaces/cli/plan-commands.ts';
-import { execute as lint } from '../../../src/surfaces/cli/plan-lint.ts';
-import { planCase, typedPlan } from '../../../src/surfaces/cli/plan-place.ts';
-import { runPlan } from '../../../src/surfaces/cli/plan-run.ts';
-import { execute as show } from '../../../src/surfaces/cli/plan-show.ts';
+import { UsageError } from '../../../src/text/errors.ts';
+import type { Context, Flags } from '../../../src/cli/context.ts';
+import { type Ask, askAndApprove } from '../../../src/modes/plan/commands/approve.ts';
+import { planCommands } from '../../../src/cli/plan-commands.ts';
+import { execute as lint } from '../../../src/modes/plan/commands/lint.ts';
+import { planCase, typedPlan } from '../../../src/modes/plan/commands/plan-place.ts';
+import { runPlan } from '../../../src/modes/plan/commands/run.ts';
+import { execute as show } from '../../../src/modes/plan/commands/show.ts';
 import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
 
 let place: VaultPlace;
@@ -163,7 +163,7 @@ describe('one plan, one loop', () => {
   it('given --new, or somebody who runs a copy of it, then nothing is begun', async () => {
     await begun();
     await expect(run('plan_a', { new: true })).rejects.toThrow('no plan runs twice');
-    const { freshHolder } = await import('../../../src/app.ts');
+    const { freshHolder } = await import('../../../src/app/app.ts');
     await place.ledger.store.lease('plan:plan_a', await freshHolder());
     expect(await run('plan_a')).toBe(9);
     expect(place.effects).toEqual([]);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { confinementKind } from '../../../src/process/confine.ts';
+import { confinementKind } from '../../../src/processes/confine.ts';
 import { eventsOf, eventually, isInstalled, type Live, type Scratch } from './kit.ts';
 import { git, loopOf } from './repository.ts';
 import { fakeClaude, inWorkshop } from './workshop.ts';

@@ -1,6 +1,6 @@
 // Proves how sentences stand on a terminal: broken between words and set in, and untouched wherever nobody looks.
 import { describe, expect, it } from 'vitest';
-import { folded } from '../../../src/surfaces/cli/style.ts';
+import { folded } from '../../../src/cli/terminal.ts';
 
 const terminal = { isTTY: true, columns: 40 };
 const sentence = 'Done: 1/1 tasks done, 1 iteration, $0.00, verified: false';

@@ -2,14 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLedger } from '../../../src/app.ts';
-import type { Context } from '../../../src/surfaces/cli/context.ts';
-import { execute as add } from '../../../src/surfaces/cli/task-add.ts';
-import { retry, skip } from '../../../src/surfaces/cli/task-change.ts';
-import { execute as exportTasks } from '../../../src/surfaces/cli/task-export.ts';
-import { execute as importTasks } from '../../../src/surfaces/cli/task-import.ts';
-import { execute as list } from '../../../src/surfaces/cli/task-list.ts';
-import { execute as show } from '../../../src/surfaces/cli/task-show.ts';
+import { openLedger } from '../../../src/app/app.ts';
+import type { Context } from '../../../src/cli/context.ts';
+import { execute as add } from '../../../src/cli/commands/task-add.ts';
+import { retry, skip } from '../../../src/cli/commands/task-change.ts';
+import { execute as exportTasks } from '../../../src/cli/commands/task-export.ts';
+import { execute as importTasks } from '../../../src/cli/commands/task-import.ts';
+import { execute as list } from '../../../src/cli/commands/task-list.ts';
+import { execute as show } from '../../../src/cli/commands/task-show.ts';
 import { claims, prd, runScript, type Scratch, scratch, scripted } from './kit.ts';
 
 type Flags = Readonly<Record<string, unknown>>;

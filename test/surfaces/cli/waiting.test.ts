@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/core/event.ts';
 import { initialState, type LiveIteration, type State } from '../../../src/core/state.ts';
 import { addTasks, emptyTable } from '../../../src/core/task.ts';
-import { liveLine, waitWords } from '../../../src/surfaces/cli/live.ts';
-import { becameOf } from '../../../src/surfaces/cli/tell.ts';
+import { liveLine, waitWords } from '../../../src/cli/live.ts';
+import { becameOf } from '../../../src/cli/commands/tell.ts';
 import { settings, spec } from '../../core/given.ts';
 
 const now = Date.parse('2026-11-15T13:53:00Z');

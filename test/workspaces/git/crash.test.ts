@@ -5,10 +5,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFi
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LookLimits, limitsByDefault } from '../../../src/workspaces/git/look.ts';
-import { openPrivate } from '../../../src/workspaces/git/private.ts';
-import { save } from '../../../src/workspaces/git/save.ts';
-import type { GitWorkspace } from '../../../src/workspaces/git.ts';
+import { type LookLimits, limitsByDefault } from '../../../src/git/checkpoints/scan.ts';
+import { openPrivate } from '../../../src/git/private.ts';
+import { save } from '../../../src/git/checkpoints/write-checkpoint.ts';
+import type { GitWorkspace } from '../../../src/git/git.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;
@@ -177,8 +177,8 @@ describe('F07: killed in the middle of a restore', () => {
   /** Restores, and kills itself as soon as this file is there. */
   const program = (to: string, base: string, now: string, file: string) => `
     import { existsSync } from 'node:fs';
-    import { gitWorkspace } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../../src/workspaces/git.ts')).href)};
-    import { openRepository } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../../src/workspaces/git/repository.ts')).href)};
+    import { gitWorkspace } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../../src/git/git.ts')).href)};
+    import { openRepository } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../../src/git/repository.ts')).href)};
     const directory = ${JSON.stringify(repo.top)};
     const { repository } = await openRepository({ directory, environment: ${JSON.stringify(repo.environment)} });
     const workspace = gitWorkspace({ loop: 'loop-1', repository, directory, folder: ${JSON.stringify(repo.folder)} });

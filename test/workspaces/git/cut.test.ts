@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { commitProgress } from '../../../src/workspaces/git/commit.ts';
-import { makeWorktree } from '../../../src/workspaces/git/worktree.ts';
+import { commitProgress } from '../../../src/git/commits/commit.ts';
+import { makeWorktree } from '../../../src/git/worktree.ts';
 import { again, good, orderOf, type Parallel, parallel } from './parallel.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
@@ -13,7 +13,7 @@ const stage = vi.hoisted(() => ({
   call: undefined as ((real: Call, ...rest: Parameters<Call>) => Promise<unknown>) | undefined,
 }));
 
-vi.mock('../../../src/workspaces/git/call.ts', async importOriginal => {
+vi.mock('../../../src/git/call.ts', async importOriginal => {
   const real = (await importOriginal()) as { git: Call };
   const git: Call = (...args) => (stage.call === undefined ? real.git(...args) : stage.call(real.git, ...args));
   return { ...real, git };

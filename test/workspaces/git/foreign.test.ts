@@ -2,7 +2,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { GitWorkspace } from '../../../src/workspaces/git.ts';
+import type { GitWorkspace } from '../../../src/git/git.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forkDirectory, safeName } from '../../../src/workspaces/git/fork.ts';
-import { openForks } from '../../../src/workspaces/git/merge.ts';
+import { forkDirectory, safeName } from '../../../src/git/forks/fork.ts';
+import { openForks } from '../../../src/git/forks/merge.ts';
 import { good, orderOf, parallel } from './parallel.ts';
 
 describe('a fork', () => {

@@ -1,6 +1,6 @@
 // What lies between checkpoints can be listed, counted, shown and read, whatever the tree says about itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { GitWorkspace } from '../../../src/workspaces/git.ts';
+import type { GitWorkspace } from '../../../src/git/git.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

@@ -1,6 +1,6 @@
 // What git ignored when the loop began stays out of checkpoints and out of the way of restores, whatever becomes of the rules.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { GitWorkspace } from '../../../src/workspaces/git.ts';
+import type { GitWorkspace } from '../../../src/git/git.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { openRepository, type Repository } from '../../../src/workspaces/git/repository.ts';
+import { openRepository, type Repository } from '../../../src/git/repository.ts';
 
 const folders: string[] = [];
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorktree, removeWorktree } from '../../../src/workspaces/git/worktree.ts';
+import { makeWorktree, removeWorktree } from '../../../src/git/worktree.ts';
 import { good } from './parallel.ts';
 import { type Scratch, scratch } from './scratch.ts';
 

@@ -1,0 +1,218 @@
+// Any agent that speaks the Agent Client Protocol (ACP) on its stdin and stdout as a performer.
+import type { PriceBook, StreamProblem, Verdict } from '../agent.ts';
+import type { Activity, Assignment, Performer } from '../performer.ts';
+import { usualTimers } from '../driver.ts';
+import { failureOf } from '../failures.ts';
+import { inWords } from '../conversation.ts';
+import { openFeed } from '../../processes/feed.ts';
+import { openQueue, type Queue } from '../../processes/queue.ts';
+import { type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
+import { tailOf } from '../../processes/tail.ts';
+import type { Timers } from '../../processes/timers.ts';
+import { wholePrompt } from '../whole-prompt.ts';
+import { openEar } from './ear.ts';
+import { endingOf, type Wound } from './ending.ts';
+import { beginTalk, type Talk, type TalkEnd } from './talk.ts';
+import { openWire } from './wire.ts';
+
+export interface AcpAgentOptions {
+  readonly name: string;
+  /** The program and its arguments, already split. */
+  readonly command: readonly [string, ...string[]];
+  /** All of it: nothing of our own environment is added. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly model?: string;
+  readonly prices: PriceBook;
+  /** How every request for a permission is answered. */
+  readonly permission: 'allow' | 'deny';
+  /** Instead of some of `usualTimers`. */
+  readonly timers?: Partial<Timers>;
+  readonly limits?: ProcessOrder['limits'];
+  readonly confinement?: ProcessOrder['confinement'];
+  /** How long it may take from TERM to its end. */
+  readonly graceMs?: number;
+  /** How long a cancelled turn may take to say so before it is ended by signals. */
+  readonly cancelMs?: number;
+}
+
+export function acpAgent(options: AcpAgentOptions): Performer {
+  return {
+    name: options.name,
+    can: { steer: true, resume: false, interactive: false, usage: true },
+    perform: (assignment, stop) => perform(options, assignment, stop),
+  };
+}
+
+const cancelMsUsual = 5_000;
+const lineBytesMax = 8_000_000; // a request for a permission may hold a whole file twice, and is lost when it is cut
+const queuedCharsMax = 262_144;
+const activityWeight = 256;
+const errorsCharsMax = 4_000;
+const unreadBytesMax = 8_000_000; // an answer has some hundred bytes, and takes five times its size while it waits
+const deaf: StreamProblem = { kind: 'process', text: 'it asks without end and reads no answer' };
+
+async function* perform(
+  options: AcpAgentOptions,
+  assignment: Assignment,
+  stop: AbortSignal,
+): AsyncGenerator<Activity, void, void> {
+  const queue = openQueue<Activity>(queuedCharsMax);
+  const life = begin(options, assignment, stop, activity => {
+    queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
+  });
+  const pumping = pump(life, queue);
+  try {
+    for (let activity = await queue.take(); activity !== undefined; activity = await queue.take()) yield activity;
+  } finally {
+    queue.close(); // nobody listens any more, so nothing may wait for it
+    life.abandon();
+    await pumping;
+  }
+}
+
+async function pump(life: Life, queue: Queue<Activity>): Promise<void> {
+  try {
+    for await (const event of runProcess(life.order)) {
+      await life.hear(event);
+      if (queue.isFull) await queue.room();
+    }
+  } catch (error) {
+    const detail = `the adapter of ACP agents failed: ${(error as Error).message}`;
+    queue.push({ type: 'ended', message: '', failure: { kind: 'unknown', detail } }, 0);
+  } finally {
+    queue.close();
+  }
+}
+
+interface Life {
+  readonly order: ProcessOrder;
+  hear(event: ProcessEvent): Promise<void>;
+  abandon(): void;
+}
+
+function begin(
+  options: AcpAgentOptions,
+  assignment: Assignment,
+  stop: AbortSignal,
+  tell: (activity: Activity) => void,
+): Life {
+  const feed = openFeed();
+  const errors = tailOf(errorsCharsMax);
+  const ear = openEar(options.prices, tell, feed.busy);
+  const complain = (text: string): void => {
+    errors.add(text);
+    tell({ type: 'text', text, channel: 'errors' });
+  };
+  const wire = openWire({ write: feed.write, onUpdate: ear.update, onNoise: line => errors.add(`${line}\n`) });
+  const ending = endingOf(stop, assignment.timeMsMax, options.cancelMs ?? cancelMsUsual);
+  let talk: Talk | undefined;
+
+  function start(): void {
+    talk = beginTalk({
+      stream: wire,
+      prompt: wholePrompt(assignment),
+      directory: assignment.directory,
+      model: options.model,
+      permission: options.permission,
+      onSession: ear.session,
+      onPermission: ear.permission,
+      onTurnBegan: ear.turnBegan,
+      onTurnEnded: ear.turnEnded,
+      onRemark: text => complain(`[ralph] ${text}\n`),
+    });
+    assignment.notes?.listen(talk.note);
+    ending.watch(talk, () => {
+      feed.end();
+      feed.finished();
+    });
+  }
+
+  async function end(exit: ProcessExit): Promise<void> {
+    wire.close();
+    const talked = await talk?.over;
+    ear.lineEnd();
+    const odd = inWords(wire.oddities);
+    if (odd !== '') tell({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
+    tell(endedBy(options, assignment, exit, ending.over(), verdictOf(talked, ear.message()), errors.text()));
+  }
+
+  function listen(text: string): void {
+    wire.push(text);
+    if (feed.unreadBytes() > unreadBytesMax) ending.giveUp(wire.close);
+  }
+
+  return {
+    order: {
+      ...orderOf(options, assignment),
+      feed,
+      stop: ending.halt,
+      onSilence: () => talk?.nudge() === true,
+    },
+    abandon: ending.abandon,
+    async hear(event) {
+      if (event.type === 'exited') await end(event);
+      else if (event.type === 'started') {
+        tell({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
+        start();
+      } else if (event.channel === 'output') listen(event.text);
+      else complain(event.text);
+    },
+  };
+}
+
+function timersOf(options: AcpAgentOptions): typeof usualTimers & Timers {
+  return { ...usualTimers, ...options.timers } as typeof usualTimers;
+}
+
+function orderOf(options: AcpAgentOptions, assignment: Assignment): Omit<ProcessOrder, 'stop'> {
+  const [command, ...args] = options.command;
+  return {
+    command,
+    args,
+    directory: assignment.directory,
+    environment: {
+      ...options.environment,
+      ...assignment.environment,
+      RALPH_LOOP: assignment.loop,
+      RALPH_TASK: assignment.task,
+      RALPH_ITERATION: String(assignment.iteration),
+    },
+    input: '',
+    // Its time is kept by `endingOf`, which cancels first; this is for an agent on which that is lost.
+    timeMsMax: assignment.timeMsMax + (options.cancelMs ?? cancelMsUsual),
+    timers: timersOf(options),
+    limits: options.limits,
+    confinement: options.confinement,
+    graceMs: options.graceMs,
+    lineBytesMax,
+  };
+}
+
+function verdictOf(talked: TalkEnd | undefined, message: string): Verdict {
+  if (talked?.type === 'failed') return { message, finished: true, problem: talked.problem };
+  return { message, finished: talked?.type === 'answered' };
+}
+
+function endedBy(
+  options: AcpAgentOptions,
+  assignment: Assignment,
+  exit: ProcessExit,
+  wound: Wound,
+  verdict: Verdict,
+  errors: string,
+): Activity {
+  const { message } = verdict;
+  const { silenceMs, firstByteMs } = timersOf(options);
+  const failure = failureOf({
+    exit: wound === 'time' ? { ...exit, timedOut: true, cause: 'time' } : exit,
+    verdict: wound === undefined ? verdict : { message, finished: false, problem: wound === 'deaf' ? deaf : undefined },
+    isPlain: false,
+    stopped: wound === 'stop',
+    errors,
+    silenceMs,
+    firstByteMs,
+    timeMsMax: assignment.timeMsMax,
+    nowMs: Date.now(),
+  });
+  return { type: 'ended', message, reaped: exit.reaped, failure };
+}

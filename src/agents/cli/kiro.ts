@@ -1,0 +1,26 @@
+// Kiro's CLI, by its manual and by what its users report: plain text out, and an exit code 0 that may mean no login.
+import type { AgentCli } from '../agent.ts';
+import { chatLaunch, plainAnswer } from '../plain-answer.ts';
+import { networkVariables } from '../provider-variables.ts';
+
+/**
+ * Manual: kiro.dev/docs/cli/headless and /reference/exit-codes. It reads stdin only when there is no prompt among the
+ * arguments (kirodotdev/Kiro#10069) and colours its output in a pipe too (#8352).
+ */
+export const kiro: AgentCli = {
+  name: 'kiro',
+  program: 'kiro-cli',
+  proof: 'documented',
+  can: { steer: false, resume: false, interactive: true, usage: false },
+  environment: [...networkVariables, 'KIRO_API_KEY'],
+  fixed: { KIRO_DISABLE_TELEMETRY: '1', Q_DISABLE_TELEMETRY: '1', KIRO_NO_AUTO_UPDATE: '1' },
+  login: {
+    variables: ['KIRO_API_KEY'],
+    files: [], // its login is a row of a database that is there without one too
+    command: 'kiro-cli login',
+    missing: ['Authentication failed', 'error: You are not logged in', 'You are not logged in'],
+  },
+  launch: chatLaunch,
+  reader: () =>
+    plainAnswer([{ start: 'authentication failed', kind: 'auth' }, { start: 'kiro is having trouble responding' }]),
+};

@@ -1,0 +1,265 @@
+// One run of an agent CLI as activities: what it says is understood as it comes, what we say reaches it at any time.
+import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader, Verdict } from './agent.ts';
+import type { Activity, Notes } from './performer.ts';
+import { failureOf, plausibleReset, type RunSeen } from './failures.ts';
+import { openFeed } from '../processes/feed.ts';
+import { type Oddities, readJsonLines } from './stream.ts';
+import { openQueue } from '../processes/queue.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { openSpending } from './spending.ts';
+import { steer } from './steer.ts';
+import type { OutputEvent } from '../processes/streams.ts';
+import { tailOf } from '../processes/tail.ts';
+import type { Timers } from '../processes/timers.ts';
+
+export interface Conversation {
+  readonly cli: AgentCli;
+  readonly launchOrder: LaunchOrder;
+  readonly process: Omit<ProcessOrder, 'feed' | 'stop' | 'onSilence' | 'lineBytesMax'>;
+  readonly timers: Required<Omit<Timers, 'nudgedMs'>>;
+  readonly stop: AbortSignal;
+  readonly notes?: Notes;
+  readonly prices: PriceBook;
+  readonly interruptMs: number;
+  readonly now: () => number;
+}
+
+export interface Talk {
+  /** Undefined after `ended`. */
+  take(): Promise<Activity | undefined>;
+  /** Ends it when it still runs; resolves when nothing of it is alive. */
+  leave(): Promise<void>;
+}
+
+const lineBytesMax = 1_000_000;
+const messageCharsMax = 1_000_000;
+const errorCharsMax = 4_000;
+const queuedCharsMax = 262_144;
+const activityWeight = 256;
+const wordsCharsMax = 8_192; // many small words that lived longer would make the collector let the heap grow
+
+export function converse(order: Conversation): Talk {
+  const queue = openQueue<Activity>(queuedCharsMax);
+  const halting = new AbortController();
+  const feed = openFeed();
+  const push = (activity: Activity): void =>
+    queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
+  const hearing = hearingOf(order, push, feed.busy);
+  const helm = steer({
+    feed,
+    steering: order.cli.steering,
+    notes: order.notes,
+    stop: order.stop,
+    halt: () => halting.abort(),
+    told: note => push({ type: 'told', note }),
+    interruptMs: order.interruptMs,
+    failedMs: order.timers.afterResultMs,
+  });
+  let hasLeft = false;
+
+  async function run(): Promise<void> {
+    const onSilence = (): boolean => helm.nudge();
+    const events = runProcess({ ...order.process, feed, stop: halting.signal, onSilence, lineBytesMax });
+    for await (const event of events) {
+      if (event.type === 'started') {
+        push({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
+        helm.started();
+      } else if (event.type === 'exited') hearing.exited(event, helm.hadSucceeded());
+      else {
+        const { finished, problem } = hearing.said(event);
+        if (finished) helm.finished(problem !== undefined);
+        else helm.resumed(hearing.isBusy());
+      }
+      if (queue.isFull) await queue.room();
+      if (hasLeft) return;
+    }
+  }
+
+  const over = run()
+    .catch((error: Error) => {
+      const detail = `the adapter of ${order.cli.name} failed: ${error.message}`;
+      push({ type: 'ended', message: '', failure: { kind: 'unknown', detail } });
+    })
+    .finally(() => {
+      helm.release();
+      queue.close();
+    });
+
+  return {
+    take: () => queue.take(),
+    async leave() {
+      hasLeft = true;
+      queue.close();
+      halting.abort();
+      await over;
+    },
+  };
+}
+
+interface Hearing {
+  /** Says what is known of how it goes after that. */
+  said(event: OutputEvent): Verdict;
+  exited(exit: ProcessExit, hadSucceeded: boolean): void;
+  isBusy(): boolean;
+}
+
+/** Makes activities of what a process says. */
+function hearingOf(order: Conversation, push: (activity: Activity) => void, busy: (isBusy: boolean) => void): Hearing {
+  const reader = order.cli.reader(order.launchOrder);
+  const ear = listen(order, reader, push, busy);
+  const strayWords = tailOf(errorCharsMax);
+  const lines = readJsonLines(reader, lineBytesMax, ear.hear, line => strayWords.add(`${line}\n`));
+  const errors = tailOf(errorCharsMax);
+  const complaints = reader.complains && wholeLines(line => reader.complains?.(line));
+
+  return {
+    isBusy: ear.isBusy,
+    said({ text, channel }) {
+      if (channel === 'errors') {
+        errors.add(text);
+        push({ type: 'text', text, channel });
+        complaints?.(text);
+      } else {
+        lines.push(text);
+        ear.pause();
+      }
+      return reader.verdict();
+    },
+    exited(exit, hadSucceeded) {
+      lines.end();
+      ear.end();
+      const odd = inWords(lines.oddities);
+      if (odd !== '') push({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
+      const seen = { errors: errors.text(), odd: strayWords.text(), hadSucceeded };
+      push(ended(order, reader, exit, seen, ear.isBusy()));
+    },
+  };
+}
+
+/** Gives whole lines of what comes in pieces; one that never ends is given in parts. */
+function wholeLines(take: (line: string) => void): (text: string) => void {
+  let held = '';
+  return text => {
+    const lines = (held + text).split('\n');
+    held = lines.pop() ?? '';
+    if (held.length > errorCharsMax) {
+      lines.push(held);
+      held = '';
+    }
+    for (const line of lines) take(line);
+  };
+}
+
+interface Ear {
+  hear(heard: Heard): void;
+  /** All that was said so far is told, without waiting for more. */
+  pause(): void;
+  /** Nothing more will be heard: the last line is ended, and what it used is told whatever the agent said about it. */
+  end(): void;
+  isBusy(): boolean;
+}
+
+export function listen(
+  order: Pick<Conversation, 'cli' | 'prices' | 'launchOrder' | 'now'>,
+  reader: Reader,
+  push: (activity: Activity) => void,
+  busy: (isBusy: boolean) => void,
+): Ear {
+  const spending = openSpending(order, push);
+  let words: string[] = [];
+  let wordsChars = 0;
+  let isLineOpen = false;
+  let toolsOpen = 0;
+  let session = '';
+
+  function pause(): void {
+    if (wordsChars === 0) return;
+    const text = words.join('');
+    isLineOpen = !text.endsWith('\n');
+    push({ type: 'text', text, channel: 'output' });
+    words = [];
+    wordsChars = 0;
+  }
+
+  function tools(change: 1 | -1): void {
+    const before = toolsOpen;
+    toolsOpen = Math.max(0, before + change);
+    if (before === 0 || toolsOpen === 0) busy(toolsOpen > 0 && !reader.verdict().finished);
+  }
+
+  function lineEnd(): void {
+    pause();
+    if (isLineOpen) push({ type: 'text', text: '\n', channel: 'output' });
+    isLineOpen = false;
+  }
+
+  function end(): void {
+    lineEnd();
+    spending.end(reader.verdict().message);
+  }
+
+  function hear(heard: Heard): void {
+    if (heard.type === 'text') {
+      words.push(heard.text);
+      wordsChars += heard.text.length;
+      if (wordsChars > wordsCharsMax) pause();
+      spending.hear(heard);
+      return;
+    }
+    pause();
+    if (heard.type === 'tool') {
+      tools(heard.phase === 'began' ? 1 : -1);
+      if (heard.phase === 'ended') return;
+      spending.hear(heard);
+      lineEnd();
+      push({ type: 'tool', name: heard.name, detail: heard.detail });
+    } else if (heard.type === 'usage' || heard.type === 'context') spending.hear(heard);
+    else if (heard.type === 'session') {
+      if (heard.id !== session && heard.id !== '') push({ type: 'session', id: heard.id });
+      session = heard.id;
+    } else {
+      const resetAtMs = plausibleReset(heard.resetAtMs, order.now());
+      if (resetAtMs !== undefined) push({ type: 'limit', resetAtMs, detail: heard.detail });
+    }
+  }
+
+  return { hear, pause, end, isBusy: () => toolsOpen > 0 };
+}
+
+function ended(
+  order: Conversation,
+  reader: Reader,
+  exit: ProcessExit,
+  seen: Pick<RunSeen, 'errors' | 'odd' | 'hadSucceeded'>,
+  isBusy: boolean,
+): Extract<Activity, { type: 'ended' }> {
+  const { timers, process } = order;
+  const verdict = reader.verdict();
+  const message = tailOf(messageCharsMax);
+  message.add(verdict.message);
+  const failure = failureOf({
+    exit,
+    verdict,
+    isPlain: reader.plain !== undefined,
+    stopped: order.stop.aborted,
+    ...seen,
+    loginMissing: order.cli.login.missing ?? [],
+    silenceMs: isBusy ? timers.busySilenceMs : timers.silenceMs,
+    firstByteMs: timers.firstByteMs,
+    timeMsMax: process.timeMsMax,
+    nowMs: order.now(),
+  });
+  return { type: 'ended', message: message.text(), failure, reaped: exit.reaped };
+}
+
+/** One line for all of it: an agent that babbles must not make us babble. */
+export function inWords({ notUnderstood, tooLong, unknownEvents }: Readonly<Oddities>): string {
+  const said: string[] = [];
+  const some = (count: number, one: string, many: string): void => {
+    if (count > 0) said.push(count === 1 ? `1 ${one}` : `${count} ${many}`);
+  };
+  some(notUnderstood, 'line of the agent was not understood', 'lines of the agent were not understood');
+  some(tooLong, 'line was too long', 'lines were too long');
+  some(unknownEvents, 'event is of a kind that is new to us', 'events are of kinds that are new to us');
+  return said.join(', ');
+}

@@ -1,0 +1,179 @@
+// Makes a performer of any agent CLI: starts it, understands its stream, steers it, ends it, and says how it went.
+//
+// An adapter is an AgentCli record (ports/agent.ts) and knows nothing of processes. Two things it should know of this file:
+// a reader that has `plain` belongs to an agent without a last word: it leaves `finished` false, and exit code 0 is its good
+// end; and `verdict()` is asked after every chunk, so a long `message` is best made by a getter.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentCli, Launch, LaunchOrder, PriceBook } from './agent.ts';
+import type { Activity, Assignment, Performer } from './performer.ts';
+import { converse } from './conversation.ts';
+import { performAtTerminal, type RoundOrder } from './interactive.ts';
+import type { ProcessOrder } from '../processes/spawn.ts';
+import type { Timers } from '../processes/timers.ts';
+import { wholePrompt } from './whole-prompt.ts';
+
+export interface CliAgentOptions {
+  /** The performer's name, such as `claude/opus`. */
+  readonly name: string;
+  /** Its path, or a name on the PATH of `environment`. */
+  readonly program: string;
+  /** All that it may see: nothing of our own environment is added but what its adapter sets. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly model?: string;
+  /** The user's own arguments, already split. */
+  readonly args: readonly string[];
+  readonly prices: PriceBook;
+  /** Instead of some of `usualTimers`. */
+  readonly timers?: Partial<Timers>;
+  readonly limits?: ProcessOrder['limits'];
+  readonly confinement?: ProcessOrder['confinement'];
+  /** How long it may take from TERM to its end. */
+  readonly graceMs?: number;
+  /** How long its own interrupt may take before signals are sent. */
+  readonly interruptMs?: number;
+  /** Where the private folder of an iteration is made; the system's folder for such things by default. */
+  readonly folderIn?: string;
+  readonly now?: () => number;
+}
+
+export const usualTimers = {
+  firstByteMs: 120_000,
+  silenceMs: 600_000, // more than a stall of 405 s that is known to pass (F27)
+  busySilenceMs: 1_800_000,
+  afterResultMs: 30_000,
+} as const satisfies Timers;
+
+export function cliAgent(cli: AgentCli, options: CliAgentOptions): Performer {
+  return {
+    name: options.name,
+    can: cli.can,
+    perform: (assignment, stop) => perform(cli, options, assignment, stop),
+  };
+}
+
+async function* perform(
+  cli: AgentCli,
+  options: CliAgentOptions,
+  assignment: Assignment,
+  stop: AbortSignal,
+): AsyncGenerator<Activity, void, void> {
+  if (stop.aborted) return yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'never started' } };
+  const order = launchOrder(cli, options, assignment);
+  const prepared = prepare(cli, order);
+  if (typeof prepared === 'string') {
+    return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: prepared } };
+  }
+  if (order.opening !== undefined) {
+    try {
+      return yield* performAtTerminal(roundOf(cli, options, assignment, prepared), stop);
+    } finally {
+      rmSync(order.folder, { recursive: true, force: true });
+    }
+  }
+  const timers = { ...usualTimers, ...options.timers };
+  const talk = converse({
+    cli,
+    launchOrder: order,
+    stop,
+    timers,
+    prices: options.prices,
+    interruptMs: options.interruptMs ?? 5_000,
+    now: options.now ?? Date.now,
+    notes: assignment.notes,
+    process: {
+      command: options.program,
+      args: prepared.args,
+      directory: assignment.directory,
+      environment: environmentFor(cli, options, assignment, prepared),
+      input: prepared.input,
+      timeMsMax: assignment.timeMsMax,
+      timers,
+      limits: options.limits,
+      confinement: options.confinement,
+      graceMs: options.graceMs,
+    },
+  });
+  try {
+    for (let next = await talk.take(); next !== undefined; next = await talk.take()) yield next;
+  } finally {
+    await talk.leave();
+    rmSync(order.folder, { recursive: true, force: true });
+  }
+}
+
+function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment, launch: Launch): RoundOrder {
+  return {
+    command: options.program,
+    args: launch.args,
+    directory: assignment.directory,
+    environment: environmentFor(cli, options, assignment, launch),
+    timeMsMax: assignment.timeMsMax,
+    doneFile: assignment.doneFile,
+    limits: options.limits,
+    confinement: options.confinement,
+  };
+}
+
+const promptFile = 'prompt.md';
+
+/** Below 128 kB, the system's limit for one argument: some agents take it as one. */
+const systemBytesMax = 100_000;
+
+/** Else it goes before the prompt: at a terminal, too, where the prompt is a file. */
+function takesSystem(cli: AgentCli, { args, environment }: CliAgentOptions, assignment: Assignment): boolean {
+  const { system = '' } = assignment;
+  if (cli.systemBy === undefined || system === '' || assignment.interactive === true) return false;
+  if (Buffer.byteLength(system) > systemBytesMax || system.includes('\0')) return false;
+  return !cli.systemBy.some(word => args.some(argument => argument.includes(word)) || Object.hasOwn(environment, word));
+}
+
+function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assignment): LaunchOrder {
+  const folder = join(options.folderIn ?? tmpdir(), `ralph-${randomUUID()}`);
+  const opening = `Read ${join(folder, promptFile)} and do what it says.`;
+  const { system, prompt } = assignment;
+  const isApart = takesSystem(cli, options, assignment);
+  return {
+    system: isApart ? system : undefined,
+    prompt: isApart ? prompt : wholePrompt(assignment),
+    model: options.model,
+    args: options.args,
+    folder,
+    isRoot: process.getuid?.() === 0,
+    opening: assignment.interactive === true ? opening : undefined,
+  };
+}
+
+/** The folder is made only when something is to lie in it. A text says why it could not be. */
+function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
+  try {
+    const launch = cli.launch(order);
+    const prompt = order.opening === undefined ? {} : { [promptFile]: order.prompt };
+    const files = Object.entries({ ...launch.files, ...prompt });
+    if (files.length > 0) mkdirSync(order.folder, { mode: 0o700 });
+    for (const [name, content] of files) writeFileSync(join(order.folder, name), content, { mode: 0o600, flag: 'wx' });
+    return launch;
+  } catch (error) {
+    rmSync(order.folder, { recursive: true, force: true });
+    return `its files could not be written: ${(error as Error).message}`;
+  }
+}
+
+function environmentFor(
+  cli: AgentCli,
+  options: CliAgentOptions,
+  assignment: Assignment,
+  launch: Launch,
+): Readonly<Record<string, string>> {
+  return {
+    ...options.environment,
+    ...cli.fixed,
+    ...launch.environment,
+    ...assignment.environment,
+    RALPH_LOOP: assignment.loop,
+    RALPH_TASK: assignment.task,
+    RALPH_ITERATION: String(assignment.iteration),
+  };
+}

@@ -1,0 +1,109 @@
+// Says why an agent's run was no success: what its stream says comes first, then what we did to it, then how it ended.
+import { resetMsMax } from '../core/choose.ts';
+import { classifyFailure, type Failure } from '../core/failure.ts';
+import type { StreamProblem, Verdict } from './agent.ts';
+import type { ProcessExit } from '../processes/spawn.ts';
+
+export interface RunSeen {
+  readonly exit: ProcessExit;
+  readonly verdict: Verdict;
+  /** Its output is plain text: it has no last word, and a good exit is its good end. */
+  readonly isPlain: boolean;
+  readonly stopped: boolean;
+  /** Its good last word was there before we stopped it: what we stopped was only its way out. */
+  readonly hadSucceeded?: boolean;
+  /** The end of its stderr. */
+  readonly errors: string;
+  /** The end of what it printed that is no event. */
+  readonly odd?: string;
+  /** How its words begin when it has no login. */
+  readonly loginMissing?: readonly string[];
+  /** How long it was allowed to be silent when it ended. */
+  readonly silenceMs: number;
+  readonly firstByteMs: number;
+  readonly timeMsMax: number;
+  readonly nowMs: number;
+}
+
+const detailCharsMax = 500;
+
+/** Undefined for a success: a good last word, whatever the exit code (AGENT-CLIS, rule 1). */
+export function failureOf(seen: RunSeen): Failure | undefined {
+  const { exit, verdict } = seen;
+  const isGood = verdict.finished && verdict.problem === undefined;
+  if (seen.stopped && !(isGood && seen.hadSucceeded === true)) return { kind: 'stopped', detail: 'stopped by Ralph' };
+  if (exit.spawnError !== undefined) return classifyFailure({ spawnError: exit.spawnError, text: '' });
+  if (isGood) return undefined;
+  if (exit.cause === 'memory' || exit.cause === 'processes') return overLimit(exit.cause);
+  if (verdict.problem) return streamFailure(verdict.problem, exit, seen.nowMs);
+  if (isGoodPlainEnd(seen)) return undefined;
+  return endedByTimer(seen) ?? endedWithoutLogin(seen) ?? endedWithoutResult(exit, seen.errors);
+}
+
+/** Kiro exits with 0 when it has no login: only an answer and the exit code together are a good end. */
+function isGoodPlainEnd({ isPlain, exit, verdict }: RunSeen): boolean {
+  return isPlain && exit.code === 0 && exit.cause === undefined && verdict.message.trim() !== '';
+}
+
+/** B69: a time that has passed, or that nobody lives to see, is no time to wait for. */
+export function plausibleReset(resetAtMs: number | undefined, nowMs: number): number | undefined {
+  const isPlausible = resetAtMs !== undefined && resetAtMs > nowMs && resetAtMs <= nowMs + resetMsMax;
+  return isPlausible ? Math.round(resetAtMs) : undefined;
+}
+
+function overLimit(cause: 'memory' | 'processes'): Failure {
+  const what = cause === 'memory' ? 'more memory' : 'more processes';
+  return { ...classifyFailure({ overLimit: true, text: '' }), detail: `ended because it used ${what} than it may` };
+}
+
+/** The exit code is left out: gemini's is an HTTP status that looks like a signal. */
+function streamFailure(problem: StreamProblem, exit: ProcessExit, nowMs: number): Failure {
+  const { kind, status, text } = problem;
+  const resetAtMs = plausibleReset(problem.resetAtMs, nowMs);
+  const failure = classifyFailure({
+    kind,
+    status,
+    resetAtMs,
+    text: oneLine(text),
+  });
+  const exitCode = exit.stoppedByUs ? undefined : (exit.code ?? undefined);
+  return { ...failure, detail: oneLine(text) || failure.detail, exitCode };
+}
+
+function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunSeen): Failure | undefined {
+  if (exit.cause === 'first-byte') {
+    const failure = classifyFailure({ neverSpoke: true, text: '' });
+    return { ...failure, detail: `no sign of life within ${inWords(firstByteMs)} of its start` };
+  }
+  if (exit.cause === 'silence') {
+    const failure = classifyFailure({ timedOut: true, text: '' });
+    return { ...failure, detail: `stuck: no output for ${inWords(silenceMs)}` };
+  }
+  if (!exit.timedOut) return undefined;
+  return { ...classifyFailure({ timedOut: true, text: '' }), detail: `not finished within ${inWords(timeMsMax)}` };
+}
+
+function endedWithoutLogin({ exit, errors, odd = '', loginMissing = [] }: RunSeen): Failure | undefined {
+  const lines = `${errors}\n${odd}`.split('\n').map(line => line.trim());
+  const line = lines.find(each => loginMissing.some(start => each.startsWith(start)));
+  return line === undefined ? undefined : classifyFailure({ kind: 'auth', exitCode: exit.code, text: oneLine(line) });
+}
+
+function endedWithoutResult(exit: ProcessExit, errors: string): Failure {
+  const failure = classifyFailure({ exitCode: exit.code, signal: exit.signal, text: errors });
+  const isNamed = failure.kind !== 'unknown';
+  return { ...failure, kind: isNamed ? failure.kind : 'process', detail: `ended without a result; ${failure.detail}` };
+}
+
+function oneLine(text: string): string {
+  return text
+    .slice(0, 4 * detailCharsMax)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, detailCharsMax);
+}
+
+function inWords(durationMs: number): string {
+  if (durationMs >= 60_000) return `${Math.round(durationMs / 6_000) / 10} min`;
+  return `${Math.round(durationMs / 100) / 10} s`;
+}

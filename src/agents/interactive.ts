@@ -1,0 +1,119 @@
+// An iteration at the terminal: the agent gets it whole, and a file named done.md, its exit or our stop ends the round.
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { classifyFailure, type Failure } from '../core/failure.ts';
+import { takeCharacters } from '../text/text.ts';
+import type { Activity } from './performer.ts';
+import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { rememberTerminal } from './terminal.ts';
+
+const lookEveryMs = 100;
+const graceMs = 600; // with the look it stays below the second within which the person has the terminal back
+const messageCharsMax = 1_000_000;
+const briefMs = 10_000; // nobody has talked with an agent that is over that soon
+
+export interface RoundOrder extends Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
+  /** Absolute; done.md in `directory` unless told. */
+  readonly doneFile?: string;
+}
+
+/** A message without a word means that the agent left without done.md. */
+const wordless = 'It wrote an empty done.md.';
+
+/** Nothing is read from its screen: its message is what it wrote into done.md, which is then removed. */
+export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): AsyncGenerator<Activity, void, void> {
+  const restore = rememberTerminal();
+  if (restore === undefined) {
+    const failure: Failure = { kind: 'permission', detail: 'an interactive iteration needs a terminal' };
+    return yield { type: 'ended', message: '', failure };
+  }
+  const { doneFile, ...launched } = order;
+  const done = watchFor(doneFile ?? join(order.directory, 'done.md'));
+  const run = runProcess({
+    ...launched,
+    input: '',
+    terminal: true,
+    graceMs,
+    stop: AbortSignal.any([stop, done.written]),
+  });
+  const startedMs = performance.now();
+  let exit: ProcessExit | undefined;
+  let lastedMs = 0;
+  try {
+    for await (const event of run) {
+      if (event.type === 'started') {
+        yield { type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host };
+      } else if (event.type === 'exited') {
+        exit = event;
+        lastedMs = performance.now() - startedMs;
+      }
+    }
+  } finally {
+    done.close();
+    restore();
+  }
+  const message = done.take();
+  const failure = exit === undefined ? undefined : failureOf(exit, message !== undefined, stop.aborted, lastedMs);
+  yield {
+    type: 'ended',
+    message: message ?? '',
+    reaped: exit?.reaped,
+    failure,
+  };
+}
+
+/**
+ * A person's own exit is no failure, whatever its code, unless it comes so soon that the agent failed by itself: without a
+ * login, say. Done.md and our stop are told apart by who was first.
+ */
+function failureOf(exit: ProcessExit, isDone: boolean, isStopped: boolean, lastedMs: number): Failure | undefined {
+  const { code: exitCode, signal, spawnError, timedOut, cause } = exit;
+  if (spawnError !== undefined) return classifyFailure({ spawnError, text: '' });
+  if (cause === 'memory' || cause === 'processes') return classifyFailure({ overLimit: true, text: '' });
+  if (isDone) return undefined;
+  if (isStopped) return { kind: 'stopped', detail: 'stopped by Ralph' };
+  if (timedOut) return classifyFailure({ timedOut: true, text: '' });
+  if (exitCode === 126 || exitCode === 127) return classifyFailure({ exitCode, signal, text: '' });
+  if (exitCode === 0 || lastedMs >= briefMs) return undefined;
+  return classifyFailure({ exitCode, signal, kind: 'process', text: 'it was over within ten seconds' });
+}
+
+interface DoneFile {
+  readonly written: AbortSignal;
+  close(): void;
+  /** What it says, once it was written in this round; then it is gone. */
+  take(): string | undefined;
+}
+
+/** One that lay there before the round belongs to somebody else: it counts when it is written anew. */
+function watchFor(path: string): DoneFile {
+  const before = stampOf(path);
+  const written = new AbortController();
+  const isNew = (): boolean => {
+    const now = stampOf(path);
+    return now !== undefined && now !== before;
+  };
+  const look = (): void => {
+    if (isNew()) written.abort();
+  };
+  const looking = setInterval(look, lookEveryMs);
+  return {
+    written: written.signal,
+    close: () => clearInterval(looking),
+    take() {
+      if (!isNew()) return undefined;
+      try {
+        const text = takeCharacters(readFileSync(path, 'utf8'), messageCharsMax);
+        rmSync(path);
+        return text.trim() === '' ? wordless : text;
+      } catch {
+        return wordless;
+      }
+    },
+  };
+}
+
+function stampOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeNs}` : undefined;
+}

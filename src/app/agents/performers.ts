@@ -1,0 +1,261 @@
+// Makes the performers that the settings name, and says what a person should know about each before it is started.
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { specOf } from '../../config/agents.ts';
+import type { Config } from '../../config/settings.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
+import type { Performer } from '../../agents/performer.ts';
+import { type CliName, cliNames, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
+import { type Bounds, boundsOf, environmentOf, timersOf } from './process-limits.ts';
+import { findProgram, packagedVersion } from '../../processes/find-program.ts';
+
+type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase'>;
+
+export interface AgentNeeds {
+  readonly config: Config;
+  readonly settings: Named;
+  readonly directory: string;
+  /** RALPH_HOME: hidden from agents and checks where that is possible. */
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workplaces?: readonly string[];
+  /** Folders that these may only read, where confinement works. */
+  readonly readOnly?: readonly string[];
+}
+
+/** What the card says about one performer. */
+export interface AgentFacts {
+  readonly spec: string;
+  readonly agent: string;
+  readonly model?: string;
+  readonly version?: string;
+  readonly login?: Login;
+  readonly proof?: Proof;
+  /** Where the money figures come from. */
+  readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
+}
+
+export interface Staff {
+  readonly performers: Readonly<Record<string, Performer>>;
+  readonly facts: Readonly<Record<string, AgentFacts>>;
+}
+
+/** Everything that can be refused is; what is left is to make it. */
+interface Checked {
+  readonly facts: AgentFacts;
+  readonly make: (bounds: Bounds) => Performer;
+}
+
+const specsOf = ({ performers, performersByTask, performersByPhase }: Named): readonly string[] => [
+  ...new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]),
+];
+
+/** Exit 7 when an agent is missing: nothing is written before this is known (F32). */
+export async function buildPerformers(needs: AgentNeeds): Promise<Staff> {
+  const checked: (readonly [string, Checked])[] = [];
+  for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
+  const bounds = boundsOf(needs);
+  const lookBounds = withReadOnly(bounds, lookedAt(needs));
+  const both = ({ make }: Checked): Performer => byReading(make(bounds), make(lookBounds));
+  return {
+    performers: Object.fromEntries(checked.map(([spec, one]) => [spec, both(one)])),
+    facts: Object.fromEntries(checked.map(([spec, one]) => [spec, one.facts])),
+  };
+}
+
+/** The folder that a performer who only looks may not write to; its login must stay usable. */
+export const lookedAt = ({ directory, env }: Pick<AgentNeeds, 'directory' | 'env'>): readonly string[] =>
+  `${env['HOME'] ?? ''}/`.startsWith(`${directory}/`) ? [] : [directory];
+
+/** The same agent twice: a task that only looks is done by the one that cannot write. */
+function byReading(worker: Performer, looker: Performer): Performer {
+  return {
+    name: worker.name,
+    can: worker.can,
+    perform: (assignment, stop) => (assignment.reads === true ? looker : worker).perform(assignment, stop),
+  };
+}
+
+function withReadOnly(bounds: Bounds, readOnly: readonly string[]): Bounds {
+  const { confinement } = bounds;
+  if (confinement === undefined || readOnly.length === 0) return bounds;
+  const writable = confinement.writable.filter(path => !readOnly.includes(path));
+  return { ...bounds, confinement: { ...confinement, writable, readOnly: [...confinement.readOnly, ...readOnly] } };
+}
+
+async function checkedFor(spec: string, needs: AgentNeeds): Promise<Checked> {
+  const read = specOf(spec);
+  if (read === undefined)
+    throw new UsageError(`No agent is called ${JSON.stringify(spec)}.`, 'See them: ralph agents list', 7);
+  const { agent, model } = read;
+  if (agent === 'command') return checkedCommand(needs);
+  if (agent === 'scripted') return checkedScript(needs);
+  return agent === 'acp' ? checkedAcp(spec, model, needs) : checkedCli(spec, agent, model, needs);
+}
+
+async function checkedCommand(needs: AgentNeeds): Promise<Checked> {
+  const { agentCommand } = needs.config;
+  if (agentCommand === undefined)
+    throw new UsageError('The command agent needs a program.', "Give one: --agent-command 'my-agent --headless'", 7);
+  const { commandAgent } = await import('../../agents/command.ts');
+  const order = { command: agentCommand, environment: environmentOf(needs), timers: timersOf(needs.config) };
+  return {
+    facts: { spec: 'command', agent: 'command', cost: 'none' },
+    make: bounds => commandAgent({ ...order, ...bounds }),
+  };
+}
+
+async function checkedScript({ config, directory }: AgentNeeds): Promise<Checked> {
+  if (config.script === undefined)
+    throw new UsageError('The scripted agent needs a script.', 'Give one: --script FILE', 7);
+  const { parseScript, scriptedAgent } = await import('../../agents/scripted.ts');
+  const parsed = parseScript(readScript(resolve(directory, config.script)));
+  if (!parsed.ok) throw new UsageError(`${config.script}: ${parsed.problem}`);
+  const { script } = parsed;
+  return {
+    facts: { spec: 'scripted', agent: 'scripted', cost: 'agent' },
+    make: () => scriptedAgent({ script }),
+  };
+}
+
+function readScript(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(
+      `The script ${path} cannot be read: ${(error as Error).message}.`,
+      'Check the path given to --script.',
+    );
+  }
+}
+
+/** The program's path, or exit 7. */
+function programFor(name: string, program: string, { directory, env }: AgentNeeds, install: string): string {
+  const found = findProgram(program, directory, env);
+  if (found.type === 'found') return found.path;
+  if (found.type === 'not-executable')
+    throw new UsageError(
+      `The program of the agent ${name}, ${found.path}, cannot be executed.`,
+      `Make it executable (chmod +x) or install it again: ${install}`,
+      7,
+    );
+  throw new UsageError(
+    `The agent ${name} is not installed: no program ${program} is found${program.includes('/') ? '' : ' on PATH'}.`,
+    `Install it: ${install}; or choose another: ralph agents list`,
+    7,
+  );
+}
+
+/** The user's own arguments are meant for the agent that was chosen: another one would not understand them. */
+function argsFor(agent: string, { config, settings }: AgentNeeds): readonly string[] {
+  return specOf(settings.performers[0] ?? '')?.agent === agent ? config.agentArgs : [];
+}
+
+async function prices(): Promise<PriceBook> {
+  const { openPriceBook } = await import('../../agents/prices.ts');
+  return openPriceBook();
+}
+
+async function checkedCli(
+  spec: string,
+  agent: CliName,
+  model: string | undefined,
+  needs: AgentNeeds,
+): Promise<Checked> {
+  const row = rowOf(agent);
+  const cli = await row.load();
+  const program = programFor(agent, cli.program, needs, row.install);
+  const { cliAgent } = await import('../../agents/driver.ts');
+  const book = await prices();
+  const version = packagedVersion(program);
+  const order = {
+    name: spec,
+    program,
+    environment: environmentOf(needs, cli.environment),
+    args: argsFor(agent, needs),
+    prices: book,
+    timers: timersOf(needs.config),
+    model,
+  };
+  return {
+    facts: {
+      spec,
+      agent,
+      login: loginOf(cli, needs.env),
+      proof: cli.proof,
+      cost: costOf(cli, agent, model, book),
+      model,
+      version,
+    },
+    make: bounds => cliAgent(cli, { ...order, ...bounds }),
+  };
+}
+
+function costOf(cli: AgentCli, agent: CliName, model: string | undefined, book: PriceBook): AgentFacts['cost'] {
+  const { cost, namesModel } = rowOf(agent);
+  if (!cli.can.usage || cost === 'none') return 'none';
+  if (cost === 'agent') return 'agent';
+  const isKnown = model === undefined ? namesModel : book.knows(model);
+  return isKnown ? 'estimated' : 'upper-bound';
+}
+
+/** `gemini --acp`, `claude-agent-acp`: the agent behind it needs the same keys as when it is driven without ACP. */
+async function behindAcp(word: string): Promise<AgentCli | undefined> {
+  const name = basename(word).replace(/(-agent)?-acp$/, '');
+  return isCliName(name) ? rowOf(name).load() : undefined;
+}
+
+async function checkedAcp(spec: string, model: string | undefined, needs: AgentNeeds): Promise<Checked> {
+  const [word, ...args] = needs.config.acpCommand ?? [];
+  if (word === undefined)
+    throw new UsageError('The acp agent needs a program.', "Give one: --acp-command 'gemini --acp'", 7);
+  const program = programFor('acp', word, needs, 'see its manual');
+  const { acpAgent } = await import('../../agents/acp/acp.ts');
+  const { usualTimers } = await import('../../agents/driver.ts');
+  const cli = await behindAcp(word);
+  const order = {
+    name: spec,
+    command: [program, ...args, ...argsFor('acp', needs)] as const,
+    environment: { ...environmentOf(needs, cli?.environment), ...cli?.fixed },
+    prices: await prices(),
+    permission: 'allow' as const, // as every other agent is started: nobody is there to ask
+    timers: { ...usualTimers, ...timersOf(needs.config) },
+    model,
+  };
+  return {
+    facts: {
+      spec,
+      agent: 'acp',
+      cost: 'estimated',
+      login: cli === undefined ? undefined : loginOf(cli, needs.env),
+      model,
+    },
+    make: bounds => acpAgent({ ...order, ...bounds }),
+  };
+}
+
+/** The first installed agent by the order of the issue, or one sentence that says how to get one. */
+export async function foundAgent({
+  config,
+  env,
+  directory,
+  isTalk = false,
+}: Pick<AgentNeeds, 'config' | 'env' | 'directory'> & {
+  /** It is to talk with a person at the terminal, which a program of one's own cannot. */
+  readonly isTalk?: boolean;
+}): Promise<string> {
+  const name = await firstInstalled(env, directory, config.acpCommand);
+  if (name === undefined) {
+    const install = `Install one (${rowOf('claude').install}, or @openai/codex, @google/gemini-cli, opencode-ai)`;
+    throw new UsageError(
+      'No agent is installed and none is given.',
+      isTalk
+        ? `${install}; an interview needs one that can be given the terminal: ${cliNames.join(', ')}`
+        : `${install}, give your own with --agent-command 'my-agent --headless', or see a loop without one: ralph demo`,
+      7,
+    );
+  }
+  return config.model === undefined ? name : `${name}/${config.model}`;
+}

@@ -1,0 +1,86 @@
+// Who does the work: as was said, else as the loop that goes on remembers, else the first agent that is installed.
+
+import { type Environment, withAgent } from '../app.ts';
+import { specOf } from '../../config/agents.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Performer } from '../../agents/performer.ts';
+import type { ParsedDocument } from '../../documents/document.ts';
+import { keptRun } from './kept.ts';
+import { type AgentNeeds, buildPerformers, foundAgent, type Staff } from './performers.ts';
+
+interface Place {
+  readonly env: Environment;
+  readonly directory: string;
+}
+
+export async function withAgents(
+  given: RunConfig,
+  place: Place,
+  before: Settings | undefined,
+  isTalk = false,
+): Promise<{ readonly run: RunConfig; readonly isFound: boolean }> {
+  const run = before === undefined ? given : keptRun(given, before);
+  if (before !== undefined) refuseForgotten(run);
+  if (run.settings.performers.length > 0) return { run, isFound: false };
+  const found = await foundAgent({ config: run.config, ...place, isTalk });
+  return { run: await withAgent(run, found), isFound: true };
+}
+
+/** What these agents are started with may hold a secret, so no loop keeps it. */
+const unkept = [
+  ['command', 'agentCommand', '--agent-command'],
+  ['acp', 'acpCommand', '--acp-command'],
+  ['scripted', 'script', '--script'],
+] as const;
+
+/** A loop goes on with its own agent, but not every agent is known by its name. */
+function refuseForgotten({ config, settings }: RunConfig): void {
+  for (const [agent, key, flag] of unkept) {
+    if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
+    throw new UsageError(
+      `This loop was begun with ${flag}, which is not kept.`,
+      `Say the same command as before, with its ${flag}, or name another agent: --agent claude`,
+      7,
+    );
+  }
+}
+
+/** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */
+export function strangeTasks(run: RunConfig, document: ParsedDocument, file: string): readonly string[] {
+  const known = new Set(document.tasks.map(task => task.id));
+  const strange = Object.keys(run.settings.performersByTask).filter(id => !known.has(id));
+  if (strange.length === 0) return [];
+  const sentence = `--task-agent: ${file} has no task ${strange.map(id => JSON.stringify(id)).join(', ')}`;
+  if (run.isSet('taskAgent')) throw new UsageError(`${sentence}.`, 'Name tasks by their ids, as in US-001=codex.');
+  return [`${sentence}; that setting has no effect here.`];
+}
+
+type Named = AgentNeeds['settings'];
+
+/** Without those that a program brings along: nobody else could make them. */
+export function hireable<Some extends Named>(settings: Some, own: readonly Performer[]): Some {
+  const names = new Set(own.map(one => one.name));
+  const others = (table: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(Object.entries(table).filter(([, name]) => !names.has(name)));
+  return {
+    ...settings,
+    performers: settings.performers.filter(name => !names.has(name)),
+    performersByTask: others(settings.performersByTask),
+    performersByPhase: others(settings.performersByPhase),
+  };
+}
+
+/** Those whom the settings name, and those whom a program brings along. */
+export async function staffOf(needs: AgentNeeds, own: readonly Performer[]): Promise<Staff> {
+  const hired = await buildPerformers({ ...needs, settings: hireable(needs.settings, own) });
+  const facts = own.map(({ name, can }) => {
+    const cost = can.usage ? ('agent' as const) : ('none' as const);
+    return [name, { spec: name, agent: name, cost }] as const;
+  });
+  return {
+    performers: { ...hired.performers, ...Object.fromEntries(own.map(one => [one.name, one])) },
+    facts: { ...hired.facts, ...Object.fromEntries(facts) },
+  };
+}

@@ -1,0 +1,167 @@
+// Seed 000's life of a loop as pure steps over the core, for a program that drives its own loop and keeps its own storage.
+import { phaseOf } from '../../core/continuation.ts';
+import { decide } from '../../core/decide/decide.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Event, HandoffTrigger, Usage } from '../../core/event.ts';
+import { evolve } from '../../core/evolve/evolve.ts';
+import { shouldHandOff } from '../../core/handoff.ts';
+import type { CheckOutcome, Input, Performed } from '../../core/input.ts';
+import { next } from '../../core/next.ts';
+import type { Phase } from '../../messages/claims.ts';
+import { initialState, liveIteration, type State } from '../../core/state.ts';
+import { findTask, type TaskSpec } from '../../core/task.ts';
+import type { Mode } from '../../modes/mode.ts';
+import { goalPrompt } from '../../modes/goal/prompts-goal-part.ts';
+import { readActivity, readUsage } from './library-activity.ts';
+import { type LoopConfig, settingsOf } from './library-config.ts';
+
+/** What a step leads to. Store `events`: folded by `evolve` they give `state` again. */
+export interface Step {
+  readonly state: State;
+  readonly events: readonly Event[];
+}
+
+const driver = 'a program';
+
+function step(state: State, inputs: readonly Input[], now: number): Step {
+  const events: Event[] = [];
+  let current = state;
+  for (const input of inputs) {
+    const decided = decide(current, input, now);
+    current = decided.reduce(evolve, current);
+    events.push(...decided);
+  }
+  return { state: current, events };
+}
+
+/** 1: a loop with its goal, its limits and its tasks. */
+export function initialiseLoop(goal: string, config: LoopConfig, now: number): Step {
+  if (typeof goal !== 'string' || goal.trim() === '') throw new UsageError('The goal is empty.', 'Say it in words.');
+  if (!Number.isFinite(now))
+    throw new UsageError(`${String(now)} is no time.`, 'Give milliseconds, as Date.now() does.');
+  const settings = settingsOf(config);
+  const { loop = `loop-${now}`, name = 'loop' } = config;
+  const task: TaskSpec = {
+    id: 'goal',
+    title: goal.slice(0, 120),
+    description: goal,
+    criteria: [],
+    dependsOn: [],
+    done: false,
+    skipped: false,
+  };
+  const place = { document: '', directory: '', projectId: '', taskId: '' };
+  const start: Input = { type: 'start', loop, name, goal, ...place, settings, by: driver };
+  return step(initialState, [start, { type: 'document', tasks: config.tasks ?? [task], hash: '' }], now);
+}
+
+/** One iteration that is to be done now: whoever does it gets `prompt`, in a fresh context. */
+export interface IterationPlan extends Step {
+  readonly iteration: number;
+  readonly task: string;
+  readonly agent: string;
+  readonly prompt: string;
+  /** Where the agent has a system prompt; else before `prompt`. */
+  readonly system?: string;
+  readonly phase: Phase;
+  /** In US dollars; null: unlimited. */
+  readonly budgetRemaining: number | null;
+}
+
+/** 2: undefined when nothing may begin: ask `evaluateTermination`, `waitingFor` and the open questions why. */
+export function planIteration(
+  state: State,
+  now: number,
+  promptOf: Mode['prompt'] = goalPrompt,
+): IterationPlan | undefined {
+  const begin = next(state, now, driver).effects.find(effect => effect.type === 'begin');
+  if (begin === undefined) return undefined;
+  const { task, performer } = begin;
+  const begun = step(state, [{ type: 'begin', task, performer, holder: driver }], now);
+  const live = liveIteration(begun.state, begun.state.iterations);
+  if (live === undefined) return undefined;
+  const { text: prompt, system } = promptOf(begun.state, live, '', {});
+  return {
+    ...begun,
+    iteration: live.iteration,
+    task,
+    agent: performer,
+    prompt,
+    system,
+    phase: phaseOf(state),
+    budgetRemaining: budgetRemaining(state),
+  };
+}
+
+function budgetRemaining({ usage, settings }: State): number | null {
+  const max = settings.limits.costUsdMicrosMax;
+  return max === null ? null : Math.max(0, max - usage.costUsdMicros) / 1_000_000;
+}
+
+/** What an iteration left behind. */
+export interface IterationOutcome extends Performed {
+  /** The newest, unless told. */
+  readonly iteration?: number;
+  /** How the checks of the loop came out, when it claims to be done. */
+  readonly checks?: readonly CheckOutcome[];
+  /** For the spread of waits after a failure: 0 to 1. */
+  readonly chance?: number;
+}
+
+/** What cannot be read would count for nothing: money too. */
+function refuseOutcome({ message, failure, usage }: IterationOutcome): void {
+  const end = readActivity({ type: 'ended', message, failure });
+  const used = usage === undefined ? undefined : readUsage(usage);
+  const problem = end.ok ? (used?.ok === false ? used.problem : undefined) : end.problem;
+  if (problem !== undefined) throw new UsageError(`This is no outcome of an iteration: ${problem}.`);
+}
+
+/** 3: its end, what it used, what it claims, and the proof of that. */
+export function recordIteration(state: State, outcome: IterationOutcome, now: number): Step {
+  refuseOutcome(outcome);
+  const { iteration = state.iterations, checks: given = [], chance = 0.5, ...performed } = outcome;
+  const checks = given.map(one => ({ ...one, passed: one.passed === true })); // only a plain yes proves anything
+  const ended = step(state, [{ type: 'performed', iteration, performed, chance }], now);
+  const isClaimed = ended.state.claims.some(claim => claim.iteration === iteration);
+  const proven = step(ended.state, isClaimed ? [{ type: 'checked', iteration, outcomes: checks }] : [], now);
+  const { unsaved } = proven.state;
+  const marks = unsaved.map(id => {
+    const status = findTask(proven.state.tasks, id)?.status;
+    return { id, done: status === 'done', skipped: status === 'skipped' };
+  });
+  // The program is the document: what it was told is written.
+  const saved = step(proven.state, marks.length === 0 ? [] : [{ type: 'saved', marks, hash: '' }], now);
+  return { state: saved.state, events: [...ended.events, ...proven.events, ...saved.events] };
+}
+
+/** What an iteration has used since it was last asked; its own last word may hold usage too. */
+export function recordConsumption(state: State, usage: Usage, now: number, iteration: number = state.iterations): Step {
+  const read = readUsage(usage);
+  if (!read.ok) throw new UsageError(`This is no usage: ${read.problem}.`);
+  return step(state, [{ type: 'usage', iteration, usage: read.value }], now);
+}
+
+/** 4: why a fresh context shall take over: from a working iteration, else what the last one ended with. */
+export function checkHandoff(state: State): HandoffTrigger | undefined {
+  const { settings, usage, live, errorsInRow, budgetHandedOff } = state;
+  const max = settings.limits.costUsdMicrosMax;
+  const now = shouldHandOff({
+    contextUsed: Math.max(0, ...live.map(one => one.contextUsed)),
+    contextFractionMax: settings.contextFractionMax,
+    errorsInRow,
+    errorsToHandOff: settings.errorsToHandOff,
+    budgetUsed: max === null ? 0 : usage.costUsdMicros / max,
+    budgetAlertFraction: settings.budgetAlertFraction,
+    budgetAlerted: budgetHandedOff,
+    phaseComplete: false,
+    requested: false,
+    timedOut: false,
+  });
+  return now ?? (live.length === 0 ? state.handoff : undefined);
+}
+
+/** 5: the end, when a criterion holds or it is stopped; no event when neither is so. */
+export function completeLoop(state: State, now: number, reason?: 'explicit_stop'): Step {
+  const stop: Input = { type: 'command', by: driver, command: { type: 'stop' } };
+  return step(state, [...(reason === undefined ? [] : [stop]), { type: 'end' }], now);
+}

@@ -1,0 +1,201 @@
+// What a program says about a loop, in plain units, and how that becomes the settings that the command line knows too.
+import { isAbsolute } from 'node:path';
+import type { Environment } from '../app.ts';
+import { fieldOf, type Key, keys } from '../../config/fields.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Answer, Escalation, Event } from '../../core/event.ts';
+import { present } from '../../core/fold.ts';
+import type { ModeName } from '../../core/settings.ts';
+import type { State } from '../../core/state.ts';
+import type { Check } from '../../checks/check.ts';
+import type { Performer } from '../../agents/performer.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { type Kind, optionKinds, refuseShape } from './library-shape.ts';
+
+/** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
+export interface LoopLimits {
+  readonly iterations?: number | null;
+  readonly costUsd?: number | null;
+  readonly tokens?: number | null;
+  /** Active time: iterations and checks; waiting does not count. */
+  readonly minutes?: number | null;
+  /** By the clock. */
+  readonly deadline?: Date;
+  readonly iterationMinutes?: number;
+  readonly errorsInRow?: number;
+  readonly iterationsWithoutProgress?: number;
+  readonly attemptsPerTask?: number;
+  readonly averageIterationMinutes?: number;
+}
+
+type Setting = string | number | boolean | null | readonly string[];
+
+/** Every setting of docs/config.md by its key, written as on the command line; null: unlimited. */
+export type LoopSettings = { readonly [Name in Key]?: Setting } & {
+  /** Also in `/` and in the home folder. */
+  readonly force?: boolean;
+  /** A PRD whose stories have no acceptance criteria may run. */
+  readonly allowEmptyCriteria?: boolean;
+  /** Boxes that were ticked before there was a record count as done. */
+  readonly acceptTicked?: boolean;
+};
+
+/** Answers a question; undefined: leaves it open, and the loop comes back when nothing else can be done. */
+export type AnswerQuestion = (
+  question: Escalation,
+  state: State,
+  stop: AbortSignal,
+) => Answer | undefined | Promise<Answer | undefined>;
+
+export interface LoopOptions {
+  /** In words; the same words in the same directory go on with the same loop. */
+  readonly goal?: string;
+  /** A PRD, a task list, a plan, a prompt or a document to review; without it and a goal, what `ralph run` would find. */
+  readonly document?: string;
+  /** Unless told, what the document is. */
+  readonly mode?: ModeName;
+  /** Where the work happens: an absolute path. */
+  readonly directory: string;
+  /** RALPH_HOME: where the ledger and the loops' folders lie. */
+  readonly home?: string;
+  /** Nothing outlives the call: a ledger in memory, and a home that is removed. */
+  readonly memory?: boolean;
+  /** Your own ledger in place of the database in `home`. */
+  readonly ledger?: Ledger;
+  /** The one who works: an agent as in --agent, or your own. */
+  readonly agent?: string | Performer;
+  /** In place of `agent`: the first works, the others take over while it cannot. */
+  readonly performers?: readonly (string | Performer)[];
+  /** Commands as in --verify, or your own. */
+  readonly checks?: readonly (string | Check)[];
+  readonly limits?: LoopLimits;
+  readonly settings?: LoopSettings;
+  /** Starts over with new counters. */
+  readonly new?: boolean;
+  /** What to do with a question; `exit`, unless told: the loop comes back, and the same call goes on with it. */
+  readonly onEscalation?: 'exit' | 'skip' | 'wait' | AnswerQuestion;
+  /** After the event is durable. */
+  readonly onEvent?: (event: Event, state: State) => void;
+  /** What the command line would print beside the work. */
+  readonly onNotice?: (sentence: string) => void;
+  /** Stops the live iterations and records it; the loop stays open, and the same call goes on with it. */
+  readonly signal?: AbortSignal;
+  /** What agents, checks and git may know, such as `process.env`; nothing unless told. */
+  readonly environment?: Environment;
+  /** Who it is, for the ledger. */
+  readonly by?: string;
+}
+
+const milliseconds = (minutes: number): string => `${Math.round(minutes * 60_000)}ms`;
+const plain = (value: number): string => String(value);
+
+const limitRows: readonly (readonly [Exclude<keyof LoopLimits, 'deadline'>, Key, (value: number) => string])[] = [
+  ['iterations', 'maxIterations', plain],
+  ['costUsd', 'maxCost', plain],
+  ['tokens', 'maxTokens', plain],
+  ['minutes', 'maxDuration', milliseconds],
+  ['iterationMinutes', 'iterationTimeout', milliseconds],
+  ['errorsInRow', 'maxErrors', plain],
+  ['iterationsWithoutProgress', 'noProgress', plain],
+  ['attemptsPerTask', 'maxAttempts', plain],
+  ['averageIterationMinutes', 'maxAverageDuration', milliseconds],
+];
+
+type Flags = Readonly<Record<string, unknown>>;
+
+const text = (value: Setting): string | readonly string[] =>
+  value === null ? 'unlimited' : Array.isArray(value) ? value : String(value);
+
+const number: Kind = [value => value === null || typeof value === 'number', 'a number or null'];
+const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
+const limitKinds: Readonly<Record<string, Kind>> = {
+  ...Object.fromEntries(limitRows.map(([name]) => [name, number])),
+  deadline: [isTime, 'a Date'],
+};
+
+function limitFlags(limits: LoopLimits): Flags {
+  refuseShape(limits, limitKinds, 'limits.', 'limit');
+  const rows = limitRows.flatMap(([name, key, say]) => {
+    const value = limits[name];
+    return value === undefined ? [] : [[key, value === null ? 'unlimited' : say(value)] as const];
+  });
+  const { deadline } = limits;
+  return present({ ...Object.fromEntries(rows), deadline: deadline?.toISOString() });
+}
+
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(one => typeof one === 'string');
+const isSetting = (value: unknown): boolean => isPlain(value) || isTexts(value);
+const setting: Kind = [isSetting, 'a text, a number, a boolean or a list of texts'];
+const bound: Kind = [value => value === null || isPlain(value), 'a text, a number or null'];
+const truth: Kind = [value => typeof value === 'boolean', 'true or false'];
+const settingKinds: Readonly<Record<string, Kind>> = {
+  force: truth,
+  allowEmptyCriteria: truth,
+  acceptTicked: truth,
+  ...Object.fromEntries(keys.map(key => [key, fieldOf(key).unlimited === true ? bound : setting])),
+};
+
+function settingFlags(settings: LoopSettings): Flags {
+  refuseShape(settings, settingKinds, 'settings.', 'setting');
+  const { force, allowEmptyCriteria, acceptTicked, ...rest } = settings;
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return present({
+    ...Object.fromEntries(given.map(([key, value]) => [key, text(value as Setting)])),
+    force: force || undefined,
+    criteria: allowEmptyCriteria ? false : undefined,
+    acceptTicked: acceptTicked || undefined,
+  });
+}
+
+/** Where two places say it, one of them would count for nothing. */
+function refuseTwice(settings: Flags, others: Flags, chain: readonly (string | Performer)[]): void {
+  const isBrought = chain.some(one => typeof one !== 'string');
+  const twice = Object.keys(settings).find(
+    key => others[key] !== undefined || (isBrought && ['agent', 'fallback'].includes(key)),
+  );
+  if (twice !== undefined)
+    throw new UsageError(`settings.${twice} is also said by another option.`, 'Leave one of them out.');
+}
+
+/** As the command line would give them. */
+export function flagsOf(options: LoopOptions): Flags {
+  const { goal, mode, settings = {}, limits = {}, checks, onEscalation } = options;
+  const commands = checks?.filter(check => typeof check === 'string') ?? [];
+  const chain = chainOf(options);
+  const agents = chain.filter(one => typeof one === 'string');
+  const [agent, ...fallback] = agents;
+  const said = settingFlags(settings);
+  const others = present({
+    ...limitFlags(limits),
+    mode: goal === undefined ? mode : 'goal',
+    verify: commands.length === 0 ? undefined : commands,
+    agent,
+    fallback: fallback.length === 0 ? undefined : fallback,
+    new: options.new || undefined,
+    onEscalation: typeof onEscalation === 'string' ? onEscalation : undefined,
+  });
+  refuseTwice(said, others, chain);
+  return { ...said, ...others };
+}
+
+export function chainOf({ agent, performers }: LoopOptions): readonly (string | Performer)[] {
+  if (agent !== undefined && performers !== undefined)
+    throw new UsageError('agent and performers say the same.', 'Leave one of them out.');
+  return performers ?? (agent === undefined ? [] : [agent]);
+}
+
+/** Refuses what no type can. */
+export function checkOptions(options: LoopOptions): void {
+  refuseShape(options, optionKinds, '', 'option');
+  const { directory, goal, document, mode, home, memory, ledger } = options;
+  if (directory === undefined || !isAbsolute(directory))
+    throw new UsageError('directory must be an absolute path.', 'Say where the work happens.');
+  if (goal !== undefined && document !== undefined)
+    throw new UsageError('A loop has a goal or a document, not both.', 'Leave one of them out.');
+  if (goal !== undefined && mode !== undefined && mode !== 'goal')
+    throw new UsageError(`A goal in words has the mode goal, not ${mode}.`, 'Leave out mode, or name a document.');
+  if (home !== undefined && !isAbsolute(home)) throw new UsageError('home must be an absolute path.');
+  if (memory === true && ledger !== undefined)
+    throw new UsageError('memory and ledger say the same.', 'Leave one of them out.');
+}

@@ -1,0 +1,264 @@
+// Runs a loop of any mode for a program: the command line's own preparation and engine, without a terminal around them.
+import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  type Engine,
+  type Environment,
+  hasLedger,
+  loopFolder,
+  openLedger,
+  runEngine,
+  stateOf,
+  storeError,
+} from '../app.ts';
+import { homeDirectory } from '../../config/home.ts';
+import { UsageError } from '../../text/errors.ts';
+import { initialState } from '../../core/state.ts';
+import type { Lease, Ledger } from '../../ledger/ledger.ts';
+import { placeAgain, placeFirst, redRefusal, type Started } from '../session/begin.ts';
+import { carriedOver } from '../session/carry-over.ts';
+import { type Chosen, closedIn, earlierLoop, goalOverWords, goneWords, hasWork, newLoop } from '../session/resume-rules.ts';
+import { holding } from '../session/holding.ts';
+import { engineFor, firstInputs, type Launch } from '../session/launch.ts';
+import { guarded } from './library-callbacks.ts';
+import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
+import { ownOf, withProof } from './provided.ts';
+import { planAtHand } from './library-plan.ts';
+import { questioned } from './questions.ts';
+import { endedBefore, type LoopResult, resultOf } from './result.ts';
+import { isInterview } from '../modes.ts';
+import { type Prepared, prepareLoop, type Remembered } from '../session/prepare.ts';
+import { refuseProblems } from '../problems.ts';
+import { keepEarlier } from '../../modes/project/session.ts';
+import { planKey } from '../../modes/plan/session/loops.ts';
+
+/** One call, and where it keeps what it does. */
+interface Call {
+  readonly options: LoopOptions;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly home: string;
+  readonly directory: string;
+  readonly env: Environment;
+  readonly stop: AbortSignal;
+  readonly say: (sentence: string) => void;
+  readonly by: string;
+}
+
+const neverStopped = new AbortController().signal;
+
+function directoryOf({ directory, document }: LoopOptions): string {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(
+      `There is no folder ${JSON.stringify(directory.slice(0, 200))}.`,
+      'Say where the work happens.',
+    );
+  if (document !== undefined && !existsSync(resolve(directory, document)))
+    throw new UsageError(`There is no file ${JSON.stringify(document.slice(0, 200))}.`, 'A goal in words: goal.');
+  return realpathSync(directory);
+}
+
+function homeOf({ home, environment }: LoopOptions): string {
+  if (home !== undefined) return home;
+  if (environment === undefined)
+    throw new UsageError('Nobody said where the ledger lies.', 'Give home, or environment, or memory: true.');
+  const found = homeDirectory(environment);
+  if ('problem' in found) throw new UsageError(found.problem);
+  return found.path;
+}
+
+/** Without a home of the user's nobody's configuration is read: what the account has is not the program's. */
+function environmentOf({ environment = {} }: LoopOptions, home: string): Environment {
+  const isKnown = environment['HOME'] !== undefined || environment['XDG_CONFIG_HOME'] !== undefined;
+  return isKnown ? environment : { ...environment, XDG_CONFIG_HOME: join(home, 'no-configuration') };
+}
+
+const heldError = ({ holder, since }: Lease): UsageError =>
+  new UsageError(
+    `This loop or its folder is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
+    'Wait for it, or stop it.',
+    9,
+  );
+
+function remembering({ home, options }: Call, ledger: Ledger | undefined): Remembered {
+  const newestOf = async (path: string) => (await ledger?.store.loops({ document: path }))?.[0];
+  return {
+    lastGood: async path => {
+      const row = await newestOf(path);
+      const copy = row?.reason === null ? join(loopFolder(home, row.loop), 'document') : undefined;
+      return copy !== undefined && existsSync(copy) ? copy : undefined;
+    },
+    settings: async path => {
+      const row = options.new === true ? undefined : await newestOf(path);
+      if (ledger === undefined || row === undefined || row.reason !== null) return undefined;
+      return (await stateOf(ledger, row.loop)).state.settings;
+    },
+    closed: async path => {
+      const row = await newestOf(path);
+      return closedIn(ledger && row && (await stateOf(ledger, row.loop)).state);
+    },
+  };
+}
+
+/** The terminal is nobody's here: only a performer that brings its own can talk with people. */
+function refuseInteractive({ run, staff }: Prepared): void {
+  const cannot = run.config.interactive ? Object.values(staff.performers).find(one => !one.can.interactive) : undefined;
+  if (cannot !== undefined)
+    throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
+}
+
+async function placedFor(call: Call, ledger: Ledger, prepared: Prepared, chosen: Chosen): Promise<Started> {
+  const { say, stop } = call;
+  if (chosen.state !== undefined) return placeAgain(prepared, chosen.state, ledger, say);
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  const beginning = { say, announce: say, stop, isLoop: (id: string) => known.has(id) };
+  const begun = await placeFirst(prepared, chosen, beginning);
+  if (begun === undefined) throw new UsageError('Stopped before any work: no loop was begun.', '', 130);
+  if (begun.red.length === 0 || prepared.run.config.allowRedStart) return begun.placed;
+  await begun.placed.leave();
+  throw redRefusal(begun.red);
+}
+
+/** A program's own mistake in its callback must not end the loop. */
+function notifier({ options: { onEvent }, say }: Call): Engine['notifiers'][number] {
+  if (onEvent === undefined) return { tell: () => {} };
+  return { tell: guarded(onEvent, (reason, event) => say(`onEvent threw at ${event.type}: ${reason}`)) };
+}
+
+async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen): Promise<LoopResult> {
+  const { options, env, home, stop, say, by, flags } = call;
+  const prepared = await carriedOver(given, chosen.state, env);
+  const placed = await placedFor(call, ledger, prepared, chosen);
+  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
+    await keepEarlier(prepared.path, chosen.loop, say);
+  const { onEscalation } = options;
+  const questions = questioned(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
+  const launch: Launch = {
+    env,
+    home,
+    ledger,
+    prepared,
+    placed,
+    chosen,
+    by,
+    say,
+    notifiers: [notifier(call)],
+    ...questions.asking,
+  };
+  const engine = questions.patient(await engineFor(launch));
+  const result = await runEngine(engine, chosen.loop, { interrupt: stop, first: firstInputs(launch, flags) });
+  if (result.type === 'held') throw heldError(result.held);
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type === 'refused') refuseProblems(result.problems);
+  return resultOf(facts(call, ledger, prepared), result.state, result.type, true);
+}
+
+const facts = ({ home, options }: Call, ledger: Ledger, { path, run }: Prepared) => ({
+  ledger,
+  home,
+  document: path,
+  isKept: options.memory !== true,
+  requireChecks: Boolean(run.config.requireChecks),
+});
+
+/** The document is held: nobody else begins a loop of it now. */
+async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Promise<LoopResult> {
+  const { options } = call;
+  const needs = facts(call, ledger, prepared);
+  if (prepared.mode === 'plan' && options.new === true)
+    throw new UsageError('new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
+  const plan =
+    prepared.mode === 'plan'
+      ? await planAtHand(ledger, prepared, typeof options.onEscalation === 'function')
+      : undefined;
+  if (plan?.over !== undefined) return resultOf(needs, plan.over.state, 'ended', false);
+  const earlier = options.new === true ? undefined : await earlierLoop(ledger, prepared);
+  if (earlier?.type === 'ended') return endedBefore(needs, earlier.state, goneWords(earlier.gone, earlier.state));
+  if (earlier?.type === 'over') return resultOf(needs, earlier.state, 'ended', false, goalOverWords(earlier.state));
+  if (earlier === undefined && !hasWork(prepared)) {
+    const [row] = await ledger.store.loops({ document: prepared.path });
+    const state = row === undefined ? initialState : (await stateOf(ledger, row.loop)).state;
+    return resultOf(needs, state, 'ended', false, 'Nothing to do: every task is done or skipped.');
+  }
+  const chosen = earlier?.chosen ?? (await newLoop(ledger, prepared));
+  const { config, settings } = prepared.run;
+  const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
+  const go = (): Promise<LoopResult> => work(call, ledger, prepared, chosen);
+  const refuse = (held: Lease): never => {
+    throw heldError(held);
+  };
+  const folder = `folder:${chosen.state?.directory ?? prepared.directory}`;
+  const result = isApart ? await go() : await holding(ledger, folder, refuse, go);
+  await plan?.finish();
+  return result;
+}
+
+async function called(call: Call): Promise<LoopResult> {
+  const { options, env, home, directory, say, flags } = call;
+  const open = (): Promise<Ledger> => openLedger({ home, env, warn: say, quickCheck: true });
+  // Nothing is written before everything that may be refused was looked at.
+  let ledger = options.ledger ?? (hasLedger(home) ? await open() : undefined);
+  try {
+    const { goal, document: file } = options;
+    const request = { file, goal, flags, own: ownOf(options), remembered: remembering(call, ledger) };
+    const prepared = withProof(await prepareLoop({ env, directory, home }, request));
+    refuseInteractive(prepared);
+    for (const notice of prepared.notices) say(notice);
+    ledger ??= await open();
+    const known = ledger;
+    const refuse = (held: Lease): never => {
+      throw heldError(held);
+    };
+    const work = (): Promise<LoopResult> => chooseAndWork(call, known, prepared);
+    const alone =
+      prepared.mode === 'plan' ? () => holding(known, planKey(prepared.document.id ?? ''), refuse, work) : work;
+    return await holding(known, `document:${prepared.path}`, refuse, alone);
+  } finally {
+    if (options.ledger === undefined) await ledger?.store.close();
+  }
+}
+
+/** A file or a folder that cannot be used is the caller's to mend; anything else is a bug, and stays what it is. */
+function spoken(error: unknown): unknown {
+  const { code, syscall, message } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof UsageError || typeof code !== 'string' || typeof syscall !== 'string') return error;
+  const said = new UsageError(message, 'Look at directory, home and the document.', 1);
+  said.cause = error;
+  return said;
+}
+
+/** Throws only a UsageError: what was asked cannot be done, why, and what would help. */
+export async function runLoop(options: LoopOptions): Promise<LoopResult> {
+  try {
+    return await start(options);
+  } catch (error) {
+    throw spoken(error);
+  }
+}
+
+async function start(options: LoopOptions): Promise<LoopResult> {
+  checkOptions(options);
+  const directory = directoryOf(options);
+  const flags = flagsOf(options);
+  const { signal: stop = neverStopped, onNotice = () => {}, by = 'a program' } = options;
+  const say = guarded(onNotice, () => {}); // nobody is left who could be told
+  const callIn = (home: string, more: Partial<LoopOptions> = {}): Promise<LoopResult> =>
+    called({
+      options: { ...options, ...more },
+      flags,
+      home,
+      directory,
+      env: environmentOf(options, home),
+      stop,
+      say,
+      by,
+    });
+  if (options.memory !== true) return callIn(homeOf(options));
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-memory-')));
+  try {
+    const { memoryLedger } = await import('../../ledger/memory.ts');
+    return await callIn(scratch, { ledger: memoryLedger() });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

@@ -1,0 +1,130 @@
+// Which files prove the work of a loop that goes on: those it began with, unless a person has changed them since.
+import { existsSync } from 'node:fs';
+import { lstat, readFile, rename, rm } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import type { Config } from '../config/settings.ts';
+import { UsageError } from '../text/errors.ts';
+import type { State } from '../core/state.ts';
+import type { GitWorkspace } from '../git/git.ts';
+import { filesToProtect, judgeNamed } from './checks.ts';
+
+export interface ProtectionNeeds {
+  readonly config: Config;
+  /** The checks that are wanted now. */
+  readonly checks: readonly string[];
+  /** A person named the files to protect for this run. */
+  readonly isNamed: boolean;
+  readonly state: State;
+  /** Of the loop, in RALPH_HOME. */
+  readonly folder: string;
+  readonly git?: GitWorkspace | undefined;
+  /** The folder of the work, relative to the top of the tree. */
+  readonly inside: string;
+  /** When an agent or a check last did anything. */
+  readonly lastWorkAt: () => Promise<number>;
+}
+
+export interface Protection {
+  readonly hash: string | undefined;
+  readonly notices: readonly string[];
+}
+
+/** The set that a hash proves; the first one of a loop has no hash in its name. */
+export function protectedFolder(folder: string, hash: string | undefined): string {
+  const anew = join(folder, `protected-${hash}`);
+  return existsSync(anew) ? anew : join(folder, 'protected');
+}
+
+export const protectedHashOf = ({ settings, protectedHash }: State): string | undefined =>
+  settings.protectedHash ?? protectedHash;
+
+export async function protectionAgain(needs: ProtectionNeeds): Promise<Protection> {
+  const { config, state, folder } = needs;
+  const hash = protectedHashOf(state);
+  const old = await filesIn(protectedFolder(folder, hash), hash);
+  const changed = await differing(state.directory, old);
+  if (config.protectAnew === true) return { hash: await anew(needs, old), notices: [] };
+  const theirs = changed.length > 0 && (await areTheirs(needs, changed));
+  const names = changed.join(', ');
+  if (!sameCommands(needs.checks, state.settings.checks)) {
+    if (changed.length > 0 && !theirs && hash !== undefined) {
+      const { fileGuard } = await import('../checks/protected-files.ts');
+      await fileGuard(protectedFolder(folder, hash)).restore(state.directory, hash);
+      const notice = `${names}: put back as this loop protects it (take yours: --protect-anew)`;
+      return { hash: await anew(needs, old), notices: [notice] };
+    }
+    return { hash: await anew(needs, old), notices: [] };
+  }
+  if (theirs)
+    return { hash: await anew(needs, old), notices: [`${names}: changed by you, and protected as it is from now on`] };
+  const notices = changed.map(
+    path =>
+      `${path} differs from the one that this loop protects; it is put back before each check (take yours: --protect-anew)`,
+  );
+  return { hash, notices };
+}
+
+type Kept = Awaited<ReturnType<typeof filesIn>>[number];
+
+/** Empty when the list is not what the ledger says: the guard says that when it is needed. */
+async function filesIn(folder: string, hash: string | undefined) {
+  const { readPlain, sha256 } = await import('../checks/kept.ts');
+  const text = await readPlain(join(folder, 'manifest.json')).catch(() => undefined);
+  if (text === undefined || sha256(text) !== hash) return [];
+  return (JSON.parse(text.toString('utf8')) as { files: readonly import('../checks/kept.ts').Kept[] }).files;
+}
+
+async function differing(directory: string, files: readonly Kept[]): Promise<readonly string[]> {
+  const { stateOf } = await import('../checks/put-back.ts');
+  const changed: string[] = [];
+  for (const kept of files) if ((await stateOf(directory, kept)) !== 'good') changed.push(kept.path);
+  return changed;
+}
+
+/**
+ * Certain only where nobody else can have been at it: each is another one than in the newest checkpoint, and was changed
+ * after the last work of an agent or a check. That time is the system's own, which a program cannot set.
+ */
+async function areTheirs({ state, git, inside, lastWorkAt }: ProtectionNeeds, paths: readonly string[]) {
+  const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
+  const due = checkpointsDue.filter(one => one.foreign !== true);
+  const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
+  if (!isQuiet || newest === undefined || git === undefined || settings.forked || !settings.checkpoints) return false;
+  const since = await lastWorkAt();
+  const inTree = (path: string): string => posix.join(inside, path);
+  const kept = await git.content(newest.commit, paths.map(inTree));
+  const before = new Map(kept.map(({ path, bytes }) => [path, bytes]));
+  for (const path of paths) {
+    const place = join(state.directory, path);
+    const stats = await lstat(place).catch(() => undefined);
+    const old = before.get(inTree(path));
+    if (!stats?.isFile() || stats.ctimeMs <= since || old === undefined) return false;
+    if (old.equals(await readFile(place))) return false;
+  }
+  return true;
+}
+
+/** In a folder of its own: the set that the ledger knows stays until it knows this one. */
+async function anew({ config, state, folder, isNamed }: ProtectionNeeds, old: readonly Kept[]): Promise<string> {
+  const { protectFiles } = await import('../checks/protected-files.ts');
+  const files = filesToProtect(config);
+  const scripts = new Set(filesToProtect({ verify: commandsOf(state.settings.checks), protect: [] }).candidates);
+  const named = isNamed ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
+  const fresh = join(folder, `protected-new-${process.pid}`);
+  await rm(fresh, { recursive: true, force: true });
+  const candidates = [...files.candidates, ...named];
+  const kept = await protectFiles({ directory: state.directory, folder: fresh, candidates, wanted: files.wanted });
+  if (!kept.ok) throw new UsageError(`${kept.problem}.`, 'Check --protect and the files that --verify names.');
+  const settled = join(folder, `protected-${kept.hash}`);
+  await rm(settled, { recursive: true, force: true });
+  await rename(fresh, settled);
+  return kept.hash;
+}
+
+const commandsOf = (checks: readonly string[]): readonly string[] =>
+  checks.filter(check => judgeNamed(check) === undefined);
+
+function sameCommands(one: readonly string[], other: readonly string[]): boolean {
+  const [left, right] = [commandsOf(one), commandsOf(other)];
+  return left.length === right.length && left.every((command, at) => command === right[at]);
+}

@@ -1,0 +1,243 @@
+// Everything of a loop that depends on where it works: workspace, agents, checks, judge, protected files.
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { RunConfig } from '../../config/run-config.ts';
+import { UsageError } from '../../text/errors.ts';
+import { makeRedactor } from '../../secrets/redactor.ts';
+import { secretValues } from '../../secrets/redact-environment.ts';
+import type { State } from '../../core/state.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Check } from '../../checks/check.ts';
+import type { Refusal } from '../../git/workspace.ts';
+import type { GitWorkspace } from '../../git/git.ts';
+import { heldFromPlan } from '../actions.ts';
+import { boundsOf, environmentOf } from '../agents/process-limits.ts';
+import { buildChecks, buildJudge, filesToProtect } from '../checks.ts';
+import { buildPerformers, type Staff } from '../agents/performers.ts';
+import { forksOf, type Ground, makeOwnTree, type OwnGit, openGit, refusalError, worktreeOf } from './place.ts';
+import { guardOf, judgeOf, screenOf } from './proof.ts';
+import { protectedFolder, protectedHashOf, protectionAgain } from '../protected-files.ts';
+import { takeUpTree } from './take-up.ts';
+
+/** What `ralph run` found out before it wrote anything. */
+export interface Basis {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+  readonly path: string;
+  readonly run: RunConfig;
+  readonly staff: Staff;
+  readonly checks: readonly Check[];
+  readonly ground: Ground;
+}
+
+export interface Placed {
+  readonly directory: string;
+  readonly branch?: string;
+  readonly staff: Staff;
+  readonly checks: readonly Check[];
+  readonly protectedHash?: string;
+  readonly engine: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge'>;
+  /** Runs something where the work happens, but so that nothing of it is left in the tree of a parallel loop. */
+  tryOut<Result>(work: (directory: string) => Promise<Result>): Promise<Result>;
+  /** Takes back what was made, when the loop does not begin after all. */
+  leave(): Promise<void>;
+}
+
+const neverStopped = new AbortController().signal;
+
+interface Spot {
+  readonly loop: string;
+  readonly directory: string;
+  readonly branch?: string | undefined;
+  readonly protectedHash?: string | undefined;
+  readonly forked: boolean;
+}
+
+async function engineParts(basis: Basis, spot: Spot, git: GitWorkspace | undefined): Promise<Placed['engine']> {
+  const { home, env, run, ground } = basis;
+  const { fileGuard } = await import('../../checks/protected-files.ts');
+  const { plainWorkspace } = await import('../../git/plain.ts');
+  const guard = guardOf(
+    fileGuard(protectedFolder(join(home, 'loops', spot.loop), spot.protectedHash)),
+    spot.protectedHash,
+  );
+  const needs = { config: run.config, settings: run.settings, directory: spot.directory, home, env };
+  const judge = await buildJudge({ ...needs, redact: makeRedactor(secretValues(env)) });
+  const top = ground.repository?.directory ?? spot.directory;
+  const inside = relative(top, basis.directory);
+  const isKept = git !== undefined && run.settings.checkpoints;
+  return {
+    workspace: isKept ? git : plainWorkspace(spot.directory),
+    screen: isKept ? screenOf(git, top, inside) : undefined,
+    guard,
+    judge: judge === undefined ? undefined : judgeOf(judge.judge, isKept ? git : undefined, spot.loop),
+  };
+}
+
+const withOthers = (staff: Staff, { performers }: Staff): Staff => ({
+  ...staff,
+  performers: { ...performers, ...staff.performers },
+});
+
+/** Agents and checks see the folder of the loop, also where it lies in our own home. */
+async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped): Promise<Placed> {
+  const { home, env, run, directory, path } = basis;
+  const { config, settings } = run;
+  const isElsewhere = spot.directory !== directory;
+  const workplaces = spot.forked ? [forksOf(home, spot.loop)] : [];
+  const readOnly = settings.mode === 'plan' ? heldFromPlan(config, directory, path) : [];
+  const needs = { config, settings, directory: spot.directory, home, env, workplaces, readOnly };
+  const { worktreeSetup } = config;
+  const ready =
+    spot.forked && worktreeSetup !== undefined
+      ? (fork: string) => unready(needs, fork, worktreeSetup, stop)
+      : undefined;
+  const git = await openGit({ ...spot, home, env, document: path, config, ready });
+  return {
+    directory: spot.directory,
+    branch: spot.branch,
+    // Actions do not depend on where agents work.
+    staff: isElsewhere ? withOthers(await buildPerformers(needs), basis.staff) : basis.staff,
+    checks: isElsewhere ? await buildChecks(needs) : basis.checks,
+    protectedHash: spot.protectedHash,
+    engine: await engineParts(basis, spot, git),
+    tryOut: work => (spot.forked && git !== undefined ? inThrowaway(git, work) : work(spot.directory)),
+    leave: async () => {},
+  };
+}
+
+const trial = 'checks before the first iteration';
+
+async function inThrowaway<Result>(git: OwnGit, work: (directory: string) => Promise<Result>): Promise<Result> {
+  try {
+    const made = await git.fork(trial);
+    if (!made.ok) throw refusalError(made);
+    return await work(git.directory(trial));
+  } finally {
+    await git.drop(trial);
+  }
+}
+
+interface KnownLoop {
+  readonly loop: string;
+  readonly state: State;
+  /** When an agent or a check last did anything, by the ledger. */
+  readonly lastWorkAt: () => Promise<number>;
+}
+
+/** A loop that goes on: where its ledger says. */
+export async function buildPlaced(
+  basis: Basis,
+  { loop, state, lastWorkAt }: KnownLoop,
+  say: (line: string) => void,
+): Promise<Placed> {
+  const { home, env, run, ground, path } = basis;
+  const { config } = run;
+  const { directory, branch, settings } = state;
+  const tree = await takeUpTree(ground, { home, directory: basis.directory, needed: config.worktreeCopy, state });
+  for (const notice of tree.notices) say(`note: ${notice}`);
+  const { forked } = settings;
+  if (tree.isNew && !forked && config.worktreeSetup !== undefined)
+    await ready(basis, directory, config.worktreeSetup, say, neverStopped);
+  const git = await openGit({ home, env, loop, directory, document: path, config, branch, forked });
+  const protection = await protectionAgain({
+    config,
+    checks: run.settings.checks,
+    isNamed: run.isSet('protect'),
+    state,
+    folder: join(home, 'loops', loop),
+    git,
+    inside: relative(ground.repository?.directory ?? basis.directory, basis.directory),
+    lastWorkAt,
+  });
+  for (const notice of protection.notices) say(`note: ${notice}`);
+  return built(basis, { loop, directory, branch, protectedHash: protection.hash, forked });
+}
+
+/** What a loop's settings must learn. */
+export const isProtectedAnew = (state: State, { protectedHash }: Placed): boolean =>
+  protectedHash !== undefined && protectedHash !== protectedHashOf(state);
+
+interface NewLoop {
+  readonly loop: string;
+  readonly name: string;
+  readonly folder: string;
+  /** Whether the ledger knows a loop of this id. */
+  readonly isLoop: (id: string) => boolean;
+}
+
+/** For a new loop: makes its worktree ready and keeps the files that prove the work. */
+export async function setUp(
+  basis: Basis,
+  order: NewLoop,
+  say: (line: string) => void,
+  stop: AbortSignal,
+): Promise<Placed> {
+  const { home, run, ground, directory } = basis;
+  const { config, settings } = run;
+  const { loop, name, folder } = order;
+  const isOwn = config.worktree || settings.forked;
+  if (isOwn && ground.repository !== undefined) {
+    const { sweepWorktrees } = await import('../../git/sweep.ts');
+    await sweepWorktrees(ground.repository, join(home, 'worktrees'), order.isLoop, Date.now());
+  }
+  const own = isOwn
+    ? await makeOwnTree(ground, { home, loop, name, directory, needed: config.worktreeCopy })
+    : undefined;
+  for (const notice of own?.notices ?? []) say(`note: ${notice}`);
+  const place = own?.directory ?? directory;
+  const leave = async (): Promise<void> => {
+    if (own !== undefined && ground.repository !== undefined) {
+      const { abandonWorktree } = await import('../../git/abandon.ts');
+      const { dropTree } = await import('../../git/worktree.ts');
+      await dropTree(ground.repository, worktreeOf(home, loop)); // only the set-up and the checks wrote there
+      await abandonWorktree(ground.repository, worktreeOf(home, loop), own.branch);
+      await rm(forksOf(home, loop), { recursive: true, force: true });
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    if (own !== undefined && config.worktreeSetup !== undefined && !settings.forked)
+      await ready(basis, place, config.worktreeSetup, say, stop);
+    const { protectFiles } = await import('../../checks/protected-files.ts');
+    const files = filesToProtect(config);
+    const kept = await protectFiles({ directory: place, folder: join(folder, 'protected'), ...files });
+    if (!kept.ok) throw new UsageError(`${kept.problem}.`, 'Check --protect and the files that --verify names.');
+    const spot = { loop, directory: place, branch: own?.branch, protectedHash: kept.hash, forked: settings.forked };
+    return { ...(await built(basis, spot, stop)), leave };
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+}
+
+async function ready(
+  { run, home, env }: Basis,
+  directory: string,
+  command: string,
+  say: (line: string) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  say(`Making the worktree ready: ${command}`);
+  const refusal = await unready({ config: run.config, directory, home, env }, directory, command, stop);
+  if (refusal !== undefined) throw refusalError(refusal);
+}
+
+type ReadyNeeds = Parameters<typeof boundsOf>[0] & Parameters<typeof environmentOf>[0];
+
+/** Runs the set-up; undefined when it passed. */
+async function unready(
+  needs: ReadyNeeds,
+  directory: string,
+  command: string,
+  stop: AbortSignal,
+): Promise<Refusal | undefined> {
+  const { commandCheck } = await import('../../checks/command.ts');
+  const timeMsMax = 30 * 60_000;
+  const check = commandCheck({ command, environment: environmentOf(needs), timeMsMax, ...boundsOf(needs) });
+  const done = await check.run(directory, stop);
+  if (done.passed) return undefined;
+  const problem = `The worktree could not be made ready: ${command} failed.`;
+  return { ok: false, problem, fix: done.detail.slice(-1_000) };
+}

@@ -1,0 +1,292 @@
+// Everything that is looked at before a loop writes a byte: the folder, the settings, the document, the agent.
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
+import { fieldOf, flagName, keys } from '../../config/fields.ts';
+import { canonical } from '../../text/canonical.ts';
+import { UsageError } from '../../text/errors.ts';
+import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
+import { makeRedactor, redactDeep } from '../../secrets/redactor.ts';
+import { secretValues } from '../../secrets/redact-environment.ts';
+import { interviewRounds } from '../../modes/interview/mode.ts';
+import type { Check } from '../../checks/check.ts';
+import type { Performer } from '../../agents/performer.ts';
+import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
+import { buildActions, heldFromPlan } from '../actions.ts';
+import { nothingBounds } from './changed-settings.ts';
+import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
+import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
+import { readDocument } from '../documents.ts';
+import { interviewCheckName } from '../../modes/interview/session.ts';
+import { configInReach, reachNotice } from '../mcp-config.ts';
+import { refuseMissingProgram } from './missing-program.ts';
+import { type FoundDocument, findDocument, isInterview, modeNames } from '../modes.ts';
+import type { Staff } from '../agents/performers.ts';
+import { type Ground, lookAround, settingsHere } from './place.ts';
+import { refuseProblems } from '../problems.ts';
+import { staffOf, strangeTasks, withAgents } from '../agents/who.ts';
+
+type Flags = Readonly<Record<string, unknown>>;
+
+export interface Prepared extends Place {
+  readonly path: string;
+  readonly mode: ModeName;
+  /** How the document is read. */
+  readonly options: FormatOptions;
+  readonly document: ParsedDocument;
+  readonly run: RunConfig;
+  readonly staff: Staff;
+  /** Nobody named the agent: it is the first that was found on PATH. */
+  readonly isFound: boolean;
+  readonly checks: readonly Check[];
+  /** The project's own test command, taken because nobody named a check. */
+  readonly detected?: DetectedCheck;
+  readonly judge?: string;
+  readonly ground: Ground;
+  readonly notices: readonly string[];
+  readonly own: Own;
+}
+
+export interface Place {
+  readonly env: Environment;
+  readonly directory: string;
+  readonly home: string;
+}
+
+/** What an unfinished loop of the same document remembers. */
+export interface Remembered {
+  /** Where the last good version of a broken document lies, if a loop kept one. */
+  readonly lastGood: (path: string) => Promise<string | undefined>;
+  readonly settings: (path: string) => Promise<Settings | undefined>;
+  /** What its newest loop, over or not, has brought to an end. */
+  readonly closed: (path: string) => Promise<ReadonlySet<string>>;
+}
+
+/** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
+export interface Own {
+  /** All who work, in order: own ones and agents. */
+  readonly chain: readonly string[];
+  readonly performers: readonly Performer[];
+  readonly checks: readonly Check[];
+}
+
+export interface Request {
+  /** A file, or a goal in words. */
+  readonly file?: string | undefined;
+  /** A goal, also where it looks like a file. */
+  readonly goal?: string | undefined;
+  /** As the command line gives them. */
+  readonly flags: Flags;
+  readonly remembered?: Remembered;
+  readonly own?: Own;
+  /** Nothing of it is done yet (the approval of a plan): whoever will do it need not be there. */
+  readonly isOnlyRecorded?: true;
+}
+
+const nobodyYet: Staff = { performers: {}, facts: {} };
+const nobody: Own = { chain: [], performers: [], checks: [] };
+const nothing: Remembered = {
+  lastGood: async () => undefined,
+  settings: async () => undefined,
+  closed: async () => new Set(),
+};
+
+/** `/` and the home folder are refused without --force, and never the inside of .git (B14). */
+function checkDirectory(directory: string, env: Environment, force: boolean): void {
+  if (directory.split(sep).includes('.git')) {
+    throw new UsageError(
+      `${directory} lies inside .git, where no work belongs.`,
+      "Run Ralph in the repository's own folder.",
+    );
+  }
+  if (force) return;
+  const home = env['HOME'];
+  const isHome = home !== undefined && isAbsolute(home) && directory === resolve(home);
+  if (directory === '/' || isHome) {
+    throw new UsageError(
+      `An agent would work in ${directory === '/' ? 'the root folder' : 'your whole home folder'}.`,
+      "Change to the project's folder, or say --force.",
+    );
+  }
+}
+
+/** What the document asks for, where nobody else said anything about it. */
+function withWishes(run: RunConfig, { wishes, approval, tasks }: ParsedDocument): RunConfig {
+  const { settings, isPreset } = run;
+  const { promise, iterationsMax } = wishes ?? {};
+  const limits =
+    iterationsMax === undefined || !isPreset('iterationsMax') ? settings.limits : { ...settings.limits, iterationsMax };
+  if (!isBounded(limits)) throw nothingBounds();
+  const isAsked = promise !== undefined && isPreset('promise');
+  // Where every step is an action, no agent is needed.
+  const isDeeds = settings.mode === 'plan' && tasks.every(task => task.performer !== undefined);
+  const more = { promise: isAsked ? promise : settings.promise, performers: isDeeds ? [] : settings.performers };
+  // A plan that needs no yes is bound to its text all the same: by the command that runs it.
+  const isBound = settings.mode === 'plan' || approval?.required === true;
+  return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
+}
+
+/** The document and the mode that it means. */
+async function readFirst(place: Place, { file, goal, flags, remembered = nothing }: Request) {
+  const sought = { ...place, given: file, goal, mode: modeFlag(flags), isDry: flags['dryRun'] === true };
+  const found = await findDocument(sought);
+  const resolved = await resolveRunConfig(place.env, place.directory, flags, found.mode);
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  refuseIdleFlags(found, flags);
+  const before = await remembered.settings(found.path);
+  const { config, settings } = resolved.run;
+  const usualRounds = isInterview(found.mode, found.path) ? interviewRounds : null;
+  const rounds = config.rounds ?? before?.rounds ?? usualRounds;
+  const options = {
+    allowEmptyCriteria: flags['criteria'] === false,
+    acceptTicked: flags['acceptTicked'] === true,
+    rounds: rounds ?? undefined,
+  };
+  const at = { mode: found.mode, path: found.path, directory: place.directory, options };
+  const read = await readDocument(at, found.text);
+  if (!read.ok) {
+    const copy = await remembered.lastGood(found.path);
+    const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
+    refuseProblems([...read.problems, ...hint], found.mode === 'goal' ? 'the goal' : basename(found.path));
+  }
+  refuseSecrets(read.document, place.env);
+  const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
+  const ticked = options.acceptTicked ? [] : await tickedBefore(found, read.document, remembered);
+  const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
+  return { found, before, document, run: withWishes(run, document), options };
+}
+
+/** A plan asks about its boxes itself. */
+async function tickedBefore(
+  { mode, path }: FoundDocument,
+  { tasks }: ParsedDocument,
+  remembered: Remembered,
+): Promise<readonly string[]> {
+  if (mode === 'plan' || !tasks.some(task => task.done || task.skipped)) return [];
+  const { watchTicked } = await import('../../documents/ticked.ts');
+  return watchTicked(tasks, await remembered.closed(path));
+}
+
+/** A flag that can do nothing here is a mistake of whoever typed it. */
+function refuseIdleFlags({ mode, path }: FoundDocument, flags: Flags): void {
+  for (const key of keys) {
+    const modes = fieldOf(key).modes ?? [mode];
+    const isIdle = !modes.includes(mode) || (key === 'rounds' && mode === 'project' && !isInterview(mode, path));
+    if (flags[key] === undefined || !isIdle) continue;
+    const where = modes.length === 1 && modes[0] !== mode ? `it belongs to the mode ${modes[0]}` : '';
+    throw new UsageError(
+      `${flagName(key)} has no effect in the mode ${mode}.`,
+      `Leave it out${where === '' ? '' : `: ${where}`}.`,
+    );
+  }
+}
+
+function modeFlag(flags: Flags): ModeName | undefined {
+  const given = flags['mode'];
+  if (given === undefined) return undefined;
+  const mode = modeNames.find(name => name === given);
+  if (mode === undefined)
+    throw new UsageError(`--mode: there is no mode ${JSON.stringify(given)}.`, `Say one of ${modeNames.join(', ')}.`);
+  return mode;
+}
+
+/** What is recorded is without secrets, so an order with one could not be carried out as it is written. */
+function refuseSecrets({ tasks }: ParsedDocument, env: Environment): void {
+  const redact = makeRedactor(secretValues(env));
+  const held = tasks.find(
+    ({ order }) => order !== undefined && canonical(redactDeep(order, redact)) !== canonical(order),
+  );
+  if (held !== undefined)
+    throw new UsageError(
+      `${held.id} holds what looks like a secret, which Ralph neither records nor sends.`,
+      'Give it to the server by its configuration (mcp.json, with the name of a variable) and take it out of the plan.',
+    );
+}
+
+/** Who was handed over counts as said. */
+function withOwn(run: RunConfig, { chain }: Own): RunConfig {
+  if (chain.length === 0) return run;
+  const isSet = (key: string): boolean => key === 'agent' || run.isSet(key);
+  return { ...run, isSet, settings: { ...run.settings, performers: chain } };
+}
+
+export async function prepareLoop(place: Place, request: Request): Promise<Prepared> {
+  const { flags, own = nobody } = request;
+  const { env, directory } = place;
+  checkDirectory(directory, env, flags['force'] === true);
+  const { found, before, document, run: resolved, options } = await readFirst(place, request);
+  const { path, mode } = found;
+  const ground = await lookAround(directory, env);
+  const isOnlyRecorded = request.isOnlyRecorded === true;
+  const isAgentless = isOnlyRecorded || (mode === 'plan' && document.tasks.every(task => task.performer !== undefined));
+  const { run: chosen, isFound } = isAgentless
+    ? { run: resolved, isFound: false }
+    : await withAgents(withOwn(resolved, own), place, before, isInterview(mode, path));
+  const isUnproven = before === undefined && own.checks.length === 0 && detects.includes(mode);
+  const detected = isUnproven ? detectedFor(chosen, place) : undefined;
+  const run = await withProof(chosen, { ...place, path }, ground, detected, own.checks);
+  const strange = strangeTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
+  if (run.settings.performers.includes('command') && !isOnlyRecorded)
+    refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
+  const readOnly = mode === 'plan' ? heldFromPlan(run.config, directory, path) : [];
+  const needs = { config: run.config, settings: run.settings, ...place, readOnly };
+  const hired = isOnlyRecorded ? nobodyYet : await staffOf(needs, own.performers);
+  const staff = withActions(hired, isOnlyRecorded ? {} : await buildActions(needs, path, document));
+  const checks = [...(await buildChecks(needs)), ...own.checks];
+  const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
+  const servers = await configInReach({ config: run.config, directory, document });
+  const reach = servers === undefined ? [] : [reachNotice(servers)];
+  const said = [...document.notices, ...promise, ...strange, ...reach];
+  const notices = [...run.notices, ...found.notices, ...ground.notices, ...said];
+  return { ...place, path, mode, options, document, run, staff, isFound, checks, ground, notices, own, detected };
+}
+
+/** Where the project's own tests say something about the work. */
+const detects: readonly ModeName[] = ['goal', 'prompt', 'prd', 'project'];
+
+const withActions = (staff: Staff, actions: Staff['performers']): Staff => ({
+  ...staff,
+  performers: { ...staff.performers, ...actions },
+});
+
+/** Only where nobody named a check, and only once: a loop that goes on keeps its own. */
+function detectedFor({ config }: RunConfig, { directory, env }: Place): DetectedCheck | undefined {
+  return config.verify.length > 0 || config.detectChecks === 'none' ? undefined : detectCheck(directory, env);
+}
+
+/** What the folder allows, the check that was found, and the judge: all that "done" will rest on. */
+async function withProof(
+  run: RunConfig,
+  place: Place & { readonly path: string },
+  ground: Ground,
+  detected: DetectedCheck | undefined,
+  own: readonly Check[],
+): Promise<RunConfig> {
+  if (isInterview(run.settings.mode, place.path)) return forInterview(run, ground);
+  const config = detected === undefined ? run.config : { ...run.config, verify: [detected.command] };
+  const judge = await judgeSpec({ config, settings: run.settings, ...place });
+  const checks = [
+    ...config.verify,
+    ...own.map(check => check.name),
+    ...(judge === undefined ? [] : [judgeName(judge)]),
+  ];
+  return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, ground) };
+}
+
+/** A round is proven by what it left, and talk is no work to be committed or looked at. */
+function forInterview(run: RunConfig, ground: Ground): RunConfig {
+  const config = { ...run.config, verify: [], interactive: true };
+  const settings = settingsHere({ ...run.settings, checks: [interviewCheckName] }, config, ground);
+  return { ...run, config, settings: { ...settings, commits: false, screen: false } };
+}
+
+/** A promise that stands in the instructions may be echoed; only an exact last line counts, but say so (B09). */
+async function promiseNotice(path: string, promise: string): Promise<readonly string[]> {
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(join(dirname(path), 'PROMPT.md'), 'utf8').catch(() => '');
+  const stands = text
+    .split('\n')
+    .some(line => line.trim() === promise || line.trim() === `<promise>${promise}</promise>`);
+  return stands
+    ? [`PROMPT.md holds the promise ${promise} on a line of its own; only the agent's own last line counts.`]
+    : [];
+}

@@ -1,0 +1,81 @@
+// `ralph agents test`: one tiny real question to an agent, so that a missing login is found before the night, not in it.
+import { resolve } from 'node:path';
+import { foundAgent } from '../../app/agents/performers.ts';
+import { refuseProblems } from '../../app/problems.ts';
+import { type Trial, tryAgent } from '../../app/agents/trial.ts';
+import { resolveRunConfig } from '../../app/app.ts';
+import { parseFlag } from '../../config/fields.ts';
+import type { Config } from '../../config/settings.ts';
+import { UsageError } from '../../text/errors.ts';
+import { formatDuration, formatUsd } from '../../text/format.ts';
+import { confirm } from '../confirm.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { plain } from '../terminal.ts';
+
+function costWords({ costUsdMicros, costEstimated, tokens }: Trial): string {
+  if (tokens === null || costUsdMicros === null) return 'nothing reported';
+  return `${tokens} tokens, ${formatUsd(costUsdMicros)}${costEstimated ? ' (estimated)' : ''}`;
+}
+
+function lines(trial: Trial): readonly string[] {
+  return [
+    `started     ${trial.started ? 'yes' : 'no'}`,
+    `first byte  ${trial.firstByteMs === null ? 'never' : `after ${formatDuration(trial.firstByteMs)}`}`,
+    `message     ${trial.message === '' ? '(none)' : trial.message.replaceAll('\n', ' ')}${trial.failure === null && !trial.obeyed ? '  (not what was asked for)' : ''}`,
+    `cost        ${costWords(trial)}`,
+    `exit        ${trial.clean ? 'clean' : trial.failure === null ? 'left processes behind, which were ended' : 'failed'}`,
+  ];
+}
+
+/** The agent that was named, else the one that a run would take. */
+async function meant(context: Context, name: string | undefined) {
+  const { env, directory } = context;
+  const resolved = await resolveRunConfig(env, directory, {});
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  const { config } = resolved.run;
+  if (name === undefined) return { config, spec: config.agent ?? (await foundAgent({ config, env, directory })) };
+  const read = parseFlag('agent', name);
+  if (!read.ok) throw new UsageError(read.problem.replace(/^--agent: /, ''), 'See them: ralph agents list');
+  return { config, spec: read.value };
+}
+
+/** The test runs elsewhere: what is written as a path from here must still be found. */
+function anchored(config: Config, directory: string): Config {
+  const here = (word: string): string =>
+    word.startsWith('./') || word.startsWith('../') ? resolve(directory, word) : word;
+  const { agentCommand, acpCommand, script } = config;
+  return {
+    ...config,
+    agentCommand: agentCommand?.replace(/^\.{1,2}\/\S+/, here),
+    acpCommand: acpCommand?.map((word, at) => (at === 0 ? here(word) : word)),
+    script: script === undefined ? undefined : resolve(directory, script),
+  };
+}
+
+async function mayBegin(context: Context, spec: string, isSure: boolean): Promise<boolean> {
+  if (isSure) return true;
+  if (process.stdin.isTTY !== true)
+    throw new UsageError(
+      `A test asks ${spec} one real question with your own login, which costs a little.`,
+      `Say that you want it: ralph agents test ${spec} --yes`,
+    );
+  context.say(`One real question to ${spec}, with your own login: it costs a little (usually below a cent).`);
+  return confirm('Press Enter to ask it, Ctrl-C to leave ');
+}
+
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
+  const { config: typed, spec } = await meant(context, name);
+  const config = anchored(typed, context.directory);
+  if (!(await mayBegin(context, spec, flags['yes'] === true))) return 130;
+  const stop = new AbortController();
+  const end = (): void => stop.abort();
+  process.once('SIGINT', end).once('SIGTERM', end);
+  const trial = await tryAgent(spec, { config, env: context.env, home: context.home() }, stop.signal);
+  if (flags['json'] === true) context.out(JSON.stringify({ version: 1, ...trial }, null, 2));
+  else for (const one of lines(trial)) context.print(plain(one));
+  if (stop.signal.aborted) return 130;
+  if (trial.failure === null) return 0;
+  context.say(`ralph: ${spec} cannot work (${trial.failure.kind}): ${plain(trial.failure.detail)}`);
+  context.say(`  ${trial.failure.hint}`);
+  return 7;
+}

@@ -1,0 +1,111 @@
+// `ralph checkpoint list`: every checkpoint of a loop, and which of them matter now.
+import { type History, recordOf } from '../../app/history.ts';
+import { plural } from '../../text/format.ts';
+import type { CheckpointRow } from '../../views/checkpoints.ts';
+import { keptOf, timeWords } from '../checkpoints.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { fitted, makeStyle, type Style } from '../terminal.ts';
+
+const shownMax = 50;
+
+type Mark = 'first' | 'newest' | 'last good' | 'current' | 'fork' | 'damaged' | 'missing' | 'pruned';
+
+interface Line {
+  readonly row: CheckpointRow;
+  /** Against the one before it; undefined when its record cannot be trusted. */
+  readonly files: number | undefined;
+  readonly marks: readonly Mark[];
+}
+
+async function lineOf(history: History, row: CheckpointRow): Promise<Line> {
+  const { list, state, missing, pruned } = history;
+  const { number, isFork } = row;
+  const record = await recordOf(history, row);
+  const marks: Readonly<Record<Mark, boolean>> = {
+    first: number === list.rows[0]?.number,
+    newest: number === list.rows.at(-1)?.number,
+    'last good': number === state.good?.number,
+    current: number === list.current,
+    fork: isFork,
+    damaged: !record.ok && !pruned.has(number),
+    missing: missing.has(number),
+    pruned: pruned.has(number),
+  };
+  return {
+    row,
+    files: record.ok && !isFork ? record.record.execution_state.files_changed_count : undefined,
+    marks: (Object.keys(marks) as Mark[]).filter(mark => marks[mark]),
+  };
+}
+
+function json(history: History, lines: readonly Line[]): string {
+  const checkpoints = lines.map(({ row, files, marks }) => ({
+    number: row.number,
+    checkpoint_id: row.checkpoint,
+    created_at: new Date(row.at).toISOString(),
+    iteration: row.iteration,
+    task: row.task ?? null,
+    label: row.label,
+    files_changed: files ?? null,
+    marks,
+    ref: row.ref,
+    commit: row.commit,
+    tree: row.tree,
+    skipped: row.skipped,
+  }));
+  return JSON.stringify({ version: 1, loop_id: history.row.loop, name: history.row.name, checkpoints }, null, 2);
+}
+
+/** Widths that let the usual list fit 80 columns. */
+function widthsOf(lines: readonly Line[]): { readonly number: number; readonly task: number } {
+  const longest = (texts: readonly string[]): number => Math.max(1, ...texts.map(one => one.length));
+  return {
+    number: longest(lines.map(({ row }) => String(row.number))),
+    task: Math.min(12, Math.max(4, longest(lines.map(({ row }) => row.task ?? '')))),
+  };
+}
+
+function text({ row, files, marks }: Line, widths: ReturnType<typeof widthsOf>, style: Style): string {
+  const isBad = marks.some(mark => ['damaged', 'missing'].includes(mark));
+  const said = marks.map(mark => (mark === 'last good' ? 'good' : mark)).join(' ');
+  const changed = marks.includes('first') || row.isFork ? '' : files === undefined ? '?' : String(files);
+  const before = [
+    String(row.number).padStart(widths.number),
+    timeWords(row.at).slice(5, 16),
+    String(row.iteration).padStart(4),
+    fitted(row.task ?? '', widths.task, style).padEnd(widths.task),
+    changed.padStart(5),
+  ].join('  ');
+  const room = Math.max(12, style.columns() - before.length - said.length - 4);
+  const tone = isBad ? 'bad' : marks.includes('current') ? 'good' : 'quiet';
+  return `${before}  ${fitted(row.label, room, style)}${said === '' ? '' : `  ${style.paint(tone, said)}`}`;
+}
+
+function heading(widths: ReturnType<typeof widthsOf>): string {
+  const words = ['#'.padStart(widths.number), 'when (UTC) ', 'iter', 'task'.padEnd(widths.task), 'files', 'what'];
+  return words.join('  ');
+}
+
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
+  const { history } = await keptOf(context, name, { heals: true });
+  const all =
+    flags['json'] === true ? history.list.rows : history.list.rows.filter(one => !history.pruned.has(one.number));
+  const rows = flags['json'] === true ? all : all.slice(-shownMax);
+  const lines: Line[] = [];
+  for (const row of rows) lines.push(await lineOf(history, row));
+  if (flags['json'] === true) {
+    context.out(json(history, lines));
+    return 0;
+  }
+  const style = makeStyle(flags, process.stdout);
+  const widths = widthsOf(lines);
+  context.out(style.paint('strong', heading(widths)));
+  for (const line of lines) context.out(text(line, widths, style));
+  const { pruned, row } = history;
+  if (all.length > rows.length) context.say(`... and ${all.length - rows.length} older ones (--json shows all)`);
+  if (pruned.size > 0) context.say(`${plural(pruned.size, 'older checkpoint')} pruned.`);
+  if (history.state.settings.forked) return 0;
+  context.say(`  Go back: ralph undo ${row.name}`);
+  context.say(`  To any of them: ralph checkpoint restore N ${row.name}   # look first: --dry-run`);
+  return 0;
+}

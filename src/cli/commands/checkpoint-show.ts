@@ -1,0 +1,112 @@
+// `ralph checkpoint show`: the record of one checkpoint, and whether it is still what it was.
+import { type History, recordOf } from '../../app/history.ts';
+import { UsageError } from '../../text/errors.ts';
+import { formatUsd, plural } from '../../text/format.ts';
+import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
+import type { CheckpointRow } from '../../views/checkpoints.ts';
+import { keptOf, rowOf, timeWords } from '../checkpoints.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { hanging, makeStyle, plain, type Style } from '../terminal.ts';
+
+const listMax = 20;
+
+class Sheet {
+  readonly lines: string[] = [];
+  private readonly columns: number;
+  constructor(style: Style) {
+    this.columns = style.columns();
+  }
+
+  line(name: string, text: string): void {
+    this.lines.push(hanging(`  ${name.padEnd(12)} `, plain(text), this.columns));
+  }
+
+  /** Nothing when it is empty; agents' words are labelled as such. */
+  list(name: string, items: readonly string[], byAgent: boolean): void {
+    if (items.length === 0) return;
+    this.lines.push(`  ${name}${byAgent ? ' (written by the agent)' : ''}`);
+    for (const item of items.slice(0, listMax)) this.lines.push(hanging('    - ', plain(item), this.columns));
+    if (items.length > listMax) this.lines.push(`    ... and ${items.length - listMax} more (--json shows all)`);
+  }
+}
+
+function addGit(sheet: Sheet, row: CheckpointRow): void {
+  sheet.line('git', `${row.ref}`);
+  sheet.line('', `commit ${row.commit}`);
+  sheet.line('', `tree   ${row.tree}`);
+  sheet.list(
+    'not in it',
+    row.skipped.map(({ path, why }) => `${path}: ${why}`),
+    false,
+  );
+}
+
+function addRecord(sheet: Sheet, record: CheckpointRecord): void {
+  const { metadata, execution_state: execution, context_summary: context, metrics } = record;
+  const { sources } = execution;
+  if (metadata.agent_id !== '') sheet.line('agent', metadata.agent_id);
+  sheet.line('phase', `${execution.phase}${sources.phase === 'reported' ? ' (written by the agent)' : ''}`);
+  sheet.line('changed', `${plural(execution.files_changed_count, 'file')} since the checkpoint before`);
+  sheet.list(
+    'files',
+    execution.files_changed.map(({ path, how }) => `${how} ${path}`),
+    false,
+  );
+  sheet.list('done', execution.completed_items, sources.completed_items === 'reported');
+  sheet.list('open', execution.pending_items, sources.pending_items === 'reported');
+  const blocked = execution.blocked_items.map(({ item, reason }) => `${item}: ${reason}`);
+  sheet.list('blocked', blocked, sources.blocked_items === 'reported');
+  sheet.list('decisions', context.key_decisions, true);
+  sheet.list('assumptions', context.assumptions, true);
+  sheet.list('constraints', context.constraints, true);
+  sheet.list('obstacles', context.obstacles, true);
+  const tests = metrics.tests.map(
+    one => `${one.check}: ${one.passed ? 'passed' : 'FAILED'} (iteration ${one.iteration})`,
+  );
+  sheet.list('checks', tests, false);
+  const tokens = metrics.input_tokens + metrics.output_tokens;
+  const cost = `${formatUsd(Math.round(metrics.cost_usd * 1_000_000))}${metrics.cost_estimated ? ' est.' : ''}`;
+  const spent = tokens === 0 && metrics.cost_usd === 0 ? ['cost not reported'] : [plural(tokens, 'token'), cost];
+  const effort = [plural(metrics.iterations, 'iteration'), ...spent];
+  sheet.line('so far', [...effort, plural(metrics.tool_calls, 'tool call')].join(', '));
+}
+
+const stateOf = ({ missing, pruned }: History, number: number): string =>
+  pruned.has(number)
+    ? 'PRUNED: it may be gone at any time'
+    : missing.has(number)
+      ? 'MISSING: git no longer holds its commit'
+      : 'yes';
+
+export async function execute(context: Context, [number = '', name]: Words, flags: Flags): Promise<number> {
+  const { history } = await keptOf(context, name);
+  const row = rowOf(history, number);
+  const record = await recordOf(history, row);
+  if (flags['json'] === true) {
+    if (!record.ok)
+      throw new UsageError(
+        `The record of checkpoint ${row.number} is damaged: ${record.problem}.`,
+        `What the ledger knows: ralph checkpoint show ${row.number} ${history.row.name}`,
+        1,
+      );
+    context.out(JSON.stringify(record.record, null, 2));
+    return 0;
+  }
+  const style = makeStyle(flags, process.stdout);
+  const sheet = new Sheet(style);
+  sheet.line('loop', history.row.name);
+  sheet.line('made', `${timeWords(row.at)} UTC`);
+  sheet.line('iteration', `${row.iteration}${row.task === undefined ? '' : ` (${row.task})`}`);
+  if (record.ok) addRecord(sheet, record.record);
+  sheet.line('in git', stateOf(history, row.number));
+  sheet.line('record', record.ok ? 'ok: its SHA-256 is the one in the ledger' : `DAMAGED: ${record.problem}`);
+  addGit(sheet, row);
+  context.out(style.paint('strong', `Checkpoint ${row.number}: ${plain(row.label)}`));
+  for (const line of sheet.lines) context.out(line);
+  const isThere = !history.missing.has(row.number) && !history.pruned.has(row.number);
+  if (isThere && !row.isFork)
+    context.say(
+      `  Go back to it: ralph checkpoint restore ${row.number} ${history.row.name}   # look first: --dry-run`,
+    );
+  return record.ok && isThere ? 0 : 1;
+}

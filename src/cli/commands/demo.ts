@@ -1,0 +1,249 @@
+// `ralph demo`: a whole loop in a scratch folder that it removes, with an agent that only plays a script.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeRepository } from '../../app/session/place.ts';
+import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
+import { openLedger } from '../../app/app.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Answer, Escalation, Event } from '../../core/event.ts';
+import { formatDuration, formatUsd } from '../../text/format.ts';
+import type { State } from '../../core/state.ts';
+import { card } from '../run-summary.ts';
+import { chooseLoop } from '../choose.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { projectFiles, scriptText } from './demo-project.ts';
+import { type LiveView, liveView } from '../live.ts';
+import { placeNew } from '../run-preparation.ts';
+import { finish, launch } from './run.ts';
+import { hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
+
+function scratchFolder(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), 'ralph-demo-')));
+  } catch (error) {
+    throw new UsageError(
+      `No scratch folder can be made in ${tmpdir()}: ${(error as Error).message}.`,
+      'Set TMPDIR to a folder that you can write.',
+    );
+  }
+}
+
+const pause = (ms: number, stop: AbortSignal): Promise<void> =>
+  new Promise(done => {
+    const timer = setTimeout(done, ms);
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer);
+      done();
+    });
+  });
+
+type Remark = (text: string) => void;
+
+const remarking =
+  (view: LiveView, style: Style): Remark =>
+  text =>
+    view.line(style.paint('attention', hanging('  demo: ', text, style.columns())));
+
+/** The demo answers its own question, and says so. */
+const answering =
+  (remark: Remark, waitMs: number) =>
+  () =>
+  async ({ id, kind }: Escalation, _state: State, stop: AbortSignal): Promise<Answer | undefined> => {
+    await pause(waitMs, stop);
+    const option = kind === 'storage' ? 2 : 1; // on, also where git fails later than we could foresee
+    remark(`you would be asked here; it answers  ralph answer ${id} --option ${option}`);
+    return { kind: 'option', option };
+  };
+
+/** What a newcomer cannot know. */
+function remarkOn(event: Event): string | undefined {
+  if (event.type === 'work.screened' && event.restored.length > 0)
+    return 'the agent had edited the test script; the check runs the real one.';
+  if (event.type === 'work.committed' && event.commit !== '')
+    return 'an ordinary commit on the current branch, one for each task.';
+  if (event.type === 'checkpoint.restored' && event.refused === undefined)
+    return 'a rollback: the half-written file is gone, yet kept in a checkpoint.';
+  return undefined;
+}
+
+/** Each remark once. */
+function explaining(view: LiveView, remark: Remark): LiveView {
+  const said = new Set<string>();
+  return {
+    ...view,
+    tell(event, state) {
+      view.tell(event, state);
+      const text = remarkOn(event);
+      if (text === undefined || said.has(text)) return;
+      said.add(text);
+      remark(text);
+    },
+  };
+}
+
+/** Until the loop listens for signals itself: leaves at once, so that what stands for the exit is done. */
+function leavingOnSignals(): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const leave = (signal: NodeJS.Signals): never => process.exit(signal === 'SIGINT' ? 130 : 143);
+  for (const signal of signals) process.on(signal, leave);
+  return () => {
+    for (const signal of signals) process.off(signal, leave);
+  };
+}
+
+function costChart(state: State, style: Style): readonly string[] {
+  const full = style.ascii ? '#' : '█';
+  const total = state.usage.costUsdMicros;
+  const limit = state.settings.limits.costUsdMicrosMax ?? total;
+  const filled = Math.max(1, Math.round((total / limit) * 40));
+  return [
+    `  cost  ${full.repeat(filled)}${(style.ascii ? '.' : '░').repeat(Math.max(0, 40 - filled))}  ${formatUsd(total)} of ${formatUsd(limit)}`,
+  ];
+}
+
+function introduce(context: Context, style: Style): void {
+  const prose = (text: string): string => wrapped(text, style.columns() - 1).join('\n');
+  const scripted =
+    'Ralph demo. The agent is SCRIPTED: it plays a fixed part, no model is called, no key is needed, the costs are made up.';
+  const real = 'Everything else is real, in a scratch folder that is removed at the end.';
+  context.say(style.paint('strong', prose(scripted)));
+  context.say(`${prose(real)}\n`);
+}
+
+interface Stage {
+  readonly folder: string;
+  readonly project: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Writes the project, as a repository where git allows it, and looks at it as `ralph run` would. */
+async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs: number): Promise<Prepared> {
+  const { folder, project, home, env } = stage;
+  mkdirSync(join(project, 'tests'), { recursive: true });
+  for (const [name, text] of Object.entries(projectFiles)) writeFileSync(join(project, name), text);
+  const refusal = await makeRepository(project, env);
+  const canRollBack = refusal === undefined;
+  if (!canRollBack)
+    context.say(hanging('note: ', `no commits and no undo in this demo: ${refusal.problem}.`, style.columns()));
+  writeFileSync(join(folder, 'script.json'), scriptText(pauseMs, canRollBack));
+  const settings = {
+    agent: 'scripted',
+    script: '../script.json',
+    verify: ['sh run-tests.sh'],
+    maxCost: '0.50',
+    maxIterations: '12',
+    allowRedStart: true,
+    backoffBase: '250ms',
+    rollbackAfter: canRollBack ? '2' : undefined,
+  };
+  const prepared = await prepareLoop({ env, directory: project, home }, { file: 'PRD.json', flags: settings });
+  if (!canRollBack && prepared.ground.repository !== undefined)
+    throw new UsageError(
+      `The scratch folder lies in the repository ${prepared.ground.repository.directory}, which is none of the demo's.`,
+      'Set TMPDIR to a folder outside of it.',
+    );
+  return prepared;
+}
+
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
+  const began = Date.now();
+  const folder = scratchFolder();
+  const stage = {
+    folder,
+    project: join(folder, 'greeter'),
+    home: join(folder, '.ralph-home'),
+    env: { PATH: context.env['PATH'], HOME: folder },
+  };
+  const style = makeStyle(flags);
+  const pauseMs = flags['fast'] === true ? 0 : 900;
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.on('exit', remove); // a second Ctrl-C ends without unwinding
+  const stay = leavingOnSignals();
+  try {
+    introduce(context, style);
+    const prepared = await setTheStage(context, style, stage, pauseMs);
+    return await play(context, style, prepared, { began, pauseMs, stay });
+  } finally {
+    stay();
+    remove();
+  }
+}
+
+interface Pace {
+  readonly began: number;
+  readonly pauseMs: number;
+  /** From here on the loop listens for signals. */
+  stay(): void;
+}
+
+async function play(
+  context: Context,
+  style: Style,
+  prepared: Prepared,
+  { began, pauseMs, stay }: Pace,
+): Promise<number> {
+  const { home, directory } = prepared;
+  const scratch: Context = { ...context, home: () => home, directory };
+  const ledger = await openLedger({ home, env: context.env, warn: context.say });
+  const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
+  if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
+  context.say(card(prepared, chosen, style));
+  const placed = await placeNew(prepared, chosen, () => {}, false);
+  if (placed === undefined) return 1;
+  const plainView = liveView(style, text => void process.stderr.write(text), false);
+  const remark = remarking(plainView, style);
+  const view = explaining(plainView, remark);
+  stay();
+  const { result, interrupted } = await launch({
+    context: scratch,
+    ledger,
+    prepared,
+    placed,
+    chosen,
+    view,
+    ask: answering(remark, pauseMs),
+  });
+  const quiet: Context = { ...scratch, say: () => {} };
+  const code = finish(quiet, view, result, interrupted, { requireChecks: true });
+  const verified = await ledger.store.verify(chosen.loop);
+  await ledger.store.close();
+  if ('state' in result && result.state.ended?.reason === 'goal_achieved') {
+    const chain = verified.ok ? `${verified.events} events verify` : 'chain is BROKEN';
+    context.say(costChart(result.state, style).join('\n'));
+    context.say(hanging('  ', accountOf(result.state, Date.now() - began, chain), style.columns()));
+    context.say(whatNext(result.state, style));
+  }
+  return code;
+}
+
+function accountOf(state: State, tookMs: number, chain: string): string {
+  const undone = state.restores === 0 ? [] : ['after two crashes the files were put back to the last good checkpoint'];
+  return [
+    `took ${formatDuration(tookMs)}`,
+    `the ledger's ${chain}`,
+    'a false "done" was caught by a check',
+    'one question was asked and answered',
+    ...undone,
+  ]
+    .join('; ')
+    .concat('.');
+}
+
+function whatNext({ checkpointsMade }: State, style: Style): string {
+  const back = [
+    '  ralph diff                # what a loop of yours changed',
+    '  ralph undo                # takes its last iteration back; --dry-run shows it',
+  ];
+  return [
+    '',
+    style.paint('strong', 'What next'),
+    '  ralph doctor              # which agents are installed and logged in',
+    "  ralph run PRD.json --agent claude --verify 'YOUR TESTS'  # or codex, gemini",
+    ...(checkpointsMade === 0 ? [] : back),
+    '  ralph help run            # limits, checks, what happens on a question',
+    '  docs/formats/prd.md       # how to write a PRD.json',
+    '  docs/agents.md            # about each agent; any program of yours can be one',
+  ].join('\n');
+}

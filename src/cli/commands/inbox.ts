@@ -1,0 +1,37 @@
+// `ralph inbox`: every question that waits for a human, with the command that answers it.
+import type { Escalation } from '../../core/event.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { escalationCard } from '../live.ts';
+import { openQuestions } from '../open-questions.ts';
+import { makeStyle } from '../terminal.ts';
+
+/** Neither words nor "retry" say whether an effect happened. */
+const answerWords = ({ kind, options }: Escalation): string => {
+  if (kind === 'effect') return '--option 1   (or 2, 3, --abort)';
+  const others = '--skip, --retry, --abort)';
+  return options.length > 0 ? `--option 1   (or --text "...", ${others}` : `--text "..."   (or ${others}`;
+};
+
+export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
+  const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
+  if (flags['json'] === true) {
+    context.out(
+      JSON.stringify(
+        {
+          version: 1,
+          questions: questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...escalation })),
+        },
+        null,
+        2,
+      ),
+    );
+    return 0;
+  }
+  if (questions.length === 0) context.say('Nothing waits for you.');
+  const style = makeStyle(flags, process.stdout);
+  for (const { row, escalation } of questions) {
+    context.out(escalationCard(escalation, style));
+    context.print(`    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${answerWords(escalation)}\n`);
+  }
+  return 0;
+}

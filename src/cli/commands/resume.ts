@@ -1,0 +1,85 @@
+// `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
+import { nothingBounds } from '../../app/session/changed-settings.ts';
+import { refuseProblems } from '../../app/problems.ts';
+import { resolveRunConfig, stateOf } from '../../app/app.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Command } from '../../core/input.ts';
+import { isBounded, type Limits } from '../../core/settings.ts';
+import { waitingFor } from '../../core/next.ts';
+import type { State } from '../../core/state.ts';
+import { evaluateTermination, type Termination } from '../../core/termination.ts';
+import { raisedLimit } from '../../views/ending.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
+import { goOnWords } from './go-on.ts';
+
+async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Limits>> {
+  const resolved = await resolveRunConfig({}, context.directory, flags);
+  if (!resolved.ok) refuseProblems(resolved.problems);
+  const { settings } = resolved.run;
+  const given: Readonly<Record<string, keyof Limits>> = {
+    maxIterations: 'iterationsMax',
+    maxCost: 'costUsdMicrosMax',
+    maxTokens: 'tokensMax',
+    maxDuration: 'durationMsMax',
+    deadline: 'deadlineAt',
+  };
+  return Object.fromEntries(
+    Object.entries(given)
+      .filter(([flag]) => flags[flag] !== undefined)
+      .map(([, limit]) => [limit, settings.limits[limit]]),
+  );
+}
+
+/** What would let it go on, if anything. */
+function wayOn(name: string, state: State, still: Termination): string {
+  if (still.because.includes('(--rounds)'))
+    return 'Review the document as it is now: the same `ralph review` command with --new';
+  const raised = raisedLimit(state, still);
+  return raised === undefined
+    ? 'Start over with new counters: the same command as before with --new'
+    : `Raise that limit: ralph resume ${name} ${raised}`;
+}
+
+export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
+  const { ledger, row } = await loopOf(context, name, true);
+  const { state } = await stateOf(ledger, row.loop);
+  const limits = await wantedLimits(context, flags);
+  const changes = Object.keys(limits).length > 0;
+  if (!isBounded({ ...state.settings.limits, ...limits })) throw nothingBounds();
+  if (state.ended?.reason === 'goal_achieved')
+    throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
+  const waits = waitingFor(state, Date.now())?.until !== undefined;
+  if (state.ended === undefined && state.paused === undefined && !changes && !waits) {
+    const alive = (await ledger.store.holder(row.loop))?.alive === true;
+    context.say(
+      alive
+        ? `Loop ${row.name} is running and not paused.`
+        : `Loop ${row.name} is not paused. It goes on with the same \`ralph run\` command as before.`,
+    );
+    return 0;
+  }
+  if (state.ended !== undefined) {
+    const { ended: _ended, stop: _stop, ...open } = state;
+    const still = evaluateTermination(
+      {
+        ...open,
+        settings: { ...state.settings, limits: { ...state.settings.limits, ...limits } },
+        sinceProgress: 0,
+        errorsInRow: 0,
+        terminationsInRow: 0,
+        breakers: {},
+      },
+      Date.now(),
+    );
+    if (still !== undefined)
+      throw new UsageError(
+        `Loop ${row.name} would end again at once: ${still.because}.`,
+        wayOn(row.name, state, still),
+      );
+  }
+  const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];
+  const outcome = await sendCommand(context, row, commands);
+  context.say(`Resume of ${row.name}: ${outcomeWords[outcome]}.`);
+  if (outcome === 'decided') context.say(`  Go on: ${goOnWords(state)}`);
+  return 0;
+}

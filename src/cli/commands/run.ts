@@ -1,0 +1,211 @@
+// `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
+
+import { placeAgain, type Started } from '../../app/session/begin.ts';
+import { carriedOver } from '../../app/session/carry-over.ts';
+import { holding } from '../../app/session/holding.ts';
+import { engineFor, firstInputs } from '../../app/session/launch.ts';
+import { isInterview } from '../../app/modes.ts';
+import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
+import { refuseProblems } from '../../app/problems.ts';
+import { keepEarlier } from '../../modes/project/session.ts';
+import { type Engine, type RunResult, runEngine, storeError } from '../../app/app.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
+import { asideView } from '../interactive.ts';
+import { askAtTerminal } from '../prompt-user.ts';
+import { betweenRounds } from '../between-rounds.ts';
+import { card } from '../run-summary.ts';
+import { type Chosen, chooseLoop, hasNothingLeft } from '../choose.ts';
+import { confirm } from '../confirm.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { sayFolderHeld, sayHeld } from '../holding.ts';
+import { watchSignals, workWatch } from '../interrupt.ts';
+import { type LiveView, liveView } from '../live.ts';
+import { workWithoutAudience } from '../output.ts';
+import { placeNew } from '../run-preparation.ts';
+import { rememberedBy } from '../remembered.ts';
+import { makeStyle } from '../terminal.ts';
+import { refuseWithoutTerminal } from '../who.ts';
+import { withoutAgent } from '../without-agent.ts';
+
+/** Prints the ending, the same words as everywhere, and gives the exit code. */
+export function finish(
+  context: Context,
+  view: LiveView,
+  result: RunResult,
+  interrupted: number | undefined,
+  { requireChecks = false, json = false }: { readonly requireChecks?: boolean; readonly json?: boolean } = {},
+): number {
+  view.close();
+  if (result.type === 'held') return sayHeld(context, result.held);
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type === 'refused') refuseProblems(result.problems);
+  const ending = endingOf(result.state, requireChecks);
+  const wasInterrupted =
+    result.type === 'interrupted' || (interrupted !== undefined && result.state.ended === undefined);
+  const exitCode = wasInterrupted ? (interrupted ?? 130) : ending.exitCode;
+  if (json) context.out(JSON.stringify(outcomeOf(result.state, requireChecks, exitCode), null, 2));
+  if (result.type === 'interrupted') {
+    context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
+    if (result.state.newest !== undefined && !result.state.settings.forked && !hasOnlyDeeds(result.state))
+      context.say(`  What it had done so far stays in the files; ralph undo ${result.state.name} takes it back.`);
+    return exitCode;
+  }
+  if (!json) context.print(ending.sentence);
+  for (const next of ending.next) context.say(`  ${next}`);
+  return exitCode;
+}
+
+export interface Launch {
+  readonly context: Context;
+  readonly ledger: Ledger;
+  readonly prepared: Prepared;
+  readonly placed: Started;
+  readonly chosen: Chosen;
+  readonly view: LiveView;
+  /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
+  readonly ask?: (press: () => void) => NonNullable<Engine['ask']>;
+  /** Rounds at the terminal begin when the person says so. */
+  readonly pace?: typeof betweenRounds;
+  /** As typed. */
+  readonly flags?: Flags;
+}
+
+/** Runs the chosen loop to its end, its question or its interruption. */
+export async function launch(
+  launching: Launch,
+): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
+  const { context, ledger, prepared, placed, chosen, view, ask } = launching;
+  workWithoutAudience();
+  const watch = workWatch();
+  const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
+  const performers = launching.pace?.(placed.staff.performers, interrupt.press) ?? placed.staff.performers;
+  const wiring = {
+    env: context.env,
+    home: context.home(),
+    ledger,
+    prepared,
+    placed: { ...placed, staff: { ...placed.staff, performers } },
+    chosen,
+    by: context.by,
+    say: context.say,
+    notifiers: [watch, view],
+    ask: ask === undefined ? undefined : ask(interrupt.press),
+  };
+  const engine = await engineFor(wiring);
+  try {
+    const result = await runEngine(engine, chosen.loop, {
+      interrupt: interrupt.signal,
+      first: firstInputs(wiring, launching.flags ?? {}),
+    });
+    return { result, interrupted: interrupt.exitCode() };
+  } finally {
+    interrupt.close();
+  }
+}
+
+export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
+  const given = await prepareHere(context, file, flags).catch(error => withoutAgent(context, file, flags, error));
+  if (typeof given === 'number') return given;
+  if (given.mode === 'plan' && flags['dryRun'] !== true) {
+    const plan = await import('../../modes/plan/commands/run.ts'); // a plan has a vault, an approval and an end of its own
+    return plan.execute(context, [given.path], flags);
+  }
+  return runPrepared(context, given, flags);
+}
+
+/** What a plan is run by, once it may. */
+export async function runPlanDocument(context: Context, path: string, flags: Flags): Promise<number> {
+  return runPrepared(context, await prepareHere(context, path, { ...flags, mode: 'plan' }), flags);
+}
+
+async function prepareHere(context: Context, file: string | undefined, flags: Flags): Promise<Prepared> {
+  const place = { env: context.env, directory: context.directory, home: context.home() };
+  return prepareLoop(place, { file, flags, remembered: rememberedBy(context, flags['new'] === true) });
+}
+
+async function runPrepared(context: Context, given: Prepared, flags: Flags): Promise<number> {
+  const style = makeStyle(flags);
+  const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
+  const isDry = flags['dryRun'] === true;
+  if (given.run.config.interactive) {
+    refuseWithoutTerminal(given.staff, interactive || isDry, isInterview(given.mode, given.path));
+  }
+  for (const notice of given.notices) context.say(`note: ${notice}`);
+  if (isDry) {
+    context.out(card(given, undefined, style));
+    context.say('Dry run: nothing was started or written.');
+    return 0;
+  }
+  const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
+  // Two runs that start in the same moment must not each begin a loop of one document (F18).
+  const work = () => chooseAndWork(context, ledger, given, flags, interactive);
+  return holding(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
+}
+
+async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  return id => known.has(id);
+}
+
+async function chooseAndWork(
+  context: Context,
+  ledger: Ledger,
+  given: Prepared,
+  flags: Flags,
+  interactive: boolean,
+): Promise<number> {
+  const chosen = await chooseLoop(context, ledger, given, flags, interactive);
+  if ('exitCode' in chosen) return chosen.exitCode;
+  if (chosen.state === undefined && hasNothingLeft(context, given)) return 0;
+  const { config, settings } = given.run;
+  const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
+  const go = () => work(context, ledger, given, chosen, flags, interactive);
+  if (isApart) return go();
+  const folder = `folder:${chosen.state?.directory ?? given.directory}`;
+  return holding(ledger, folder, held => sayFolderHeld(context, ledger, held), go);
+}
+
+async function work(
+  context: Context,
+  ledger: Ledger,
+  given: Prepared,
+  chosen: Chosen,
+  flags: Flags,
+  interactive: boolean,
+): Promise<number> {
+  const style = makeStyle(flags);
+  const quiet = flags['quiet'] === true;
+  const prepared = await carriedOver(given, chosen.state, context.env);
+  if (!quiet) context.say(card(prepared, chosen, style));
+  if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
+  const placed =
+    chosen.state === undefined
+      ? await placeNew(
+          prepared,
+          chosen,
+          context.say,
+          interactive,
+          await knownLoops(ledger),
+          quiet ? () => {} : context.say,
+        )
+      : await placeAgain(prepared, chosen.state, ledger, context.say);
+  if (placed === undefined) return 130;
+  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
+    await keepEarlier(prepared.path, chosen.loop, quiet ? () => {} : context.say);
+  const makeView = prepared.run.config.interactive ? asideView : liveView;
+  const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
+  const { result, interrupted } = await launch({
+    context,
+    ledger,
+    prepared,
+    placed,
+    chosen,
+    view,
+    flags,
+    ask: interactive ? (press: () => void) => askAtTerminal(view, style, press) : undefined,
+    pace: prepared.run.config.interactive && flags['yes'] !== true ? betweenRounds : undefined,
+  });
+  const requireChecks = Boolean(prepared.run.config.requireChecks);
+  return finish(context, view, result, interrupted, { requireChecks, json: flags['json'] === true });
+}

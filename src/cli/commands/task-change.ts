@@ -1,0 +1,149 @@
+// `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
+import { basename } from 'node:path';
+import { visible } from '../../app/tasks.ts';
+import { stateOf } from '../../app/app.ts';
+import { UsageError } from '../../text/errors.ts';
+import { plural, someOf } from '../../text/format.ts';
+import type { ModeName } from '../../core/settings.ts';
+import type { State } from '../../core/state.ts';
+import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
+import type { LoopRow } from '../../ledger/ledger.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
+import { runWords } from '../run-words.ts';
+import { ofLoop, taskIn } from '../task-subject.ts';
+
+const heldElsewhere = 9;
+
+function refuseEnded(act: Decision['act'], row: LoopRow, { id, status }: Task, mode: ModeName, here: string): void {
+  const { name, reason, document } = row;
+  if (reason === null) return;
+  const file = visible(basename(document));
+  const again =
+    mode === 'goal'
+      ? 'To pursue it again: ralph run with the same words and --new'
+      : mode === 'plan'
+        ? 'No plan runs twice. To have it done once more, write another plan, with a plan_id of its own.'
+        : `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
+  const over = act === 'retry' ? again : `${id} is ${status}: there is nothing to skip.`;
+  throw new UsageError(
+    `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
+    reason === 'goal_achieved' ? over : `Reopen it first: ralph resume ${name}`,
+  );
+}
+
+function refuseActive(row: LoopRow, state: State, { id, status }: Task): void {
+  if (status !== 'active') return;
+  const live = state.live.find(one => one.task === id);
+  const who = live === undefined ? 'its work is being checked' : `iteration ${live.iteration} by ${live.performer}`;
+  throw new UsageError(
+    `${id} is being worked on (${who}): decide about it when that is over.`,
+    `Interrupt it first: ralph pause ${row.name} --now; afterwards ralph resume ${row.name}`,
+  );
+}
+
+/** A second mail is a matter of its own: nobody sends it by a command that usually only tries again. */
+function refuseRepeated(row: LoopRow, task: Task, isAgain: boolean): void {
+  if (!mayHaveHappened(task) || isAgain) return;
+  const { id, status, title } = task;
+  const what = status === 'done' ? 'was carried out already' : 'may have been carried out: its reply was lost';
+  throw new UsageError(
+    `${id} (${visible(title)}) ${what}. To try it again would do it a second time.`,
+    `When that is what you want: ralph task retry ${id} --again --loop ${row.name}`,
+  );
+}
+
+const waiting = (state: State, id: string): readonly string[] =>
+  [...allTasks(state.tasks)]
+    .filter(task => task.status === 'pending' && task.dependsOn.includes(id) && !task.ignoresUnmet)
+    .map(task => task.id);
+
+interface Decision {
+  readonly act: 'skip' | 'retry';
+  /** Nothing has to be done: why. */
+  readonly needless: (task: Task) => string | undefined;
+  readonly isDone: (task: Task) => boolean;
+  readonly said: (before: Task, row: LoopRow, state: State) => readonly string[];
+}
+
+const skipping: Decision = {
+  act: 'skip',
+  needless: ({ id, status, order }) =>
+    status === 'skipped'
+      ? `${id} is skipped already.`
+      : status === 'done'
+        ? `${id} is done: there is nothing to skip.${order === undefined ? ` To open it again: ralph task retry ${id}` : ''}`
+        : undefined,
+  isDone: task => task.status === 'skipped',
+  said({ id }, { name }, state) {
+    const left = waiting(state, id);
+    const stuck =
+      left.length === 0 ? [] : [`  Not ready without it: ${someOf(left)}. The loop asks when nothing else is left.`];
+    return [`${id} is skipped: nobody will work on it.`, ...stuck, `  Undo: ralph task retry ${id} --loop ${name}`];
+  },
+};
+
+const retrying: Decision = {
+  act: 'retry',
+  needless: ({ id, status, attempts, asked, claimFailed }) =>
+    status === 'pending' && attempts === 0 && asked === undefined && !claimFailed
+      ? `${id} is open and was not tried yet: its turn comes.`
+      : undefined,
+  isDone: task => task.status === 'pending' || task.status === 'active',
+  said({ id, status, attempts, order }, { name }) {
+    const before = status === 'done' ? 'done' : status === 'blocked' ? 'parked' : status;
+    const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
+    const proof =
+      status !== 'done'
+        ? []
+        : [
+            order === undefined
+              ? '  It must be proven anew before it counts as done.'
+              : '  It will be done a second time.',
+          ];
+    return [
+      `${id} is open again (it was ${before}${counted}).`,
+      ...proof,
+      `  Undo: ralph task skip ${id} --loop ${name}`,
+    ];
+  },
+};
+
+async function decide(context: Context, [id = '']: Words, flags: Flags, decision: Decision): Promise<number> {
+  const named = flags['loop'];
+  const { ledger, row } = await loopOf(context, typeof named === 'string' ? named : undefined, true);
+  const subject = await ofLoop(ledger, row);
+  const { state } = subject.loop;
+  const task = taskIn(subject, id);
+  refuseEnded(decision.act, row, task, state.settings.mode, context.directory);
+  const needless = decision.needless(task);
+  if (needless !== undefined) {
+    context.say(needless);
+    return 0;
+  }
+  refuseActive(row, state, task);
+  const isAgain = decision.act === 'retry' && flags['again'] === true;
+  if (decision.act === 'retry') refuseRepeated(row, task, isAgain);
+  const wanted = { type: 'task', act: decision.act, task: id, again: isAgain ? (true as const) : undefined } as const;
+  const outcome = await sendCommand(context, row, [wanted]);
+  if (outcome === 'waiting') {
+    context.say(`ralph task ${decision.act} ${id}: ${outcomeWords.waiting}.`);
+    return 0;
+  }
+  const { state: after } = await stateOf(ledger, row.loop);
+  const found = findTask(after.tasks, id);
+  if (found === undefined || !decision.isDone(found)) {
+    const now = found?.status === 'active' ? 'somebody has begun to work on it' : `it is ${found?.status ?? 'gone'}`;
+    context.say(`${id} is as it was: in the same moment ${now}. Try again: ralph task ${decision.act} ${id}`);
+    return heldElsewhere;
+  }
+  for (const sentence of decision.said(task, row, after)) context.say(sentence);
+  if (outcome === 'decided' && state.settings.mode !== 'goal')
+    context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
+  return 0;
+}
+
+export const skip = (context: Context, words: Words, flags: Flags): Promise<number> =>
+  decide(context, words, flags, skipping);
+
+export const retry = (context: Context, words: Words, flags: Flags): Promise<number> =>
+  decide(context, words, flags, retrying);

@@ -1,0 +1,72 @@
+// `ralph task export`: the tasks of a loop, with the statuses that its ledger proves, or of a file, as another document.
+import { basename } from 'node:path';
+import { converted, visible, type WriterName, writeDocument, writerNamed } from '../../app/tasks.ts';
+import { UsageError } from '../../text/errors.ts';
+import { plural } from '../../text/format.ts';
+import { allTasks, type Task, type TaskSpec } from '../../core/task.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { lossLines, pathOf, refuseItself } from './task-losses.ts';
+import { type Subject, subjectOf } from '../task-subject.ts';
+
+const formats: readonly (WriterName | 'json')[] = ['prd', 'tasks', 'checklist', 'yaml', 'json'];
+
+/** A task as a document would have it: what the ledger says of it, and nothing of what only a loop needs. */
+function specOf(task: Task): TaskSpec {
+  const { id, title, description, criteria, dependsOn, status, attempts } = task;
+  const { mayChangeTests, performer, order, attemptsMax, reads, interactive, closing, round, role } = task;
+  return {
+    id,
+    title,
+    description,
+    criteria,
+    dependsOn,
+    done: status === 'done',
+    skipped: status === 'skipped',
+    blocked: status === 'blocked' ? true : undefined,
+    attemptsBefore: attempts > 0 ? attempts : undefined,
+    mayChangeTests,
+    performer,
+    order,
+    attemptsMax,
+    reads,
+    interactive,
+    closing,
+    round,
+    role,
+  };
+}
+
+function formatOf(flag: unknown, to: string): Promise<WriterName | 'json'> {
+  if (flag === undefined) return to === '-' ? Promise.resolve('json') : writerNamed(to);
+  const format = formats.find(one => one === flag);
+  if (format !== undefined) return Promise.resolve(format);
+  throw new UsageError(
+    `There is no format ${JSON.stringify(visible(String(flag).slice(0, 40)))}.`,
+    `Say one of ${formats.join(', ')}.`,
+  );
+}
+
+const backlogOf = ({ project, goal, table, unread }: Subject) => ({
+  project,
+  goal,
+  tasks: [...[...allTasks(table)].map(specOf), ...unread],
+});
+
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
+  const to = typeof flags['to'] === 'string' ? flags['to'] : '-';
+  const format = await formatOf(flags['format'], to);
+  const subject = await subjectOf(context, word);
+  if (to !== '-') refuseItself(subject.path, pathOf(context, to));
+  const backlog = backlogOf(subject);
+  const { text, losses } = await converted(backlog, format);
+  if (to === '-') context.out(text.trimEnd());
+  else await writeDocument(pathOf(context, to), text, { writer: format, isForced: flags['force'] === true });
+  const whose = subject.loop === undefined ? visible(basename(subject.path)) : `loop ${subject.loop.row.name}`;
+  const said = subject.loop === undefined ? 'as the file says, which nobody has proven' : 'as the ledger has them';
+  if (to !== '-')
+    context.say(
+      `${plural(backlog.tasks.length, 'task')} of ${whose} are in ${visible(basename(to))} (${format}); statuses ${said}.`,
+    );
+  if (to !== '-' || losses.length > 0) for (const line of lossLines(losses)) context.say(line);
+  return 0;
+}

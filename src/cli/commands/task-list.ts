@@ -1,0 +1,93 @@
+// `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
+import { visible } from '../../app/tasks.ts';
+import { plural } from '../../text/format.ts';
+import { allTasks, type Task } from '../../core/task.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
+import { type Subject, subjectOf } from '../task-subject.ts';
+import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
+
+const pipeColumns = 80;
+const idColumnsMax = 20;
+const tones: Readonly<Partial<Record<string, Tone>>> = {
+  done: 'good',
+  active: 'attention',
+  cut: 'attention',
+  blocked: 'bad',
+};
+
+interface Line {
+  readonly id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly title: string;
+  readonly waits: string;
+}
+
+function linesOf({ table, loop, unread }: Subject): readonly Line[] {
+  const known = [...allTasks(table)].map((task: Task) => ({
+    id: task.id,
+    status: isCut(task, loop) ? 'cut' : task.status,
+    attempts: task.attempts,
+    title: task.title,
+    waits: waitWords(table, task, loop),
+  }));
+  const waits = loop?.state.ended === undefined ? 'not read yet' : 'for a new loop';
+  const fresh = unread.map(({ id, title }) => ({ id, status: 'new', attempts: 0, title, waits }));
+  return [...known, ...fresh];
+}
+
+/** What it waits for is worth more than the end of a long title. */
+function printed(line: Line, idColumns: number, columns: number, style: Style): string {
+  const tries = line.attempts === 0 ? '' : `${line.attempts}x`;
+  const status = style.paint(tones[line.status] ?? 'quiet', line.status.padEnd(7));
+  const room = columns - idColumns - 16;
+  const waits = line.waits === '' ? '' : fitted(`  (${visible(line.waits)})`, Math.floor(room * 0.6), style);
+  const title = fitted(visible(line.title), room - waits.length, style);
+  return `${fitted(line.id, idColumns, style).padEnd(idColumns)}  ${status}  ${tries.padEnd(3)}  ${title}${waits}`;
+}
+
+/** `7 tasks: 3 done, 1 active, 3 pending` */
+function countWords({ table, unread, loop }: Subject): string {
+  const { counts, size, unverified } = table;
+  const named = (['done', 'active', 'pending', 'blocked', 'skipped'] as const)
+    .filter(status => counts[status] > 0)
+    .map(status => `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : status}`);
+  const doubts = unverified === 0 ? [] : [`${unverified} unverified`];
+  const fresh = unread.length === 0 ? [] : [`${unread.length} new`];
+  return `${plural(size + unread.length, 'task')}: ${[...named, ...doubts, ...fresh].join(', ')}`;
+}
+
+const json = (subject: Subject): string =>
+  JSON.stringify(
+    {
+      version: 1,
+      loop: subject.loop?.row.name ?? null,
+      ended: subject.loop?.row.reason ?? null,
+      running: subject.loop?.isAlive ?? false,
+      document: subject.path,
+      tasks: [...allTasks(subject.table)].map(task => taskJson(subject.table, task)),
+      unread: subject.unread.map(({ id, title }) => ({ id, title })),
+      counts: subject.table.counts,
+    },
+    null,
+    2,
+  );
+
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
+  const subject = await subjectOf(context, word);
+  if (flags['json'] === true) {
+    context.out(json(subject));
+    return 0;
+  }
+  const style = makeStyle(flags, process.stdout);
+  const columns = process.stdout.isTTY ? style.columns() : pipeColumns;
+  const lines = linesOf(subject);
+  const idColumns = Math.min(idColumnsMax, Math.max(...lines.map(line => line.id.length)));
+  for (const line of lines) context.out(printed(line, idColumns, columns, style));
+  const { loop } = subject;
+  const whose = loop === undefined ? 'no loop yet' : `loop ${loop.row.name}`;
+  context.out(`${countWords(subject)}  (${whose}${loop?.row.reason ? `, ended: ${loop.row.reason}` : ''})`);
+  for (const notice of subject.notices) context.say(`note: ${visible(notice)}`);
+  return 0;
+}

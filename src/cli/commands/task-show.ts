@@ -1,0 +1,144 @@
+// `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
+import { visible } from '../../app/tasks.ts';
+import { ledgerEvents } from '../../app/app.ts';
+import { plural, someOf } from '../../text/format.ts';
+import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
+import { sentenceOf } from '../../views/timeline.ts';
+import type { Context, Flags, Words } from '../context.ts';
+import { about, noise } from './explain.ts';
+import { fitted, hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
+import { type Subject, subjectOf, taskIn } from '../task-subject.ts';
+import { isCut, taskJson, waitWords } from '../task-words.ts';
+
+const historyMax = 30;
+const namesMax = 20;
+const sentenceMax = 300;
+const labelColumns = 13;
+
+interface Step {
+  readonly seq: number;
+  readonly at: number;
+  readonly type: string;
+  readonly sentence: string;
+}
+
+/** The last steps, and how many there were before. */
+async function historyOf({ loop }: Subject, task: string): Promise<{ steps: readonly Step[]; earlier: number }> {
+  const steps: Step[] = [];
+  let earlier = 0;
+  if (loop === undefined) return { steps, earlier };
+  const isAbout = about(task);
+  for await (const page of ledgerEvents(loop.ledger, loop.row.loop)) {
+    for (const { event, seq } of page) {
+      if (noise.includes(event.type) || !isAbout(event)) continue;
+      steps.push({ seq, at: event.at, type: event.type, sentence: sentenceOf(event) });
+      if (steps.length > historyMax) {
+        steps.shift();
+        earlier += 1;
+      }
+    }
+  }
+  return { steps, earlier };
+}
+
+/** Also what the loop has not read yet can be looked at. */
+const withUnread = (subject: Subject): Subject => ({
+  ...subject,
+  table: addTasks(subject.table, subject.unread),
+  unread: [],
+});
+
+const dependents = ({ table }: Subject, id: string): readonly string[] =>
+  [...allTasks(table)].filter(task => task.dependsOn.includes(id)).map(task => task.id);
+
+/** An undo opens a task again and counts its attempts anew. */
+function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): string {
+  if (attempts > 0) return `${plural(attempts, 'attempt')}${of}`;
+  const has = (type: string): boolean => steps.some(step => step.type === type);
+  if (has('task.reopened')) return 'opened again, not tried since';
+  return has('iteration.started') ? 'begun, no attempt counted yet' : 'not tried yet';
+}
+
+function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[]): string {
+  const most = task.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
+  const of = most === undefined || loop?.state.settings.stepwise ? '' : ` of ${most}`;
+  const tried = triedWords(task, of, steps);
+  const proof =
+    task.status !== 'done' || task.verified === undefined ? '' : task.verified ? ', proven' : ', UNVERIFIED';
+  const waits = waitWords(table, task, loop);
+  return `${isCut(task, loop) ? 'cut' : task.status}${proof}, ${tried}${waits === '' || waits === 'unverified' ? '' : `; ${waits}`}`;
+}
+
+const dependencyWords = ({ table }: Subject, { dependsOn }: Task): string =>
+  someOf(
+    dependsOn.map(id => `${id} (${findTask(table, id)?.status ?? 'not there'})`),
+    namesMax,
+  );
+
+/** A goal was said in words: where Ralph keeps them is nobody's concern. */
+const whose = ({ loop, path }: Subject): string =>
+  loop === undefined ? path : `loop ${loop.row.name}${loop.state.settings.mode === 'goal' ? '' : `, ${path}`}`;
+
+/** Label, text; in the order in which they are told. Empty ones are left out. */
+function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly (readonly [string, string])[] {
+  const question = subject.loop?.state.escalations.find(one => one.id === task.asked);
+  return [
+    ['status', statusWords(subject, task, steps)],
+    ['of', whose(subject)],
+    ['depends on', dependencyWords(subject, task)],
+    ['needed by', someOf(dependents(subject, task.id), namesMax)],
+    ['done by', task.performer ?? ''],
+    ['description', task.description],
+    ...task.criteria.map((text, row) => [row === 0 ? 'criteria' : '', `- ${text}`] as const),
+    ['refused', task.rejection ?? ''],
+    ['question', question === undefined ? '' : `${question.summary}\nralph answer ${question.id} --option 1`],
+    ['edited', task.held === undefined ? '' : 'while an iteration ran: what was written then was not taken'],
+  ];
+}
+
+function labelled([label, text]: readonly [string, string], columns: number): readonly string[] {
+  if (text.trim() === '') return [];
+  const lines = text.split(/\r?\n/).flatMap(line => wrapped(visible(line), columns - labelColumns - 2));
+  return lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(labelColumns - 1)} ${line}`.trimEnd());
+}
+
+function printHistory(context: Context, steps: readonly Step[], earlier: number, columns: number, style: Style): void {
+  if (steps.length === 0) return;
+  context.out('  history');
+  if (earlier > 0) context.out(`    ${earlier} earlier ones: ralph explain`);
+  for (const { seq, at, sentence } of steps) {
+    const time = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+    context.out(
+      hanging(`  ${String(seq).padStart(5)}  ${time}  `, fitted(visible(sentence), sentenceMax, style), columns),
+    );
+  }
+}
+
+export async function execute(context: Context, [id = '']: Words, flags: Flags): Promise<number> {
+  const named = flags['loop'];
+  const subject = withUnread(await subjectOf(context, typeof named === 'string' ? named : undefined));
+  const task = taskIn(subject, id);
+  const { steps, earlier } = await historyOf(subject, id);
+  if (flags['json'] === true) {
+    const { description, criteria, rejection = null } = task;
+    const said = { ...taskJson(subject.table, task), description, criteria, rejection };
+    const needed = dependents(subject, id);
+    const loop = subject.loop?.row.name ?? null;
+    const whole = {
+      version: 1,
+      loop,
+      document: subject.path,
+      task: { ...said, needed_by: needed },
+      earlier,
+      history: steps,
+    };
+    context.out(JSON.stringify(whole, null, 2));
+    return 0;
+  }
+  const style = makeStyle(flags, process.stdout);
+  const columns = style.columns();
+  context.out(`${style.paint('strong', task.id)}  ${visible(task.title)}`);
+  for (const fact of factsOf(subject, task, steps)) for (const line of labelled(fact, columns)) context.out(line);
+  printHistory(context, steps, earlier, columns, style);
+  return 0;
+}

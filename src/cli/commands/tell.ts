@@ -1,0 +1,80 @@
+// `ralph tell`: guidance for the agent at work where it can be steered, else for the top of the next prompt.
+
+import { stateOf } from '../../app/app.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Event } from '../../core/event.ts';
+import { evolve } from '../../core/evolve/evolve.ts';
+import type { State } from '../../core/state.ts';
+import { findTask } from '../../core/task.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
+import { givenText } from '../text-input.ts';
+
+const reachMsMax = 3_000;
+const lookEveryMs = 50;
+
+/** What became of our guidance by what happened since: undefined while nobody has tried to say it to a working agent. */
+export function becameOf(before: State, since: readonly Event[], by: string): string | undefined {
+  let state = before;
+  let mine: string | undefined;
+  for (const event of since) {
+    state = evolve(state, event);
+    if (event.type === 'guidance.given' && event.by === by) mine ??= state.guidance.at(-1)?.id;
+    if (event.type !== 'guidance.reached' || event.id !== mine) continue;
+    const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
+    return event.delivered
+      ? `Reached ${performer} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`
+      : `${performer} cannot be steered while it works: it stands at the top of the next prompt.`;
+  }
+  return undefined;
+}
+
+/** Looks for a moment whether a running loop could say it to its agent. */
+async function followed(ledger: Ledger, loop: string, before: State, seq: number, by: string) {
+  const until = Date.now() + reachMsMax;
+  while (Date.now() < until) {
+    const since = await ledger.store.read(loop, seq);
+    const became = becameOf(
+      before,
+      since.map(one => one.event),
+      by,
+    );
+    if (became !== undefined) return became;
+    await new Promise(done => setTimeout(done, lookEveryMs));
+  }
+  return undefined;
+}
+
+export async function execute(context: Context, [first, second]: Words, flags: Flags): Promise<number> {
+  if (first === undefined)
+    throw new UsageError('There is nothing to tell.', 'ralph tell "keep the public API as it is"');
+  const [name, words] = second === undefined ? [undefined, first] : [first, second];
+  const text = await givenText(words, 'guidance', context.say);
+  const { ledger, row } = await loopOf(context, name, true);
+  if (row.reason !== null)
+    throw new UsageError(
+      `Loop ${row.name} has ended: ${row.reason}.`,
+      'Guidance needs a loop that goes on: ralph loops list',
+    );
+  const task = flags['task'];
+  const { state: before, seq } = await stateOf(ledger, row.loop);
+  const meant = typeof task === 'string' ? findTask(before.tasks, task) : undefined;
+  if (typeof task === 'string' && meant === undefined)
+    throw new UsageError(
+      `Loop ${row.name} has no task ${JSON.stringify(task)}.`,
+      `See them: ralph loops show ${row.name}`,
+    );
+  if (meant?.status === 'done' || meant?.status === 'skipped')
+    throw new UsageError(
+      `${meant.id} is ${meant.status}: nobody will work on it any more.`,
+      'Leave out --task to speak to whichever iteration is at work or comes next.',
+    );
+  const outcome = await sendCommand(context, row, [
+    { type: 'tell', text, task: typeof task === 'string' ? task : undefined },
+  ]);
+  const became = outcome === 'taken' ? await followed(ledger, row.loop, before, seq, context.by) : undefined;
+  context.say(
+    `Guidance for ${row.name}: ${outcomeWords[outcome]}. ${became ?? `It stands in the prompt of the next iteration${typeof task === 'string' ? ` of ${task}` : ''}.`}`,
+  );
+  return 0;
+}

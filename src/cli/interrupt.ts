@@ -1,0 +1,104 @@
+// Signals: the first Ctrl-C stops what is at work and records it, the second is immediate; TERM and HUP stop once.
+import { endOwnTree } from '../app/app.ts';
+import { initialState, type State } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
+import type { Notifier } from '../engine/notifier.ts';
+
+export interface Interrupt {
+  readonly signal: AbortSignal;
+  /** 130 or 143 once a signal came. */
+  readonly exitCode: () => number | undefined;
+  readonly press: () => void;
+  readonly close: () => void;
+}
+
+const sameSignalMs = 50; // a signal to the whole group and its forwarded copy are one
+const forwardedMs = 1_000; // what the wrapper forwards late is still the signal that we had ourselves
+
+/** Whom a signal would stop: undefined while a question or a pause is all there is. */
+function atWork({ live, claims, tasks }: State): string | undefined {
+  if (live.length === 0) return claims.length === 0 ? undefined : 'the check';
+  return live.every(one => findTask(tasks, one.task)?.order !== undefined) ? 'the action' : 'the agent';
+}
+
+/** Listens to the loop, so that a signal says what it stops. */
+export function workWatch(): Notifier & { readonly doing: () => string | undefined } {
+  let state: State = initialState;
+  return {
+    tell(_event, next) {
+      state = next;
+    },
+    doing: () => atWork(state),
+  };
+}
+
+interface Manner {
+  /** What is stopped, in words; undefined: nothing is at work. */
+  readonly doing?: () => string | undefined;
+  /** Leaves the screen as it should stay. */
+  readonly leave?: () => void;
+}
+
+export function watchSignals(say: (text: string) => void, { doing, leave }: Manner = {}): Interrupt {
+  const controller = new AbortController();
+  let exitCode: number | undefined;
+  let pressedAt = 0;
+  const stop = (code: number, why: string, text: string): void => {
+    if (exitCode !== undefined) return;
+    exitCode = code;
+    say(text);
+    controller.abort(why);
+  };
+  const press = (): void => {
+    const now = Date.now();
+    if (exitCode !== undefined && now - pressedAt > sameSignalMs) {
+      leave?.();
+      say('Ended at once. What was recorded is kept; the same command resumes.');
+      endOwnTree();
+      process.exit(130);
+    }
+    pressedAt = now;
+    const what = doing?.();
+    const how = what === undefined ? 'Leaving' : `Stopping ${what}`;
+    stop(130, 'Ctrl-C', `${how}; Ctrl-C again ends at once. The same command resumes.`);
+  };
+  const recording = (): string => {
+    const what = doing?.();
+    return what === undefined ? 'leaving' : `stopping ${what} and recording it`;
+  };
+  const terminate = (): void => {
+    const how = recording();
+    stop(143, 'SIGTERM', `${how.charAt(0).toUpperCase()}${how.slice(1)}; the same command resumes.`);
+  };
+  const hangUp = (): void => stop(143, 'the terminal was closed', `The terminal was closed: ${recording()}.`);
+  process.on('SIGINT', press);
+  process.on('SIGTERM', terminate);
+  process.on('SIGHUP', hangUp);
+  // Started through another Node (bin/ralph): it forwards what it alone was sent, and when it is killed, so are we.
+  const forwarded = (message: unknown): void => {
+    const { signal } = (message ?? {}) as { signal?: unknown };
+    if (signal === 'SIGINT' && Date.now() - pressedAt > forwardedMs) press();
+    else if (signal === 'SIGHUP' || signal === 'SIGQUIT') hangUp();
+  };
+  const wrapperGone = (): void => {
+    endOwnTree();
+    process.exit(137);
+  };
+  if (process.connected) {
+    process.on('message', forwarded);
+    process.on('disconnect', wrapperGone);
+    process.channel?.unref();
+  }
+  return {
+    signal: controller.signal,
+    exitCode: () => exitCode,
+    press,
+    close() {
+      process.off('SIGINT', press);
+      process.off('SIGTERM', terminate);
+      process.off('SIGHUP', hangUp);
+      process.off('message', forwarded);
+      process.off('disconnect', wrapperGone);
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// The command table as a command line: names, flags, help and examples from one place; each command is one file.
+import { Command, CommanderError, Option } from 'commander';
+import { storeError } from '../app/app.ts';
+import { UsageError } from '../text/errors.ts';
+import { looksSecret } from '../secrets/redactor.ts';
+import type { StoreFailure } from '../ledger/ledger.ts';
+import { version } from '../version.ts';
+import { type CommandRow, commands } from './command-table.ts';
+import { makeContext } from './context.ts';
+import { overview } from './overview.ts';
+
+/** Commander's words as a sentence of ours. */
+function plainMessage(error: CommanderError): string {
+  const text = error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** Every process of this machine can see the words of a command line, so a key among them is refused (B19). */
+function refuseSecrets(words: readonly string[]): void {
+  const at = words.findIndex(looksSecret);
+  const word = words[at];
+  if (word === undefined) return;
+  const before = words[at - 1] ?? '';
+  const name = /^(--?[a-z-]+)=/.exec(word)?.[1] ?? (before.startsWith('--') && before !== '--' ? before : undefined);
+  throw new UsageError(
+    `${name === undefined ? 'An argument' : `The value of ${name}`} looks like a secret, and every process on this machine can see it (ps).`,
+    'Use an environment variable, a file, or - for standard input where a text is asked for.',
+  );
+}
+
+/** The row that the words name, as far as they name one. */
+function namedRow(words: readonly string[]): CommandRow | undefined {
+  return commands.find(({ group, usage }) => {
+    const name = usage.split(' ')[0];
+    return group === undefined ? words[0] === name : words[0] === group && words[1] === name;
+  });
+}
+
+/** `ralph help WORDS` of something that is not there is a typo: parsing the words alone says so and suggests. */
+function helpWords(words: readonly string[]): readonly string[] {
+  const isGroup = words.length === 1 && commands.some(row => row.group === words[0]);
+  return isGroup || namedRow(words) !== undefined ? [...words, '--help'] : words.slice(0, 2);
+}
+
+/** Without its flags where it is not asked for: a start pays for each. */
+function addCommand(parent: Command, row: CommandRow, wanted: boolean, done: (code: number) => void): void {
+  const made = parent.command(row.usage).description(row.summary);
+  for (const option of wanted ? (row.options ?? []) : []) {
+    const flag = new Option(option.flags, option.description);
+    if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
+    if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
+    made.addOption(flag);
+  }
+  made.option('--debug', 'show the stack of an internal error');
+  made.addHelpText('after', `\nExamples:\n${row.examples.map(example => `  ${example}`).join('\n')}`);
+  made.action(async (...given: unknown[]) => {
+    const flags = given.at(-2) as Record<string, unknown>;
+    const words = given.slice(0, -2) as (string | undefined)[];
+    const context = makeContext();
+    try {
+      if (row.changes && flags['dryRun'] !== true) {
+        const { refuseInsideAgent } = await import('./inside-agent.ts');
+        await refuseInsideAgent(context, [row.group, row.usage.split(' ')[0]].filter(Boolean).join(' '), words);
+      }
+      const { execute } = await row.load();
+      done(await execute(context, words, flags));
+    } catch (error) {
+      const failure = (error as { failure?: StoreFailure } | undefined)?.failure;
+      throw failure === undefined ? error : storeError(failure);
+    } finally {
+      await context.close();
+    }
+  });
+}
+
+export async function runProgram(words: readonly string[]): Promise<number> {
+  const program = new Command('ralph');
+  let code = 0;
+  program
+    .version(version(), '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) })
+    .enablePositionalOptions()
+    .showSuggestionAfterError(true)
+    .helpCommand(false);
+  for (const row of commands) {
+    const group =
+      row.group === undefined
+        ? program
+        : (program.commands.find(one => one.name() === row.group) ?? program.command(row.group).helpCommand(false));
+    group.exitOverride().configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) });
+    addCommand(group, row, words.includes(row.usage.split(' ')[0] ?? ''), result => {
+      code = result;
+    });
+  }
+  refuseSecrets(words);
+  const first = words[0];
+  if (words.length === 0 || (words.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {
+    process.stdout.write(await overview());
+    return 0;
+  }
+  try {
+    const asked = first === 'help' ? helpWords(words.slice(1)) : words;
+    await program.parseAsync(asked, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    if (error.code === 'commander.help')
+      throw new UsageError(`${first} needs one more word: ${subcommands(first)}.`, `See them: ralph help ${first}`);
+    const known = namedRow(words);
+    const name = [known?.group, known?.usage.split(' ')[0]].filter(word => word !== undefined).join(' ');
+    throw new UsageError(
+      plainMessage(error),
+      known === undefined ? 'See the commands: ralph help' : `See its flags: ralph help ${name}`,
+    );
+  }
+}
+
+const subcommands = (group: string | undefined): string =>
+  commands
+    .filter(row => row.group === group)
+    .map(row => row.usage.split(' ')[0])
+    .join(' or ');

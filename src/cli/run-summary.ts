@@ -1,0 +1,123 @@
+// The pre-run card: what will happen, where, with what, and within which limits, before anything does.
+import { containmentWords } from '../app/agents/confinement.ts';
+import { isInterview } from '../app/modes.ts';
+import type { Prepared } from '../app/session/prepare.ts';
+import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import type { Limits, Settings } from '../core/settings.ts';
+import { makeRedactor } from '../secrets/redactor.ts';
+import { secretValues } from '../secrets/redact-environment.ts';
+import { progress } from '../core/task.ts';
+import { agentRows } from './agent-words.ts';
+import type { Chosen } from './choose.ts';
+import { type Style, wrapped } from './terminal.ts';
+
+type Row = readonly [string, string];
+
+function limitWords(limits: Limits, isStepwise: boolean): string {
+  const words = [
+    limits.iterationsMax === null ? 'iterations unlimited' : plural(limits.iterationsMax, 'iteration'),
+    limits.costUsdMicrosMax === null ? 'money unlimited' : formatUsd(limits.costUsdMicrosMax),
+    ...(limits.tokensMax === null ? [] : [`${limits.tokensMax} tokens`]),
+    ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
+    ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
+    `${limits.consecutiveErrorsMax} errors in a row`,
+    isStepwise
+      ? `${plural(limits.noProgressIterations, 'iteration')} without progress`
+      : `${plural(limits.attemptsPerTaskMax, 'attempt')} per task`,
+  ];
+  return words.join(', ');
+}
+
+function commitWords({ mode, stepwise, commitEvery }: Settings): string {
+  if (mode === 'plan') return 'a commit for every step of an agent that is done, none of the files that actions make';
+  if (!stepwise) return 'a commit for every task that is done';
+  const end = mode === 'goal' ? 'when the goal is reached' : 'when it is complete';
+  return `a commit ${commitEvery === null ? '' : `after every ${plural(commitEvery, 'iteration').replace(/^1 /, '')} and `}${end}`;
+}
+
+/** Where the work happens, and whether it can be undone. */
+function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): string {
+  const { config } = run;
+  const settings = chosen?.state?.settings ?? run.settings;
+  if (ground.repository === undefined)
+    return 'not a git repository: NO undo, no commits, no look at the work (git init)';
+  const branch = chosen?.state?.branch;
+  const own = branch !== undefined || config.worktree || settings.forked;
+  const where = own
+    ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; your files are not touched`
+    : 'your working tree';
+  const parallel = settings.forked ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
+  if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
+  const commits = settings.commits || settings.forked ? commitWords(settings) : 'no commits';
+  const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
+  const undo = settings.forked ? '' : ' (ralph undo)';
+  return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
+}
+
+function checkWords({ run, detected }: Prepared): string {
+  const { checks } = run.settings;
+  if (checks.length === 0 && run.settings.review !== null)
+    return 'the reviewers themselves, who look again after every round';
+  if (checks.length === 0 && run.settings.mode === 'plan' && run.settings.performers.length === 0)
+    return "each action's own result";
+  if (checks.length === 0)
+    return `NONE: ${run.settings.stepwise ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
+  const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
+  return `${checks.join(' ; ')}${found}`;
+}
+
+/** What is to be done, in the words of its mode. */
+function workRow({ mode, document, path }: Prepared, done: number, total: number): readonly [string, string] {
+  if (mode === 'goal') return ['goal', document.goal];
+  if (mode === 'prompt') return ['prompt', path];
+  if (mode === 'review') return ['review', path];
+  if (isInterview(mode, path)) return ['interview', `about ${path} (${done}/${plural(total, 'round')} held)`];
+  return [mode === 'plan' ? 'plan' : 'tasks', `${path} (${done}/${total} done)`];
+}
+
+/** A plan of actions alone: who carries them out. */
+function actionRows({ staff, document }: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined } {
+  const used = new Set(document.tasks.flatMap(task => task.performer ?? []));
+  const names = Object.keys(staff.performers).filter(name => used.has(name));
+  return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined };
+}
+
+/** An approved plan has a loop before anything was done. */
+const sinceWords = (iterations: number): string =>
+  iterations === 0 ? ', nothing of it done yet' : `, resumed after iteration ${iterations}`;
+
+export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
+  const { document, run, directory } = prepared;
+  const isAgentless = run.settings.mode === 'plan' && run.settings.performers.length === 0;
+  const { who, cost } = isAgentless ? actionRows(prepared) : agentRows(prepared);
+  const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
+  const done = counts?.done ?? document.tasks.filter(task => task.done).length;
+  const limits =
+    chosen?.state === undefined ? run.settings.limits : { ...chosen.state.settings.limits, ...pickSet(prepared) };
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      'loop',
+      chosen === undefined
+        ? '(not started)'
+        : `${chosen.name}${chosen.state === undefined ? '' : sinceWords(chosen.state.iterations)}`,
+    ],
+    workRow(prepared, done, counts?.total ?? document.tasks.length),
+    ['folder', chosen?.state?.directory ?? directory],
+    ...who,
+    ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
+    ['contained', containmentWords(run.config.sandbox)],
+    ['checks', checkWords(prepared)],
+    ['limits', limitWords(limits, run.settings.stepwise)],
+    ...(cost === undefined ? [] : [cost]),
+  ];
+  const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the card may be logged
+  const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));
+  const row = ([name, text]: readonly [string, string]): string =>
+    `${style.paint('strong', name.padEnd(10))}  ${wrapped(redact(text), style.columns() - 13).join(`\n${' '.repeat(12)}`)}`;
+  return [rule, ...rows.map(row), rule].join('\n');
+}
+
+/** Limits that a person set anew for a loop that goes on. */
+function pickSet({ run }: Prepared): Partial<Limits> {
+  return Object.fromEntries(Object.entries(run.settings.limits).filter(([key]) => run.isSet(key)));
+}

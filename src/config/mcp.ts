@@ -1,0 +1,142 @@
+// Reads the file that names a person's MCP servers, in the form that other clients use; values are never shown (secrets).
+import { basename, dirname } from 'node:path';
+import type { McpServer } from '../actions/mcp/server.ts';
+import { readJson } from './json.ts';
+import { withoutComments } from './jsonc.ts';
+import { expanded, type Variables } from './mcp-values.ts';
+import { nearest } from '../text/nearest.ts';
+import { type Problem, shown } from './reading.ts';
+import { decodeUtf8, readTextFile } from './text-file.ts';
+import { durationMsMax, readDuration } from './values.ts';
+
+export interface ReadMcpServers {
+  /** False: there is no such file, which is a problem only for whoever named it. */
+  readonly isThere: boolean;
+  /** None when there is a problem: half a configuration runs half a plan. */
+  readonly servers: readonly McpServer[];
+  readonly problems: readonly Problem[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Complain = (message: string) => void;
+
+const serverKeys = ['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'timeout', 'idempotent'];
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const headerPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const serversMax = 100;
+
+/** `environment`: only variables that the file names as `${NAME}` are read from it. */
+export async function readMcpServers(path: string, environment: Variables): Promise<ReadMcpServers> {
+  const label = basename(path);
+  const file = await readTextFile(dirname(path), label, false);
+  if (file.type === 'absent') return { isThere: false, servers: [], problems: [] };
+  const refused = (message: string): ReadMcpServers => ({ isThere: true, servers: [], problems: [{ message }] });
+  if (file.type === 'refused') return refused(`${label}: ${file.message}; replace it by a plain file.`);
+  const decoded = decodeUtf8(file.bytes);
+  if ('badByteAt' in decoded)
+    return refused(`${label}: byte ${decoded.badByteAt} is not valid UTF-8; save the file as UTF-8.`);
+  return { isThere: true, ...readServers(decoded.text, label, environment) };
+}
+
+function readServers(text: string, label: string, environment: Variables): Omit<ReadMcpServers, 'isThere'> {
+  const problems: Problem[] = [];
+  const complainAt =
+    (offset: number): Complain =>
+    message =>
+      problems.push({ message: `${label}: ${message}.`, ...lineAndColumn(text, offset) });
+  const stripped = withoutComments(text);
+  const json = stripped.ok ? readJson(stripped.text) : stripped;
+  if (!json.ok) {
+    complainAt(json.offset)(json.message);
+    return { servers: [], problems };
+  }
+  const placeOf = (path: string): number => json.places.get(path) ?? 0;
+  const top = isFields(json.value) ? json.value : {};
+  for (const key of Object.keys(top).filter(each => each !== 'mcpServers' && each !== '$schema'))
+    complainAt(placeOf(key))(unknownKey(key, ['mcpServers']));
+  const given = top['mcpServers'];
+  if (!isFields(given)) complainAt(placeOf('mcpServers'))('it needs an object "mcpServers" with a server per name');
+  const entries = Object.entries(isFields(given) ? given : {});
+  if (entries.length > serversMax) complainAt(0)(`${entries.length} servers are more than ${serversMax}`);
+  const servers = entries
+    .slice(0, serversMax)
+    .map(([name, value]) => readServer(name, value, environment, complainAt(placeOf(`mcpServers.${name}`))));
+  return { servers: problems.length === 0 ? servers.filter(each => each !== undefined) : [], problems };
+}
+
+function readServer(name: string, value: unknown, environment: Variables, say: Complain): McpServer | undefined {
+  const complain: Complain = message => say(`the server ${shown(name)}: ${message}`);
+  if (!namePattern.test(name)) complain('its name may hold letters, digits, ".", "_" and "-", and at most 64 of them');
+  if (!isFields(value)) {
+    complain('it must be an object');
+    return undefined;
+  }
+  for (const key of Object.keys(value).filter(each => !serverKeys.includes(each)))
+    complain(unknownKey(key, serverKeys));
+  const kind = kindOf(value, complain);
+  const foreign = kind === 'http' ? ['command', 'args', 'env', 'cwd'] : ['url', 'headers'];
+  for (const key of foreign.filter(each => kind !== undefined && value[each] !== undefined))
+    complain(`"${key}" does not belong to a server of the type ${kind}`);
+  const texts = expanded(environment, complain);
+  const common = {
+    name,
+    idempotent: texts.list(value['idempotent'], 'idempotent'),
+    ...timeOf(value['timeout'], complain),
+  };
+  if (kind === 'http') {
+    const headers = texts.table(value['headers'], 'headers', headerPattern);
+    return { ...common, type: 'http', url: urlOf(texts.one(value['url'], 'url'), complain), headers };
+  }
+  return {
+    ...common,
+    type: 'stdio',
+    command: texts.one(value['command'], 'command'),
+    args: texts.list(value['args'], 'args'),
+    environment: texts.table(value['env'], 'env', variablePattern),
+    directory: value['cwd'] === undefined ? undefined : texts.one(value['cwd'], 'cwd'),
+  };
+}
+
+/** Undefined after a complaint. */
+function kindOf({ type, command, url }: Fields, complain: Complain): 'stdio' | 'http' | undefined {
+  if (command !== undefined && url !== undefined) complain('it has both "command" and "url"; keep one');
+  else if (command === undefined && url === undefined) complain('it needs "command" (a program) or "url" (HTTP)');
+  else if (type === 'sse') complain('"type": "sse" is the transport of 2024, which is gone; use "http"');
+  else if (type !== undefined && type !== 'stdio' && type !== 'http' && type !== 'streamable-http')
+    complain('"type" must be "stdio" or "http"');
+  else if (type !== undefined && (type === 'stdio') !== (command !== undefined))
+    complain(`"type" does not fit "${command === undefined ? 'url' : 'command'}"`);
+  else return command === undefined ? 'http' : 'stdio';
+  return undefined;
+}
+
+function timeOf(value: unknown, complain: Complain): { readonly timeMsMax?: number } {
+  if (value === undefined) return {};
+  const reading = readDuration('timeout', typeof value === 'string' ? value : String(value), durationMsMax, false);
+  if (reading.ok && reading.value !== null) return { timeMsMax: reading.value };
+  complain('"timeout" must be a time with its unit, like "30s" or "2m"');
+  return {};
+}
+
+function urlOf(text: string, complain: Complain): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (text === '') return ''; // it was complained about
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') complain('"url" must begin with http:// or https://');
+  else if (url.username !== '' || url.password !== '') complain('"url" holds a login; put it into "headers"');
+  return text;
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return `${shown(key)} is not known here${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
+}

@@ -1,0 +1,146 @@
+// What a final message claims, and which of it we take up: a claim is never more than a reason to check.
+import { type Claimed, claimOf } from './dialect.ts';
+import type { Event, IterationOutcome } from '../event.ts';
+import type { Failure } from '../failure.ts';
+import { plural } from '../../text/format.ts';
+import { isAdvance } from '../handoff.ts';
+import type { Performed } from '../input.ts';
+import { readReview } from '../review.ts';
+import type { Signals } from '../../messages/claims.ts';
+import type { LiveIteration, State } from '../state.ts';
+import { findTask, openTasks, progress } from '../task.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
+
+/** Everything known about an iteration at its end. */
+export interface Ending {
+  readonly state: State;
+  readonly live: LiveIteration;
+  readonly performed: Performed;
+  readonly failure?: Failure;
+  readonly signals: Signals;
+  readonly outcome: IterationOutcome;
+  readonly now: number;
+  readonly durationMs: number;
+  /** By the whole loop, with this iteration's last message. */
+  readonly spentUsdMicros: number;
+}
+
+/** The task has used up its attempts: it is parked so that others can go on. */
+export function parkIfSpent(state: State, id: string, now: number, error?: string): readonly Event[] {
+  const task = findTask(state.tasks, id);
+  const attemptsMax = task?.attemptsMax ?? state.settings.limits.attemptsPerTaskMax;
+  if (task === undefined || state.settings.stepwise || task.attempts < attemptsMax) return [];
+  const flag = state.settings.mode === 'plan' && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
+  const by = task.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
+  const how = error === undefined ? 'without a proven result' : 'failed';
+  const last = error === undefined ? '' : `; the last error: ${takeCharacters(error.replace(/\s+/g, ' '), 300)}`;
+  const because = `${plural(task.attempts, 'attempt')} ${how}, ${attemptsMax} allowed${by}${last}`;
+  return [{ type: 'task.blocked', at: now, task: id, because }];
+}
+
+export function refuse(
+  ending: Ending,
+  signal: 'done' | 'promise' | 'report' | 'review' | 'status-edit',
+  text: string,
+  because: string,
+): Event {
+  const { live, now } = ending;
+  return {
+    type: 'signal.read',
+    at: now,
+    iteration: live.iteration,
+    task: live.task,
+    signal,
+    text,
+    accepted: false,
+    because,
+  };
+}
+
+function readPromise(ending: Ending, claimed: boolean): readonly Event[] {
+  const { state, signals, live, now } = ending;
+  const { promise } = state.settings;
+  if (!signals.promise) {
+    return signals.promiseRefused === undefined ? [] : [refuse(ending, 'promise', promise, signals.promiseRefused)];
+  }
+  const open = progress(state.tasks).open - (claimed ? 1 : 0);
+  if (open > 0) {
+    const ids = openTasks(state.tasks)
+      .filter(task => !(claimed && task.id === live.task))
+      .slice(0, 5)
+      .map(task => task.id);
+    const because = `the promise ${promise} was refused: ${plural(open, 'task')} still open (${ids.join(', ')}${open > ids.length ? ', …' : ''})`;
+    return [refuse(ending, 'promise', promise, because)];
+  }
+  const because = 'the promise is the last line and no other task is open';
+  return [
+    {
+      type: 'signal.read',
+      at: now,
+      iteration: live.iteration,
+      task: live.task,
+      signal: 'promise',
+      text: promise,
+      accepted: true,
+      because,
+    },
+  ];
+}
+
+export function readClaims(ending: Ending): readonly Event[] {
+  const { state, live, performed, signals, now } = ending;
+  const events: Event[] = [];
+  const isEdited = performed.statusEdits?.includes(live.task) === true;
+  const { claimed, refused } = claimOf(state, live.task, signals, isEdited);
+  for (const id of signals.doneElsewhere) {
+    events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
+  }
+  if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
+  if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
+  // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
+  const isSaid = refused !== undefined || (state.settings.stepwise && claimed !== undefined && !signals.promise);
+  if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
+  if (claimed === undefined)
+    return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task, now)];
+  return [...events, ...claim(ending, claimed)];
+}
+
+/** The claim is taken up; without anything to prove it by, it closes the task unverified. */
+function claim({ state, live, now }: Ending, { signal, because }: Claimed): readonly Event[] {
+  const { iteration, task } = live;
+  const read: Event = { type: 'signal.read', at: now, iteration, task, signal, text: task, accepted: true, because };
+  const { checks, forked, screen } = state.settings;
+  if (checks.length > 0 || forked || screen) return [read];
+  const unproven = 'claimed by the agent, unverified: no check is configured';
+  return [read, { type: 'task.closed', at: now, task, iteration, verified: false, because: unproven }];
+}
+
+/** The performer's good end is the claim: an action's result proves itself, a round of an interview is checked. */
+export function readResult(ending: Ending): readonly Event[] {
+  const { state, live, performed, now } = ending;
+  const { iteration, task } = live;
+  if (findTask(state.tasks, task)?.performer === undefined) {
+    if (performed.message !== '')
+      return claim(ending, { signal: 'done', because: `${live.performer} says that it is over` });
+    const because = 'it ended without done.md, so the round is not over';
+    return [refuse(ending, 'done', task, because), ...parkIfSpent(state, task, now)];
+  }
+  const said = takeCharacters(performed.message.split('\n', 1)[0] ?? '', 200);
+  const because = `${live.performer} did it${said === '' ? '' : `: ${said}`}`;
+  return [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
+}
+
+/** A reviewer's answer counts only by the schema. */
+export function readFindings(ending: Ending): readonly Event[] {
+  const { state, live, performed, now } = ending;
+  const { iteration, task } = live;
+  const read = readReview(stripControls(performed.message));
+  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task, now)];
+  const { answer } = read;
+  const seen = live.documentHash === state.documentHash ? state.documentHash : '';
+  const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %${read.leftOut === undefined ? '' : `; ${read.leftOut}`}`;
+  return [
+    { type: 'review.answered', at: now, iteration, task, answer, seen, because },
+    { type: 'task.closed', at: now, task, iteration, verified: true, because },
+  ];
+}

@@ -1,0 +1,247 @@
+// What the answers of checks, merges, checkpoints, restores and commits mean.
+import { parkIfSpent } from './claims.ts';
+import { raise } from './questions.ts';
+import { stallsOver } from './decide-task.ts';
+import type { Event, EventOf } from '../event.ts';
+import { evolve } from '../evolve/evolve.ts';
+import { showsProgress } from '../fold.ts';
+import { plural } from '../../text/format.ts';
+import type { CheckOutcome, Input, InputOf, Question } from '../input.ts';
+import type { State } from '../state.ts';
+import { describeFindings, refusing } from '../../checks/tamper/screen.ts';
+import { findTask } from '../task.ts';
+import { takeLastCharacters } from '../../text/text.ts';
+import type { Doubt } from '../work.ts';
+
+type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
+
+function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string, now: number): Event[] {
+  const events: Event[] = [];
+  // A check that did not run proves nothing.
+  const missing = state.settings.checks
+    .filter(name => !outcomes.some(outcome => outcome.name === name))
+    .map((name): CheckOutcome => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
+  for (const [at, outcome] of [...outcomes, ...missing].entries()) {
+    const { name, passed, durationMs, flaky, usage, performer = '' } = outcome;
+    const because = passed
+      ? `${name} passed${flaky ? ', flaky' : ''}`
+      : `the claim was refused: the check "${name}" failed`;
+    const remaining = outcomes.length + missing.length - 1 - at;
+    const detail = takeLastCharacters(outcome.detail, 2_000);
+    if (usage !== undefined) events.push({ type: 'usage.recorded', at: now, iteration, performer, task, usage });
+    const ended: EventOf<'check.ended'> = {
+      type: 'check.ended',
+      at: now,
+      iteration,
+      task,
+      check: name,
+      passed,
+      remaining,
+      detail,
+      durationMs,
+      because,
+    };
+    events.push(flaky === undefined ? ended : { ...ended, flaky });
+    if (!passed) break;
+  }
+  return events;
+}
+
+function screened(
+  { iteration, restored = [] }: InputOf<'checked'>,
+  task: string,
+  doubts: readonly Doubt[],
+  refused: boolean,
+  now: number,
+): Event {
+  const back =
+    restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
+  const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
+  const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
+  return { type: 'work.screened', at: now, iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
+}
+
+function askAboutDoubts(
+  state: State,
+  task: string,
+  iteration: number,
+  doubts: readonly Doubt[],
+  now: number,
+): readonly Event[] {
+  const asked = findTask(state.tasks, task)?.escalations ?? 0;
+  const { escalationsPerTaskMax } = state.settings.limits;
+  if (asked >= escalationsPerTaskMax) {
+    const because = `${plural(asked, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
+    return [{ type: 'task.blocked', at: now, task, because }];
+  }
+  const nothing = doubts.every(one => one.kind === 'nothing-changed');
+  const question: Question = {
+    kind: 'tamper',
+    findings: doubts.map(one => one.fingerprint),
+    summary: nothing
+      ? `${task} is claimed, but nothing was changed for it`
+      : `${task} is claimed and its checks pass, but tests or checks were changed`,
+    context: describeFindings(doubts),
+    options: nothing
+      ? ['Not accepted: try again', 'Accept: there was nothing to do']
+      : ['Not accepted: the agent is to put them back', 'Accept these changes'],
+    question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',
+  };
+  return raise(state, question, now, 'the proof is doubtful', { task, iteration });
+}
+
+/** A judge that cannot be asked says nothing about the work: it is not done anew for that. */
+function askAgain(
+  state: State,
+  task: string,
+  iteration: number,
+  { name, detail }: CheckOutcome,
+  now: number,
+): readonly Event[] {
+  const question: Question = {
+    kind: 'tamper',
+    findings: [],
+    summary: `${task} is claimed and its checks pass, but there is no verdict (${name})`,
+    context: takeLastCharacters(detail, 2_000),
+    options: ['Do the task anew', 'Ask again'],
+    question: 'When the judge can work again, take 2; or go on without it: ralph run --verify ...',
+  };
+  return raise(state, question, now, 'the judge gave no verdict', { task, iteration });
+}
+
+export const checked: Decide<'checked'> = (state, input, now) => {
+  const events = judged(state, input, now);
+  if (input.wrote !== true || events.length === 0) return events;
+  const label = `after the checks of iteration ${input.iteration}`;
+  return [
+    ...events,
+    { type: 'checkpoint.asked', at: now, label, by: 'ralph', because: 'files changed while they ran' },
+  ];
+};
+
+const judged: Decide<'checked'> = (state, input, now) => {
+  const { iteration, outcomes } = input;
+  const claim = state.claims.find(one => one.iteration === iteration);
+  if (claim === undefined) return [];
+  const { task } = claim;
+  const events = checkEvents(state, input, task, now);
+  const passed = events.every(one => one.type !== 'check.ended' || one.passed);
+  const { accepted } = state;
+  const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
+  const mayChangeTests = findTask(state.tasks, task)?.mayChangeTests === true;
+  const open = refusing(doubts, { accepted, mayChangeTests });
+  const refused = passed && open.length > 0 && input.judged !== true;
+  const seen = doubts.length + (input.restored ?? []).length > 0;
+  if (refused) {
+    return [...events, screened(input, task, doubts, true, now), ...askAboutDoubts(state, task, iteration, open, now)];
+  }
+  const isUnproven = state.settings.forked && events.length === 0; // without a check this is what moves it on
+  if (seen || isUnproven) events.unshift(screened(input, task, doubts, false, now));
+  if (!passed) {
+    const silent = outcomes.find(one => !one.passed && one.undecided === true);
+    return silent === undefined
+      ? [...events, ...parkIfSpent(state, task, now)]
+      : [...events, ...askAgain(state, task, iteration, silent, now)];
+  }
+  if (state.settings.forked) return events;
+  const verified = outcomes.length > 0;
+  const because = verified
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed`
+    : 'claimed by the agent, unverified: no check is configured';
+  return [...events, { type: 'task.closed', at: now, task, iteration, verified, because }];
+};
+
+export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }, now) => {
+  const claim = state.claims.find(one => one.iteration === iteration);
+  if (claim === undefined) return [];
+  const { task } = claim;
+  const verified = state.settings.checks.length > 0;
+  const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
+  const event: Event = { type: 'merge.ended', at: now, iteration, task, merged: ok, detail, because };
+  if (!ok) return [event, ...parkIfSpent(state, task, now)];
+  const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
+  return [event, { type: 'task.closed', at: now, task, iteration, verified, because: why }];
+};
+
+export const committed: Decide<'committed'> = (state, { type: _type, ...facts }, now) => {
+  if (!state.commitsDue.some(one => one.task === facts.task)) return [];
+  const { commit, paths, left, failed } = facts;
+  // A document that Ralph itself keeps is changed by every task: that it stays out need not be said each time.
+  const own = showsProgress[state.settings.mode] ? state.document : '';
+  const yours = left.filter(path => `${state.directory}/${path}` !== own);
+  const names = yours.slice(0, 3).join(', ');
+  const kept =
+    yours.length === 0
+      ? ''
+      : `; left out, because yours (dirty at the start, or edited by you meanwhile): ${names}${yours.length > 3 ? ` and ${yours.length - 3} more` : ''}`;
+  const because =
+    failed ?? (commit === '' ? `nothing was left to commit${kept}` : `${plural(paths, 'file')} committed${kept}`);
+  return [{ type: 'work.committed', at: now, ...facts, left: left.slice(0, 100), because }];
+};
+
+export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }, now) => {
+  const due = state.checkpointsDue[0];
+  if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
+  const { iteration, label, task } = due;
+  const fork = task !== undefined && state.settings.forked ? true : undefined;
+  const about = { iteration, task, ref, label, sha256, skipped, fork, files, because: label };
+  return [{ type: 'checkpoint.made', at: now, ...mark, ...about }];
+};
+
+export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }, now) => {
+  const question: Question = {
+    kind: 'storage',
+    summary: 'A checkpoint could not be made',
+    context: problem,
+    options: ['It is mended: go on', 'Go on without checkpoints: no undo and no look at the work from here'],
+    question: 'Mend it, then run the same command again.',
+  };
+  return raise(state, question, now, 'a checkpoint could not be made');
+};
+
+/**
+ * Statuses go back with the files, unless only files were asked for; limits and counters never do. What an action did in the
+ * world is not in the files: it stays done, or left out, or to be asked about.
+ */
+function tasksBack(
+  state: State,
+  then: EventOf<'restore.asked'>['tasks'],
+  number: number,
+  now: number,
+): readonly Event[] {
+  const because = `as at checkpoint ${number}`;
+  const back = (then ?? []).flatMap(({ id, status }): readonly Event[] => {
+    const task = findTask(state.tasks, id);
+    if (task === undefined || task.status === status || task.order !== undefined) return [];
+    if (status === 'pending') return [{ type: 'task.reopened', at: now, task: id, because }];
+    if (status === 'skipped') return [{ type: 'task.skipped', at: now, task: id, by: 'ralph', because }];
+    const verified = task.verified ?? true;
+    return [{ type: 'task.closed', at: now, task: id, iteration: 0, verified, because }];
+  });
+  return back.length === 0 ? [] : [...stallsOver(state, 'tasks were put back', now), ...back];
+}
+
+export const restored: Decide<'restored'> = (state, { type: _type, ...facts }, now) => {
+  const due = state.restoreDue;
+  if (due === undefined) return [];
+  const { checkpoint, number, commit } = due.to;
+  const because = facts.refused ?? due.because;
+  const event: Event = { type: 'checkpoint.restored', at: now, checkpoint, number, ref: commit, ...facts, because };
+  if (facts.refused !== undefined) return [event];
+  const events = [event, ...tasksBack(state, due.tasks, number, now)];
+  if (due.by !== 'ralph') return events;
+  const text = `The files were put back to checkpoint ${number} (${due.because}). What was tried since is gone: begin again, and differently.`;
+  return [...events, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a rollback' }];
+};
+
+/** After every nth error in a row: back to the last checkpoint at which none stood open. */
+export function withRollback(state: State, events: readonly Event[], now: number): readonly Event[] {
+  const { rollbackAfter, forked } = state.settings;
+  if (rollbackAfter === null || forked || events.length === 0) return events;
+  const after = events.reduce(evolve, state);
+  const due = after.errorsInRow > state.errorsInRow && after.errorsInRow % rollbackAfter === 0;
+  const { good } = after;
+  if (!due || good === undefined || after.restoreDue !== undefined) return events;
+  const because = `${plural(after.errorsInRow, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
+  return [...events, { type: 'restore.asked', at: now, to: good, by: 'ralph', because }];
+}

@@ -1,0 +1,294 @@
+// The fold: one event applied to the state. No decisions here, only bookkeeping of what has been decided.
+import { closedBreaker, opened } from '../breaker.ts';
+import { remember } from '../memory.ts';
+import type { Event, EventOf, EventType } from '../event.ts';
+import { alive, heard, iterationEnded, iterationStarted, nudged } from './iteration.ts';
+import {
+  checkEnded,
+  checkpointMade,
+  checkpointRestored,
+  firstCheckpoint,
+  mergeEnded,
+  restoreAsked,
+  settingsChanged,
+  withoutSpans,
+  withTheirs,
+  workAccepted,
+  workCommitted,
+  workScreened,
+} from './work.ts';
+import { clocked, showsProgress, unsaved, withDue, withLive, withTask } from '../fold.ts';
+import { defaultSettings } from '../settings.ts';
+import { obstaclesClosed } from '../obstacles.ts';
+import { nothingReported } from '../reported.ts';
+import { reviewAnswered } from '../review.ts';
+import type { State } from '../state.ts';
+import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from '../task.ts';
+import { takeCharacters } from '../../text/text.ts';
+import { addUsage } from '../usage.ts';
+
+type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
+
+const guidanceMax = 20;
+
+/** New ids are added, known ones get the new text; statuses stay as the ledger has them. */
+function withSpecs(state: State, specs: readonly TaskSpec[]): State {
+  let tasks = addTasks(state.tasks, specs);
+  if (state.loaded) {
+    for (const spec of specs) {
+      const known = findTask(tasks, spec.id);
+      if (known === undefined) continue;
+      const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
+      const { performer, order, attemptsMax, under, called } = spec;
+      const deed = { performer, order, attemptsMax, under, called };
+      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests, ...deed });
+    }
+  }
+  return { ...state, tasks, loaded: true };
+}
+
+/** What the document does not show gets no mark in it. */
+function withShown(state: State, { gone = [], back = [] }: EventOf<'tasks.loaded'>): State {
+  const hidden = gone.reduce((now, id) => withTask(now, id, task => ({ ...task, absent: true })), state);
+  return back.reduce((now, id) => withTask(now, id, ({ absent: _absent, ...task }) => task), hidden);
+}
+
+function signalRead(state: State, event: EventOf<'signal.read'>): State {
+  if (!event.accepted && event.signal === 'review') {
+    // Reviewers work side by side: each must hear of its own refusal.
+    return withTask(state, event.task, task => ({ ...task, rejection: event.because }));
+  }
+  if (!event.accepted) {
+    return event.signal === 'status-edit' ? unsaved(state, event.text) : { ...state, refusal: event.because };
+  }
+  if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
+  const performer = state.lastIteration?.performer ?? '';
+  const claimed = withTask(state, event.task, task => {
+    const { rejection: _old, ...rest } = task;
+    return { ...rest, status: 'active' };
+  });
+  const stage = state.settings.checks.length > 0 || state.settings.screen ? 'check' : 'merge';
+  return {
+    ...claimed,
+    claims: [...claimed.claims, { iteration: event.iteration, task: event.task, performer, stage }],
+  };
+}
+
+function taskClosed(state: State, event: EventOf<'task.closed'>): State {
+  const about = findTask(state.tasks, event.task);
+  // Whoever only looked has left nothing; what an action did belongs to where it did it.
+  const isWork = about?.reads !== true && about?.performer === undefined;
+  const commits = isWork && state.settings.commits && !state.settings.forked && event.iteration > 0;
+  const closed = withTask(state, event.task, task => {
+    const { rejection: _r, asked: _a, ...rest } = task;
+    const closedTask: Task = { ...rest, status: 'done', verified: event.verified, claimFailed: false };
+    return commits ? closedTask : withoutSpans(closedTask);
+  });
+  return {
+    ...unsaved(closed, event.task),
+    claims: closed.claims.filter(claim => claim.task !== event.task),
+    guidance: closed.guidance.filter(one => one.task !== event.task),
+    obstacles: obstaclesClosed(closed.obstacles, event.task, event.iteration),
+    sinceProgress: 0,
+    parkedSinceProgress: 0,
+    echoes: [],
+    reported: nothingReported,
+    commitsDue: commits ? [...closed.commitsDue, { task: event.task, iteration: event.iteration }] : closed.commitsDue,
+    memory: remember(closed.memory, 'successes', `${event.task} ${about?.title ?? ''}: ${event.because}`),
+  };
+}
+
+/**
+ * One hard task must not end the batch: the first that is parked since the last completion, although its agent worked and
+ * claimed, gives the others a new window. An agent that never claims, or fails at the next task too, gets none (F77).
+ */
+function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
+  const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
+  const { mode } = state.settings;
+  const parked = mode === 'plan' || showsProgress[mode] ? unsaved(stuck, event.task) : stuck;
+  const worked = findTask(state.tasks, event.task)?.claimFailed === true;
+  const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
+  return {
+    ...parked,
+    parkedSinceProgress: state.parkedSinceProgress + 1,
+    sinceProgress: another ? 0 : parked.sinceProgress,
+  };
+}
+
+function taskFreed(task: Task): Task {
+  const { asked: _asked, parked: _parked, ...rest } = task;
+  return rest;
+}
+
+function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
+  const raised = {
+    ...state,
+    escalations: [...state.escalations, escalation],
+    escalationsRaised: state.escalationsRaised + 1,
+  };
+  if (escalation.task === undefined || escalation.kind === 'health') return raised;
+  return withTask(raised, escalation.task, task => ({
+    ...task,
+    asked: escalation.id,
+    escalations: task.escalations + 1,
+  }));
+}
+
+/** A person who says "it is mended" has looked at the agents too. */
+function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
+  const escalation = state.escalations.find(one => one.id === event.id);
+  if (escalation === undefined || event.late) return state;
+  const byHuman = event.by !== 'ralph';
+  const answered: State = {
+    ...state,
+    escalations: state.escalations.filter(one => one.id !== event.id),
+    sameErrorsInRow: byHuman ? 0 : state.sameErrorsInRow,
+    errorsInRow: byHuman && escalation.kind === 'stuck' && escalation.task === undefined ? 0 : state.errorsInRow,
+    sinceProgress: byHuman ? 0 : state.sinceProgress,
+    startsFailedInRow: byHuman ? 0 : state.startsFailedInRow,
+  };
+  return escalation.task === undefined ? answered : withTask(answered, escalation.task, taskFreed);
+}
+
+/** Also how a new process takes over, which undoes neither pause nor stop. Reopening gives health a new start. */
+function resumed(state: State, event: EventOf<'loop.resumed'>): State {
+  // Between two processes nobody worked.
+  if (event.takesOver) return { ...state, clockedAt: event.at };
+  const { paused, ...going } = state;
+  if (going.ended === undefined && paused !== undefined) return clocked(going, event.at);
+  if (going.ended === undefined) {
+    const { wait: _waited, ...working } = going;
+    return clocked({ ...working, limited: {}, limitsInRow: {} }, event.at);
+  }
+  const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
+  return {
+    ...reopened,
+    clockedAt: event.at,
+    errorsInRow: 0,
+    failuresInRow: 0,
+    sameErrorsInRow: 0,
+    terminationsInRow: 0,
+    sinceProgress: 0,
+    breakers: {},
+    limited: {},
+    limitsInRow: {},
+    startsFailedInRow: 0,
+  };
+}
+
+function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given'>): State {
+  const given = state.guidanceGiven + 1;
+  const one = { id: `G${given}`, task, text: takeCharacters(text, 4_000), by };
+  return { ...state, guidanceGiven: given, guidance: [...state.guidance, one].slice(-guidanceMax) };
+}
+
+function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'guidance.reached'>): State {
+  return {
+    ...state,
+    guidance: state.guidance.map(one => {
+      if (one.id !== id) return one;
+      return delivered ? { ...one, iteration } : { ...one, unreached: [...(one.unreached ?? []), iteration] };
+    }),
+  };
+}
+
+/** The newest word about an iteration's running total says whether all of it is estimated. */
+function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
+  const { estimated } = event.usage;
+  const spent = withLive(clocked(state, event.at), event.iteration, live => ({
+    ...alive(live, event.at),
+    usage: { ...addUsage(live.usage, event.usage), estimated },
+  }));
+  const isEstimated = state.estimatedSoFar || spent.live.some(live => live.usage.estimated);
+  return { ...spent, usage: { ...addUsage(state.usage, event.usage), estimated: isEstimated } };
+}
+
+const folds: { readonly [Type in EventType]: Fold<Type> } = {
+  'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({
+    ...state,
+    ...facts,
+    settings: { ...defaultSettings(facts.settings.mode), ...facts.settings }, // an older ledger knows fewer of them
+    startedAt: at,
+    clockedAt: at,
+  }),
+  'tasks.loaded': (state, event) => ({
+    ...withShown(withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks), event),
+    documentHash: event.hash,
+    substance: event.substance ?? state.substance,
+  }),
+  'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
+  'tasks.saved': (state, event) => ({
+    ...state,
+    unsaved: state.unsaved.filter(id => !event.tasks.includes(id)),
+    documentHash: event.failed === undefined ? event.hash : state.documentHash,
+  }),
+  'task.closed': taskClosed,
+  'task.reopened': (state, event) =>
+    unsaved(
+      withTask(state, event.task, ({ acted: _acted, ...task }) => ({
+        ...taskFreed(task),
+        status: 'pending',
+        attempts: 0,
+        ignoresUnmet: event.ignoresUnmet ?? task.ignoresUnmet,
+      })),
+      event.task,
+    ),
+  'task.skipped': (state, event) =>
+    unsaved(
+      withTask(state, event.task, task => ({ ...taskFreed(task), status: 'skipped' })),
+      event.task,
+    ),
+  'task.blocked': taskBlocked,
+  'task.kept': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...held }) =>
+    withTask({ ...state, refusal: because }, task, one => ({ ...one, held })),
+  'iteration.started': iterationStarted,
+  'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
+    withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
+  'iteration.heard': heard,
+  'iteration.nudged': nudged,
+  'iteration.ended': iterationEnded,
+  'usage.recorded': usageRecorded,
+  'signal.read': signalRead,
+  'check.ended': checkEnded,
+  'work.screened': workScreened,
+  'work.accepted': workAccepted,
+  'work.committed': workCommitted,
+  'merge.ended': mergeEnded,
+  'checkpoint.asked': (state, { label }) => withDue(state, { label, iteration: state.iterations }),
+  'checkpoint.made': checkpointMade,
+  'restore.asked': restoreAsked,
+  'checkpoint.restored': checkpointRestored,
+  'command.refused': state => state,
+  'escalation.raised': (state, event) => escalationRaised(clocked(state, event.at), event),
+  'escalation.answered': (state, event) => {
+    const answered = escalationAnswered(clocked(state, event.at), event);
+    return event.by === 'ralph' || event.late ? answered : withTheirs(answered);
+  },
+  'action.intended': (state, { iteration, key, repeatable, at }) =>
+    withLive(clocked(state, at), iteration, live => ({ ...live, intended: { key, repeatable } })),
+  'review.answered': (state, event) => ({ ...state, review: reviewAnswered(state, event) }),
+  'approval.given': (state, { hash, by, at, because }) => ({ ...state, approval: { hash, by, at, because } }),
+  'guidance.given': guidanceGiven,
+  'guidance.reached': guidanceReached,
+  'limits.changed': settingsChanged,
+  'performer.tripped': (state, event) => ({
+    ...state,
+    breakers: {
+      ...state.breakers,
+      [event.performer]: opened(state.breakers[event.performer] ?? closedBreaker, event.until),
+    },
+  }),
+  'performer.recovered': (state, event) => ({
+    ...state,
+    breakers: { ...state.breakers, [event.performer]: closedBreaker },
+  }),
+  'budget.alerted': state => ({ ...state, budgetAlerted: true }),
+  'stop.asked': (state, { by, because }) => ({ ...state, stop: { by, because } }),
+  'loop.paused': (state, { by, now }) => ({ ...state, paused: { by, now } }),
+  'loop.resumed': (state, event) => withTheirs(resumed(state, event)),
+  'loop.ended': (state, { reason, because, at }) => ({ ...clocked(state, at), ended: { reason, because, at } }),
+};
+
+export function evolve(state: State, event: Event): State {
+  return (folds[event.type] as Fold<EventType>)(state, event as EventOf<EventType>);
+}

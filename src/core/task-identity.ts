@@ -1,0 +1,189 @@
+// Which task an item of a document is: by its id, and where ids are made from titles, by what it says and where it stands.
+import { similarity } from '../text/similarity.ts';
+import { allTasks, type TaskSpec, type TaskTable } from './task.ts';
+
+/** What was known before: from the ledger, or from an earlier reading. */
+export interface KnownItem extends Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria' | 'under'> {
+  /** Done or skipped. */
+  readonly isOver: boolean;
+  /** The reading before did not find it either. */
+  readonly isAbsent: boolean;
+}
+
+export interface Identified {
+  /** Under the ids by which they are known. */
+  readonly specs: readonly TaskSpec[];
+  /** Those that none of them is any more. */
+  readonly missing: readonly KnownItem[];
+  /** How many of them nobody knew. */
+  readonly added: number;
+}
+
+const isOver = ({ done, skipped }: TaskSpec): boolean => done || skipped;
+
+export const knownSpecs = (specs: readonly TaskSpec[]): readonly KnownItem[] =>
+  specs.map(spec => ({ ...spec, isOver: isOver(spec), isAbsent: false }));
+
+/** Rounds of an interview or a review stand in no document. */
+export const knownTasks = (table: TaskTable): readonly KnownItem[] =>
+  [...allTasks(table)]
+    .filter(task => task.round === undefined)
+    .map(task => ({ ...task, isOver: ['done', 'skipped'].includes(task.status), isAbsent: task.absent === true }));
+
+type Alike = (item: KnownItem, spec: TaskSpec) => boolean;
+
+const sameId: Alike = (item, spec) => item.id === spec.id;
+const samePlace: Alike = (item, spec) => item.under !== undefined && item.under === spec.under;
+const sameStatus: Alike = (item, spec) => item.isOver === isOver(spec);
+const sameBody: Alike = (item, spec) =>
+  item.description === spec.description && item.criteria.join('\n') === spec.criteria.join('\n');
+/** What is over and stood elsewhere was cleaned up: an open item with its title is another one. */
+const couldBe: Alike = (item, spec) => !item.isOver || isOver(spec);
+
+/** Items with one title, from the surest sign to the weakest. */
+const signs: readonly (readonly Alike[])[] = [
+  [sameId, samePlace, sameBody, sameStatus],
+  [samePlace, sameBody, sameStatus],
+  [samePlace, sameBody],
+  [samePlace, sameStatus],
+  [samePlace],
+  [sameBody, sameStatus],
+  [sameStatus],
+  [couldBe],
+];
+/** Who was gone already comes back only where it stood, and as it was. */
+const isSure = (sign: readonly Alike[]): boolean => sign.includes(samePlace) && sign.includes(sameStatus);
+
+const plainTitle = (title: string): string =>
+  title
+    .replace(/[*_~`]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase();
+
+/** One goes on where the other ends: "Greet the world" and "Greet the world (done in greet.sh)". */
+function isExtended(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length >= 3 && long.startsWith(short) && !/[\p{L}\p{N}]/u.test(long.charAt(short.length));
+}
+
+const pairsMax = 10_000;
+/** Nobody means thousands of equal items one by one: then their order tells. */
+const equalsMax = 1_000_000;
+const alikeMin = 0.6;
+
+class Matching {
+  readonly ids = new Map<TaskSpec, string>();
+  readonly free: Map<string, KnownItem>;
+
+  constructor(known: readonly KnownItem[]) {
+    this.free = new Map(known.map(item => [item.id, item]));
+  }
+
+  take(item: KnownItem, spec: TaskSpec): void {
+    this.ids.set(spec, item.id);
+    this.free.delete(item.id);
+  }
+
+  left(read: readonly TaskSpec[]): readonly TaskSpec[] {
+    return read.filter(spec => !this.ids.has(spec));
+  }
+
+  /** Made from a title, and there at the last reading. */
+  gone(): readonly KnownItem[] {
+    return [...this.free.values()].filter(item => item.under !== undefined && !item.isAbsent);
+  }
+
+  byOwnId(read: readonly TaskSpec[]): void {
+    for (const spec of read) {
+      const item = this.free.get(spec.id);
+      if (item !== undefined && (spec.under === undefined || item.under === undefined)) this.take(item, spec);
+    }
+  }
+
+  byTitle(read: readonly TaskSpec[]): void {
+    const made = [...this.free.values()].filter(item => item.under !== undefined);
+    const items = Map.groupBy(made, item => plainTitle(item.title));
+    for (const [title, specs] of Map.groupBy(this.left(read), spec => plainTitle(spec.title)))
+      this.group(items.get(title) ?? [], specs);
+  }
+
+  private group(items: readonly KnownItem[], specs: readonly TaskSpec[]): void {
+    if (items.length * specs.length > equalsMax) {
+      for (const spec of specs) {
+        const item = this.free.get(spec.id);
+        if (item?.under !== undefined) this.take(item, spec);
+      }
+      return;
+    }
+    for (const sign of signs)
+      for (const spec of this.left(specs)) {
+        const found = items.find(
+          item =>
+            this.free.has(item.id) && (!item.isAbsent || isSure(sign)) && sign.every(isAlike => isAlike(item, spec)),
+        );
+        if (found !== undefined) this.take(found, spec);
+      }
+  }
+
+  /** Whoever adds a word behind an item, or takes one away, means the same item. */
+  byBeginning(read: readonly TaskSpec[]): void {
+    const [gone, fresh] = [this.gone(), this.left(read)];
+    if (gone.length * fresh.length > pairsMax) return;
+    const titles = new Map([...gone, ...fresh].map(one => [one, plainTitle(one.title)]));
+    const isMeant = (item: KnownItem, spec: TaskSpec): boolean =>
+      couldBe(item, spec) && isExtended(titles.get(item) ?? '', titles.get(spec) ?? '');
+    for (const item of gone) {
+      const found = fresh.filter(spec => isMeant(item, spec));
+      const [spec] = found;
+      if (spec === undefined || found.length > 1 || gone.filter(other => isMeant(other, spec)).length > 1) continue;
+      this.take(item, spec);
+    }
+  }
+
+  /** The task that was worked on is the one that was ticked; one that went for one that is much like it is that one. */
+  byElimination(read: readonly TaskSpec[], own: string | undefined): void {
+    const worked = own === undefined ? undefined : this.free.get(own);
+    const ticked = this.left(read).filter(spec => spec.done);
+    if (worked?.under !== undefined && ticked.length === 1 && ticked[0] !== undefined) this.take(worked, ticked[0]);
+    const [[item, another], [spec, more]] = [this.gone(), this.left(read)];
+    if (item === undefined || spec === undefined || another !== undefined || more !== undefined) return;
+    if (couldBe(item, spec) && similarity(plainTitle(item.title), plainTitle(spec.title), alikeMin) >= alikeMin)
+      this.take(item, spec);
+  }
+}
+
+/** `own`: the task that was worked on meanwhile. */
+export function identify(known: readonly KnownItem[], read: readonly TaskSpec[], own?: string): Identified {
+  const matching = new Matching(known);
+  matching.byOwnId(read);
+  if (known.some(item => item.under !== undefined)) {
+    matching.byTitle(read);
+    matching.byBeginning(read);
+    matching.byElimination(read, own);
+  }
+  const taken = new Set([...known, ...read].map(one => one.id));
+  const knownIds = new Set(known.map(item => item.id));
+  const names = new Map(read.map(spec => [spec.id, matching.ids.get(spec) ?? spec.id]));
+  for (const spec of matching.left(read)) if (knownIds.has(spec.id)) names.set(spec.id, freshId(spec.id, taken));
+  const specs = read.map(spec => {
+    const id = names.get(spec.id) ?? spec.id;
+    const dependsOn = spec.dependsOn.map(one => names.get(one) ?? one);
+    return { ...spec, id, dependsOn, called: id === spec.id ? spec.called : spec.id };
+  });
+  return { specs, missing: [...matching.free.values()], added: matching.left(read).length };
+}
+
+/** Its title was another task's before. */
+function freshId(id: string, taken: Set<string>): string {
+  let number = 2;
+  while (taken.has(`${id}-${number}`)) number += 1;
+  taken.add(`${id}-${number}`);
+  return `${id}-${number}`;
+}
+
+/** Open tasks that an iteration took out of the document; of items without an id only where nothing new stands there. */
+export function takenOut(before: readonly TaskSpec[], now: readonly TaskSpec[]): readonly string[] {
+  const { missing, added } = identify(knownSpecs(before), now);
+  return missing.filter(item => !item.isOver && (item.under === undefined || added === 0)).map(item => item.id);
+}

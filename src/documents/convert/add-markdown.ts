@@ -1,0 +1,135 @@
+// A new item in a checklist, and a new section in a plan of sections, written as the one before it is.
+import { boxMeaning } from '../boxes.ts';
+import { type ChecklistItem, checklistItems } from '../formats/checklist-items.ts';
+import { itemEnd, sectionEnd } from '../markdown-extent.ts';
+import { boxLine, heading, type MarkdownLine, markdownLines } from '../markdown.ts';
+import type { Adder, NewTask } from './new-task.ts';
+import { sectionedPlan } from '../formats/sectioned-plan.ts';
+import { withEdits } from '../edits.ts';
+
+/** The id that an item with this text would have, and what is left as its title. */
+export function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {
+  const [item] = checklistItems(markdownLines(`- [ ] ${text}`));
+  return item?.id === undefined ? undefined : { id: item.id, rest: item.title };
+}
+
+const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
+
+/** Behind this line, whether or not a line end follows it. */
+function withLines(text: string, after: MarkdownLine, added: readonly string[]): string {
+  const at = after.start + after.text.length;
+  const lineEnd = lineEndOf(text);
+  return withEdits(text, [{ start: at, end: at, text: added.map(line => lineEnd + line).join('') }]);
+}
+
+const below = ({ description, criteria }: NewTask, indent: string, bullet: string): readonly string[] => [
+  ...(description === '' ? [] : description.split('\n').map(line => (line === '' ? '' : indent + line))),
+  ...criteria.map(criterion => `${indent}${bullet}[ ] ${criterion}`),
+];
+
+const doneHeading = /^\W*(?:done|completed?|finished|archived?)\b/i;
+
+/** The heading above it, where that says that what follows is over. */
+function doneAbove(lines: readonly MarkdownLine[], item: ChecklistItem): MarkdownLine | undefined {
+  const above = lines.slice(0, item.line - 1).findLast(line => heading(line) !== undefined);
+  return above !== undefined && doneHeading.test(heading(above)?.text ?? '') ? above : undefined;
+}
+
+/** Below the last open item: people keep what is done at the end. Without one, below the last that is not filed as done. */
+const lastOpen = (lines: readonly MarkdownLine[], items: readonly ChecklistItem[]): ChecklistItem | undefined =>
+  items.findLast(item => boxMeaning(item.state) === 'open') ??
+  items.findLast(item => doneAbove(lines, item) === undefined);
+
+/** `**US-001:** ` becomes `**US-002:** `, `Task 3: ` becomes `Task 4: `. */
+function labelLike(text: string, id: string): string {
+  const leading = leadingId(text);
+  const label = leading === undefined ? '' : text.slice(0, text.length - leading.rest.length);
+  const number = /\d[\w.-]*(?=\W*$)/.exec(label)?.[0] ?? '';
+  const made =
+    leading !== undefined && label.includes(leading.id)
+      ? label.replace(leading.id, id)
+      : label.replace(number, /\d[\w.-]*$/.exec(id)?.[0] ?? '');
+  return leadingId(`${made}x`)?.id === id ? made : `${id}: `;
+}
+
+/** The new item, written like this one. */
+function itemLike(lines: readonly MarkdownLine[], item: ChecklistItem, task: NewTask, id?: string): readonly string[] {
+  const line = lines[item.line - 1]!;
+  const box = boxLine(line)!;
+  const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
+  const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
+  const label = id === undefined ? '' : labelLike(box.text, id);
+  const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
+  return [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
+}
+
+function withItem(text: string, items: readonly ChecklistItem[], task: NewTask, id?: string): string {
+  const lines = markdownLines(text);
+  const open = lastOpen(lines, items);
+  if (open !== undefined)
+    return withLines(text, lines[itemEnd(lines, open.line - 1)]!, itemLike(lines, open, task, id));
+  // All there is has been filed as done: what is not goes before that.
+  const [first] = items;
+  const { start } = doneAbove(lines, first!)!;
+  const lineEnd = lineEndOf(text);
+  const added = [...itemLike(lines, items.at(-1)!, task, id), '', ''].join(lineEnd);
+  return withEdits(text, [{ start, end: start, text: added }]);
+}
+
+export const checklistAdder: Adder = {
+  noun: 'checklist',
+  hasDependencies: false,
+  needsCriteria: false,
+  needsId: false,
+
+  open(text) {
+    const items = checklistItems(markdownLines(text));
+    return {
+      // A list whose last item has no id of its own goes without.
+      writtenIds: items.at(-1)?.id === undefined ? [] : items.flatMap(item => item.id ?? []),
+      put: (task, id) => withItem(text, items, task, id),
+    };
+  },
+};
+
+const firstBox = '\n- [ ] x';
+
+/** The last heading that begins a section, as the format itself reads it. */
+function lastSection(lines: readonly MarkdownLine[]): number {
+  return lines.findLastIndex(line => {
+    const found = heading(line);
+    return found !== undefined && found.depth > 1 && sectionedPlan.parse(`${line.text}${firstBox}`).ok;
+  });
+}
+
+/** `### Task 2: ` as the last heading has it; another kind of id gets a heading of its own kind. */
+function headingFor(line: string, id: string): string {
+  const marks = /^ {0,3}#{2,4}[ \t]+/.exec(line)?.[0] ?? '### ';
+  const number = /^task-(.+)$/.exec(id)?.[1];
+  const word = /^\W*(Task|Iteration)\b/.exec(line)?.[1] ?? 'Task';
+  return number === undefined ? `${marks}${id}: ` : `${marks}${word} ${number}: `;
+}
+
+function withSection(text: string, task: NewTask, id: string): string {
+  const lines = markdownLines(text);
+  const row = lastSection(lines);
+  const isAiry = lines[row + 1]?.text.trim() === '';
+  const title = `${headingFor(lines[row]!.text, id)}${task.title}`;
+  const added = ['', title, ...(isAiry ? [''] : []), ...below(task, '', '- ')];
+  return withLines(text, lines[sectionEnd(lines, row)]!, added);
+}
+
+export const sectionAdder: Adder = {
+  noun: 'plan of sections',
+  hasDependencies: false,
+  needsCriteria: true,
+  needsId: true,
+
+  open(text) {
+    const parsed = sectionedPlan.parse(text, { acceptTicked: true });
+    return {
+      writtenIds: parsed.ok ? parsed.document.tasks.map(task => task.id) : [],
+      put: (task, id = 'task-1') => withSection(text, task, id),
+    };
+  },
+};

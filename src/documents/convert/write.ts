@@ -1,0 +1,146 @@
+// Writes tasks as a new document of another format, reads it back, and lists what that format could not say.
+import { topologicalOrder } from '../graph.ts';
+import type { TaskSpec } from '../../core/task.ts';
+import type { Format, FormatOptions, ParsedDocument, Problem } from '../document.ts';
+import { checklist } from '../formats/checklist.ts';
+import { type Field, type Loss, lossesBetween } from './losses.ts';
+import { prd } from '../formats/prd.ts';
+import { projectTasks } from '../formats/tasks.ts';
+import { checklistText } from './write-checklist.ts';
+import { type YamlMember, yamlItem, yamlScalar } from './yaml-lines.ts';
+import { yamlTasks } from '../formats/yaml-tasks.ts';
+
+export type Backlog = Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>;
+export type WriterName = 'prd' | 'tasks' | 'checklist' | 'yaml';
+
+interface Writer {
+  readonly format: Format;
+  write(backlog: Backlog): string;
+  /** Why it has no word for something. */
+  readonly reasons: Readonly<Partial<Record<Field, string>>>;
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+function prdText({ project, goal, tasks }: Backlog): string {
+  return json({
+    project,
+    description: goal === project ? undefined : goal,
+    userStories: tasks.map(task => ({
+      id: task.id,
+      title: task.title,
+      description: task.description,
+      criteria: task.criteria,
+      passes: task.done,
+      depends_on: task.dependsOn.length === 0 ? undefined : task.dependsOn,
+      skipped: task.skipped ? true : undefined,
+      mayChangeTests: task.mayChangeTests ? true : undefined,
+    })),
+  });
+}
+
+function tasksText({ project, tasks }: Backlog): string {
+  return json({
+    project_name: project,
+    version: 1,
+    tasks: tasks.map(task => ({
+      id: task.id,
+      title: task.title,
+      description: task.description,
+      criteria: task.criteria.length === 0 ? undefined : task.criteria,
+      status: task.done ? 'completed' : task.skipped || task.blocked ? 'blocked' : 'pending',
+      dependencies: task.dependsOn,
+      attempts: task.attemptsBefore ?? 0,
+      max_attempts: task.attemptsMax,
+      blocked: task.skipped || task.blocked === true,
+      skipped: task.skipped ? true : undefined,
+      mayChangeTests: task.mayChangeTests ? true : undefined,
+    })),
+  });
+}
+
+function yamlText({ project, goal, tasks }: Backlog): string {
+  const items = tasks.flatMap(task => {
+    const members: readonly (YamlMember | undefined)[] = [
+      ['id', task.id],
+      ['title', task.title],
+      task.description === '' ? undefined : ['description', task.description],
+      task.criteria.length === 0 ? undefined : ['acceptance_criteria', task.criteria],
+      task.dependsOn.length === 0 ? undefined : ['depends_on', task.dependsOn],
+      ['status', task.done ? 'completed' : task.skipped ? 'skipped' : task.blocked ? 'blocked' : 'pending'],
+    ];
+    return yamlItem(
+      members.filter(member => member !== undefined),
+      '  - ',
+    );
+  });
+  const head = [`project: ${yamlScalar(project)}`, ...(goal === project ? [] : [`goal: ${yamlScalar(goal)}`])];
+  return `${[...head, 'tasks:', ...items].join('\n')}\n`;
+}
+
+const writers: Readonly<Record<WriterName, Writer>> = {
+  prd: {
+    format: prd,
+    write: prdText,
+    reasons: {
+      status: 'a PRD knows done, skipped and open: they are open',
+      attempts: 'a PRD counts none',
+      max_attempts: "a PRD has none: the loop's own limit holds",
+    },
+  },
+  tasks: { format: projectTasks, write: tasksText, reasons: { goal: 'tasks.json has only the name of the project' } },
+  checklist: {
+    format: checklist,
+    write: checklistText,
+    reasons: {
+      id: 'an item begins with its id only if that looks like one (T12, US-001); theirs are made from the titles',
+      dependencies: 'a checklist has none; its order keeps them',
+      goal: 'it stands below the heading, for people',
+      attempts: 'a checklist counts none',
+      max_attempts: "a checklist has none: the loop's own limit holds",
+      description: 'it would be read as something else, so it is quoted',
+    },
+  },
+  yaml: {
+    format: yamlTasks,
+    write: yamlText,
+    reasons: {
+      attempts: 'a YAML list counts none',
+      max_attempts: "a YAML list has none: the loop's own limit holds",
+    },
+  },
+};
+
+export type Written =
+  | { readonly ok: true; readonly text: string; readonly losses: readonly Loss[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
+
+/** Where there are no dependencies, the order stands for them. */
+function inOrder({ tasks }: Backlog): readonly TaskSpec[] {
+  const byId = new Map(tasks.map(task => [task.id, task]));
+  return topologicalOrder(tasks).map(id => byId.get(id)!);
+}
+
+/** What was written is read back: a loss is what the reader does not find, not what the writer believes. */
+export function writeTasks(name: WriterName, backlog: Backlog): Written {
+  const { format, write, reasons } = writers[name];
+  const given = name === 'checklist' ? { ...backlog, tasks: inOrder(backlog) } : backlog;
+  const text = write(given);
+  const parsed = format.parse(text, lenient);
+  if (!parsed.ok) return parsed;
+  if (parsed.document.tasks.length !== given.tasks.length)
+    return { ok: false, problems: [{ message: `Some of the tasks would be lost in a document of the kind ${name}.` }] };
+  return { ok: true, text, losses: lossesBetween(given, parsed.document, reasons) };
+}
+
+/** By its name: PRD.json, tasks.json, fix_plan.md, tasks.yaml. */
+export function writerFor(fileName: string): WriterName | undefined {
+  if (/(?:^|[._-])tasks?\.json$/i.test(fileName)) return 'tasks';
+  if (/\.json$/i.test(fileName)) return 'prd';
+  if (/\.ya?ml$/i.test(fileName)) return 'yaml';
+  return /\.(?:md|markdown)$/i.test(fileName) ? 'checklist' : undefined;
+}
+
+export const isReadAs = (name: WriterName, format: string): boolean => writers[name].format.name === format;

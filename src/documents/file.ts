@@ -1,0 +1,292 @@
+// The source of tasks that is a file: reads it only when it changed, marks it atomically, puts it back when it was broken.
+import { hash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { IndexedFormat } from './indexed-format.ts';
+import { visible } from '../text/shown-text.ts';
+import type {
+  Format,
+  FormatOptions,
+  Loaded,
+  ParsedDocument,
+  Problem,
+  Saved,
+  TaskMark,
+  TaskSource,
+} from './document.ts';
+import { type InstructionsFile, instructionsReader } from './instructions.ts';
+import { replaceFile } from './replace-file.ts';
+import { errorCode, type FileIdentity, identify, readText } from './text-file.ts';
+
+const documentBytesMax = 64 * 1024 * 1024;
+const triesMax = 5;
+const settleMs = 50;
+
+export interface FileSourceSettings {
+  readonly path: string;
+  readonly format: Format | IndexedFormat;
+  readonly options?: FormatOptions;
+  /** In our own folder, out of the agent's reach: the last good bytes as they were loaded. */
+  readonly copyPath: string;
+  /** Nothing that it would change is kept in our folder: a document with a secret has its copy in memory only. */
+  readonly redact?: (text: string) => string;
+  /** Absent: the document says all. */
+  readonly instructions?: InstructionsFile;
+  /** Signal files that an iteration may leave; removed when it has ended. */
+  readonly signals?: readonly string[];
+  /** What an iteration has spoiled although the document can be read, as the end of a sentence about it. */
+  readonly damage?: (before: ParsedDocument, now: ParsedDocument) => string | undefined;
+}
+
+/** What touches the disk, so that a test can count the reads and let the writes fail. */
+export interface FileAccess {
+  readonly read: typeof readText;
+  readonly replace: typeof replaceFile;
+}
+
+/** The last text that we read or wrote and know to be good. */
+interface Known {
+  /** Undefined: somebody wrote the file just after us, so it must be read again. */
+  readonly identity: FileIdentity | undefined;
+  readonly text: string;
+  readonly hash: string;
+  readonly mode: number | undefined;
+  /** What the format wants to remember about the text; made by the first save. */
+  readonly index?: unknown;
+  /** False while it holds an edit of somebody else that no `load` has told yet. */
+  readonly isTold: boolean;
+}
+
+type Good = { readonly type: 'good'; readonly known: Known; readonly document: ParsedDocument; readonly bytes: Buffer };
+type Bad = { readonly type: 'missing' | 'broken' | 'unusable'; readonly problems: readonly Problem[] };
+
+export function fileSource(settings: FileSourceSettings, disk: Partial<FileAccess> = {}): TaskSource {
+  const file = new DocumentFile(settings, { read: readText, replace: replaceFile, ...disk });
+  const instructions =
+    settings.instructions === undefined ? async () => '' : instructionsReader(settings.instructions, disk.read);
+  let turn: Promise<unknown> = Promise.resolve();
+  // One at a time: a load between the steps of a save would take our own bytes for somebody else's.
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = turn.then(work);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    load: isDuring => inTurn(() => file.load(isDuring)),
+    save: marks => inTurn(() => file.save(marks)),
+    instructions: () => inTurn(instructions),
+    tidy: async () => {
+      for (const path of settings.signals ?? []) await rm(path, { force: true });
+    },
+  };
+}
+
+class DocumentFile {
+  private readonly settings: FileSourceSettings;
+  private readonly disk: FileAccess;
+  private known: Known | undefined;
+  private copiedHash = '';
+  /** The version of the file that may not stand, and why. */
+  private damaged: { readonly identity: FileIdentity; readonly why: string } | undefined;
+
+  constructor(settings: FileSourceSettings, disk: FileAccess) {
+    this.settings = settings;
+    this.disk = disk;
+  }
+
+  async load(isDuring = false): Promise<Loaded> {
+    if (this.known?.isTold && (await this.isKnown())) return { type: 'unchanged' };
+    const read = await this.read(this.settings.path);
+    if (read.type !== 'good') return { type: 'failed', problems: read.problems };
+    const why = isDuring ? this.damageOf(read.document) : undefined;
+    if (why !== undefined && read.known.identity !== undefined && this.known !== undefined) {
+      this.damaged = { identity: read.known.identity, why };
+      return { type: 'loaded', document: read.document, hash: this.known.hash, isDamaged: true };
+    }
+    this.known = { ...read.known, isTold: true };
+    const notice = await this.keepCopy(read.bytes, read.known);
+    const document = notice === undefined ? read.document : withNotice(read.document, notice);
+    return { type: 'loaded', document, hash: read.known.hash };
+  }
+
+  private damageOf(document: ParsedDocument): string | undefined {
+    const { damage, format, options } = this.settings;
+    if (damage === undefined || this.known === undefined) return undefined;
+    const before = format.parse(this.known.text, options);
+    return before.ok ? damage(before.document, document) : undefined;
+  }
+
+  async save(marks: readonly TaskMark[]): Promise<Saved> {
+    for (let tries = 1; ; tries++) {
+      const saved = await this.trySave(marks);
+      if (saved !== 'changed') return saved;
+      if (tries === triesMax) return { type: 'failed', problems: [busyProblem(this.settings.path)] };
+    }
+  }
+
+  private async trySave(marks: readonly TaskMark[]): Promise<Saved | 'changed'> {
+    const identity = await identify(this.settings.path);
+    if (this.known && identity !== undefined && identity === this.known.identity)
+      return this.write(this.known, marks, { expected: identity });
+    if (this.known && identity !== undefined && identity === this.damaged?.identity)
+      return this.putBack(this.known, marks, { why: this.damaged.why, as: 'edited', expected: identity }, []);
+    const read = await this.read(this.settings.path);
+    if (read.type === 'good') return this.write(read.known, marks, { expected: read.known.identity });
+    if (read.type === 'unusable') return { type: 'failed', problems: read.problems };
+    // An editor may be in the middle of writing; only what stays broken is restored.
+    await setTimeout(settleMs);
+    const settled = await this.read(this.settings.path);
+    if (settled.type === 'good') return this.write(settled.known, marks, { expected: settled.known.identity });
+    if (settled.type === 'unusable') return { type: 'failed', problems: settled.problems };
+    return this.restore(settled, marks);
+  }
+
+  private async isKnown(): Promise<boolean> {
+    const identity = await identify(this.settings.path);
+    return identity !== undefined && identity === this.known?.identity;
+  }
+
+  /** Puts the marks on a good text and writes it when that changed anything, or when it is not what the file holds. */
+  private async write(
+    base: Known,
+    marks: readonly TaskMark[],
+    why: { readonly expected?: FileIdentity | undefined; readonly restored?: string },
+  ): Promise<Saved | 'changed'> {
+    const marked = this.marked(base, marks);
+    if (marked.text === base.text && why.restored === undefined) {
+      this.known = { ...base, ...marked };
+      return { type: 'saved', hash: base.hash };
+    }
+    const bytes = Buffer.from(marked.text, 'utf8');
+    try {
+      const [replaced, hash] = await Promise.all([
+        this.disk.replace(this.settings.path, bytes, { mode: base.mode, expected: why.expected }),
+        sha256(bytes),
+      ]);
+      if (replaced.type === 'changed') return 'changed';
+      this.known = { ...base, ...marked, identity: replaced.identity, hash };
+      return { type: 'saved', hash, restored: why.restored };
+    } catch (error) {
+      return { type: 'failed', problems: [writeProblem(this.settings.path, error)] };
+    }
+  }
+
+  private marked(base: Known, marks: readonly TaskMark[]): { readonly text: string; readonly index?: unknown } {
+    const { format } = this.settings;
+    if (!('markWithIndex' in format)) return { text: format.mark(base.text, marks) };
+    return format.markWithIndex(base.text, base.index ?? format.index(base.text), marks);
+  }
+
+  /** The file is broken or gone: its bytes are kept aside, and our last good version takes its place. */
+  private async restore(bad: Bad, marks: readonly TaskMark[]): Promise<Saved | 'changed'> {
+    const good = this.known ?? (await this.copy());
+    if (!good) return { type: 'failed', problems: bad.problems };
+    const { path } = this.settings;
+    const name = visible(basename(path));
+    if (bad.type === 'missing') {
+      return this.write(good, marks, { restored: `${name} was gone, so Ralph put its last good version back.` });
+    }
+    return this.putBack(good, marks, { why: `was broken (${sentence(bad.problems)})`, as: 'broken' }, bad.problems);
+  }
+
+  /** What the file holds is kept aside first: a person may have written it. */
+  private async putBack(
+    good: Known,
+    marks: readonly TaskMark[],
+    { why, as, expected }: { readonly why: string; readonly as: 'broken' | 'edited'; readonly expected?: FileIdentity },
+    problems: readonly Problem[],
+  ): Promise<Saved | 'changed'> {
+    const { path, copyPath } = this.settings;
+    const asidePath = `${copyPath}.${as}`;
+    try {
+      await mkdir(dirname(asidePath), { recursive: true });
+      const bytes = await readFile(path);
+      const text = bytes.toString('utf8');
+      const shown = this.redacted(text);
+      await writeFile(asidePath, shown === text ? bytes : shown, { mode: 0o600 });
+    } catch (error) {
+      return { type: 'failed', problems: [...problems, writeProblem(asidePath, error)] };
+    }
+    const restored =
+      `${visible(basename(path))} ${why}, so Ralph put its last good version back ` +
+      `and kept the ${as} one as ${visible(asidePath)}.`;
+    return this.write(good, marks, { restored, expected });
+  }
+
+  private redacted(text: string): string {
+    return this.settings.redact?.(text) ?? text;
+  }
+
+  private async copy(): Promise<Known | undefined> {
+    const read = await this.read(this.settings.copyPath);
+    if (read.type !== 'good') return undefined;
+    return { ...read.known, mode: undefined };
+  }
+
+  private async read(path: string): Promise<Good | Bad> {
+    const read = await this.disk.read(path, documentBytesMax);
+    if (read.type !== 'text') return { type: read.type, problems: [read.problem] };
+    const parsed = this.settings.format.parse(read.text, this.settings.options);
+    if (!parsed.ok) return { type: 'broken', problems: parsed.problems };
+    const { text, bytes, identity, mode } = read;
+    const known: Known = { identity, text, mode, hash: await sha256(bytes), isTold: false };
+    return { type: 'good', known, document: parsed.document, bytes };
+  }
+
+  /** Without a copy the loop can still run; the reader is told what is weaker then. */
+  private async keepCopy(bytes: Buffer, { hash, text }: Known): Promise<string | undefined> {
+    if (hash === this.copiedHash || this.redacted(text) !== text) return undefined;
+    const { copyPath } = this.settings;
+    try {
+      await mkdir(dirname(copyPath), { recursive: true });
+      await this.disk.replace(copyPath, bytes, { mode: 0o600 });
+      this.copiedHash = hash;
+      return undefined;
+    } catch (error) {
+      return `No copy could be kept at ${visible(copyPath)} (${errorCode(error)}): a broken document cannot be put back after a restart.`;
+    }
+  }
+}
+
+function writeProblem(path: string, error: unknown): Problem {
+  const code = errorCode(error);
+  const fix = writeFixes[code] ?? 'Check the path and the disk.';
+  return { message: `${visible(path)} could not be written (${code}) and is as it was.`, fix };
+}
+
+function busyProblem(path: string): Problem {
+  return {
+    message: `${visible(path)} changed each time we were about to write it.`,
+    fix: 'Close what keeps writing it.',
+  };
+}
+
+const writeFixes: Readonly<Record<string, string>> = {
+  EACCES: 'Give yourself the permission to write it.',
+  EPERM: 'Give yourself the permission to write it.',
+  EROFS: 'The file system is read-only: work in a writable one.',
+  ENOSPC: 'The disk is full: make room.',
+  EDQUOT: 'Your disk quota is used up: make room.',
+};
+
+/** Large documents are hashed on another thread: the loop's own thread has agents to serve. */
+async function sha256(bytes: Buffer): Promise<string> {
+  if (bytes.length < 256 * 1024) return hash('sha256', bytes);
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
+}
+
+function withNotice(document: ParsedDocument, notice: string): ParsedDocument {
+  return { ...document, notices: [...document.notices, notice] };
+}
+
+function sentence(problems: readonly Problem[]): string {
+  const first = problems[0];
+  if (!first) return 'unreadable';
+  const place =
+    first.line === undefined
+      ? ''
+      : `line ${first.line}${first.column === undefined ? '' : `, column ${first.column}`}: `;
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+  return `${place}${first.message.replace(/\.$/, '')}${more}`;
+}

@@ -1,0 +1,109 @@
+// Reads a text file that other programs may change, cut or replace at any time, and says exactly why it cannot.
+import { isUtf8 } from 'node:buffer';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { visible } from '../text/shown-text.ts';
+import type { Problem } from './document.ts';
+
+/** Inode, size, mtime and ctime: equal means that nothing was written in between. */
+export type FileIdentity = string;
+
+export type ReadText =
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      readonly bytes: Buffer;
+      readonly identity: FileIdentity;
+      readonly mode: number;
+    }
+  /** `broken`: the bytes are there but are no text that we accept. `unusable`: not ours to replace. */
+  | { readonly type: 'missing' | 'broken' | 'unusable'; readonly problem: Problem };
+
+export function identityOf(stats: BigIntStats): FileIdentity {
+  return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+}
+
+/** Undefined when there is no file, or none that we may look at. */
+export async function identify(path: string): Promise<FileIdentity | undefined> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats && identityOf(stats);
+}
+
+/** The identity is the one from before the read: what is written meanwhile shows as a change at the next look. */
+export async function readText(path: string, bytesMax: number): Promise<ReadText> {
+  let handle: FileHandle | undefined;
+  try {
+    // NONBLOCK: opening a named pipe in place of the file must not wait for a writer.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await handle.stat({ bigint: true });
+    if (stats.isDirectory()) return unusable(`${visible(path)} is a directory.`, 'Name the file in it.');
+    if (!stats.isFile()) return unusable(`${visible(path)} is not a file.`, 'Name a regular file.');
+    if (stats.size > bytesMax) return tooLarge(path, bytesMax);
+    const bytes = Buffer.alloc(Number(stats.size));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+    return decoded(path, bytes.subarray(0, bytesRead), stats);
+  } catch (error) {
+    return unreadable(path, error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+function decoded(path: string, bytes: Buffer, stats: BigIntStats): ReadText {
+  const problem = textProblem(path, bytes);
+  if (problem) return { type: 'broken', problem };
+  const mode = Number(stats.mode) & 0o7777;
+  return { type: 'text', text: bytes.toString('utf8'), bytes, identity: identityOf(stats), mode };
+}
+
+function textProblem(path: string, bytes: Buffer): Problem | undefined {
+  const name = visible(path);
+  const fix = 'Save it as UTF-8.';
+  const first = bytes.subarray(0, 2).toString('hex');
+  if (first === 'fffe' || first === 'feff') return { message: `${name} is UTF-16 text, not UTF-8.`, fix };
+  const nul = bytes.indexOf(0);
+  if (nul !== -1) return { message: `${name} holds a NUL byte at byte ${nul}, so it is no text.`, fix };
+  if (isUtf8(bytes)) return undefined;
+  const invalid = invalidUtf8Offset(bytes);
+  const line = bytes.subarray(0, invalid).toString('latin1').split('\n').length;
+  return { message: `${name} is not valid UTF-8 at byte ${invalid}.`, line, fix };
+}
+
+/** The decoder puts U+FFFD where it failed; the first one that does not stand in the bytes themselves is the place. */
+function invalidUtf8Offset(bytes: Buffer): number {
+  const text = bytes.toString('utf8');
+  let offset = 0;
+  let from = 0;
+  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', from)) {
+    offset += Buffer.byteLength(text.slice(from, at));
+    if (bytes.subarray(offset, offset + 3).toString('hex') !== 'efbfbd') return offset;
+    offset += 3;
+    from = at + 1;
+  }
+  return bytes.length;
+}
+
+function unusable(message: string, fix: string): ReadText {
+  return { type: 'unusable', problem: { message, fix } };
+}
+
+function tooLarge(path: string, bytesMax: number): ReadText {
+  return unusable(`${visible(path)} is larger than ${bytesMax / 1024 / 1024} MB.`, 'Make it smaller or split it.');
+}
+
+function unreadable(path: string, error: unknown): ReadText {
+  const code = errorCode(error);
+  const name = visible(path);
+  if (code === 'ENOENT') {
+    return { type: 'missing', problem: { message: `${name} does not exist.`, fix: 'Check the path.' } };
+  }
+  if (code === 'EACCES' || code === 'EPERM')
+    return unusable(`${name} may not be read.`, 'Give yourself the permission.');
+  return unusable(`${name} cannot be read (${code}).`, 'Check the path and the disk.');
+}
+
+/** ENOSPC, EACCES …; the class of the error when it came from elsewhere. */
+export function errorCode(error: unknown): string {
+  if (error instanceof Error) return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return 'unknown';
+}

@@ -1,0 +1,122 @@
+// Turns each effect into a call of a port and the answer into an input: one row per effect, no decisions.
+import type { Answer } from '../core/event.ts';
+import { showsProgress } from '../core/fold.ts';
+import type { Effect } from '../core/next.ts';
+import { liveIteration } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
+import { documentInput } from './document.ts';
+import { checkpoint, commit, restore } from './checkpoints.ts';
+import { check, merge } from './verify.ts';
+import { supervise } from './supervise.ts';
+import type { Perform, Workplace } from './workplace.ts';
+
+const load: Perform<'load'> = async (_effect, { engine, post, refuse }) => {
+  const loaded = await engine.source.load();
+  if (loaded.type === 'failed') refuse(loaded.problems);
+  else if (loaded.type === 'loaded') post(documentInput(loaded));
+  else refuse([{ message: 'the document was read before this loop had its tasks' }]);
+};
+
+/** The document is read again before every iteration; when it changed, the choice is made anew. */
+const begin: Perform<'begin'> = async ({ task, performer }, { engine, post }) => {
+  const loaded = await engine.source.load();
+  if (loaded.type === 'loaded') post(documentInput(loaded));
+  post({ type: 'begin', task, performer, holder: engine.holder.id });
+};
+
+const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post }) => {
+  const live = liveIteration(state, iteration);
+  if (live?.process !== undefined) await engine.reap?.(live.process);
+  const found = engine.spool.found(iteration);
+  post({
+    type: 'recovered',
+    iteration,
+    holder: engine.holder.id,
+    chance: engine.clock.random(),
+    found,
+  });
+};
+
+const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
+  const marks = tasks.flatMap(id => {
+    const task = findTask(state.tasks, id);
+    if (task === undefined) return [];
+    const { status, attempts } = task;
+    // Where the document shows only what is done, a task that changed hands meanwhile is no reason to write again.
+    const more = showsProgress[state.settings.mode] || state.settings.mode === 'plan' ? { status, attempts } : {};
+    return [{ id, done: status === 'done', skipped: status === 'skipped', ...more }];
+  });
+  // A task that was reworded stands under another id there; for one that is gone its id may be somebody else's.
+  const shown = marks.flatMap(mark => {
+    const { absent = false, called = mark.id } = findTask(state.tasks, mark.id) ?? {};
+    return absent ? [] : [{ ...mark, id: called }];
+  });
+  const saved = await engine.source.save(shown);
+  if (saved.type === 'failed')
+    post({ type: 'saved', marks, hash: '', failed: saved.problems[0]?.message ?? 'unknown' });
+  else
+    post({
+      type: 'saved',
+      marks,
+      hash: saved.hash,
+      restored: saved.restored,
+    });
+};
+
+const untilAborted = (stop: AbortSignal): Promise<void> =>
+  new Promise(done => {
+    if (stop.aborted) done();
+    else stop.addEventListener('abort', () => done(), { once: true });
+  });
+
+/** Asked at the terminal, answered by policy, or left open for `ralph answer`. */
+const ask: Perform<'ask'> = async ({ escalation }, { engine, state, post }, stop) => {
+  const answered = (answer: Answer, by: string): void =>
+    post({ type: 'command', by, command: { type: 'answer', escalation: escalation.id, answer } });
+  if (engine.onEscalation === 'skip' && escalation.task !== undefined && escalation.kind !== 'health') {
+    answered({ kind: 'skip' }, '--on-escalation skip');
+    return;
+  }
+  const answer = engine.onEscalation === 'wait' ? await engine.ask?.(escalation, state, stop) : undefined;
+  if (answer !== undefined && !stop.aborted) answered(answer, engine.by);
+  else await untilAborted(stop);
+};
+
+const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
+  load,
+  begin,
+  perform: async ({ iteration }, place, stop) => {
+    const live = liveIteration(place.state, iteration);
+    if (live !== undefined) await supervise(place, live, stop);
+  },
+  abandon: async ({ iteration }, { engine, post }) => {
+    const failure = { kind: 'stopped' as const, detail: 'not wanted any more before the agent ran' };
+    post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
+  },
+  recover,
+  nudge: async ({ key, iteration, level, trigger, words }, { board, post }) => {
+    const delivered = words !== undefined && board.send(iteration, { id: key, text: words, urgent: true });
+    post({ type: 'nudged', iteration, level, delivered, trigger });
+  },
+  steer: async ({ key, iteration, guidance, words }, { board, post }) => {
+    const delivered = await board.deliver(iteration, { id: key, text: words });
+    post({ type: 'reached', guidance, iteration, delivered });
+  },
+  check,
+  merge,
+  save,
+  checkpoint,
+  restore,
+  commit,
+  ask,
+  stall: async (_effect, { post }) => post({ type: 'stalled' }),
+  end: async (_effect, { engine, state, post }) => {
+    const loaded = state.loaded ? await engine.source.load() : undefined;
+    if (loaded?.type === 'loaded') post(documentInput(loaded));
+    post({ type: 'end' });
+  },
+};
+
+export function performEffect(effect: Effect, place: Workplace, stop: AbortSignal): Promise<void> {
+  return (performs[effect.type] as Perform<Effect['type']>)(effect as never, place, stop);
+}

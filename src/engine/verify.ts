@@ -1,0 +1,158 @@
+// Proves a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
+import type { CheckOutcome } from '../core/input.ts';
+import { allTasks, findTask } from '../core/task.ts';
+import type { Doubt } from '../core/work.ts';
+import type { Span } from '../git/workspace.ts';
+import { documentAfter } from './document.ts';
+import type { Perform, Workplace } from './workplace.ts';
+
+type Ran =
+  | {
+      readonly type: 'ran';
+      readonly outcomes: readonly CheckOutcome[];
+      /** Protected files that were put back before a check. */
+      readonly restored: readonly string[];
+    }
+  | { readonly type: 'stopped' }
+  /** Our own copies of protected files cannot be trusted. */
+  | { readonly type: 'damaged'; readonly problem: string };
+
+/**
+ * Stops at the first failure: one refused claim needs one reason. Protected files are put back before every check, and
+ * looked at once more after the last: what a check runs may be the agent's work, and may rewrite the check under way.
+ */
+async function runChecks(
+  { engine, state }: Workplace,
+  task: string,
+  directory: string,
+  stop: AbortSignal,
+): Promise<Ran> {
+  const outcomes: CheckOutcome[] = [];
+  const restored: string[] = [];
+  const ran = (): Ran => ({ type: 'ran', outcomes, restored });
+  const guard = async () => (await engine.guard?.restore(directory)) ?? { restored: [] };
+  for (const one of engine.checks) {
+    const before = await guard();
+    if (before.damaged !== undefined) return { type: 'damaged', problem: before.damaged };
+    restored.push(...before.restored);
+    const outcome = await one.run(directory, stop, findTask(state.tasks, task));
+    if (stop.aborted) return { type: 'stopped' };
+    outcomes.push(outcome);
+    if (!outcome.passed) return ran();
+  }
+  const after = await guard();
+  if (after.damaged !== undefined) return { type: 'damaged', problem: after.damaged };
+  restored.push(...after.restored);
+  const last = outcomes.pop();
+  if (last === undefined) return ran();
+  const detail = `While the checks ran, this was changed: ${after.restored.join(', ')}. They prove nothing then.`;
+  outcomes.push(after.restored.length === 0 ? last : { ...last, passed: false, detail });
+  return ran();
+}
+
+const directoryOf = ({ engine, state }: Workplace, task: string): string =>
+  engine.workspace?.directory(task) ?? state.directory;
+
+/** What the iterations of the task changed; a fork is compared with where it began. */
+async function spansOf({ engine, state }: Workplace, task: string): Promise<readonly Span[]> {
+  const spans = findTask(state.tasks, task)?.spans ?? [];
+  if (!state.settings.forked) return spans;
+  const base = (await engine.workspace?.base(task)) ?? '';
+  const last = spans.at(-1);
+  return base !== '' && last !== undefined ? [{ from: base, to: last.to }] : [];
+}
+
+/** What unfinished tasks left in the shared tree weakens the proof of this one too, unless it was put back since. */
+async function doubtsLeft({ engine, state }: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
+  if (state.settings.forked || engine.screen === undefined) return [];
+  const doubts: Doubt[] = [];
+  for (const { id, status, spans, mayChangeTests } of allTasks(state.tasks)) {
+    if (id === task || status === 'done' || spans === undefined || mayChangeTests === true) continue;
+    const found = await engine.screen(spans, now, id, state);
+    const real = found.filter(one => one.kind !== 'nothing-changed');
+    doubts.push(...real.map(one => ({ ...one, detail: `${one.detail} (left by ${id})` })));
+  }
+  return doubts;
+}
+
+/** `now`: what is there after the checks, whoever wrote it. */
+async function doubtsAbout(place: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
+  const { engine, state } = place;
+  if (!state.settings.screen || engine.screen === undefined) return [];
+  const own = await engine.screen(await spansOf(place, task), now, task, state);
+  const left = await doubtsLeft(place, task, now);
+  return [...own, ...left.filter(one => !own.some(each => each.fingerprint === one.fingerprint))];
+}
+
+const passed = (outcomes: readonly CheckOutcome[]): boolean => outcomes.every(one => one.passed);
+
+/** Ralph's own copies of protected files are damaged: nothing can be proven until a person has looked (F33). */
+function damaged({ post }: Workplace, iteration: number, detail: string): void {
+  post({ type: 'checked', iteration, outcomes: [{ name: 'protected files', passed: false, detail, durationMs: 0 }] });
+  const question = {
+    kind: 'storage' as const,
+    summary: "Ralph's own copies of the protected files were changed",
+    context: detail,
+    options: ['I have looked: go on'],
+    question: 'Somebody changed files in the folder of this loop. Look at what happened, then go on or stop.',
+  };
+  post({ type: 'escalate', question, because: 'the protected files cannot be trusted' });
+}
+
+export const check: Perform<'check'> = async ({ iteration, task }, place, stop) => {
+  const { engine, state, post } = place;
+  const ran = await runChecks(place, task, directoryOf(place, task), stop);
+  if (ran.type === 'stopped') return;
+  if (ran.type === 'damaged') return damaged(place, iteration, ran.problem);
+  await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
+  const { outcomes, restored } = ran;
+  const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
+  const wrote = now !== '' && now !== state.newest?.tree && !state.settings.forked;
+  const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
+  if (!passed(outcomes)) return post({ ...facts, outcomes });
+  const doubts = await doubtsAbout(place, task, now);
+  if (engine.judge === undefined) {
+    place.proven.add(iteration);
+    return post({ ...facts, outcomes, doubts });
+  }
+  const spans = await spansOf(place, task);
+  const found = findTask(state.tasks, task);
+  if (found === undefined) return;
+  const verdict = await engine.judge(found, iteration, spans, outcomes, doubts, stop);
+  if (stop.aborted) return;
+  place.proven.add(iteration);
+  post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });
+};
+
+/** One result at a time: what others brought is merged into the fork and proven there before the branch moves. */
+export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) => {
+  const { engine, state, post } = place;
+  const { workspace } = engine;
+  const done = (merged: boolean, detail: string): void => post({ type: 'merged', iteration, merged, detail });
+  if (workspace === undefined) return done(true, 'nothing to merge');
+  const brought = await workspace.bring(task);
+  if (stop.aborted) return;
+  if (!brought.ok) return done(false, brought.problem);
+  if (brought.landed) return done(true, 'it had been merged before');
+  if (brought.changed || !place.proven.has(iteration)) {
+    const ran = await runChecks(place, task, directoryOf(place, task), stop);
+    if (ran.type === 'stopped') return;
+    if (ran.type === 'damaged') return done(false, ran.problem);
+    const { outcomes } = ran;
+    const red = outcomes.find(one => !one.passed);
+    if (red !== undefined) {
+      const how = brought.changed ? 'together with what others merged meanwhile, ' : '';
+      return done(false, `${how}the check "${red.name}" failed:\n${red.detail}`);
+    }
+  }
+  const title = findTask(state.tasks, task)?.title ?? '';
+  const landed = await workspace.land({ loop: state.loop, task, title, iteration });
+  done(
+    landed.ok,
+    landed.ok
+      ? landed.commit === ''
+        ? 'there was nothing to merge'
+        : `merged as ${landed.commit.slice(0, 12)}`
+      : landed.problem,
+  );
+};

@@ -1,0 +1,136 @@
+// Makes a checkpoint: the loop's own index to a tree, a commit, and a ref; nothing of the user's is touched.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stripControls } from '../../text/text.ts';
+import type { Refusal, Saved, SaveOrder, Skipped } from '../workspace.ts';
+import { complaint } from '../call.ts';
+import { recordDirty } from './dirty.ts';
+import { recordForeign } from './user-edits.ts';
+import { ignoredAtStart } from './ignored.ts';
+import { ownLock, ownRefLock, waitForLock } from '../locks.ts';
+import { type LookLimits, look } from './scan.ts';
+import { toInput, toText } from '../paths.ts';
+import { type PrivateGit, privately } from '../private.ts';
+import { noteRefOf, refOf } from './refs.ts';
+import { refuse } from '../repository.ts';
+import { type Sealed, type SealOrder, seal } from './seal.ts';
+import { type Forced, forcedPaths, seedIndex } from './init-index.ts';
+import { markSparse } from './sparse.ts';
+import { specialFiles } from './special.ts';
+
+export interface SavePlace {
+  readonly loop: string;
+  readonly own: PrivateGit;
+  readonly limits: LookLimits;
+  /** What saving remembers from one checkpoint to the next, in this process. */
+  readonly memory: { forced?: Forced; sparse?: string };
+  /** Forks were clean when they were made. */
+  readonly isFork: boolean;
+  /** Without ref and note. */
+  readonly isPreview?: boolean;
+}
+
+const attemptsMax = 4;
+const skippedMax = 100;
+
+export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | Refusal> {
+  const { own, loop } = place;
+  const isFirst = order.number === 1;
+  const [ref, noteRef] = [refOf(loop, order.number), noteRefOf(loop)];
+  // A git that was killed leaves its lock behind.
+  const waited = await Promise.all([
+    waitForLock(join(own.folder, 'index.lock'), ownLock),
+    ...[ref, noteRef].map(one => waitForLock(join(own.repository.commonDirectory, `${one}.lock`), ownRefLock)),
+  ]);
+  if (waited.includes('held'))
+    return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
+  const [dirty, ignored, seeded, special] = await Promise.all([
+    isFirst && !place.isFork ? recordDirty(own) : undefined,
+    ignoredAtStart(own),
+    seedIndex(own, place.isFork),
+    isFirst || order.label.startsWith('by hand') ? specialFiles(own) : [],
+  ]);
+  if (dirty !== undefined) return failed('git cannot tell what is changed here', dirty);
+  if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
+  if (seeded !== undefined) return failed('git cannot read the index', seeded);
+  if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
+  const message = messageOf(loop, order);
+  const sealing = { ref: place.isPreview ? '' : ref, message, noteRef, note: oneLine(order.anchor) };
+  const taken = (await take(place, ignored, sealing)) ?? (await takeAnew(place, ignored, sealing));
+  if (taken === undefined)
+    return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');
+  if (!taken.ok) return taken;
+  const { tree, commit, skipped } = taken;
+  if (!place.isFork) await recordForeign(own, order, tree);
+  return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
+}
+
+type Sealing = Omit<SealOrder, 'update'>;
+type Taken = (Extract<Sealed, { ok: true }> & { readonly skipped: readonly Skipped[] }) | Refusal | undefined;
+
+/**
+ * Files come and go while we look: what fails is looked at again, and what fails always is left out and listed. Undefined:
+ * the index is of no use.
+ */
+async function take(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sealing): Promise<Taken> {
+  const { own, memory, limits } = place;
+  const forced = async (areRulesChanged: boolean): Promise<readonly string[]> => {
+    memory.forced = await forcedPaths(own, areRulesChanged ? undefined : memory.forced);
+    return memory.forced.paths;
+  };
+  const stubborn = new Set<string>();
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = await look(own, { forced, ignored }, limits, attempt > 1);
+    if (seen === undefined || !seen.ok) return seen;
+    const isStubborn = (path: string) => stubborn.has(toText(path));
+    const update = seen.update.filter(path => !isStubborn(path));
+    const dropped = await drop(own, [...seen.drop, ...seen.update.filter(isStubborn)]);
+    const sealed: Sealed = dropped ?? (await seal(own, { ...sealing, update }));
+    if (sealed.ok) {
+      const left = [...stubborn].map(path => ({ path, why: 'changed while it was read' }));
+      return { ...sealed, skipped: [...seen.skipped, ...left] };
+    }
+    const { step, why } = sealed;
+    if (step === 'tree' && !isFull(why)) return undefined; // an object that the index names is gone
+    if (step !== 'files' || attempt === attemptsMax || isFull(why)) return failed(`git cannot write the ${step}`, why);
+    const culprit = /Unable to process path ([^\n]*)/.exec(why)?.[1];
+    if (attempt > 1 && culprit !== undefined) stubborn.add(culprit);
+  }
+}
+
+/** The index is ours and holds nothing that could not be found out again. */
+async function takeAnew(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sealing): Promise<Taken> {
+  await rm(join(place.own.folder, 'index'), { force: true });
+  const seeded = await seedIndex(place.own, place.isFork);
+  return seeded === undefined ? take(place, ignored, sealing) : failed('git cannot read the index', seeded);
+}
+
+/** From the index, although it is on disk. */
+async function drop(own: PrivateGit, paths: readonly string[]): Promise<Sealed | undefined> {
+  if (paths.length === 0) return undefined;
+  const done = await privately(own, ['update-index', '-z', '--force-remove', '--stdin'], { input: toInput(paths) });
+  return done.code === 0 ? undefined : { ok: false, step: 'files', why: complaint(done) };
+}
+
+function messageOf(loop: string, { number, iteration, task, label }: SaveOrder): string {
+  const trailers = [
+    `Ralph-Loop: ${loop}`,
+    `Ralph-Checkpoint: ${number}`,
+    `Ralph-Iteration: ${iteration}`,
+    ...(task === undefined ? [] : [`Ralph-Task: ${oneLine(task)}`]),
+  ];
+  return `${oneLine(label)}\n\n${trailers.join('\n')}\n`;
+}
+
+const oneLine = (text: string): string => stripControls(text).replace(/\s+/g, ' ').trim().slice(0, 500);
+
+const isFull = (why: string): boolean => /no space left|disk quota|input\/output error|file too large/i.test(why);
+
+function failed(what: string, why: string): Refusal {
+  if (isFull(why)) return refuse(`The disk is full or broken: ${what}.`, 'Free some space, then go on.');
+  return refuse(`${what}: ${oneLine(why)}.`);
+}
+
+/** The files now, as a commit that nothing points to. Git keeps it for two weeks, far longer than a question takes. */
+export const preview = (place: SavePlace): Promise<Saved | Refusal> =>
+  save({ ...place, isPreview: true }, { number: 0, iteration: 0, label: 'a preview', anchor: 'none' });

@@ -1,0 +1,135 @@
+// Work in a git repository: checkpoints that touch nothing of the user's, a restore that goes forward, commits and forks.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../text/errors.ts';
+import type { KnownCheckpoint, Refusal, Restored, RestoreOrder, Saved, Span, Workspace } from './workspace.ts';
+import { commitProgress } from './commits/commit.ts';
+import { type ForkOptions, safeName } from './forks/fork.ts';
+import {
+  contentOf,
+  type FileContent,
+  type LineCount,
+  type Patch,
+  type PatchOptions,
+  patchOf,
+  statOf,
+} from './history.ts';
+import { limitsByDefault } from './checkpoints/scan.ts';
+import { openForks } from './forks/merge.ts';
+import { openPrivate, type PrivateGit } from './private.ts';
+import { type Pruned, type PruneOrder, prune } from './checkpoints/prune.ts';
+import { missingOf, repair } from './repair.ts';
+import { openRepository, type Repository, refuse } from './repository.ts';
+import { plannedRestore, restore } from './restore/restore.ts';
+import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
+import { changes } from './trees.ts';
+
+export interface GitWorkspaceOptions {
+  readonly loop: string;
+  readonly repository: Repository;
+  /** Where the loop works: the top of the tree, or a folder in it. */
+  readonly directory: string;
+  /** Of this loop alone, in RALPH_HOME; made when it is not there. */
+  readonly folder: string;
+  /** Larger files are left out of checkpoints, and listed. */
+  readonly fileBytesMax?: number;
+  /** Absolute paths that no checkpoint holds, such as RALPH_HOME when it lies in the tree. */
+  readonly uncovered?: readonly string[];
+  /** Absolute paths of files that Ralph itself replaces while checkpoints are made, such as the document. */
+  readonly replaced?: readonly string[];
+  /** Tasks work in forks of their own. */
+  readonly forks?: ForkOptions;
+}
+
+export interface GitWorkspace extends Workspace {
+  readonly kind: 'git';
+  /** What `restore` would do, without doing it. */
+  plan(order: RestoreOrder): Promise<Restored>;
+  /** What the files are now, without ref or note. */
+  preview(): Promise<Saved | Refusal>;
+  /** Those that are no longer in the repository; mends nothing. */
+  missing(known: readonly KnownCheckpoint[]): Promise<readonly number[]>;
+  prune(order: PruneOrder): Promise<Pruned>;
+  /** The three below read what checkpoints hold; when that is gone they throw a UsageError, as `changes` does. */
+  patch(span: Span, options: PatchOptions): Promise<Patch>;
+  stat(span: Span): Promise<readonly LineCount[]>;
+  content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly FileContent[]>;
+}
+
+const noForks: Refusal = refuse('This loop has no forks.', 'Say --parallel.');
+
+export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
+  const { loop, repository, directory, folder, uncovered } = options;
+  const forks = options.forks && openForks(repository, options.forks);
+  const placeOf = placesOf(options);
+  const placeFor = (task: string | undefined): Promise<SavePlace> => {
+    const fork = task === undefined ? undefined : forks?.directory(task);
+    return fork !== undefined && existsSync(fork) ? placeOf({ task: task!, directory: fork }) : placeOf();
+  };
+  const own = async (): Promise<PrivateGit> => (await placeOf()).own;
+  return {
+    kind: 'git',
+    directory: task => forks?.directory(task) ?? directory,
+    save: order => safely(async () => save(await placeFor(order.task), order)),
+    async treeNow(task) {
+      const now = await safely(async () => preview(await placeFor(task)));
+      return now.ok ? now.tree : '';
+    },
+    restore: order => safely(async () => restore(await own(), loop, order)),
+    plan: order => safely(async () => plannedRestore(await own(), order)),
+    preview: async () => preview(await placeOf()),
+    missing: known => missingOf(repository, known),
+    changes: spans => changes(repository, spans),
+    commit: order => commitProgress(repository, { folder, uncovered }, order),
+    fork: async task => forks?.fork(task) ?? noForks,
+    base: async task => forks?.base(task) ?? '',
+    bring: async task => forks?.bring(task) ?? { ...noForks, conflicts: [] },
+    land: async order => forks?.land(order) ?? noForks,
+    async repair(known) {
+      const repaired = await safely(async () => repair(await own(), loop, known));
+      return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
+    },
+    prune: order => prune(repository, loop, order),
+    patch: async (span, more) => patchOf(await own(), span, more),
+    stat: async span => statOf(await own(), span),
+    content: async (tree, paths, bytesMax) => contentOf(await own(), tree, paths, bytesMax),
+  };
+}
+
+/** A full or closed disk where RALPH_HOME lies is a failure like any other; a bug stays one. */
+async function safely<Answer>(
+  action: () => Promise<Answer>,
+): Promise<Answer | (Refusal & { conflicts: readonly string[] })> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof UsageError) return { ...refuse(error.message, error.hint), conflicts: [] };
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    return { ...refuse(`The system refused it: ${error.message}.`, 'Mend that, then run again.'), conflicts: [] };
+  }
+}
+
+interface Fork {
+  readonly task: string;
+  readonly directory: string;
+}
+
+/** Where a checkpoint is made; found out once per place, and again when a fork was made anew. */
+function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePlace> {
+  const { loop, repository, folder, fileBytesMax, uncovered, replaced } = options;
+  const limits = { ...limitsByDefault, fileBytesMax: fileBytesMax ?? limitsByDefault.fileBytesMax };
+  const known = new Map<string, SavePlace>();
+  return async fork => {
+    const name = fork?.task ?? '';
+    const before = known.get(name);
+    if (before !== undefined && existsSync(before.own.repository.gitDirectory)) return before;
+    const opened = fork && (await openRepository({ directory: fork.directory, environment: repository.environment }));
+    const where = opened?.ok ? opened.repository : repository;
+    const isFork = opened?.ok === true;
+    const ownFolder = isFork ? join(folder, `fork-${safeName(name)}`) : folder;
+    const own = await openPrivate(where, ownFolder, uncovered, replaced);
+    const place: SavePlace = { loop, own, limits, memory: {}, isFork };
+    known.set(name, place);
+    return place;
+  };
+}

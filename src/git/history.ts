@@ -1,0 +1,133 @@
+// Reads what checkpoints hold: differences as text, counts of lines, and contents of files.
+import type { Span } from './workspace.ts';
+import { byPath, fromText, pathsOf, toText } from './paths.ts';
+import { type PrivateGit, privately } from './private.ts';
+import { unreadable } from './trees.ts';
+
+export interface PatchOptions {
+  /** Only these files or folders. */
+  readonly paths?: readonly string[];
+  readonly contextLines?: number;
+  readonly bytesMax: number;
+}
+
+export interface Patch {
+  readonly text: string;
+  /** The text ends early, at the end of a line. */
+  readonly isCut: boolean;
+}
+
+export interface LineCount {
+  readonly path: string;
+  /** Undefined: not text. */
+  readonly added: number | undefined;
+  readonly deleted: number | undefined;
+}
+
+export interface FileContent {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+const plain = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=none'];
+
+/** Through the loop's own git, so that no attribute in the tree can hide a file from a reader. */
+export async function patchOf(own: PrivateGit, { from, to }: Span, options: PatchOptions): Promise<Patch> {
+  const { paths = [], contextLines = 3, bytesMax } = options;
+  const only = paths.length === 0 ? [] : ['--', ...paths];
+  const asked = [
+    'diff-tree',
+    '-p',
+    ...plain,
+    '--full-index',
+    `-U${contextLines}`,
+    '--end-of-options',
+    from,
+    to,
+    ...only,
+  ];
+  // Git is ended when it says more; what it said until then is the patch.
+  const found = await privately(own, asked, { bytesMax: bytesMax + 1_000_000 });
+  const isCut = found.output.length > bytesMax || (found.code === null && /said more than/.test(found.errors));
+  if (found.code !== 0 && !isCut) throw unreadable(`git cannot compare ${from} and ${to}`, found);
+  const kept = isCut ? found.output.subarray(0, bytesMax) : found.output;
+  const end = isCut ? kept.lastIndexOf(10) + 1 : kept.length;
+  return { text: kept.subarray(0, end).toString('utf8'), isCut };
+}
+
+export async function statOf(own: PrivateGit, { from, to }: Span): Promise<readonly LineCount[]> {
+  const found = await privately(own, ['diff-tree', '--numstat', '-z', ...plain, '--end-of-options', from, to]);
+  if (found.code !== 0) throw unreadable(`git cannot compare ${from} and ${to}`, found);
+  const rows = pathsOf(found).map(row => row.split('\t'));
+  return rows
+    .map(([added = '', deleted = '', ...path]) => ({
+      path: path.join('\t'),
+      added: count(added),
+      deleted: count(deleted),
+    }))
+    .sort((one, other) => byPath(one.path, other.path))
+    .map(row => ({ ...row, path: toText(row.path) }));
+}
+
+const count = (text: string): number | undefined => (text === '-' ? undefined : Number(text));
+
+/** Of the paths that are files in this tree or commit, in their order; those that would go beyond the bytes are left out. */
+export async function contentOf(
+  own: PrivateGit,
+  treeOrCommit: string,
+  paths: readonly string[],
+  bytesMax = 50_000_000,
+): Promise<readonly FileContent[]> {
+  const objects = await objectsOf(own, treeOrCommit, paths);
+  const sizes = await privately(
+    own,
+    ['cat-file', '--batch-check=%(objectname) %(objectsize)'],
+    lines([...objects.values()]),
+  );
+  const sizeOf = new Map(textLines(sizes.output).map(line => [line.split(' ')[0]!, Number(line.split(' ')[1])]));
+  let bytes = 0;
+  const wanted = [...objects].filter(([, object]) => {
+    const size = sizeOf.get(object) ?? Number.NaN;
+    const fits = bytes + size <= bytesMax;
+    if (fits) bytes += size;
+    return fits;
+  });
+  const read = await privately(own, ['cat-file', '--batch=%(objectsize)'], lines(wanted.map(([, object]) => object)));
+  let at = 0;
+  return wanted.map(([path]) => {
+    const end = read.output.indexOf(10, at);
+    const size = Number(read.output.subarray(at, end).toString('latin1'));
+    at = end + 1 + size + 1;
+    return { path, bytes: read.output.subarray(end + 1, end + 1 + size) };
+  });
+}
+
+const lines = (all: readonly string[]) => ({ input: all.map(one => `${one}\n`).join('') });
+const textLines = (output: Buffer): readonly string[] =>
+  output
+    .toString('latin1')
+    .split('\n')
+    .filter(line => line !== '');
+
+/** Regular files and links; by their objects, because a path may hold a line break. */
+async function objectsOf(
+  own: PrivateGit,
+  tree: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = await privately(own, ['ls-tree', '-r', '-z', '--full-tree', tree]);
+  if (found.code !== 0) throw unreadable(`git cannot read ${tree}`, found);
+  const all = new Map(
+    pathsOf(found).flatMap(line => {
+      const tab = line.indexOf('\t');
+      const [, kind, object = ''] = line.slice(0, tab).split(' ');
+      return kind === 'blob' ? [[line.slice(tab + 1), object] as const] : [];
+    }),
+  );
+  return new Map(
+    paths.flatMap(path => {
+      const object = all.get(fromText(path));
+      return object === undefined ? [] : [[path, object] as const];
+    }),
+  );
+}

@@ -1,0 +1,235 @@
+// A ledger that lives as long as its process: for tests and for the simulator's millions of events.
+import { canonical } from '../text/canonical.ts';
+import { commandVersion } from '../core/command.ts';
+import type { Event } from '../core/event.ts';
+import type {
+  Appended,
+  Holder,
+  Lease,
+  Leased,
+  Ledger,
+  LoopFilter,
+  LoopRow,
+  Mail,
+  Mailbox,
+  Recorded,
+  Snapshot,
+  Snapshots,
+  Store,
+  StoreFailureKind,
+  Verified,
+} from './ledger.ts';
+import { ChainWalk, genesisHash, link } from './chain.ts';
+import { isLoopEvent, type LoopFacts, listed } from './loop-row.ts';
+
+export interface MemoryLedgerOptions {
+  /** False leaves every hash empty, for the simulator. */
+  readonly hash?: boolean;
+  /** Every holder is alive unless told. */
+  readonly isAlive?: (holder: Holder) => boolean;
+  readonly now?: () => number;
+}
+
+interface MemoryLoop {
+  readonly events: Recorded[];
+  facts: LoopFacts | undefined;
+  lease: Lease | undefined;
+  token: number;
+  mail: Mail[];
+  snapshot: Snapshot | undefined;
+}
+
+type AppendOptions = { readonly token?: number; readonly takes?: number };
+
+const refused = (kind: StoreFailureKind, detail: string, hint: string): Appended => ({
+  ok: false,
+  failure: { kind, detail, hint },
+});
+
+class MemoryLedger implements Store, Mailbox {
+  readonly #hashed: boolean;
+  readonly #isAlive: (holder: Holder) => boolean;
+  readonly #now: () => number;
+  readonly #loops = new Map<string, MemoryLoop>();
+  readonly #all: Recorded[] = [];
+  readonly #watchers = new Set<() => void>();
+  readonly #followers = new Set<() => void>();
+  #mailSent = 0;
+
+  constructor(options: MemoryLedgerOptions) {
+    this.#hashed = options.hash ?? true;
+    this.#isAlive = options.isAlive ?? (() => true);
+    this.#now = options.now ?? (() => 0);
+  }
+
+  #loop(loop: string): MemoryLoop {
+    let found = this.#loops.get(loop);
+    if (found === undefined) {
+      found = { events: [], facts: undefined, lease: undefined, token: 0, mail: [], snapshot: undefined };
+      this.#loops.set(loop, found);
+    }
+    return found;
+  }
+
+  async append(
+    loop: string,
+    expectedSeq: number,
+    events: readonly Event[],
+    options?: AppendOptions,
+  ): Promise<Appended> {
+    const entry = this.#loop(loop);
+    const refusal = this.#refusal(entry, loop, expectedSeq, options);
+    if (refusal !== undefined) return refusal;
+    let hash = entry.events.at(-1)?.hash ?? (this.#hashed ? genesisHash : '');
+    const hashes = events.map((event, index) => {
+      if (this.#hashed) hash = link(hash, loop, expectedSeq + index + 1, canonical(event));
+      return hash;
+    });
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index]!;
+      const recorded = {
+        loop,
+        seq: expectedSeq + index + 1,
+        hash: hashes[index]!,
+        cursor: this.#all.length + 1,
+        event,
+      };
+      entry.events.push(recorded);
+      this.#all.push(recorded);
+      if (isLoopEvent(event)) entry.facts = listed(entry.facts, event);
+    }
+    if (options?.takes !== undefined) entry.mail = entry.mail.filter(mail => mail.id !== options.takes);
+    for (const wake of this.#followers) wake();
+    return { ok: true, seq: expectedSeq + events.length, hash };
+  }
+
+  #refusal(entry: MemoryLoop, loop: string, expectedSeq: number, options?: AppendOptions): Appended | undefined {
+    const { lease } = entry;
+    if (options?.token !== undefined) {
+      if (lease?.token !== options.token)
+        return refused('fenced', `the lease of loop ${loop} is no longer ours`, 'Stop.');
+    } else if (lease !== undefined && this.#isAlive(lease.holder)) {
+      return refused('fenced', `loop ${loop} is held by ${lease.holder.id}`, 'Send it a command instead.');
+    }
+    if (entry.events.length !== expectedSeq) {
+      const detail = `loop ${loop} is at event ${entry.events.length}, not ${expectedSeq}`;
+      return refused('conflict', detail, 'Read what was added and decide again.');
+    }
+    const takes = options?.takes;
+    if (takes !== undefined && !entry.mail.some(mail => mail.id === takes)) {
+      return refused(
+        'conflict',
+        `command ${takes} of loop ${loop} was already taken`,
+        'Read what was added and decide again.',
+      );
+    }
+    return undefined;
+  }
+
+  async read(loop: string, after = 0, most = 1_000): Promise<readonly Recorded[]> {
+    return this.#loops.get(loop)?.events.slice(after, after + most) ?? [];
+  }
+
+  async loops(filter: LoopFilter = {}): Promise<readonly LoopRow[]> {
+    const rows: LoopRow[] = [];
+    for (const [loop, { facts, events }] of this.#loops) {
+      if (facts === undefined) continue;
+      if (filter.document !== undefined && facts.document !== filter.document) continue;
+      if (filter.open !== undefined && filter.open !== (facts.reason === null)) continue;
+      const first = events[0]?.event;
+      const project = first?.type === 'loop.started' ? first.projectId : undefined;
+      if (filter.project !== undefined && project !== filter.project) continue;
+      rows.push({ loop, seq: events.length, ...facts });
+    }
+    return rows.reverse().sort((one, other) => other.startedAt - one.startedAt);
+  }
+
+  async *follow(from: { readonly cursor: number; readonly loop?: string }, stop: AbortSignal): AsyncIterable<Recorded> {
+    let { cursor } = from;
+    while (!stop.aborted) {
+      for (; cursor < this.#all.length; cursor += 1) {
+        const recorded = this.#all[cursor]!;
+        if (from.loop !== undefined && recorded.loop !== from.loop) continue;
+        yield recorded;
+        if (stop.aborted) return;
+      }
+      await new Promise<void>(resolve => {
+        const wake = (): void => {
+          this.#followers.delete(wake);
+          stop.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#followers.add(wake);
+        stop.addEventListener('abort', wake);
+      });
+    }
+  }
+
+  async lease(loop: string, holder: Holder): Promise<Leased> {
+    const entry = this.#loop(loop);
+    const held = entry.lease;
+    if (held !== undefined && held.holder.id !== holder.id && this.#isAlive(held.holder)) return { ok: false, held };
+    if (held !== undefined && held.holder.id === holder.id && held.holder.pid === holder.pid)
+      return { ok: true, lease: held };
+    entry.token += 1;
+    entry.lease = { loop, holder, token: entry.token, since: this.#now() };
+    return { ok: true, lease: entry.lease };
+  }
+
+  async renew(lease: Lease): Promise<boolean> {
+    return this.#loop(lease.loop).lease?.token === lease.token;
+  }
+
+  async release(lease: Lease): Promise<void> {
+    const entry = this.#loop(lease.loop);
+    if (entry.lease?.token === lease.token) entry.lease = undefined;
+  }
+
+  async holder(loop: string): Promise<{ readonly lease: Lease; readonly alive: boolean } | undefined> {
+    const lease = this.#loops.get(loop)?.lease;
+    return lease === undefined ? undefined : { lease, alive: this.#isAlive(lease.holder) };
+  }
+
+  async verify(loop: string): Promise<Verified> {
+    const events = this.#loops.get(loop)?.events ?? [];
+    if (!this.#hashed) return { ok: true, events: events.length, head: '' };
+    const walk = new ChainWalk(loop);
+    for (const { seq, hash, event } of events) walk.step({ seq, hash, body: canonical(event) });
+    return walk.result();
+  }
+
+  async close(): Promise<void> {}
+
+  async send(loop: string, by: string, body: unknown, at: number): Promise<number> {
+    this.#mailSent += 1;
+    const copy: unknown = JSON.parse(canonical(body));
+    this.#loop(loop).mail.push({ id: this.#mailSent, loop, at, by, version: commandVersion, body: copy });
+    for (const changed of [...this.#watchers]) changed();
+    return this.#mailSent;
+  }
+
+  async waiting(loop: string): Promise<readonly Mail[]> {
+    return [...(this.#loops.get(loop)?.mail ?? [])];
+  }
+
+  watch(changed: () => void): () => void {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  }
+
+  readonly snapshots: Snapshots = {
+    save: async (loop, snapshot) => {
+      this.#loop(loop).snapshot = snapshot;
+    },
+    latest: async (loop, version) => {
+      const { snapshot, events } = this.#loop(loop);
+      if (snapshot?.version !== version || events[snapshot.seq - 1]?.hash !== snapshot.hash) return undefined;
+      return snapshot;
+    },
+  };
+}
+
+export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
+  const ledger = new MemoryLedger(options);
+  return { store: ledger, mailbox: ledger, snapshots: ledger.snapshots };
+}

@@ -1,0 +1,80 @@
+// Keeps each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { makeStreamRedactor, type Redact, redactDeep } from '../secrets/redactor.ts';
+import type { Spool, SpoolEnd, SpoolWriter } from './ports-spool-part.ts';
+
+const outputBytesMax = 64 * 1024 * 1024;
+const cutWords = '[… output cut at 64 MB]\n';
+const draftName = 'ended.json.part';
+
+/** Where one iteration's files lie below the loop's folder. */
+export function iterationFolder(loopFolder: string, iteration: number): string {
+  return join(loopFolder, 'iterations', String(iteration));
+}
+
+class FileWriter implements SpoolWriter {
+  private readonly descriptors = new Map<string, number>();
+  private readonly redactors;
+  private written = 0;
+  private readonly folder: string;
+  private readonly redact: Redact;
+  /** Made while the agent wakes up: making a file is slow where the ledger is synced all the time. */
+  private readonly draft: number;
+
+  constructor(folder: string, redact: Redact) {
+    this.folder = folder;
+    this.redact = redact;
+    this.redactors = { output: makeStreamRedactor(redact), errors: makeStreamRedactor(redact) };
+    this.draft = openSync(join(folder, draftName), 'w', 0o600);
+  }
+
+  private append(text: string, channel: 'output' | 'errors'): void {
+    if (text === '' || this.written > outputBytesMax) return;
+    let descriptor = this.descriptors.get(channel);
+    if (descriptor === undefined) {
+      descriptor = openSync(join(this.folder, `${channel}.log`), 'a', 0o600);
+      this.descriptors.set(channel, descriptor);
+    }
+    const room = outputBytesMax - this.written;
+    this.written += Buffer.byteLength(text);
+    if (this.written <= outputBytesMax) writeSync(descriptor, text);
+    else writeSync(descriptor, `${new StringDecoder().write(Buffer.from(text).subarray(0, room))}\n${cutWords}`);
+  }
+
+  write(text: string, channel: 'output' | 'errors'): void {
+    this.append(this.redactors[channel].push(text), channel);
+  }
+
+  end(end: SpoolEnd): void {
+    this.append(this.redactors.output.end(), 'output');
+    this.append(this.redactors.errors.end(), 'errors');
+    writeFileSync(this.draft, JSON.stringify(redactDeep(end, this.redact)));
+    closeSync(this.draft);
+    renameSync(join(this.folder, draftName), join(this.folder, 'ended.json'));
+    for (const descriptor of this.descriptors.values()) closeSync(descriptor);
+    this.descriptors.clear();
+  }
+}
+
+export function fileSpool(loopFolder: string, redact: Redact): Spool {
+  return {
+    open(iteration, prompt) {
+      const folder = iterationFolder(loopFolder, iteration);
+      const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+      if (!isNew) rmSync(join(folder, 'ended.json'), { force: true }); // the same iteration again
+      writeFileSync(join(folder, 'prompt.md'), redact(prompt), { mode: 0o600 });
+      return new FileWriter(folder, redact);
+    },
+    found(iteration) {
+      try {
+        const text = readFileSync(join(iterationFolder(loopFolder, iteration), 'ended.json'), 'utf8');
+        const end = JSON.parse(text) as SpoolEnd | null;
+        return typeof end?.message === 'string' ? end : undefined;
+      } catch {
+        return undefined; // not there, or half written: the iteration counts as interrupted
+      }
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// The ledger in one SQLite file: opens it safely, or says in one sentence why not.
+import type { Holder, Ledger, Store, StoreFailure } from './ledger.ts';
+import { Appender } from './sqlite/append.ts';
+import type { Connection } from './sqlite/connection.ts';
+import { failureOf } from './sqlite/failure.ts';
+import { follow } from './sqlite/follow.ts';
+import { Leases, type Liveness, livenessOf } from './sqlite/leases.ts';
+import { mailboxOf } from './sqlite/mailbox.ts';
+import { openConnection } from './sqlite/open.ts';
+import { Pulse } from './sqlite/pulse.ts';
+import { Reader } from './sqlite/read.ts';
+import type { Schema } from './sqlite/schema.ts';
+import { snapshotsOf } from './sqlite/snapshots.ts';
+
+export interface SqliteLedgerOptions {
+  readonly path: string;
+  readonly readOnly?: boolean;
+  /** Of the code, for messages. */
+  readonly version: string;
+  /** Boot id and pid namespace of this process: only holders of the same can be looked at. */
+  readonly boot: string;
+  readonly isAlive: (holder: Holder) => boolean;
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+  /** Reads every page before it trusts the file (F46). */
+  readonly quickCheck?: boolean;
+  /** How long to wait for other writers; ten seconds unless told. */
+  readonly busyMsMax?: number;
+  /** Opens even on a file system where a write-ahead log is unsafe (F45). */
+  readonly allowNetwork?: boolean;
+  /** Another schema than ours, to test migrations. */
+  readonly schema?: Schema;
+}
+
+export type Opened =
+  | { readonly ok: true; readonly ledger: Ledger }
+  | { readonly ok: false; readonly failure: StoreFailure };
+
+export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Opened> {
+  const liveness = livenessOf(options);
+  try {
+    const connected = await openConnection({ ...options, liveness });
+    return connected.ok ? { ok: true, ledger: ledgerOf(connected.connection, liveness, options) } : connected;
+  } catch (error) {
+    const failure = failureOf(error, options.path);
+    if (failure === undefined) throw error;
+    return { ok: false, failure };
+  }
+}
+
+function ledgerOf(connection: Connection, liveness: Liveness, { now, warn }: SqliteLedgerOptions): Ledger {
+  const pulse = new Pulse(connection);
+  return {
+    store: storeOf(connection, new Leases(connection, liveness, now), pulse),
+    mailbox: mailboxOf(connection, pulse),
+    snapshots: snapshotsOf(connection, warn),
+  };
+}
+
+function storeOf(connection: Connection, leases: Leases, pulse: Pulse): Store {
+  const appender = new Appender(connection, leases);
+  const reader = new Reader(connection);
+  const closed = new AbortController();
+  return {
+    append: async (loop, expectedSeq, events, options) => {
+      const appended = appender.append(loop, expectedSeq, events, options);
+      if (appended.ok) pulse.beat('appended');
+      return appended;
+    },
+    read: async (loop, after, most) => reader.read(loop, after, most),
+    loops: async filter => reader.loops(filter),
+    follow: (from, stop) => follow(reader, pulse, from, AbortSignal.any([stop, closed.signal])),
+    lease: async (loop, holder) => leases.take(loop, holder),
+    renew: async lease => leases.renew(lease),
+    release: async lease => leases.release(lease),
+    holder: async loop => leases.holder(loop),
+    verify: async loop => reader.verify(loop),
+    close: async () => {
+      closed.abort();
+      pulse.stop();
+      connection.close();
+    },
+  };
+}

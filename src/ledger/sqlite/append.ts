@@ -1,0 +1,125 @@
+// The only way into the ledger: checks the fence, the expected place and the chain, and returns when the disk has it.
+import { canonical } from '../../text/canonical.ts';
+import type { Event } from '../../core/event.ts';
+import type { Appended } from '../ledger.ts';
+import { genesisHash, link } from '../chain.ts';
+import { isLoopEvent, type LoopEvent } from '../loop-row.ts';
+import type { Connection } from './connection.ts';
+import { failure, isUniqueViolation } from './failure.ts';
+import type { Leases } from './leases.ts';
+
+interface Head {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface AppendOptions {
+  readonly token?: number;
+  readonly takes?: number;
+}
+
+const insertEvent = 'INSERT INTO events (loop, seq, at, type, body, hash) VALUES (?, ?, ?, ?, ?, ?)';
+
+/** Plain `?` only: Node 22 does not bind numbered parameters by position. One statement, one sync: the lease is checked where the row is written, the place by the unique index. */
+const insertEventUnderLease = `INSERT INTO events (loop, seq, at, type, body, hash) SELECT ?, ?, ?, ?, ?, ?
+  WHERE EXISTS (SELECT 1 FROM leases WHERE loop = ? AND token = ? AND holder IS NOT NULL)`;
+
+export class Appender {
+  readonly #connection: Connection;
+  readonly #leases: Leases;
+  /** Events only grow, so a head that was true once can only be behind: then the unique index refuses. */
+  readonly #heads = new Map<string, Head>();
+
+  constructor(connection: Connection, leases: Leases) {
+    this.#connection = connection;
+    this.#leases = leases;
+  }
+
+  append(loop: string, expectedSeq: number, events: readonly Event[], options: AppendOptions = {}): Appended {
+    const bodies = events.map(canonical);
+    const unusable = this.#connection.unusable();
+    if (unusable !== undefined) return { ok: false, failure: unusable };
+    try {
+      const head = this.#heads.get(loop);
+      const [event] = events;
+      const isSimple = events.length === 1 && options.takes === undefined && event !== undefined && !isLoopEvent(event);
+      const appended =
+        isSimple && options.token !== undefined && head?.seq === expectedSeq
+          ? this.#appendOne(loop, head, event, bodies[0]!, options.token)
+          : this.#connection.transaction(() => this.#appendAll(loop, expectedSeq, events, bodies, options));
+      if (appended.ok) this.#heads.set(loop, { seq: appended.seq, hash: appended.hash });
+      else this.#heads.delete(loop);
+      return appended;
+    } catch (error) {
+      this.#heads.delete(loop);
+      return { ok: false, failure: this.#connection.failure(error) };
+    }
+  }
+
+  #appendOne(loop: string, head: Head, event: Event, body: string, token: number): Appended {
+    const seq = head.seq + 1;
+    const hash = link(head.hash, loop, seq, body);
+    try {
+      const { changes } = this.#connection
+        .statement(insertEventUnderLease)
+        .run(loop, seq, event.at, event.type, body, hash, loop, token);
+      return Number(changes) === 1 ? { ok: true, seq, hash } : { ok: false, failure: this.#leases.lost(loop) };
+    } catch (error) {
+      if (isUniqueViolation(error)) return this.#conflict(`loop ${loop} is beyond event ${head.seq} already`);
+      throw error;
+    }
+  }
+
+  #appendAll(
+    loop: string,
+    expectedSeq: number,
+    events: readonly Event[],
+    bodies: readonly string[],
+    options: AppendOptions,
+  ): Appended {
+    const fenced = this.#leases.fence(loop, options.token);
+    if (fenced !== undefined) return { ok: false, failure: fenced };
+    const head = this.#head(loop);
+    if (head.seq !== expectedSeq) return this.#conflict(`loop ${loop} is at event ${head.seq}, not ${expectedSeq}`);
+    if (options.takes !== undefined && !this.#takeMail(loop, options.takes)) {
+      return this.#conflict(`command ${options.takes} of loop ${loop} was already taken`);
+    }
+    let { seq, hash } = head;
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index]!;
+      seq += 1;
+      hash = link(hash, loop, seq, bodies[index]!);
+      this.#connection.statement(insertEvent).run(loop, seq, event.at, event.type, bodies[index]!, hash);
+      if (isLoopEvent(event)) listLoop(this.#connection, loop, event);
+    }
+    return { ok: true, seq, hash };
+  }
+
+  #conflict(detail: string): Appended {
+    return { ok: false, failure: failure('conflict', this.#connection.path, detail) };
+  }
+
+  #takeMail(loop: string, id: number): boolean {
+    return (
+      Number(this.#connection.statement('DELETE FROM mailbox WHERE id = ? AND loop = ?').run(id, loop).changes) === 1
+    );
+  }
+
+  #head(loop: string): Head {
+    const row = this.#connection.get('SELECT seq, hash FROM events WHERE loop = ? ORDER BY seq DESC LIMIT 1', loop);
+    return row === undefined ? { seq: 0, hash: genesisHash } : { seq: Number(row['seq']), hash: String(row['hash']) };
+  }
+}
+
+/** Keeps the list of loops in step with the events, in the same transaction. */
+export function listLoop(connection: Pick<Connection, 'statement'>, loop: string, event: LoopEvent): void {
+  if (event.type === 'loop.started') {
+    const sql = `INSERT INTO loops (loop, name, document, directory, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (loop) DO
+      UPDATE SET name = excluded.name, document = excluded.document, directory = excluded.directory,
+        started_at = excluded.started_at, reason = NULL, ended_at = NULL`;
+    connection.statement(sql).run(loop, event.name, event.document, event.directory, event.at);
+    return;
+  }
+  const [reason, endedAt] = event.type === 'loop.ended' ? [event.reason, event.at] : [null, null];
+  connection.statement('UPDATE loops SET reason = ?, ended_at = ? WHERE loop = ?').run(reason, endedAt, loop);
+}

@@ -1,0 +1,134 @@
+// One open database with the settings that durability needs, and the guard that it is still the file at its path.
+import { statSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { StoreFailure } from '../ledger.ts';
+import { failure, failureOf, StoreFailed } from './failure.ts';
+
+/** Long enough for ten writers in a row, short enough for a person (F43). */
+const defaultBusyMsMax = 10_000;
+
+export type Row = Record<string, SQLInputValue>;
+
+export function openDatabase(path: string, readOnly: boolean, busyMsMax = defaultBusyMsMax): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly, timeout: busyMsMax, enableForeignKeyConstraints: true });
+  try {
+    if (!readOnly) {
+      if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] !== 'wal')
+        database.exec('PRAGMA journal_mode = WAL');
+      database.exec('PRAGMA synchronous = FULL');
+    }
+    // The cheapest read that notices a damaged schema, and the one that brings the log's file into being.
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function inodeOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
+}
+
+export class Connection {
+  readonly path: string;
+  readonly readOnly: boolean;
+  readonly database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #inode: string;
+  readonly #logInode: string;
+  #broken: StoreFailure | undefined;
+
+  constructor(path: string, database: DatabaseSync, readOnly: boolean) {
+    this.path = path;
+    this.database = database;
+    this.readOnly = readOnly;
+    this.#inode = inodeOf(path);
+    this.#logInode = inodeOf(`${path}-wal`);
+  }
+
+  statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.statement(sql).all(...values) as Row[];
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.statement(sql).get(...values) as Row | undefined;
+  }
+
+  /** Says why nothing may be written any more: the file was deleted or replaced (F21), or a sync failed (F40). */
+  unusable(): StoreFailure | undefined {
+    if (this.#broken !== undefined) return this.#broken;
+    if (inodeOf(this.path) !== this.#inode) {
+      return failure('gone', this.path, `${this.path} was deleted or replaced while it was in use`);
+    }
+    if (!this.readOnly && inodeOf(`${this.path}-wal`) !== this.#logInode) {
+      return failure('gone', this.path, `${this.path}-wal was deleted or replaced while it was in use`);
+    }
+    return undefined;
+  }
+
+  /** After an input/output error nobody knows what reached the disk, so the first one is the last word. */
+  failure(error: unknown): StoreFailure {
+    const known = failureOf(error, this.path);
+    if (known === undefined) throw error;
+    if (known.kind === 'io' || known.kind === 'corrupt') this.#broken = known;
+    return known;
+  }
+
+  /** For methods whose result has no room for a failure. */
+  orThrow<Result>(work: () => Result): Result {
+    const unusable = this.unusable();
+    if (unusable !== undefined) throw new StoreFailed(unusable);
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof StoreFailed) throw error;
+      throw new StoreFailed(this.failure(error), error);
+    }
+  }
+
+  /** All or nothing: what `work` wrote stays only when its result is ok and the commit is. */
+  transaction<Result extends { readonly ok: boolean }>(work: () => Result): Result {
+    this.statement('BEGIN IMMEDIATE').run();
+    try {
+      const result = work();
+      this.statement(result.ok ? 'COMMIT' : 'ROLLBACK').run();
+      return result;
+    } finally {
+      if (this.database.isTransaction) this.#rollBack();
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      this.database.exec('ROLLBACK');
+    } catch {
+      // The error that led here is the one to tell; SQLite undoes the rest when the log is next read.
+    }
+  }
+
+  close(): void {
+    if (!this.database.isOpen) return;
+    if (!this.readOnly && this.unusable() === undefined) {
+      try {
+        // A reader in the way must not hold up the exit: the log is emptied by whoever closes last.
+        this.database.exec('PRAGMA busy_timeout = 0');
+        this.database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+      } catch {
+        // Everything is durable in the log already.
+      }
+    }
+    this.#statements.clear();
+    this.database.close();
+  }
+}

@@ -1,0 +1,119 @@
+// Who may write a loop: one holder at a time, with a token that grows so that a late writer is fenced off.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Holder, Lease, Leased, StoreFailure } from '../ledger.ts';
+import type { Connection, Row } from './connection.ts';
+import { failure } from './failure.ts';
+
+/** A holder that we cannot look at (another boot or pid namespace) is dead when it was silent for this long. */
+const silentMsMax = 60_000;
+
+export interface Liveness {
+  isAlive(holder: Holder, renewedAt: number): boolean;
+}
+
+export function livenessOf(options: {
+  readonly boot: string;
+  readonly isAlive: (holder: Holder) => boolean;
+  readonly now: () => number;
+}): Liveness {
+  return {
+    isAlive: (holder, renewedAt) =>
+      holder.boot === options.boot ? options.isAlive(holder) : options.now() - renewedAt <= silentMsMax,
+  };
+}
+
+interface HeldLease {
+  readonly lease: Lease;
+  readonly renewedAt: number;
+}
+
+function heldLease(row: Row): HeldLease {
+  const holder = JSON.parse(String(row['holder'])) as Holder;
+  const lease = { loop: String(row['loop']), holder, token: Number(row['token']), since: Number(row['since']) };
+  return { lease, renewedAt: Number(row['renewed_at']) };
+}
+
+export function heldLeases(database: DatabaseSync): readonly HeldLease[] {
+  return (database.prepare('SELECT * FROM leases WHERE holder IS NOT NULL').all() as Row[]).map(heldLease);
+}
+
+export class Leases {
+  readonly #connection: Connection;
+  readonly #liveness: Liveness;
+  readonly #now: () => number;
+
+  constructor(connection: Connection, liveness: Liveness, now: () => number) {
+    this.#connection = connection;
+    this.#liveness = liveness;
+    this.#now = now;
+  }
+
+  #held(loop: string): HeldLease | undefined {
+    const row = this.#connection.get('SELECT * FROM leases WHERE loop = ? AND holder IS NOT NULL', loop);
+    return row && heldLease(row);
+  }
+
+  /** Why this writer may not write, if so. To be asked within the transaction that writes. */
+  fence(loop: string, token: number | undefined): StoreFailure | undefined {
+    const held = this.#held(loop);
+    if (token !== undefined) return held?.lease.token === token ? undefined : this.lost(loop);
+    if (held === undefined || !this.#liveness.isAlive(held.lease.holder, held.renewedAt)) return undefined;
+    const { holder } = held.lease;
+    const detail = `loop ${loop} is held by process ${holder.pid} on ${holder.host}`;
+    return failure('fenced', this.#connection.path, detail);
+  }
+
+  lost(loop: string): StoreFailure {
+    return failure('fenced', this.#connection.path, `the lease of loop ${loop} is no longer ours`);
+  }
+
+  take(loop: string, holder: Holder): Leased {
+    return this.#connection.orThrow(() => this.#connection.transaction(() => this.#take(loop, holder)));
+  }
+
+  #take(loop: string, holder: Holder): Leased {
+    const held = this.#held(loop);
+    const isSameHolder = held?.lease.holder.id === holder.id;
+    if (held !== undefined && !isSameHolder && this.#liveness.isAlive(held.lease.holder, held.renewedAt)) {
+      return { ok: false, held: held.lease };
+    }
+    const now = this.#now();
+    if (held !== undefined && isSameHolder && held.lease.holder.pid === holder.pid) {
+      this.#connection.statement('UPDATE leases SET renewed_at = ? WHERE loop = ?').run(now, loop);
+      return { ok: true, lease: held.lease };
+    }
+    const row = this.#connection.get(
+      `INSERT INTO leases (loop, token, holder, since, renewed_at) VALUES (?, 1, ?, ?, ?) ON CONFLICT (loop) DO
+       UPDATE SET token = token + 1, holder = excluded.holder, since = excluded.since, renewed_at = excluded.renewed_at
+       RETURNING token`,
+      loop,
+      JSON.stringify(holder),
+      now,
+      now,
+    );
+    return { ok: true, lease: { loop, holder, token: Number(row?.['token']), since: now } };
+  }
+
+  renew(lease: Lease): boolean {
+    return this.#connection.orThrow(() => {
+      const sql = 'UPDATE leases SET renewed_at = ? WHERE loop = ? AND token = ? AND holder IS NOT NULL';
+      return Number(this.#connection.statement(sql).run(this.#now(), lease.loop, lease.token).changes) === 1;
+    });
+  }
+
+  /** Best effort: what cannot be released is taken over when its holder is dead. */
+  release(lease: Lease): void {
+    if (this.#connection.unusable() !== undefined) return;
+    const sql = 'UPDATE leases SET holder = NULL WHERE loop = ? AND token = ?';
+    try {
+      this.#connection.statement(sql).run(lease.loop, lease.token);
+    } catch (error) {
+      this.#connection.failure(error);
+    }
+  }
+
+  holder(loop: string): { readonly lease: Lease; readonly alive: boolean } | undefined {
+    const held = this.#connection.orThrow(() => this.#held(loop));
+    return held && { lease: held.lease, alive: this.#liveness.isAlive(held.lease.holder, held.renewedAt) };
+  }
+}

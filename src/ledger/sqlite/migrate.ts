@@ -1,0 +1,85 @@
+// Brings an older database to our version in one transaction, with a copy of the old one kept beside it.
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { NodeSqliteDialect } from './dialect.ts';
+import { failure, StoreFailed } from './failure.ts';
+import { sync } from './files.ts';
+import { heldLeases, type Liveness } from './leases.ts';
+import type { Schema } from './schema.ts';
+
+export interface Migrating {
+  readonly path: string;
+  readonly database: DatabaseSync;
+  readonly schema: Schema;
+  readonly liveness: Liveness;
+}
+
+export async function migrate({ path, database, schema, liveness }: Migrating): Promise<void> {
+  const migrations = await schema.migrations();
+  const kysely = new Kysely<unknown>({ dialect: new NodeSqliteDialect(database) });
+  await kysely.transaction().execute(async transaction => {
+    const version = userVersion(database);
+    if (version >= schema.version) return; // another process was faster
+    refuseWhileRunning(path, database, liveness);
+    if (!isEmpty(database)) backUp(path, version);
+    const migrator = new Migrator({ db: transaction, provider: { getMigrations: async () => migrations } });
+    const { error } = await migrator.migrateToLatest();
+    if (error !== undefined) throw error;
+    database.exec(`PRAGMA user_version = ${schema.version}`);
+  });
+  // Older versions look for the number in the file itself, not in its log.
+  database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+}
+
+function userVersion(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
+function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+}
+
+/** F16: the process of the older version goes on undisturbed. */
+function refuseWhileRunning(path: string, database: DatabaseSync, liveness: Liveness): void {
+  if (!hasTable(database, 'leases')) return;
+  const live = heldLeases(database).find(({ lease, renewedAt }) => liveness.isAlive(lease.holder, renewedAt));
+  if (live === undefined) return;
+  const { loop, holder } = live.lease;
+  const name = database.prepare('SELECT name FROM loops WHERE loop = ?').get(loop)?.['name'] ?? loop;
+  const detail = `loop ${name} is running on version ${holder.version} (process ${holder.pid} on ${holder.host}), and ${path} must be migrated for this version`;
+  throw new StoreFailed({
+    ...failure('busy', path, detail),
+    hint: `Wait for it or stop it with version ${holder.version} first.`,
+  });
+}
+
+/** The write lock is ours while this runs, so the copy is exactly what is migrated. */
+function backUp(path: string, version: number): void {
+  const backup = freeName(`${path}.backup-v${version}`);
+  const part = `${backup}.part`;
+  rmSync(part, { force: true });
+  const reader = new DatabaseSync(path, { readOnly: true });
+  try {
+    reader.prepare('VACUUM INTO ?').run(part);
+  } finally {
+    reader.close();
+  }
+  chmodSync(part, 0o600);
+  sync(part);
+  renameSync(part, backup);
+  sync(dirname(path));
+}
+
+function freeName(wanted: string): string {
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    if (!existsSync(name)) return name;
+  }
+}

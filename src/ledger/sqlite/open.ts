@@ -1,0 +1,122 @@
+// The way to an open database: what could go wrong is looked at before SQLite touches a byte.
+import { accessSync, chmodSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
+import type { StoreFailure } from '../ledger.ts';
+import { Connection, openDatabase } from './connection.ts';
+import { failure, failureOf, StoreFailed } from './failure.ts';
+import { type Glance, glance, lostCommits } from './files.ts';
+import type { Liveness } from './leases.ts';
+import { networkFileSystem } from './network.ts';
+import { currentSchema, type Schema } from './schema.ts';
+
+const secondLookMs = 50;
+
+interface Opening {
+  readonly path: string;
+  readonly version: string;
+  readonly readOnly?: boolean;
+  readonly quickCheck?: boolean;
+  readonly busyMsMax?: number;
+  readonly allowNetwork?: boolean;
+  readonly schema?: Schema;
+  readonly liveness: Liveness;
+  readonly now: () => number;
+}
+
+type Connected =
+  | { readonly ok: true; readonly connection: Connection }
+  | { readonly ok: false; readonly failure: StoreFailure };
+
+export async function openConnection(opening: Opening): Promise<Connected> {
+  const { path, readOnly = false, schema = currentSchema, liveness } = opening;
+  const network = opening.allowNetwork ? undefined : networkFileSystem(path);
+  if (network !== undefined) {
+    return {
+      ok: false,
+      failure: failure('network', path, `${path} lies on a network file system (${network}), where it is not safe`),
+    };
+  }
+  let seen = await look(path);
+  if (seen.type === 'missing') {
+    if (readOnly) return { ok: false, failure: failure('gone', path, `there is no ledger at ${path} yet`) };
+    const { createDatabase } = await import('./create.ts');
+    await createDatabase(path, schema, liveness);
+    seen = await look(path);
+  }
+  try {
+    refuseDamaged(seen, opening);
+    refuseNewer(seen.type === 'database' ? seen.userVersion : 0, opening);
+    if (seen.type === 'database' && seen.walBytes > 0) refuseNewer(loggedVersion(path), opening);
+    if (!readOnly) claim(path);
+    return { ok: true, connection: await connect(opening) };
+  } catch (error) {
+    const known = failureOf(error, path);
+    if (known?.kind !== 'corrupt' || readOnly) throw error;
+    const { salvage } = await import('./salvage.ts');
+    return { ok: false, failure: await salvage({ path, detail: known.detail, schema, liveness, now: opening.now }) };
+  }
+}
+
+/** What looks damaged may be a write of another process that was half seen: then it is gone a moment later. */
+async function look(path: string): Promise<Glance> {
+  const seen = glance(path);
+  if (seen.type !== 'damaged') return seen;
+  await setTimeout(secondLookMs);
+  return glance(path);
+}
+
+function refuseDamaged(seen: Glance, { path, quickCheck }: Opening): void {
+  if (seen.type === 'damaged') throw new StoreFailed(failure('corrupt', path, seen.detail));
+  const lost = quickCheck ? lostCommits(path) : 0;
+  if (lost > 0)
+    throw new StoreFailed(failure('corrupt', path, `the write-ahead log is damaged before its last ${lost} commits`));
+}
+
+function refuseNewer(found: number, { path, version, schema = currentSchema }: Opening): void {
+  if (found <= schema.version) return;
+  const detail = `${path} has schema version ${found}, written by a newer ralph; this one (${version}) knows version ${schema.version}`;
+  throw new StoreFailed(failure('newer', path, detail));
+}
+
+/** A version that was written, but lies in the log still. Read-only, because a writer would empty the log at its close. */
+function loggedVersion(path: string): number {
+  const reader = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
+  try {
+    return Number(reader.prepare('PRAGMA user_version').get()?.['user_version']);
+  } finally {
+    reader.close();
+  }
+}
+
+/** SQLite would open what it cannot write as read-only, and only the first append would say so (F41). */
+function claim(path: string): void {
+  accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+}
+
+async function connect(opening: Opening): Promise<Connection> {
+  const { path, readOnly = false, quickCheck = false, schema = currentSchema, liveness } = opening;
+  const database = openDatabase(path, readOnly, opening.busyMsMax);
+  try {
+    if (quickCheck) {
+      const said = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+      if (said !== 'ok') throw new StoreFailed(failure('corrupt', path, String(said)));
+    }
+    const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (found < schema.version && !(readOnly && found >= schema.readableFrom)) {
+      if (readOnly)
+        throw new StoreFailed(
+          failure('readonly', path, `${path} must be migrated from version ${found} to ${schema.version} first`),
+        );
+      const { migrate } = await import('./migrate.ts');
+      await migrate({ path, database, schema, liveness });
+    }
+    return new Connection(path, database, readOnly);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+// Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44).
+import type { Event } from '../../core/event.ts';
+import type { LoopFilter, LoopRow, Recorded, Verified } from '../ledger.ts';
+import { ChainWalk } from '../chain.ts';
+import type { Connection, Row } from './connection.ts';
+import { failure, StoreFailed } from './failure.ts';
+
+const pageRows = 1_000;
+
+/** Of the loop's first event; one that is damaged is told by `verify`, and hides no other loop. */
+const projectOf = `SELECT CASE WHEN json_valid(body) THEN json_extract(body, '$.projectId') END
+  FROM events WHERE events.loop = loops.loop AND seq = 1`;
+
+export class Reader {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  read(loop: string, after = 0, most = pageRows): readonly Recorded[] {
+    return this.#connection.orThrow(() => this.#rows(loop, after, most).map(row => this.#recorded(row)));
+  }
+
+  #rows(loop: string, after: number, most: number): Row[] {
+    const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE loop = ? AND seq > ? ORDER BY seq LIMIT ?';
+    return this.#connection.all(sql, loop, after, most);
+  }
+
+  #recorded(row: Row): Recorded {
+    const loop = String(row['loop']);
+    const seq = Number(row['seq']);
+    try {
+      const event = JSON.parse(String(row['body'])) as Event;
+      return { loop, seq, hash: String(row['hash']), cursor: Number(row['cursor']), event };
+    } catch (error) {
+      const detail = `event ${seq} of loop ${loop} in ${this.#connection.path} is not readable`;
+      throw new StoreFailed(
+        { ...failure('corrupt', this.#connection.path, detail), hint: 'Check it: ralph audit verify.' },
+        error,
+      );
+    }
+  }
+
+  /** The seq of a loop's last event at or before a cursor, to follow one loop by its own index. */
+  seqAt(loop: string, cursor: number): number {
+    const sql = 'SELECT seq FROM events WHERE loop = ? AND cursor <= ? ORDER BY seq DESC LIMIT 1';
+    return Number(this.#connection.orThrow(() => this.#connection.get(sql, loop, cursor))?.['seq'] ?? 0);
+  }
+
+  after(cursor: number): readonly Recorded[] {
+    const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?';
+    return this.#connection.orThrow(() => this.#connection.all(sql, cursor, pageRows).map(row => this.#recorded(row)));
+  }
+
+  loops(filter: LoopFilter = {}): readonly LoopRow[] {
+    const sql = `SELECT loops.*, (SELECT max(seq) FROM events WHERE events.loop = loops.loop) AS seq FROM loops
+      WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) AND (? IS NULL OR ? = (${projectOf}))
+      ORDER BY started_at DESC, rowid DESC`;
+    const { document = null, project = null } = filter;
+    const open = filter.open === undefined ? null : Number(filter.open);
+    const values = [document, document, open, open, project, project];
+    return this.#connection.orThrow(() => this.#connection.all(sql, ...values).map(loopRow));
+  }
+
+  verify(loop: string): Verified {
+    const walk = new ChainWalk(loop);
+    try {
+      for (;;) {
+        const rows = this.#rows(loop, walk.seq, pageRows);
+        for (const row of rows) {
+          const stored = { seq: Number(row['seq']), body: String(row['body']), hash: String(row['hash']) };
+          if (!walk.step(stored)) return walk.result();
+        }
+        if (rows.length < pageRows) return walk.result();
+      }
+    } catch (error) {
+      return { ok: false, seq: walk.seq + 1, detail: `cannot be read: ${this.#connection.failure(error).detail}` };
+    }
+  }
+}
+
+function loopRow(row: Row): LoopRow {
+  return {
+    loop: String(row['loop']),
+    name: String(row['name']),
+    document: String(row['document']),
+    directory: String(row['directory']),
+    startedAt: Number(row['started_at']),
+    seq: Number(row['seq'] ?? 0),
+    reason: row['reason'] === null ? null : String(row['reason']),
+    endedAt: row['ended_at'] === null ? null : Number(row['ended_at']),
+  };
+}

@@ -1,0 +1,155 @@
+// Reads the tagged blocks of a final message that ask for something (escalate, handoff) by best effort and within bounds.
+import type { EscalateBlock } from './claims.ts';
+import { seeker } from './lines.ts';
+import { stripControls, takeCharacters } from '../text/text.ts';
+
+const tagCharsMax = 200;
+const blockCharsMax = 65_536; // a closed block longer than this is cut before it is read
+const unclosedCharsMax = 4_000;
+const summaryCharsMax = 200;
+const contextCharsMax = 2_000;
+const questionCharsMax = 500;
+const optionsMax = 9;
+const optionCharsMax = 300;
+const attachedCharsMax = 2_000;
+const handoffCharsMax = 500;
+const handoffDistanceMax = 4_000;
+
+type Seek = (from: number) => number;
+
+/** A block as it stands in the message: where its body is and where reading goes on. */
+export interface RawBlock {
+  readonly tag: string;
+  readonly body: string;
+  readonly end: number;
+}
+
+const fields = ['summary', 'context', 'options', 'question'] as const;
+type Field = (typeof fields)[number];
+
+interface EscalateSeek {
+  readonly close: Seek;
+  readonly fields: readonly Seek[];
+}
+
+export function escalateSeek(text: string): EscalateSeek {
+  return { close: seeker(text, '</escalate>'), fields: fields.map(field => seeker(text, `<${field}>`)) };
+}
+
+/** The `<escalate>` that begins at `at`, or undefined when the tag is only mentioned. */
+export function takeEscalate(text: string, at: number, lineEnd: number, seek: EscalateSeek): RawBlock | undefined {
+  const name = '<escalate';
+  const boundary = text[at + name.length];
+  if (boundary !== undefined && !' \t\r\n/>'.includes(boundary)) return undefined;
+  const head = text.slice(at, at + tagCharsMax);
+  const tagEnd = head.indexOf('>');
+  const tag = tagEnd < 0 ? text.slice(at, Math.min(lineEnd, at + tagCharsMax)) : head.slice(0, tagEnd + 1);
+  const bodyStart = at + tag.length;
+  if (tag.endsWith('/>')) return { tag, body: '', end: bodyStart };
+  const close = seek.close(bodyStart);
+  if (close !== Number.POSITIVE_INFINITY) {
+    return { tag, body: text.slice(bodyStart, Math.min(close, bodyStart + blockCharsMax)), end: close };
+  }
+  const standsAlone = text.slice(bodyStart, Math.min(lineEnd, bodyStart + tagCharsMax)).trim() === '';
+  const hasField = seek.fields.some(nextField => nextField(bodyStart) < bodyStart + unclosedCharsMax);
+  if (!standsAlone && !hasField) return undefined;
+  return { tag, body: takeCharacters(text.slice(bodyStart), unclosedCharsMax), end: text.length };
+}
+
+function typeOf(tag: string): EscalateBlock['type'] {
+  const type = /\btype\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*))/.exec(tag);
+  const value = (type?.[1] ?? type?.[2] ?? type?.[3] ?? '').trim();
+  return value === 'stuck' || value === 'deviation' ? value : 'unknown';
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** A field that was never closed ends where the next field begins. */
+function findField(body: string, field: Field): Span {
+  const open = `<${field}>`;
+  const close = `</${field}>`;
+  const from = body.indexOf(open);
+  if (from < 0) return { from: 0, to: 0, text: '' };
+  const start = from + open.length;
+  const closedAt = body.indexOf(close, start);
+  if (closedAt >= 0) return { from, to: closedAt + close.length, text: body.slice(start, closedAt).trim() };
+  const following = fields.map(other => body.indexOf(`<${other}>`, start)).filter(at => at >= 0);
+  const to = Math.min(body.length, ...following);
+  return { from, to, text: body.slice(start, to).trim() };
+}
+
+function outside(body: string, spans: readonly Span[]): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
+    if (span.from > from) kept.push(body.slice(from, span.from));
+    from = Math.max(from, span.to);
+  }
+  kept.push(body.slice(from));
+  return kept
+    .map(part => part.trim())
+    .filter(part => part !== '')
+    .join('\n');
+}
+
+/** A number or bullet is dropped, a letter is kept, because the question may refer to it. */
+const optionMark = /^(?:(?:[-*+•]|\(?\d{1,3}[.)])\s+|(?=[A-Za-z][.)]\s))/;
+
+function readOptions(text: string): { readonly options: string[]; readonly rest: string[] } {
+  const options: string[] = [];
+  const rest: string[] = [];
+  let lines: string[] | undefined;
+  const finish = (): void => {
+    if (lines !== undefined) (options.length < optionsMax ? options : rest).push(lines.join(' '));
+  };
+  for (const raw of text.split('\n')) {
+    const line = raw.trim();
+    if (line === '') continue;
+    const mark = optionMark.exec(line);
+    if (mark !== null) {
+      finish();
+      lines = [line.slice(mark[0].length)];
+    } else if (lines !== undefined) lines.push(line);
+    else rest.push(line);
+  }
+  finish();
+  return { options, rest };
+}
+
+/** What a human will be asked; whatever does not fit the form is attached, so that nothing said is lost silently. */
+export function readEscalate(first: RawBlock, later: readonly string[]): EscalateBlock {
+  const body = stripControls(first.body);
+  const found = Object.fromEntries(fields.map(field => [field, findField(body, field)])) as Record<Field, Span>;
+  const { options, rest } = readOptions(found.options.text);
+  const overflow: string[] = [];
+  const fit = (text: string, max: number): string => {
+    const kept = takeCharacters(text, max);
+    if (kept.length < text.length) overflow.push(text.slice(kept.length));
+    return kept;
+  };
+  const summary = fit(found.summary.text, summaryCharsMax);
+  const context = fit(found.context.text, contextCharsMax);
+  const question = fit(found.question.text, questionCharsMax);
+  const fittingOptions = options.map(option => fit(option, optionCharsMax));
+  const parts = [outside(body, Object.values(found)), ...rest, ...overflow, ...later.map(stripControls)];
+  const attached = takeCharacters(parts.filter(part => part.trim() !== '').join('\n\n'), attachedCharsMax);
+  return { type: typeOf(first.tag), summary, context, options: fittingOptions, question, attached };
+}
+
+/** What a prompt writes where the reason belongs: an echo, not a request. */
+const placeholderReasons = new Set(['reason', 'REASON', '...', '\u2026']);
+
+/** The reason between the tags, when the closing tag is near. */
+export function takeHandoff(text: string, at: number, nextClose: Seek): RawBlock | undefined {
+  const tag = '<handoff>';
+  const start = at + tag.length;
+  const close = nextClose(start);
+  if (close - start > handoffDistanceMax) return undefined;
+  const reason = takeCharacters(stripControls(text.slice(start, close)).trim(), handoffCharsMax);
+  if (placeholderReasons.has(reason)) return undefined;
+  return { tag, body: reason === '' ? 'no reason given' : reason, end: close };
+}

@@ -1,0 +1,185 @@
+// Reads the report block of a final message: the agent's own account, held to a schema and to bounds, its faults named.
+import type { Phase, Report, Signals } from './claims.ts';
+import type { RawBlock } from './blocks.ts';
+import { stripControls, takeCharacters } from '../text/text.ts';
+
+const blockCharsMax = 65_536;
+const itemsMax = 50;
+const itemCharsMax = 300;
+const nextCharsMax = 500;
+const reportCharsMax = 16_384;
+
+const count = (amount: number): string => String(amount).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** The block that begins at `at`, or why there is none. */
+export function takeReport(text: string, at: number, nextClose: (from: number) => number): RawBlock | string {
+  const tag = '<report>';
+  const start = at + tag.length;
+  const close = nextClose(start);
+  if (close === Number.POSITIVE_INFINITY) return 'it is not closed by </report>';
+  if (close - start > blockCharsMax) return `it is longer than ${count(blockCharsMax)} characters`;
+  return { tag, body: text.slice(start, close), end: close };
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  const from = body.indexOf('{');
+  const to = body.lastIndexOf('}');
+  if (from < 0 || to < from) return undefined;
+  try {
+    const value: unknown = JSON.parse(body.slice(from, to + 1));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** In the order of the work (seed 000). */
+export const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
+
+/** A text, the one beside it, and what else the object held. */
+type Entry = readonly [string, string, Readonly<Record<string, unknown>>];
+
+/** What is left to do is not lost by being written in the wrong shape. */
+const stillOpen: readonly string[] = ['pending', 'blocked'];
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const isNone = !value || (typeof value === 'object' && Object.keys(value).length === 0);
+  if (isNone) return undefined;
+  const { item } = value as { item?: unknown };
+  return typeof item === 'string' ? item : JSON.stringify(value);
+}
+
+/** Takes values out of one block: what does not fit the schema or the bounds is left out and remembered. */
+class Fields {
+  readonly problems: string[] = [];
+  private readonly value: Record<string, unknown>;
+  private charsLeft = reportCharsMax;
+  private isCut = false;
+
+  constructor(value: Record<string, unknown>) {
+    this.value = value;
+  }
+
+  private bounded(text: string, charsMax: number): string {
+    const clean = stripControls(text).trim();
+    const kept = takeCharacters(clean, Math.min(charsMax, this.charsLeft));
+    if (kept.length < clean.length) this.isCut = true;
+    this.charsLeft -= kept.length;
+    return kept;
+  }
+
+  phase(): Phase | undefined {
+    const given = this.value['phase'] ?? undefined;
+    const phase = phases.find(known => typeof given === 'string' && given.trim().toLowerCase() === known);
+    if (given !== undefined && phase === undefined) this.problems.push(`"phase" must be one of ${phases.join(', ')}`);
+    return phase;
+  }
+
+  text(key: string, charsMax: number): string {
+    const given = this.value[key] ?? '';
+    if (typeof given === 'string') return this.bounded(given, charsMax);
+    this.problems.push(`"${key}" must be a text`);
+    return '';
+  }
+
+  /** Entries are texts, or objects that hold their text under `name` and perhaps another under `also`. */
+  private entries(key: string, name?: string, also?: string): readonly Entry[] {
+    const shape = name === undefined ? 'texts' : `{${[name, ...(also === undefined ? [] : [also])].join(', ')}}`;
+    const isOpen = stillOpen.includes(key);
+    const value = this.value[key] ?? [];
+    const given = Array.isArray(value) ? (value as readonly unknown[]) : isOpen ? [value] : [];
+    if (!Array.isArray(value)) this.problems.push(`"${key}" must be a list of ${shape}`);
+    if (given.length > itemsMax) this.isCut = true;
+    const found: Entry[] = [];
+    let wrong = 0;
+    for (const entry of given.slice(0, itemsMax)) {
+      const isObject = name !== undefined && typeof entry === 'object' && entry !== null;
+      const record = isObject ? (entry as Record<string, unknown>) : {};
+      const said = isObject ? record[name] : entry;
+      const more = also === undefined ? '' : (record[also] ?? '');
+      if (typeof said !== 'string' || typeof more !== 'string') wrong += 1;
+      const text = isOpen ? asText(said ?? entry) : said;
+      if (typeof text !== 'string') continue;
+      const kept = this.bounded(text, itemCharsMax);
+      const second = typeof more === 'string' && kept !== '' ? this.bounded(more, itemCharsMax) : '';
+      if (kept !== '') found.push([kept, second, record]);
+    }
+    if (wrong > 0 && Array.isArray(value))
+      this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
+    return found;
+  }
+
+  texts(key: string): readonly string[] {
+    return this.entries(key).map(([text]) => text);
+  }
+
+  obstacles(): NonNullable<Report['obstacles']> {
+    return this.entries('obstacles', 'message').map(([message, , { resolved }]) =>
+      resolved === true ? { message, resolved } : { message },
+    );
+  }
+
+  reasoned(key: string): Report['blocked'] {
+    return this.entries(key, 'item', 'reason').map(([item, reason]) => ({ item, reason }));
+  }
+
+  faults(): readonly string[] {
+    if (!this.isCut) return this.problems;
+    const bounds = `${itemsMax} entries per list, ${itemCharsMax} characters per entry, ${count(reportCharsMax)} in all`;
+    return [...this.problems, `it was cut to ${bounds}`];
+  }
+}
+
+interface Reading {
+  readonly report?: Report;
+  readonly faults: readonly string[];
+}
+
+/** What has the wrong shape inside is dropped; keys that we do not know are ignored. */
+function readReport(body: string): Reading {
+  const restart = body.lastIndexOf('\n<report>');
+  const value = parseObject(body) ?? (restart < 0 ? undefined : parseObject(body.slice(restart)));
+  if (value === undefined) return { faults: ['there is no JSON object between its tags'] };
+  const fields = new Fields(value);
+  const phase = fields.phase();
+  const next = fields.text('next', nextCharsMax);
+  // What is open comes first: no bound may make it look as if nothing were.
+  const open = { pending: fields.texts('pending'), blocked: fields.reasoned('blocked') };
+  const told = { completed: fields.texts('completed'), ...open, decisions: fields.texts('decisions') };
+  const assumptions = fields.texts('assumptions');
+  const constraints = fields.texts('constraints');
+  const obstacles = fields.obstacles();
+  const report: Report = {
+    phase,
+    ...told,
+    assumptions: assumptions.length === 0 ? undefined : assumptions,
+    constraints: constraints.length === 0 ? undefined : constraints,
+    obstacles: obstacles.length === 0 ? undefined : obstacles,
+    next: next || undefined,
+  };
+  return { report, faults: fields.faults() };
+}
+
+/** The last block that can be read, and in one sentence what of the report was not taken. */
+export function lastReport(
+  bodies: readonly string[],
+  notTaken: string | undefined,
+): Pick<Signals, 'report' | 'reportRefused' | 'isReportUnread'> {
+  let unread = notTaken;
+  for (const body of bodies.toReversed()) {
+    const { report, faults } = readReport(body);
+    if (report === undefined) {
+      unread ??= faults[0];
+      continue;
+    }
+    const parts = faults.length === 0 ? [] : [`The report block was not taken whole: ${faults.join('; ')}.`];
+    if (unread === undefined) return { report, reportRefused: parts[0] };
+    const refused = [`The last report block was not read: ${unread}.`, ...parts].join(' ');
+    return { report, reportRefused: refused, isReportUnread: true };
+  }
+  if (unread === undefined) return {};
+  return { reportRefused: `The report block was not read: ${unread}.`, isReportUnread: true };
+}

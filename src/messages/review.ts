@@ -1,0 +1,132 @@
+// Reads a reviewer's answer from its final message: the last review block, held to the schema and to bounds.
+import { plural } from '../text/format.ts';
+import type { ReviewAnswer, ReviewIssue } from '../core/review.ts';
+import { severities } from './review-merge.ts';
+import { seeker, walkLines } from './lines.ts';
+import { stripControls, takeCharacters } from '../text/text.ts';
+
+const tag = '<review>';
+const blockCharsMax = 262_144;
+const issuesMax = 100;
+const issueCharsMax = 500;
+const placeCharsMax = 200;
+
+export type ReviewReading =
+  /** `leftOut`: what of the block was not taken, and why, as the end of a sentence. */
+  { readonly answer: ReviewAnswer; readonly leftOut?: string } | { readonly problem: string };
+
+/** The body of the last block that begins a line of its own words; a string says why there is none. */
+function lastBlock(text: string): { readonly body: string } | string {
+  const nextClose = seeker(text, '</review>');
+  let last: { readonly body: string } | string | undefined;
+  walkLines(text, first => {
+    if (!text.startsWith(tag, first)) return -1;
+    const start = first + tag.length;
+    const close = nextClose(start);
+    if (close === Number.POSITIVE_INFINITY) last = 'The <review> block is not closed by </review>.';
+    else if (close - start > blockCharsMax) last = `The <review> block is longer than ${blockCharsMax} characters.`;
+    else {
+      last = { body: text.slice(start, close) };
+      return close;
+    }
+    return -1;
+  });
+  if (last !== undefined) return last;
+  return text.includes(tag)
+    ? 'The <review> block stands in code, in a quotation or in the middle of a line; write it as plain text, its tag at the start of a line.'
+    : 'There is no <review> block in the last message.';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parseObject(body: string): Fields | undefined {
+  const from = body.indexOf('{');
+  const to = body.lastIndexOf('}');
+  if (from < 0 || to < from) return undefined;
+  try {
+    const value: unknown = JSON.parse(body.slice(from, to + 1));
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Percent, rounded down. A fraction such as 0.95 is somebody's other scale, so it is not guessed at. */
+function percent(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !(value >= 0 && value <= 100)) return undefined;
+  return value > 0 && value < 1 ? undefined : Math.floor(value);
+}
+
+const unseen =
+  /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+
+/** What a reader could not see is written out: the words go into prompts, files and terminals. */
+function plain(text: string): string {
+  return stripControls(text)
+    .replace(unseen, character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+    .trim();
+}
+
+interface Taken {
+  readonly issue?: ReviewIssue;
+  readonly isCut: boolean;
+}
+
+function takeIssue(entry: unknown): Taken {
+  if (!isFields(entry)) return { isCut: false };
+  const confidence = percent(entry['confidence']);
+  const severity = severities.find(known => known === String(entry['severity']).trim().toLowerCase());
+  if (confidence === undefined || severity === undefined) return { isCut: false };
+  if (typeof entry['issue'] !== 'string' || typeof entry['place'] !== 'string') return { isCut: false };
+  const issue = plain(entry['issue']);
+  const place = plain(entry['place']).replace(/\s+/g, ' ');
+  if (issue === '') return { isCut: false };
+  const isCut = issue.length > issueCharsMax || place.length > placeCharsMax;
+  const kept = { issue: takeCharacters(issue, issueCharsMax), place: takeCharacters(place, placeCharsMax) };
+  return { issue: { ...kept, severity, confidence }, isCut };
+}
+
+const schema =
+  'an issue is {"issue": text, "severity": critical, high, medium or low, "place": text, "confidence": 0 to 100}';
+
+function sentence(parts: readonly string[]): { readonly leftOut?: string } {
+  return parts.length === 0 ? {} : { leftOut: `not taken: ${parts.join('; ')}` };
+}
+
+/** Keys that we do not know are ignored. An answer whose issues are all unreadable is no answer: it would pass for praise. */
+function readAnswer(value: Fields): ReviewReading {
+  const confidence = percent(value['confidence']);
+  if (confidence === undefined) return { problem: 'The "confidence" of the review must be a number from 0 to 100.' };
+  const given: unknown = value['issues'];
+  if (!Array.isArray(given)) return { problem: 'The "issues" of the review must be a list, [] when there are none.' };
+  const taken = given.slice(0, issuesMax).map(takeIssue);
+  const issues = taken.flatMap(one => (one.issue === undefined ? [] : [one.issue]));
+  const wrong = taken.length - issues.length;
+  if (issues.length === 0 && wrong > 0) {
+    return { problem: `The review lists ${plural(given.length, 'issue')} and none is by the schema: ${schema}.` };
+  }
+  const cut = taken.filter(one => one.isCut).length;
+  const beyond = given.length - taken.length;
+  return {
+    answer: { confidence, issues },
+    ...sentence([
+      ...(wrong === 0 ? [] : [`${plural(wrong, 'entry').replace('entrys', 'entries')} not by the schema (${schema})`]),
+      ...(beyond === 0 ? [] : [`${plural(beyond, 'issue')} beyond the first ${issuesMax}`]),
+      ...(cut === 0 ? [] : [`the end of ${plural(cut, 'text')} longer than ${issueCharsMax} characters`]),
+    ]),
+  };
+}
+
+/** Linear in the message's length, whatever it contains; never throws. */
+export function readReview(message: string): ReviewReading {
+  const block = lastBlock(message);
+  if (typeof block === 'string') return { problem: block };
+  const restart = block.body.lastIndexOf(`\n${tag}`);
+  const value = parseObject(block.body) ?? (restart < 0 ? undefined : parseObject(block.body.slice(restart)));
+  return value === undefined
+    ? { problem: 'There is no JSON object between <review> and </review>.' }
+    : readAnswer(value);
+}

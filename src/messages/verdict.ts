@@ -1,0 +1,91 @@
+// Reads a judge's answer: one JSON object with a verdict on every criterion, or no verdict at all.
+import { stripControls, takeCharacters } from '../text/text.ts';
+
+interface CriterionVerdict {
+  readonly criterion: number;
+  readonly passed: boolean;
+  readonly evidence: string;
+}
+
+export type Verdict =
+  | { readonly ok: true; readonly criteria: readonly CriterionVerdict[]; readonly summary: string }
+  | { readonly ok: false; readonly problem: string };
+
+const messageCharsMax = 200_000;
+const evidenceCharsMax = 500;
+const summaryCharsMax = 1_000;
+
+const no = (problem: string): Verdict => ({ ok: false, problem });
+
+/** `after`: what it said after its answer. A second thought there could take the answer back, so there must be none. */
+type Found = { readonly text: string; readonly after: string } | { readonly problem: string };
+
+/** What stands between fences that begin a line; without any, from the first brace to the last. Never two candidates. */
+function jsonIn(message: string): Found {
+  const blocks: { readonly text: string; readonly end: number }[] = [];
+  let end = 0;
+  let open: string[] | undefined;
+  for (const line of message.split('\n')) {
+    end += line.length + 1;
+    const isFence = /^ {0,3}```/.test(line);
+    if (open === undefined) {
+      if (isFence) open = [];
+    } else if (isFence) {
+      blocks.push({ text: open.join('\n'), end });
+      open = undefined;
+    } else open.push(line);
+  }
+  if (open !== undefined) return { problem: 'its answer ends inside a block' };
+  const [only, ...others] = blocks.filter(block => block.text.trimStart().startsWith('{'));
+  if (others.length > 0) return { problem: 'it gave more than one answer' };
+  if (only !== undefined) return { text: only.text, after: message.slice(only.end) };
+  const [from, to] = [message.indexOf('{'), message.lastIndexOf('}')];
+  return from === -1 || to < from
+    ? { problem: 'its answer holds no JSON object' }
+    : { text: message.slice(from, to + 1), after: message.slice(to + 1) };
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+
+const clean = (text: string, most: number): string =>
+  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), most);
+
+/** Never throws. `count`: how many criteria there are, at least one. */
+export function verdictOf(message: string, count: number): Verdict {
+  if (message.trim() === '') return no('it gave no answer');
+  if (message.length > messageCharsMax)
+    return no(`its answer has ${message.length} characters, which is too long to be one`);
+  const found = jsonIn(message);
+  if ('problem' in found) return no(found.problem);
+  let answer: unknown;
+  try {
+    answer = JSON.parse(found.text);
+  } catch {
+    return no('its answer is not valid JSON');
+  }
+  const [list, summary] = [fieldOf(answer, 'criteria'), fieldOf(answer, 'summary')];
+  if (!Array.isArray(list)) return no('its answer has no list of criteria');
+  if (list.length !== count) return no(`its answer has ${list.length} verdicts for ${count} criteria`);
+  const criteria: CriterionVerdict[] = [];
+  for (const entry of list) {
+    const [criterion, verdict, evidence] = ['criterion', 'verdict', 'evidence'].map(name => fieldOf(entry, name));
+    if (!Number.isInteger(criterion) || (criterion as number) < 1 || (criterion as number) > count)
+      return no('a verdict in its answer names no criterion');
+    if (verdict !== 'pass' && verdict !== 'fail')
+      return no(`its verdict on criterion ${criterion} is neither pass nor fail`);
+    if (typeof evidence !== 'string' || evidence.trim() === '')
+      return no(`its verdict on criterion ${criterion} has no evidence`);
+    if (criteria.some(one => one.criterion === criterion)) return no(`it judged criterion ${criterion} twice`);
+    criteria.push({
+      criterion: criterion as number,
+      passed: verdict === 'pass',
+      evidence: clean(evidence, evidenceCharsMax),
+    });
+  }
+  if (found.after.trim() !== '') return no('it wrote something after its answer');
+  criteria.sort((a, b) => a.criterion - b.criterion);
+  return { ok: true, criteria, summary: typeof summary === 'string' ? clean(summary, summaryCharsMax) : '' };
+}

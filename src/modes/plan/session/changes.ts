@@ -1,0 +1,77 @@
+// What is different in a plan since somebody approved it: step by step, by what the ledger says that they saw.
+import { ledgerEvents } from '../../../app/app.ts';
+import { canonical } from '../../../text/canonical.ts';
+import { UsageError } from '../../../text/errors.ts';
+import { evolve } from '../../../core/evolve/evolve.ts';
+import { initialState, type State } from '../../../core/state.ts';
+import { allTasks, findTask, mayHaveHappened, type TaskSpec, type TaskTable } from '../../../core/task.ts';
+import { takeCharacters } from '../../../text/text.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
+import type { PlanFile } from './files.ts';
+import type { PlanLoop } from './loops.ts';
+
+const beforeCharsMax = 300;
+
+/** The steps as they were when they were approved; undefined when nobody has approved anything that was read. */
+async function approvedSteps(ledger: Ledger, { row, state }: PlanLoop): Promise<TaskTable | undefined> {
+  const hash = state.approval?.hash;
+  let [then, found]: [State, TaskTable | undefined] = [initialState, undefined];
+  if (hash === undefined) return undefined;
+  for await (const page of ledgerEvents(ledger, row.loop))
+    for (const { event } of page) {
+      then = evolve(then, event);
+      if (then.substance === hash) found = then.tasks;
+    }
+  return found;
+}
+
+/** What a person would compare, by the name that the plan gives it. */
+const partsOf = ({ title, description, criteria, dependsOn, performer, order }: TaskSpec): Record<string, unknown> => {
+  const { type: _type, ...deed } = order ?? { type: undefined };
+  return { title, description, criteria, dependencies: dependsOn, performer: performer ?? 'agent', ...deed };
+};
+
+function changed(before: TaskSpec, now: TaskSpec): readonly string[] {
+  const [was, is] = [partsOf(before), partsOf(now)];
+  return Object.keys({ ...was, ...is })
+    .filter(key => canonical(was[key] ?? null) !== canonical(is[key] ?? null))
+    .map(key => {
+      const old = was[key] === undefined ? 'not there' : takeCharacters(JSON.stringify(was[key]), beforeCharsMax);
+      return `${now.id}: ${key} was ${old}`;
+    });
+}
+
+/** One line for each thing that differs; none: it was never approved, or is as it was. */
+export async function changesSince(ledger: Ledger, loop: PlanLoop, plan: PlanFile): Promise<readonly string[]> {
+  if (loop.state.approval === undefined || loop.state.approval.hash === plan.hash) return [];
+  const before = await approvedSteps(ledger, loop);
+  if (before === undefined) return [];
+  const { tasks } = plan.document;
+  const ids = new Set(tasks.map(task => task.id));
+  const lines = [
+    ...tasks.flatMap(task => {
+      const known = findTask(before, task.id);
+      return known === undefined ? [`${task.id} is new`] : changed(known, task);
+    }),
+    ...[...allTasks(before)].filter(({ id }) => !ids.has(id)).map(({ id }) => `${id} is gone`),
+  ];
+  return lines.length === 0 ? ['No step differs: only other text does.'] : lines;
+}
+
+/**
+ * Steps are known by their numbers. Where the number of one that was carried out says something else now, its deed probably
+ * stands under another number, and would be done again.
+ */
+export async function refuseRenumbered(ledger: Ledger, loop: PlanLoop, plan: PlanFile): Promise<void> {
+  const before = await approvedSteps(ledger, loop);
+  for (const task of before === undefined ? [] : allTasks(before)) {
+    const now = findTask(loop.state.tasks, task.id);
+    const written = plan.document.tasks.find(one => one.id === task.id);
+    if (task.order === undefined || now === undefined || !mayHaveHappened({ ...now, order: task.order })) continue;
+    if (canonical(written?.order ?? null) === canonical(task.order)) continue;
+    throw new UsageError(
+      `${task.id} was carried out, or may have been (${takeCharacters(task.title, 100)}), and the plan now says something else there.`,
+      'Leave steps that were carried out as they are, under their numbers, and put new ones behind them.',
+    );
+  }
+}

@@ -1,0 +1,167 @@
+// Plans as files of a vault: read whole, hashed as they would be approved, moved without ever covering another file.
+import { constants, copyFile, link, lstat, mkdir, readdir, readFile, realpath, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { sha256Of } from '../../../engine/records.ts';
+import { plan as planFormat } from '../document/plan.ts';
+import { suspicion, visible } from '../../../text/shown-text.ts';
+import type { ParsedDocument, Problem } from '../../../documents/document.ts';
+import { errorCode, type FileIdentity, readText } from '../../../documents/text-file.ts';
+import type { VaultPaths } from '../views/paths.ts';
+
+const planBytesMax = 16 * 1024 * 1024;
+const suffixMax = 10_000;
+
+export interface PlanFile {
+  readonly path: string;
+  readonly text: string;
+  readonly identity: FileIdentity;
+  readonly mode: number;
+  readonly id: string;
+  readonly document: ParsedDocument;
+  readonly isApprovalRequired: boolean;
+  /** SHA-256 of what a person approves: the plan without the marks that we make ourselves. */
+  readonly hash: string;
+}
+
+export type PlanRead =
+  | { readonly type: 'plan'; readonly plan: PlanFile }
+  /** `id`: as far as it can be told. `isMeant`: it looks like a plan rather than some other note. */
+  | { readonly type: 'broken'; readonly id: string; readonly isMeant: boolean; readonly problems: readonly Problem[] }
+  | { readonly type: 'missing'; readonly problems: readonly Problem[] };
+
+const nameOf = (path: string): string => basename(path, extname(path));
+
+/** What a broken plan calls itself, else its file's name. */
+function claimedId(text: string, path: string): string {
+  return /^plan_id:[ \t]*["']?([A-Za-z0-9][\w.-]{0,99})["']?[ \t]*\r?$/m.exec(text)?.[1] ?? nameOf(path);
+}
+
+export async function readPlan(path: string): Promise<PlanRead> {
+  const read = await readText(path, planBytesMax);
+  if (read.type === 'missing') return { type: 'missing', problems: [read.problem] };
+  if (read.type !== 'text') return { type: 'broken', id: nameOf(path), isMeant: false, problems: [read.problem] };
+  const { text, identity, mode } = read;
+  const parsed = planFormat.parse(text);
+  const isMeant = planFormat.recognises(basename(path), text);
+  if (!parsed.ok) return { type: 'broken', id: claimedId(text, path), isMeant, problems: parsed.problems };
+  const { document } = parsed;
+  const { id = nameOf(path), approval } = document;
+  const hash = sha256Of(approval?.substance ?? text);
+  const isApprovalRequired = approval?.required ?? true;
+  return { type: 'plan', plan: { path, text, identity, mode, id, document, isApprovalRequired, hash } };
+}
+
+/** Of a plan whose boxes have a record: what they say is no news. */
+export function withRecord(plan: PlanFile): PlanFile {
+  const parsed = planFormat.parse(plan.text, { acceptTicked: true });
+  return parsed.ok ? { ...plan, document: parsed.document } : plan;
+}
+
+/** For a terminal: nothing in it is obeyed or hidden. */
+export const shownText = (text: string): string => text.split(/\r?\n/).map(visible).join('\n');
+
+/** What a reader of the rendered plan would not see: comments and invisible characters, line by line (B50, B51). */
+export function unseenIn(text: string): readonly string[] {
+  const found: string[] = [];
+  let isInside = false;
+  text.split(/\r?\n/).forEach((line, at) => {
+    if (isInside || line.includes('<!--'))
+      found.push(`Line ${at + 1} holds a comment that a rendered page hides: ${visible(line.trim())}`);
+    const opened = line.lastIndexOf('<!--');
+    const closed = line.lastIndexOf('-->');
+    isInside = opened > closed || (isInside && closed === -1);
+    const doubt = suspicion(line);
+    if (doubt !== undefined) found.push(`Line ${at + 1} ${doubt} It says: ${visible(line.trim())}`);
+  });
+  return found;
+}
+
+const isPlanName = (name: string): boolean => /^[^.].*\.md$/i.test(name);
+
+/** A link may lead out of the vault, and could not be moved. */
+export const isPlainFile = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined))?.isFile() === true;
+
+/** The plan files of one folder, by name. */
+export async function plansIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter(entry => entry.isFile() && isPlanName(entry.name))
+    .map(entry => join(folder, entry.name))
+    .sort();
+}
+
+/** Wherever a plan may lie. */
+export async function plansOf(paths: VaultPaths): Promise<readonly string[]> {
+  const folders = [paths.plans, paths.pending, join(paths.pending, 'Plans'), paths.approved, paths.done];
+  return (await Promise.all(folders.map(plansIn))).flat();
+}
+
+export type Moved =
+  | { readonly type: 'moved'; readonly path: string }
+  /** Another file has that name; nothing was moved. */
+  | { readonly type: 'in-the-way'; readonly path: string }
+  /** The folder leads out of the vault, or is none; nothing was moved. */
+  | { readonly type: 'outside'; readonly path: string };
+
+/** Made when it is missing; false: it is a link that leads out of the vault, or no folder. */
+export async function isFolderOf(root: string, folder: string): Promise<boolean> {
+  try {
+    const above = await realpath(dirname(folder)).catch(() => undefined);
+    if (folder !== root && above !== undefined && !isAtOrBelow(await realpath(root), above)) return false;
+    await mkdir(folder, { recursive: true });
+    return isAtOrBelow(await realpath(root), await realpath(folder));
+  } catch (error) {
+    if (['EEXIST', 'ENOTDIR', 'ENOENT', 'ELOOP'].includes(errorCode(error))) return false;
+    throw error;
+  }
+}
+
+const isAtOrBelow = (root: string, path: string): boolean => path === root || path.startsWith(`${root}/`);
+
+/** What a crash between two steps of a move leaves. */
+async function isCopy(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map(path => readFile(path).catch(() => undefined)));
+  return a !== undefined && b !== undefined && a.equals(b);
+}
+
+/** A second name, then without the first: no crash in between loses the file, and the next try ends what was begun. */
+async function moveTo(path: string, target: string): Promise<Moved> {
+  try {
+    await link(path, target).catch(async error => {
+      if (['EEXIST', 'ENOENT'].includes(errorCode(error))) throw error;
+      await copyFile(path, target, constants.COPYFILE_EXCL); // no hard links here (FAT, some network disks)
+    });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    if (!(await isCopy(path, target))) return { type: 'in-the-way', path: target };
+  }
+  await unlink(path);
+  return { type: 'moved', path: target };
+}
+
+/** Into a folder of the vault under its own name. */
+export async function movePlan(path: string, root: string, folder: string): Promise<Moved> {
+  if (!(await isFolderOf(root, folder))) return { type: 'outside', path: folder };
+  const target = join(folder, basename(path));
+  return target === path ? { type: 'moved', path } : moveTo(path, target);
+}
+
+/** The same, under the next free name: NAME.md, NAME-2.md, ... */
+export async function movePlanAside(path: string, root: string, folder: string): Promise<Moved> {
+  let moved = await movePlan(path, root, folder);
+  for (let count = 2; moved.type === 'in-the-way' && count <= suffixMax; count += 1)
+    moved = await moveTo(path, join(folder, `${nameOf(path)}-${count}${extname(path)}`));
+  return moved;
+}
+
+const longAgoMs = 2_000;
+
+/** Whether nobody is in the middle of writing it: not touched for a while, or the same twice. */
+export async function isSettled(path: string, pauseMs: number): Promise<boolean> {
+  const before = await stat(path).catch(() => undefined);
+  if (before === undefined || Date.now() - before.mtimeMs > longAgoMs) return true;
+  await new Promise(done => setTimeout(done, pauseMs));
+  const after = await stat(path).catch(() => undefined);
+  return after?.ino === before.ino && after.size === before.size && after.mtimeMs === before.mtimeMs;
+}

@@ -1,0 +1,137 @@
+// The loops of a vault, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
+import { existsSync } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
+import { basename, dirname, relative } from 'node:path';
+import { ledgerEvents, stateOf } from '../../../app/app.ts';
+import { evolve } from '../../../core/evolve/evolve.ts';
+import { initialState, type State } from '../../../core/state.ts';
+import { progress } from '../../../core/task.ts';
+import { putView } from '../../../engine/put-view.ts';
+import type { Ledger, LoopRow } from '../../../ledger/ledger.ts';
+import type { ViewFile } from '../../mode-view.ts';
+import { VaultView } from '../views/files.ts';
+import { type DashboardRow, dashboard } from '../views/dashboard.ts';
+import { type VaultPaths, vaultPaths } from '../views/paths.ts';
+import { isCarriedOut, planStatus } from '../views/vault-status.ts';
+import { type PlanFile, plansOf, readPlan } from './files.ts';
+
+export interface PlanLoop {
+  readonly row: LoopRow;
+  readonly state: State;
+}
+
+const loopsMax = 1_000;
+
+/** The newest loop of each plan of this vault, by plan id; of very many the newest. */
+async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap<string, PlanLoop>> {
+  const rows = (await ledger.store.loops()).filter(row => row.document.startsWith(`${root}/`)).slice(0, loopsMax);
+  const found = new Map<string, PlanLoop>();
+  for (const row of rows) {
+    const { state } = await stateOf(ledger, row.loop);
+    if (state.settings.mode === 'plan' && !found.has(state.projectId)) found.set(state.projectId, { row, state });
+  }
+  return found;
+}
+
+/**
+ * By its id, over the whole ledger: one plan has one loop for good, wherever its file lies, whatever it is called, and however
+ * many copies there are of it.
+ */
+export async function loopOfPlan(
+  ledger: Ledger,
+  { path, id }: Pick<PlanFile, 'path' | 'id'>,
+): Promise<PlanLoop | undefined> {
+  let newest: PlanLoop | undefined;
+  for (const row of await ledger.store.loops({ project: id })) {
+    const { state } = await stateOf(ledger, row.loop);
+    if (state.settings.mode !== 'plan' || state.projectId !== id) continue;
+    if (row.document === path) return { row, state };
+    newest ??= { row, state };
+  }
+  return newest;
+}
+
+/** Who else may be beginning or running the same plan, wherever its file lies. */
+export const planKey = (id: string): string => `plan:${id}`;
+
+/** Whether it is this file's loop, or was before the plan was put away in the same vault. */
+export const isOwnLoop = ({ row, state }: PlanLoop, root: string, { path }: Pick<PlanFile, 'path'>): boolean =>
+  row.document === path || (state.ended !== undefined && row.document.startsWith(`${root}/`));
+
+/**
+ * Written only where it differs, so that nobody who watches the folder is woken for nothing; never out of the vault.
+ * Undefined, or why it was not written.
+ */
+export async function writeViewFile(root: string, file: ViewFile): Promise<string | undefined> {
+  const { path, text } = file;
+  const there = await lstat(path).catch(() => undefined);
+  if (there === undefined && text === null) return undefined;
+  // A pipe would be read for ever.
+  const before = there?.isFile() ? await readFile(path, 'utf8').catch(() => undefined) : undefined;
+  return before !== undefined && before === text ? undefined : putView([root], file);
+}
+
+/** For a loop whose own process ended before it had written its last word. */
+export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow): Promise<void> {
+  const view = new VaultView(root, basename(row.document));
+  let state: State = initialState;
+  for await (const page of ledgerEvents(ledger, row.loop)) {
+    for (const { event } of page) {
+      state = evolve(state, event);
+      view.add(event);
+    }
+  }
+  for (const file of view.files(state)) await writeViewFile(root, file);
+}
+
+function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | undefined): Partial<DashboardRow> {
+  if (loop === undefined) return { plan: id, file, status: isAwaiting ? 'awaiting_approval' : 'approved' };
+  const { state } = loop;
+  const { done, total } = progress(state.tasks);
+  const isIdle = state.iterations === 0 && state.ended === undefined;
+  const isLeftOut = state.ended?.reason === 'goal_achieved' && !isCarriedOut(state);
+  const ended = state.ended?.reason === 'explicit_stop' ? 'stopped' : isLeftOut ? 'left_out' : planStatus(state);
+  const status = isIdle ? 'approved' : ended;
+  const at = state.ended?.at ?? (isIdle ? 0 : state.startedAt);
+  const known: Partial<DashboardRow> = { plan: id, file, status, iterations: state.iterations, at };
+  return total > 0 ? { ...known, completed: done, total } : known;
+}
+
+/** A note in Needs_Action says why nobody goes on with it, and goes away with the reason. */
+const isRefused = (paths: VaultPaths, { plan, status }: DashboardRow): boolean =>
+  (status === 'approved' || status === 'executing') && existsSync(paths.blocked(plan));
+
+/** All plans of the folders, with what the ledger knows of them. */
+async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<readonly DashboardRow[]> {
+  const paths = vaultPaths(root);
+  const loops = ledger === undefined ? new Map<string, PlanLoop>() : await loopsOf(ledger, root);
+  const rows: DashboardRow[] = [];
+  for (const path of await plansOf(paths)) {
+    const read = await readPlan(path);
+    const file = relative(root, path);
+    const empty = { objective: '', completed: 0, total: 0, iterations: 0, at: 0 };
+    if (read.type === 'missing') continue;
+    if (read.type === 'broken') {
+      if (read.isMeant || dirname(path) === paths.approved)
+        rows.push({ ...empty, plan: read.id, file, status: 'broken' });
+      continue;
+    }
+    const { id, document } = read.plan;
+    const completed = document.tasks.filter(task => task.done).length;
+    const base = { ...empty, objective: document.goal, completed, total: document.tasks.length };
+    const isDone = dirname(path) === paths.done;
+    const isAwaiting = !isDone && dirname(path) !== paths.approved;
+    const told = rowOf(file, id, isAwaiting, loops.get(id));
+    const known: DashboardRow = { ...base, plan: id, file, status: 'approved', ...told };
+    rows.push(
+      isDone ? { ...known, status: 'completed' } : isRefused(paths, known) ? { ...known, status: 'blocked' } : known,
+    );
+  }
+  return rows;
+}
+
+/** Undefined, or why it was not written. */
+export async function refreshDashboard(ledger: Ledger | undefined, root: string): Promise<string | undefined> {
+  const text = dashboard(await dashboardRows(ledger, root));
+  return writeViewFile(root, { path: vaultPaths(root).dashboard, text });
+}

@@ -1,0 +1,142 @@
+// Where a project's files lie, how its first one is made, and whether its own prompts can be used.
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { decodeUtf8, readTextFile } from '../../config/text-file.ts';
+import { UsageError } from '../../text/errors.ts';
+import type { Problem } from '../../documents/document.ts';
+import { executeProblems } from './project.ts';
+import { interviewProblems } from '../interview/project-interview.ts';
+import { specTemplate, specValues } from './spec-template.ts';
+import { fillTemplate } from '../template.ts';
+
+export interface ProjectPaths {
+  readonly name: string;
+  readonly folder: string;
+  readonly spec: string;
+  readonly tasks: string;
+  readonly state: string;
+  readonly obstacles: string;
+  readonly results: string;
+  readonly done: string;
+}
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const nameRule =
+  'Use 1 to 63 letters, digits, dots, hyphens or underscores, beginning with a letter or digit; no name of a Windows device.';
+/** Names that Windows gives to devices, whatever the folder and the ending. */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/** Refuses a name that could be read as anything but one folder of this name. */
+export function projectPaths(directory: string, name: string): ProjectPaths {
+  const isSafe = namePattern.test(name) && !name.includes('..') && !name.endsWith('.') && !reserved.test(name);
+  if (!isSafe) throw new UsageError(`${JSON.stringify(name.slice(0, 80))} is no name for a project.`, nameRule);
+  const folder = join(directory, '.artefacts', name);
+  const at = (file: string): string => join(folder, file);
+  return {
+    name,
+    folder,
+    spec: at('spec.md'),
+    tasks: at('tasks.json'),
+    state: at('state.json'),
+    obstacles: at('obstacles.json'),
+    results: at('results.md'),
+    done: at('done.md'),
+  };
+}
+
+export type PromptName = 'init' | 'interview' | 'execute';
+
+const problemsOf: Readonly<Record<PromptName, (text: string) => readonly Problem[]>> = {
+  init: text => fillTemplate(text, specValues('')).problems,
+  interview: interviewProblems,
+  execute: executeProblems,
+};
+
+export interface OwnPrompt {
+  /** Absent: there is none, and ours is used. */
+  readonly text?: string;
+  readonly problems: readonly Problem[];
+}
+
+/** The user's own words in .ralph/prompts/; a link that leads out of the project is not followed. */
+export async function readOwnPrompt(directory: string, name: PromptName): Promise<OwnPrompt> {
+  const label = `.ralph/prompts/${name}.md`;
+  const file = await readTextFile(directory, join('.ralph', 'prompts', `${name}.md`), true);
+  if (file.type === 'absent') return { problems: [] };
+  const broken = (message: string, fix: string): OwnPrompt => ({
+    problems: [{ message: `${label}: ${message}`, fix }],
+  });
+  if (file.type === 'refused') return broken(`${file.message}.`, 'Replace it by a plain file, or delete it.');
+  const decoded = decodeUtf8(file.bytes);
+  if ('badByteAt' in decoded) return broken(`byte ${decoded.badByteAt} is not valid UTF-8.`, 'Save it as UTF-8.');
+  const { text } = decoded;
+  if (text.includes('\0')) return broken('it holds a NUL character.', 'Save it as plain text.');
+  if (text.trim() === '') return broken('it is empty.', 'Write the template, or delete the file to get ours.');
+  return { text, problems: problemsOf[name](text).map(one => ({ ...one, message: `${label}: ${one.message}` })) };
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+
+/** Made if need be; never outside of the directory, whatever links lie on the way. */
+async function makeFolders(directory: string, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    const way = await mkdir(folder, { recursive: true })
+      .then(async () => relative(await realpath(directory), await realpath(folder)))
+      .catch((error: unknown) => {
+        throw new UsageError(`${folder} cannot be made (${codeOf(error)}).`, 'Look what lies there.');
+      });
+    if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
+      throw new UsageError(`${folder} is a link that leads out of this folder.`, 'Remove the link.');
+  }
+}
+
+/** What was written. Nothing that is already there is changed. */
+export async function initProject(directory: string, name: string): Promise<ProjectPaths> {
+  const paths = projectPaths(directory, name);
+  const own = await readOwnPrompt(directory, 'init');
+  const [problem] = own.problems;
+  if (problem !== undefined) throw new UsageError(problem.message, problem.fix);
+  const { text } = fillTemplate(own.text ?? specTemplate, specValues(name));
+  await makeFolders(directory, [dirname(paths.folder), paths.folder]);
+  try {
+    await writeFile(paths.spec, text, { flag: 'wx' });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST')
+      throw new UsageError(`${paths.spec} cannot be written (${codeOf(error)}).`, 'Check the folder and the disk.');
+    const where = relative(directory, paths.spec);
+    throw new UsageError(
+      `${where} is already there; nothing was changed.`,
+      `Edit it and go on: ralph interview ${name}; or name another project.`,
+    );
+  }
+  return paths;
+}
+
+/** Only there are the files beside a document Ralph's own: elsewhere they may be anybody's. */
+export const isProjectFolder = (folder: string): boolean => basename(dirname(folder)) === '.artefacts';
+
+/** A folder that is there or is made; never a link, which may lead anywhere. */
+async function plainFolder(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => undefined);
+  if (there?.isDirectory() === true) return;
+  if (there !== undefined)
+    throw new UsageError(`${path} is ${there.isSymbolicLink() ? 'a link' : 'no folder'}.`, 'Remove or rename it.');
+  await mkdir(path).catch((error: unknown) => {
+    throw new UsageError(`${path} cannot be made (${codeOf(error)}).`, 'Look what lies there.');
+  });
+}
+
+const views = ['state.json', 'obstacles.json', 'results.md'];
+
+/** A new loop writes its own files: what an earlier one left is moved aside, not lost, and that is said. */
+export async function keepEarlier(document: string, label: string, say: (sentence: string) => void): Promise<void> {
+  const folder = dirname(document);
+  const left = isProjectFolder(folder) ? views.filter(name => existsSync(join(folder, name))) : [];
+  if (left.length === 0) return;
+  const aside = join(folder, 'earlier', label);
+  await plainFolder(dirname(aside));
+  await plainFolder(aside);
+  for (const name of left) await rename(join(folder, name), join(aside, name));
+  say(`What the execution before this one left (${left.join(', ')}) is kept in ${aside}.`);
+}

@@ -1,0 +1,108 @@
+// Seed 001's `.agent` folder in the folder of work: metrics of the loop and a log that rotates, both made from the ledger.
+import type { Event } from '../../core/event.ts';
+import { isoTime } from '../../text/format.ts';
+import type { State } from '../../core/state.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import { type TriggerReason, triggerOf, triggerOfEnd } from './trigger.ts';
+import { type Metrics, MetricsView } from '../../views/metrics.ts';
+import type { ModeView, ViewFile } from '../mode-view.ts';
+import { sentenceOf } from '../../views/timeline.ts';
+
+const linesMax = 1_000;
+const lineCharsMax = 970; // with its time a thousand: a full log has a million characters
+const triggersMax = 200;
+
+/** As in `ralph explain`: what only says that all goes its way is left out. */
+const noise: ReadonlySet<Event['type']> = new Set([
+  'iteration.heard',
+  'iteration.spawned',
+  'usage.recorded',
+  'tasks.saved',
+]);
+
+interface AgentMetrics extends Pick<Metrics, 'iterations' | 'successes' | 'failures' | 'errors' | 'checkpoints'> {
+  readonly rollbacks: number;
+  readonly success_rate: number;
+  readonly elapsed_hours: number;
+  readonly loop_id: string;
+  readonly started_at: string;
+  readonly termination_reason: string;
+  /** Why the newest iterations started, and how often each reason was one; at last, what ended the loop. */
+  readonly triggers: readonly { readonly iteration: number; readonly reason: TriggerReason }[];
+  readonly trigger_counts: Readonly<Partial<Record<TriggerReason, number>>>;
+  readonly end_trigger: TriggerReason | '';
+}
+
+/** 2026-01-15T12:00:00.000Z as 20260115_120000, the seed's TIMESTAMP. */
+const stampOf = (at: number): string => isoTime(at).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '_');
+
+/** Views are for nobody's history; what else a user keeps in this folder is theirs. */
+const ignored = ['.gitignore', 'logs/', 'metrics/', 'prompts/', 'scratchpad.md', ''].join('\n');
+
+export class AgentFolderView implements ModeView {
+  private readonly folder: string;
+  private readonly metrics = new MetricsView();
+  private readonly triggers: { readonly iteration: number; readonly reason: TriggerReason }[] = [];
+  private readonly counts = new Map<TriggerReason, number>();
+  private lines: string[] = [];
+  private linesBefore: readonly string[] = [];
+
+  constructor(directory: string) {
+    this.folder = `${directory}/.agent`;
+  }
+
+  add(event: Event, state: State): void {
+    this.metrics.add(event);
+    if (event.type === 'iteration.started' && !event.again) this.started(event.iteration, event.task, state);
+    if (!noise.has(event.type)) this.log(event);
+  }
+
+  private started(iteration: number, task: string, state: State): void {
+    const reason = triggerOf(state, iteration, task);
+    this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+    this.triggers.push({ iteration, reason });
+    if (this.triggers.length > triggersMax) this.triggers.shift();
+  }
+
+  private log(event: Event): void {
+    if (this.lines.length === linesMax) {
+      this.linesBefore = this.lines;
+      this.lines = [];
+    }
+    const words = stripControls(sentenceOf(event)).replaceAll(/[\r\n\u2028\u2029]+/g, ' ');
+    this.lines.push(`${isoTime(event.at)} ${takeCharacters(words, lineCharsMax)}\n`);
+  }
+
+  private metricsOf(state: State): AgentMetrics {
+    const { iterations, successes, failures, errors, checkpoints, rollbacks, success_rate, elapsed_hours } =
+      this.metrics.metrics();
+    return {
+      iterations,
+      successes,
+      failures,
+      errors,
+      checkpoints,
+      rollbacks,
+      success_rate,
+      elapsed_hours,
+      loop_id: state.loop,
+      started_at: isoTime(state.startedAt),
+      termination_reason: state.ended?.reason ?? '',
+      triggers: this.triggers,
+      trigger_counts: Object.fromEntries(this.counts),
+      end_trigger: (state.ended && triggerOfEnd(state.ended.reason)) ?? '',
+    };
+  }
+
+  files(state: State): readonly ViewFile[] {
+    if (state.loop === '') return [];
+    const metrics = `${JSON.stringify(this.metricsOf(state), null, 2)}\n`;
+    const rotated = this.linesBefore.length === 0 ? null : this.linesBefore.join('');
+    return [
+      { path: `${this.folder}/.gitignore`, text: ignored, once: true },
+      { path: `${this.folder}/metrics/metrics_${stampOf(state.startedAt)}.json`, text: metrics },
+      { path: `${this.folder}/logs/ralph.log`, text: this.lines.join('') },
+      { path: `${this.folder}/logs/ralph.log.1`, text: rotated },
+    ];
+  }
+}

@@ -1,0 +1,167 @@
+// The seed's review state for people and hooks: `.claude/review-loop-state.yaml` field for field, and the review's figures.
+import type { Event } from '../../core/event.ts';
+import { isoTime, plural } from '../../text/format.ts';
+import type { ReviewSettings } from '../../core/settings.ts';
+import { reviewStanding } from '../../core/review-standing.ts';
+import type { State } from '../../core/state.ts';
+import { findTask, type TaskStatus } from '../../core/task.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import type { ModeView, ViewFile } from '../mode-view.ts';
+
+const errorsMax = 5; // seed 001, part 3
+const errorCharsMax = 300;
+const nameCharsMax = 200;
+
+interface ReviewMetrics {
+  readonly review_rounds: number;
+  readonly fix_iterations: number;
+  readonly total_issues_found: number;
+  readonly total_issues_fixed: number;
+  readonly total_issues_blocked: number;
+  readonly subagent_invocations: number;
+  readonly failures: number;
+  /** Seconds. */
+  readonly backoff_delays_total: number;
+  readonly success_rate: number;
+  readonly elapsed_minutes: number;
+}
+
+/** Signs of life: they change none of the fields, so they are no update. */
+const quietEvents: readonly Event['type'][] = ['iteration.heard', 'iteration.spawned', 'usage.recorded'];
+
+/** From the tasks alone; an issue whose reviewers are not all through has no task yet and is pending. */
+function issueCounts(state: State): Readonly<Record<TaskStatus | 'total', number>> {
+  const { fixes, waiting } = reviewStanding(state);
+  const of = (status: TaskStatus): number => fixes.filter(task => task.status === status).length;
+  return {
+    total: fixes.length + waiting.length,
+    pending: of('pending') + waiting.length,
+    active: of('active'),
+    done: of('done'),
+    blocked: of('blocked'),
+    skipped: of('skipped'),
+  };
+}
+
+const oneLine = (text: string, charsMax: number): string =>
+  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax).toWellFormed();
+
+/** Text is JSON, which is YAML as well. */
+const yaml = (value: string | number | boolean | null): string => JSON.stringify(value);
+
+export class ReviewStateView implements ModeView {
+  private readonly place: { readonly directory: string; readonly folder: string };
+  private readonly errors: string[] = [];
+  private failures = 0;
+  private fixIterations = 0;
+  private invocations = 0;
+  private backoffMs = 0;
+  private updatedAt = 0;
+
+  constructor(place: { readonly directory: string; readonly folder: string }) {
+    this.place = place;
+  }
+
+  add(event: Event, state: State): void {
+    if (!quietEvents.includes(event.type)) this.updatedAt = Math.max(this.updatedAt, event.at);
+    if (event.type === 'iteration.started' && event.again !== true) {
+      this.invocations += 1;
+      if (findTask(state.tasks, event.task)?.closing !== 'findings') this.fixIterations += 1;
+    }
+    if (event.type !== 'iteration.ended') return;
+    if (event.waitFor === 'backoff') this.backoffMs += Math.max(0, (event.waitUntil ?? event.at) - event.at);
+    if (event.outcome !== 'failed') return;
+    this.failures += 1;
+    this.errors.push(oneLine(`iteration ${event.iteration}: ${event.because}`, errorCharsMax));
+    if (this.errors.length > errorsMax) this.errors.shift();
+  }
+
+  files(state: State): readonly ViewFile[] {
+    const isOver = state.ended?.reason === 'goal_achieved';
+    const metrics = `${JSON.stringify(this.metrics(state), null, 2)}\n`;
+    return [
+      { path: `${this.place.directory}/.claude/review-loop-state.yaml`, text: isOver ? null : this.stateText(state) },
+      { path: `${this.place.folder}/review-metrics.json`, text: metrics },
+    ];
+  }
+
+  metrics(state: State): ReviewMetrics {
+    const { total, done, blocked } = issueCounts(state);
+    return {
+      review_rounds: reviewStanding(state).roundsComplete,
+      fix_iterations: this.fixIterations,
+      total_issues_found: total,
+      total_issues_fixed: done,
+      total_issues_blocked: blocked,
+      subagent_invocations: this.invocations,
+      failures: this.failures,
+      backoff_delays_total: this.backoffMs / 1_000,
+      success_rate: done / Math.max(1, total),
+      elapsed_minutes: Math.max(0, this.updatedAt - state.startedAt) / 60_000,
+    };
+  }
+
+  private stateText(state: State): string {
+    const { limits, promise } = state.settings;
+    const review: Partial<ReviewSettings> = state.settings.review ?? {};
+    const standing = reviewStanding(state);
+    const counts = issueCounts(state);
+    const fix = standing.fixes.find(task => task.status === 'active');
+    const fields = {
+      active: state.ended === undefined,
+      workflow_name: oneLine(review.workflow ?? '', nameCharsMax),
+      section_name: oneLine(review.section ?? '', nameCharsMax),
+      content_path: contentPath(state),
+      current_round: standing.round,
+      max_rounds: review.roundsMax ?? 0,
+      current_fix_iteration: fix?.attempts ?? 0,
+      max_fix_iterations: limits.attemptsPerTaskMax,
+      initial_confidence: standing.initialConfidence ?? null,
+      current_confidence: standing.currentConfidence ?? null,
+      target_confidence: review.targetConfidence ?? 0,
+      total_issues: counts.total,
+      pending_count: counts.pending,
+      in_progress_count: counts.active,
+      fixed_count: counts.done,
+      blocked_count: counts.blocked,
+      consecutive_failures: state.errorsInRow,
+      total_failures: this.failures,
+    };
+    const rows = Object.entries(fields).map(([name, value]) => `${name}: ${yaml(value)}`);
+    return [
+      '---',
+      ...rows,
+      `error_history: [${this.errors.map(yaml).join(', ')}]`,
+      `max_consecutive_failures: ${limits.consecutiveErrorsMax}`,
+      `started_at: ${yaml(isoTime(state.startedAt))}`,
+      `last_updated: ${yaml(isoTime(this.updatedAt))}`,
+      `completion_promise: ${yaml(oneLine(promise, nameCharsMax))}`,
+      '---',
+      '# Original prompt (for re-injection)',
+      '',
+      originalPrompt(state, review),
+      '',
+    ].join('\n');
+  }
+}
+
+function contentPath({ document, directory }: State): string {
+  const path = document.startsWith(`${directory}/`) ? document.slice(directory.length + 1) : document;
+  return oneLine(path, 4_096);
+}
+
+/** Names and paths stand as JSON texts: none of them can begin a line or close the front matter. */
+function originalPrompt(state: State, review: Partial<ReviewSettings>): string {
+  const { section = '', workflow = '', reviewers = [], roundsMax = 1, targetConfidence = 0 } = review;
+  const part = section === '' ? '' : `the section ${yaml(oneLine(section, nameCharsMax))} of `;
+  const belongs = workflow === '' ? '' : `, which belongs to the workflow ${yaml(oneLine(workflow, nameCharsMax))}`;
+  return [
+    `Review ${part}${yaml(contentPath(state))}${belongs}.`,
+    reviewers.length === 1
+      ? `Let ${oneLine(reviewers[0] ?? '', nameCharsMax)} look at it with a fresh context.`
+      : `Let ${reviewers.map(role => oneLine(role, nameCharsMax)).join(', ')} look at it side by side, each with a fresh context.`,
+    'Merge what they find, mend every issue in the document one at a time, then let them look again.',
+    `Go on until a round finds nothing and nobody is less than ${targetConfidence} % confident, for at most ${plural(roundsMax, 'round')}.`,
+    'Say <review-complete>ALL_ISSUES_RESOLVED</review-complete> only when that is so.',
+  ].join('\n');
+}

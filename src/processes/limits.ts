@@ -1,0 +1,55 @@
+// Notices when a command takes more of the machine than it may: too many processes, too much memory.
+import { readFileSync } from 'node:fs';
+import type { Territory } from './process-set.ts';
+import type { RecordedProcess } from './tree.ts';
+
+const lookMs = process.platform === 'linux' ? 1_000 : 5_000; // elsewhere a look starts `ps`
+
+/** Of the command and all that it started, together. Absent: no limit. */
+export interface ResourceLimits {
+  readonly processesMax?: number;
+  /** Sum of the resident sizes: pages that two of them share count twice. */
+  readonly memoryBytesMax?: number;
+}
+
+export type ResourceCause = 'processes' | 'memory';
+
+/** `end` is called once, with how many processes were seen. Returns how to stop looking. */
+export function watchResources(
+  limits: ResourceLimits | undefined,
+  territory: Territory,
+  end: (cause: ResourceCause, seen: number) => void,
+): () => void {
+  const { processesMax = Number.POSITIVE_INFINITY, memoryBytesMax = Number.POSITIVE_INFINITY } = limits ?? {};
+  if (processesMax === Number.POSITIVE_INFINITY && memoryBytesMax === Number.POSITIVE_INFINITY) return () => {};
+  const looking = setInterval(() => {
+    const workers = territory.workers(processesMax);
+    const isStorm = workers.length > processesMax;
+    if (!isStorm && (memoryBytesMax === Number.POSITIVE_INFINITY || residentBytes(workers) <= memoryBytesMax)) return;
+    clearInterval(looking);
+    end(isStorm ? 'processes' : 'memory', workers.length);
+  }, lookMs);
+  return () => clearInterval(looking);
+}
+
+/** 0 where there is no /proc: then only the number of processes is watched. */
+function residentBytes(workers: readonly RecordedProcess[]): number {
+  return workers.reduce((sum, { pid }) => sum + residentPages(String(pid)), 0) * pageBytes();
+}
+
+function residentPages(pid: string): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]);
+  } catch {
+    return 0; // it ended while we looked
+  }
+}
+
+let knownPageBytes: number | undefined;
+
+/** Node does not tell the size of a page, but our own size in bytes and in pages does. */
+function pageBytes(): number {
+  const pages = residentPages('self');
+  knownPageBytes ??= pages === 0 ? 0 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages));
+  return knownPageBytes;
+}

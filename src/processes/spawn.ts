@@ -1,0 +1,246 @@
+// Runs one contained process and tells its life as events: the only place from which agents and checks are started.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { constants } from 'node:os';
+import { type Confinement, confined } from './confine.ts';
+import { type Contained, contained, containment, type LesserContainment } from './contain.ts';
+import { type Ending, endingOf } from './ending.ts';
+import type { OpenFeed } from './feed.ts';
+import { startTimeOf, thisHost } from './identity.ts';
+import { openQueue, type Queue } from './queue.ts';
+import { type ResourceCause, type ResourceLimits, watchResources } from './limits.ts';
+import { drained, type OutputEvent, readText, weightOfEvent } from './streams.ts';
+import { type Territory, territoryOf } from './process-set.ts';
+import { type RunningTimers, startTimers, type TimerCause, type Timers } from './timers.ts';
+
+export interface ProcessOrder {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  /** All of it: nothing of our own environment is added. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Written to stdin, which is then closed unless there is a feed. */
+  readonly input: string;
+  /** Made by `openFeed` for this one process: keeps stdin open. */
+  readonly feed?: OpenFeed;
+  readonly timeMsMax: number;
+  /** Besides `timeMsMax`; none by default. */
+  readonly timers?: Timers;
+  /** It has been silent for too long: true when it was nudged and is to get some more time (`nudgedMs`). */
+  readonly onSilence?: () => boolean;
+  readonly stop: AbortSignal;
+  /** Looked at about once a second; over one of them, all is killed without grace. */
+  readonly limits?: ResourceLimits;
+  readonly lineBytesMax?: number;
+  readonly graceMs?: number;
+  /** Less than the best that this host offers. */
+  readonly containment?: LesserContainment;
+  /** It gets our own terminal instead of pipes, and stays in our session: nothing of what it shows is read. */
+  readonly terminal?: boolean;
+  /** Kept only where `confinementKind` is not none. */
+  readonly confinement?: Confinement;
+}
+
+type EndCause = TimerCause | ResourceCause;
+
+export interface ProcessExit {
+  readonly type: 'exited';
+  /** 128 + n when a signal ended it; null when it never ran. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly timedOut: boolean;
+  readonly stoppedByUs: boolean;
+  /** Which of our reasons, other than the order's own stop, ended it. */
+  readonly cause?: EndCause;
+  readonly spawnError?: string;
+  /** Processes that it left behind or that did not heed TERM: we ended them. */
+  readonly reaped: number;
+}
+
+export type ProcessEvent =
+  | { readonly type: 'started'; readonly pid: number; readonly startTime: string; readonly host: string }
+  | OutputEvent
+  | ProcessExit;
+
+const queuedCharsMax = 262_144;
+const never: Omit<ProcessExit, 'type'> = { code: null, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 };
+
+/** Never throws; the last event is `exited`, and then nothing of it is alive. Leaving the iteration early kills it all. */
+export async function* runProcess(order: ProcessOrder): AsyncGenerator<ProcessEvent, void, void> {
+  if (order.stop.aborted) {
+    yield { type: 'exited', ...never, stoppedByUs: true };
+    return;
+  }
+  const wrapped = wrap(order);
+  const launched = launch(wrapped, order);
+  if (typeof launched === 'string' || launched.pid === undefined) {
+    const problem = typeof launched === 'string' ? launched : await spawnProblem(launched);
+    yield { type: 'exited', ...never, spawnError: explain(problem, order) };
+    return;
+  }
+  const live = follow(launched, launched.pid, order, wrapped.containment);
+  try {
+    for (let event = await live.queue.take(); event !== undefined; event = await live.queue.take()) yield event;
+  } finally {
+    await live.abandon();
+  }
+}
+
+function wrap(order: ProcessOrder): Contained {
+  const { command, args, containment: atMost, confinement, directory } = order;
+  if (isBare(order)) return { containment: 'bare', command, args };
+  const tight = confinement && atMost === undefined && confined(command, args, confinement, directory);
+  return tight || contained(command, args, atMost);
+}
+
+/** At the terminal it shares our group, which the first process of a group would end with it: then there is none. */
+const isBare = ({ terminal, containment: atMost }: ProcessOrder): boolean =>
+  terminal === true && (atMost ?? containment()) !== 'namespace';
+
+function launch({ command, args }: Contained, order: ProcessOrder): ChildProcess | string {
+  try {
+    return spawn(command, args, {
+      cwd: order.directory,
+      env: order.environment,
+      detached: order.terminal !== true, // a session of its own: no terminal to ask at, and Ctrl-C reaches only us
+      stdio: order.terminal ? ['inherit', 'inherit', 'inherit', 'pipe'] : ['pipe', 'pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    return (error as Error).message; // E2BIG and NUL bytes are thrown, the others come as an event
+  }
+}
+
+function spawnProblem(child: ChildProcess): Promise<string> {
+  return new Promise(resolve => child.once('error', error => resolve(error.message)));
+}
+
+function explain(problem: string, order: ProcessOrder): string {
+  if (problem.includes('ENOENT') && !existsSync(order.directory)) return `no such directory: ${order.directory}`;
+  return problem;
+}
+
+/** The first three are missing at the terminal. */
+type Stdio = readonly [Socket | null, Socket | null, Socket | null, Socket];
+
+interface Live {
+  readonly queue: Queue<ProcessEvent>;
+  abandon(): Promise<void>;
+}
+
+function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Contained['containment']): Live {
+  const [input, output, errors, control] = child.stdio as unknown as Stdio;
+  const spoken = [output, errors].filter(stream => stream !== null);
+  const streams = [input, ...spoken, control].filter(stream => stream !== null);
+  const startTime = startTimeOf(pid) ?? 'unknown';
+  const territory = territoryOf({ pid, startTime }, how, line => void (control.writable && control.write(line)));
+  const ending = endingOf(territory, order.graceMs ?? 10_000, () => child.kill('SIGKILL'));
+  const queue = openQueue<ProcessEvent>(queuedCharsMax);
+  queue.push({ type: 'started', pid, startTime, host: thisHost().host }, weightOfEvent);
+
+  for (const stream of streams) stream.on('error', () => {}); // it ended without reading: EPIPE
+  const reasons = endWhenTold(order, ending, territory, queue);
+  const { heard } = reasons.timers;
+  const lineBytesMax = order.lineBytesMax ?? 1_000_000;
+  const flushes = spoken.map(stream =>
+    readText(stream, stream === output ? 'output' : 'errors', lineBytesMax, queue, heard),
+  );
+  if (input !== null) give(order, input, reasons.timers);
+  const hasStarted = obeyInit(control, ending, territory);
+
+  const over = new Promise<void>(resolve => {
+    child.once('exit', async (code, signal) => {
+      order.feed?.attach(undefined);
+      const why = reasons.disarm();
+      const reaped = await ending.finish();
+      await drained([...spoken, control], queue);
+      for (const flush of flushes) flush();
+      for (const stream of streams) stream.destroy();
+      const ranAtAll = hasStarted() || isBare(order) || why.stoppedByUs || why.cause !== undefined;
+      const spawnError = ranAtAll ? undefined : 'its container did not start';
+      const wasStruck = why.cause === 'processes' || why.cause === 'memory'; // a wrapper speaks for a dead pid 1
+      const outcome = wasStruck ? outcomeOf(null, 'SIGKILL') : outcomeOf(code, signal);
+      queue.push({ type: 'exited', ...outcome, ...why, spawnError, reaped }, 0);
+      queue.close();
+      resolve();
+    });
+  });
+
+  return {
+    queue,
+    async abandon() {
+      queue.close(); // nobody listens any more, so nothing may wait for it
+      ending.kill();
+      await over;
+    },
+  };
+}
+
+/** Listens to the first process of the container; see contain.ts for what it says. */
+function obeyInit(control: Socket, ending: Ending, territory: Territory): () => boolean {
+  let heard = '';
+  let answered = false;
+  control.on('data', (bytes: Buffer) => {
+    if (heard.length > 1_000) return;
+    if (heard === '') control.write('go\n');
+    heard += bytes.toString('latin1');
+    const watcher = /^started (\d+)\n/.exec(heard)?.[1];
+    if (watcher) territory.exempt(Number(watcher));
+    if (answered || !heard.endsWith('left\n')) return;
+    answered = true;
+    ending.left(() => control.end('close\n'));
+  });
+  return () => heard.startsWith('started');
+}
+
+function give(order: ProcessOrder, input: Socket, timers: RunningTimers): void {
+  if (!order.feed) return void input.end(order.input);
+  if (order.input !== '') input.write(order.input);
+  order.feed.attach({
+    write: text => void (input.writable && input.write(text)),
+    end: () => void input.end(),
+    finished: timers.finished,
+    resumed: timers.resumed,
+    busy: timers.busy,
+    unreadBytes: () => input.writableLength,
+  });
+}
+
+interface Reasons {
+  readonly timers: RunningTimers;
+  /** Says which of them, if any, came first. */
+  disarm(): Pick<ProcessExit, 'timedOut' | 'stoppedByUs' | 'cause'>;
+}
+
+function endWhenTold(order: ProcessOrder, ending: Ending, territory: Territory, queue: Queue<ProcessEvent>): Reasons {
+  let reason: 'stop' | EndCause | undefined;
+  const end = (why: 'stop' | EndCause): void => {
+    reason ??= why;
+    ending.begin();
+  };
+  const stop = (): void => end('stop');
+  const timers = startTimers(order, () => queue.isFull, end);
+  const stopLooking = watchResources(order.limits, territory, (why, seen) => {
+    reason ??= why;
+    ending.killStorm(seen);
+  });
+  order.stop.addEventListener('abort', stop, { once: true });
+  return {
+    timers,
+    disarm() {
+      timers.disarm();
+      stopLooking();
+      order.stop.removeEventListener('abort', stop);
+      const timedOut = reason === 'time' || reason === 'silence';
+      const stoppedByUs = reason === 'stop';
+      return { timedOut, stoppedByUs, cause: reason === 'stop' ? undefined : reason };
+    },
+  };
+}
+
+/** A shell says 128 + n where the system says a signal: both forms are given, so that no reader needs to know. */
+function outcomeOf(code: number | null, signal: NodeJS.Signals | null): Pick<ProcessExit, 'code' | 'signal'> {
+  if (signal !== null) return { code: 128 + constants.signals[signal], signal };
+  const named = Object.entries(constants.signals).find(([, number]) => code === 128 + number);
+  return { code, signal: (named?.[0] as NodeJS.Signals | undefined) ?? null };
+}

@@ -1,0 +1,157 @@
+// Finds secrets in one pass: a table of three-character marks says where a rule could begin, and only there it is tried.
+import { assignmentCharsMax, assignmentWords, type Found, findAssignment } from './redact-assignment.ts';
+import { type RedactRule, redactRules } from './rules.ts';
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+  /** Lower wins when two spans begin at one place. */
+  readonly rank: number;
+}
+
+interface Trigger {
+  readonly name: string;
+  readonly rank: number;
+  /** How far behind the literal's beginning the last of the three marks lies. */
+  readonly back: number;
+  readonly literal: string;
+  readonly find: (text: string, at: number, coveredTo: number) => Found | undefined;
+}
+
+export type Scanner = (text: string, enough?: number) => Span[];
+
+const pemHeader = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
+const pemFooter = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+/** A key's body begins at once, behind a line end or a line number; a header that is only mentioned has none. */
+const pemBody = /[^A-Za-z]{0,24}(?:\\{0,4}[rn]\W{0,8}){0,2}(?:[A-Za-z0-9+/]{20}|Proc-Type|DEK-Info|Version:|Comment:)/y;
+
+/** Where the private key that begins at `at` ends: behind its footer, or at the end of the text when there is none. */
+export function findPem(text: string, at: number): (Found & { readonly closed: boolean }) | undefined {
+  pemHeader.lastIndex = at;
+  if (!pemHeader.test(text)) return undefined;
+  const from = pemHeader.lastIndex;
+  pemBody.lastIndex = from;
+  if (!pemBody.test(text)) return undefined;
+  pemFooter.lastIndex = from;
+  const closed = pemFooter.test(text);
+  return { start: at, end: closed ? pemFooter.lastIndex : text.length, closed };
+}
+
+const isWordCode = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+const isRunCode = (code: number): boolean => isWordCode(code) || code === 45 || code === 95;
+
+/** Nothing, punctuation, an escaped line end (`\n` in JSON) or a percent code stands before. */
+function beginsWord(text: string, at: number): boolean {
+  if (at === 0 || !isWordCode(text.charCodeAt(at - 1))) return true;
+  if (at > 1 && text[at - 2] === '\\') return true;
+  return at > 2 && text[at - 3] === '%';
+}
+
+function continuesRun(text: string, at: number): boolean {
+  return at > 0 && isRunCode(text.charCodeAt(at - 1)) && !(isWordCode(text.charCodeAt(at - 1)) && beginsWord(text, at));
+}
+
+function findByRule(rule: RedactRule, text: string, at: number, coveredTo: number): Found | undefined {
+  if (rule.inWord !== true && !beginsWord(text, at)) return undefined;
+  rule.pattern.lastIndex = at;
+  const match = rule.pattern.exec(text);
+  if (match === null) return undefined;
+  const secret = match[rule.group ?? 0] ?? '';
+  if (rule.accepts !== undefined && !rule.accepts(secret)) return undefined;
+  let start = rule.group === undefined ? at : at + match[0].lastIndexOf(secret);
+  let end = start + secret.length;
+  for (let left = rule.charsBeforeMax ?? 0; left > 0 && continuesRun(text, start); left -= 1) start -= 1;
+  // The pattern is bounded; the rest of a longer run belongs to the secret all the same.
+  if (end < coveredTo) return { start, end };
+  while (end < text.length && isRunCode(text.charCodeAt(end)) && isRunCode(text.charCodeAt(end - 1))) end += 1;
+  return { start, end };
+}
+
+/** A value is read up to a bound; when it is longer, all of it up to a space or a quote goes. */
+function findWholeAssignment(text: string, at: number, coveredTo: number): Found | undefined {
+  const found = findAssignment(text, at);
+  if (found === undefined || found.end - found.start < assignmentCharsMax || found.end < coveredTo) return found;
+  let end = found.end;
+  while (end < text.length && !/[\s"'`<>]/.test(text[end] as string)) end += 1;
+  return { start: found.start, end };
+}
+
+const fold = (text: string, at: number): number => text.charCodeAt(at) | 32;
+const hashAt = (text: string, at: number): number =>
+  ((fold(text, at) << 10) ^ (fold(text, at + 1) << 5) ^ fold(text, at + 2)) & 0x7fff;
+
+/** How seldom a character is in ordinary text, roughly. */
+function rarity(character: string): number {
+  if (/[etaoinsrhldcu ]/i.test(character)) return 0;
+  if (/[/.:=0-9-]/.test(character)) return 1;
+  return /[a-z]/i.test(character) ? 1.5 : 2;
+}
+
+/** The place in a literal whose three characters are the rarest. */
+function rarestAt(literal: string): number {
+  let best = 0;
+  let bestScore = -1;
+  for (let at = 0; at + 3 <= literal.length && at <= 24; at += 1) {
+    const score = [0, 1, 2].reduce((sum, step) => sum + rarity(literal[at + step] ?? ''), 0);
+    if (score > bestScore) {
+      best = at;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+function triggersOf(forms: readonly string[], withAssignments: boolean): (Omit<Trigger, 'back'> & { mark: string })[] {
+  const exact = forms.map(form => ({
+    ...{ name: 'known-value', rank: 0, literal: form, mark: form },
+    find: (_text: string, at: number) => ({ start: at, end: at + form.length }),
+  }));
+  const pem = {
+    ...{ name: 'private-key', rank: 1, literal: '-----BEGIN ', mark: '-----BEGIN ' },
+    find: (text: string, at: number, coveredTo: number) => (at < coveredTo ? undefined : findPem(text, at)),
+  };
+  const shaped = redactRules.flatMap((rule, index) =>
+    rule.literals.map(literal => ({
+      ...{ name: rule.name, rank: 2 + index, literal: rule.anyCase === true ? '' : literal, mark: literal },
+      find: (text: string, at: number, coveredTo: number) => findByRule(rule, text, at, coveredTo),
+    })),
+  );
+  const assigned = assignmentWords.map(word => ({
+    ...{ name: 'assignment', rank: 1_000, literal: '', mark: word, find: findWholeAssignment },
+  }));
+  return [...exact, pem, ...shaped, ...(withAssignments ? assigned : [])];
+}
+
+/** Builds the table once; the scan itself reads each character once and tries rules only at marks. */
+export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
+  const flags = new Uint8Array(0x8000);
+  const buckets = new Map<number, Trigger[]>();
+  for (const { mark, ...trigger } of triggersOf(forms, withAssignments)) {
+    const at = rarestAt(mark);
+    const hash = hashAt(mark, at);
+    flags[hash] = 1;
+    buckets.set(hash, [...(buckets.get(hash) ?? []), { ...trigger, back: at + 2 }]);
+  }
+
+  return (text, enough = Number.POSITIVE_INFINITY) => {
+    const spans: Span[] = [];
+    let coveredTo = 0;
+    let hash = 0;
+    for (let i = 0; i < text.length; i += 1) {
+      hash = ((hash << 5) ^ (text.charCodeAt(i) | 32)) & 0x7fff;
+      if (flags[hash] === 0) continue;
+      for (const trigger of buckets.get(hash) ?? []) {
+        const at = i - trigger.back;
+        if (at < 0 || !text.startsWith(trigger.literal, at)) continue;
+        const found = trigger.find(text, at, coveredTo);
+        if (found === undefined || found.end <= found.start) continue;
+        spans.push({ start: found.start, end: found.end, name: trigger.name, rank: trigger.rank });
+        if (found.end > coveredTo) coveredTo = found.end;
+        if (spans.length >= enough) return spans;
+      }
+    }
+    return spans;
+  };
+}

@@ -1,0 +1,195 @@
+// The record of a checkpoint, the seed's schema: what was done, known, spent and how to go back, beside the git tree.
+import { canonical } from '../text/canonical.ts';
+import { continuationPrompt, phaseOf } from '../core/continuation.ts';
+import { isoTime } from '../text/format.ts';
+import type { Report } from '../messages/claims.ts';
+import type { State } from '../core/state.ts';
+import type { Change, Saved, Skipped } from '../git/workspace.ts';
+import { type CheckFact, type CheckpointFacts, derivedItems, type Items, shown } from './checkpoint-items.ts';
+
+/** `reported`: written by the agent. `derived`: by us, from the tasks, the diff and the checks. */
+type Source = 'reported' | 'derived';
+
+export interface CheckpointRecord {
+  readonly version: 1;
+  readonly metadata: {
+    readonly checkpoint_id: string;
+    readonly number: number;
+    readonly label: string;
+    readonly loop_id: string;
+    readonly loop_name: string;
+    readonly project_id: string;
+    readonly task_id: string;
+    /** The task of the loop that the iteration worked on. */
+    readonly task: string;
+    readonly agent_id: string;
+    readonly iteration: number;
+    readonly phase: string;
+    readonly created_at: string;
+  };
+  readonly execution_state: {
+    readonly phase: string;
+    readonly completed_items: readonly string[];
+    readonly pending_items: readonly string[];
+    readonly blocked_items: Report['blocked'];
+    readonly sources: {
+      readonly phase: Source;
+      readonly completed_items: Source;
+      readonly pending_items: Source;
+      readonly blocked_items: Source;
+    };
+    readonly files_changed: readonly Change[];
+    readonly files_changed_count: number;
+  };
+  readonly context_summary: {
+    readonly written_by: 'agent';
+    readonly key_decisions: readonly string[];
+    readonly assumptions: readonly string[];
+    readonly constraints: readonly string[];
+    readonly obstacles: readonly string[];
+  };
+  readonly metrics: {
+    /** Without what came from or went into the provider's cache. */
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly cache_read_tokens: number;
+    readonly cache_write_tokens: number;
+    readonly cost_usd: number;
+    readonly cost_estimated: boolean;
+    readonly tool_calls: number;
+    readonly tests: readonly CheckFact[];
+    readonly iterations: number;
+  };
+  readonly recovery: {
+    readonly rollback_instructions: readonly string[];
+    readonly continuation_prompt: string;
+  };
+  /** Null where the workspace keeps no trees: then nothing can be restored. */
+  readonly git: {
+    readonly ref: string;
+    readonly commit: string;
+    readonly tree: string;
+    readonly skipped: readonly Skipped[];
+  } | null;
+  readonly anchor: { readonly sequence: number; readonly hash: string };
+}
+
+const filesMax = 100;
+const pathCharsMax = 1_000;
+
+/** A list that the agent left empty says nothing; what it filled in stands as it wrote it. */
+function executionState(state: State, facts: CheckpointFacts, task: string): CheckpointRecord['execution_state'] {
+  const { report } = state;
+  const derived = derivedItems(state, facts, task);
+  const source = (key: keyof Items): Source => ((report?.[key].length ?? 0) > 0 ? 'reported' : 'derived');
+  const pick = <Key extends keyof Items>(key: Key): Items[Key] =>
+    source(key) === 'reported' && report !== undefined ? report[key] : derived[key];
+  return {
+    phase: phaseOf(state),
+    completed_items: pick('completed'),
+    pending_items: pick('pending'),
+    blocked_items: pick('blocked'),
+    sources: {
+      phase: report?.phase === undefined ? 'derived' : 'reported',
+      completed_items: source('completed'),
+      pending_items: source('pending'),
+      blocked_items: source('blocked'),
+    },
+    files_changed: facts.changes.slice(0, filesMax).map(({ path, how }) => ({ path: shown(path, pathCharsMax), how })),
+    files_changed_count: facts.changes.length,
+  };
+}
+
+function rollbackInstructions({ number, saved }: CheckpointFacts, { name }: State): readonly string[] {
+  if (saved === undefined) return ['Nothing can be restored: this folder is not a git repository.'];
+  return [
+    `To see what would change: ralph checkpoint restore ${number} ${name} --dry-run`,
+    `To go back to this checkpoint: ralph checkpoint restore ${number} ${name}`,
+    `To take the last restore back: ralph undo ${name}`,
+  ];
+}
+
+/** The report is the newest one: beside another task it would tell of work that is not here. */
+function momentOf(state: State, checkpoint: string, about: NonNullable<State['lastIteration']>): State {
+  const last = state.lastIteration;
+  const here: State = { ...state, lastCheckpoint: checkpoint };
+  if (last === undefined || about.task === '' || about.task === last.task) return here;
+  const { report: _theirs, handoff: _why, ...rest } = here;
+  return { ...rest, lastIteration: { ...about, performer: about.performer || 'an agent' } };
+}
+
+export function checkpointRecord(state: State, facts: CheckpointFacts): CheckpointRecord {
+  const last = state.lastIteration?.iteration === facts.iteration ? state.lastIteration : undefined;
+  const task = facts.task ?? last?.task ?? '';
+  const performer = facts.performer ?? last?.performer ?? '';
+  const here = momentOf(state, facts.checkpoint, { iteration: facts.iteration, task, performer });
+  const execution = executionState(here, facts, task);
+  const { usage, report } = here;
+  return {
+    version: 1,
+    metadata: {
+      checkpoint_id: facts.checkpoint,
+      number: facts.number,
+      label: shown(facts.label),
+      loop_id: state.loop,
+      loop_name: state.name,
+      project_id: state.projectId,
+      task_id: state.taskId,
+      task,
+      agent_id: performer === '' ? '' : `${performer}-${state.loop.slice(0, 8)}-iter-${facts.iteration}`,
+      iteration: facts.iteration,
+      phase: execution.phase,
+      created_at: isoTime(facts.at),
+    },
+    execution_state: execution,
+    context_summary: {
+      written_by: 'agent',
+      key_decisions: report?.decisions ?? [],
+      assumptions: report?.assumptions ?? [],
+      constraints: report?.constraints ?? [],
+      obstacles: report?.obstacles?.map(({ message }) => message) ?? [],
+    },
+    metrics: {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cache_read_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+      cost_usd: usage.costUsdMicros / 1_000_000,
+      cost_estimated: usage.estimated,
+      tool_calls: facts.toolCalls,
+      tests: facts.lastChecks.map(({ check, passed, iteration }) => ({ check, passed, iteration })),
+      iterations: state.iterations,
+    },
+    recovery: {
+      rollback_instructions: rollbackInstructions(facts, state),
+      continuation_prompt: continuationPrompt(here),
+    },
+    git: facts.saved === undefined ? null : gitOf(facts.saved),
+    anchor: { sequence: facts.anchor.sequence, hash: facts.anchor.hash },
+  };
+}
+
+function gitOf({ ref, commit, tree, skipped }: Omit<Saved, 'ok'>): CheckpointRecord['git'] {
+  return { ref, commit, tree, skipped: skipped.map(({ path, why }) => ({ path: shown(path, pathCharsMax), why })) };
+}
+
+/** The file's text, byte for byte: its hash is what the ledger keeps. */
+export function recordText(record: CheckpointRecord): string {
+  return `${canonical(record)}\n`;
+}
+
+export type VerifiedRecord =
+  | { readonly ok: true; readonly record: CheckpointRecord }
+  | { readonly ok: false; readonly problem: string };
+
+/** Only a text with exactly the recorded hash is taken for a record. */
+export function verifyRecord(text: string, sha256: string, hashOf: (text: string) => string): VerifiedRecord {
+  if (hashOf(text) !== sha256) return { ok: false, problem: 'its SHA-256 is not the one in the ledger' };
+  try {
+    const record = JSON.parse(text) as CheckpointRecord;
+    if (record?.version === 1) return { ok: true, record };
+  } catch {
+    return { ok: false, problem: 'it is not JSON' };
+  }
+  return { ok: false, problem: 'it has a version that this Ralph does not know' };
+}

@@ -1,0 +1,55 @@
+// Where one task takes many iterations (goal, prompt), people think of the goal and its items, not of a list with one task.
+import { plural } from '../text/format.ts';
+import { phaseNow } from '../core/phase.ts';
+import type { Report } from '../messages/claims.ts';
+import type { State } from '../core/state.ts';
+import { openTasks } from '../core/task.ts';
+
+/** `2 of 3 items completed`, as the agent reports them: a claim, once a check has refused it. Nothing while it has named none. */
+function itemWords({ report, settings, tasks }: State): string | undefined {
+  if (!settings.stepwise || report === undefined) return undefined;
+  const { completed, pending, blocked } = report;
+  const total = completed.length + pending.length + blocked.length;
+  const isRefused = openTasks(tasks).some(task => task.claimFailed);
+  return total === 0
+    ? undefined
+    : `${completed.length} of ${plural(total, 'item')} ${isRefused ? 'claimed' : 'completed'}`;
+}
+
+/** What an iteration begins with. */
+export function beginWords(state: State): string {
+  const phase = state.settings.mode === 'goal' ? [phaseNow(state)] : [];
+  const words = [...phase, itemWords(state)].filter(word => word !== undefined).join(', ');
+  return words === '' ? '' : `: ${words}`;
+}
+
+/** What an iteration says about them at its end. */
+export function reportWords({ phase, completed, pending, blocked }: Report): string {
+  const counts = [
+    `${completed.length} completed`,
+    `${pending.length} pending`,
+    ...(blocked.length === 0 ? [] : [`${blocked.length} blocked`]),
+  ];
+  return `${phase === undefined ? '' : `${phase}: `}${counts.join(', ')}`;
+}
+
+/** What stands in the place of a count of tasks. */
+export function standingWords(state: State): string {
+  const { mode } = state.settings;
+  return itemWords(state) ?? (mode === 'goal' ? 'No items yet' : 'Not complete');
+}
+
+/** The live line's `2/3 items` and what is going on with them. */
+export function stepParts(state: State): readonly string[] {
+  const { report, settings, claims, live } = state;
+  const total = report === undefined ? 0 : report.completed.length + report.pending.length + report.blocked.length;
+  const checking = live.length === 0 && claims.length > 0;
+  const doing = checking ? ['checking'] : settings.mode === 'goal' ? [phaseNow(state)] : [];
+  return [...(total === 0 ? [] : [`${report?.completed.length}/${total} items`]), ...doing];
+}
+
+/** Undefined where there are many tasks, each with a name of its own. */
+export function doneWords({ settings: { stepwise, mode } }: State): string | undefined {
+  if (!stepwise) return undefined;
+  return mode === 'goal' ? 'the goal is reached' : 'the task is complete';
+}
