@@ -1,8 +1,8 @@
 // The public API: one function that runs a loop, the life of a loop as pure steps, and the core beneath both.
 
+export type { Activity, Assignment, Note, Notes, Performer, PerformerAbilities } from './agents/performer.ts';
 export { createCheckpoint, formatsOf, latestCheckpoint, runLoop } from './app/library/library.ts';
-export type { LoopPlace } from './app/library/library-checkpoints.ts';
-export type { LoopConfig } from './app/library/library-config.ts';
+export type { LoopConfig } from './app/library/lifecycle.ts';
 export {
   checkHandoff,
   completeLoop,
@@ -15,7 +15,7 @@ export {
   type Step,
 } from './app/library/lifecycle.ts';
 export type { AnswerQuestion, LoopLimits, LoopOptions, LoopSettings } from './app/library/options.ts';
-export type { LoopPaths, LoopResult } from './app/library/result.ts';
+export type { LoopPaths, LoopPlace, LoopResult } from './app/library/result.ts';
 export {
   BudgetAction,
   CircuitBreakerState,
@@ -27,23 +27,13 @@ export {
   TerminationReason,
   TriggerReason,
 } from './app/library/words.ts';
-export {
-  type Breaker,
-  breakerPosition,
-  closedBreaker,
-  isExhausted,
-  opened as openedBreaker,
-  tripsAt,
-  withFailure,
-} from './core/breaker.ts';
-export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/spend.ts';
-export { continuationPrompt } from './core/continuation.ts';
+export type { Check, CheckResult } from './checks/check.ts';
 export { decide } from './core/decide/decide.ts';
-export { Bug, UsageError } from './text/errors.ts';
 export type { Answer, Escalation, Event, EventType, Usage } from './core/event.ts';
 export { evolve } from './core/evolve/evolve.ts';
 export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';
 export {
+  continuationPrompt,
   type HandoffFacts,
   handoffWords,
   nudgeWords,
@@ -52,21 +42,29 @@ export {
 } from './core/handoff.ts';
 export { assessHealth, type Health, type LadderStep, ladderStep } from './core/health.ts';
 export type { CheckOutcome, Command, Input, Performed } from './core/input.ts';
-export { defaultSettings, type Limits, limitPresets, type ModeName, type Settings } from './core/settings.ts';
 export { type Effect, next, type Plan, waitingFor } from './core/next.ts';
-export { type Report, readSignals, type Signals } from './messages/claims.ts';
+export {
+  type Breaker,
+  breakerPosition,
+  closedBreaker,
+  isExhausted,
+  opened as openedBreaker,
+  tripsAt,
+  withFailure,
+} from './core/scheduling.ts';
+export { defaultSettings, type Limits, limitPresets, type ModeName, type Settings } from './core/settings.ts';
+export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/spend.ts';
 export { initialState, type LiveIteration, type State } from './core/state.ts';
 export { allTasks, findTask, progress, type Task, type TaskSpec } from './core/task.ts';
 export { evaluateTermination, type Termination } from './core/termination.ts';
-export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
-export type { Check, CheckResult } from './checks/check.ts';
-export type { Activity, Assignment, Note, Notes, Performer, PerformerAbilities } from './agents/performer.ts';
 export type { Format, ParsedDocument, Problem, TaskMark } from './documents/document.ts';
 export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
 export { memoryLedger } from './ledger/memory.ts';
+export { type Report, readSignals, type Signals } from './messages/claims.ts';
+export { triggerOf, triggerOfEnd } from './modes/prompt/mode.ts';
+export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
-export { type Efficiency, efficiencyOf, measureEfficiency } from './views/efficiency.ts';
-export { type Metrics, MetricsView } from './views/metrics.ts';
+export { type Efficiency, efficiencyOf, type Metrics, MetricsView, measureEfficiency } from './views/metrics.ts';
 export { type LoopReport, ReportView } from './views/report.ts';
 export {
   type IterationStatus,

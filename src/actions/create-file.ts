@@ -1,8 +1,11 @@
 // Makes the file that a step of a plan asks for: inside the vault or the repository, and never over another file.
-import type { Assignment, Performer } from '../agents/performer.ts';
-import { failed, fileAction, type Prepared, type Written } from './file-action.ts';
+
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { Activity, Assignment, Performer } from '../agents/performer.ts';
+import type { Failure, FailureKind } from '../core/failure.ts';
+import { heldPart, isGit, pathProblem, segmentsOf, wayInVault } from '../text/step-path.ts';
 import { type Made, makeFile } from './new-file.ts';
-import { type Place, placeOf, type Roots, wayBelow } from './place.ts';
 
 export type CreateFileOptions = Roots;
 
@@ -36,4 +39,120 @@ function told({ path, root }: Exclude<Place, { problem: string }>, made: Made): 
 /** The rest of a path that was refused may be anything. */
 function shown(path: string): string {
   return JSON.stringify(path.slice(0, 200)).replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u00b7');
+}
+
+// What the actions that write one file have in common: stopped or not, recorded first, and failure as a value.
+
+export interface Written {
+  readonly message: string;
+  readonly failure?: Failure;
+}
+
+/** Checked before the record is made, written after it. */
+export type Prepared = { readonly failure: Failure } | { readonly write: () => Promise<Written> };
+
+export function fileAction(name: string, prepare: (assignment: Assignment) => Promise<Prepared>): Performer {
+  return {
+    name,
+    can: { steer: false, resume: false, interactive: false, usage: false },
+    async *perform(assignment, stop): AsyncGenerator<Activity, void, void> {
+      const { message, failure } = await act(prepare, assignment, stop).catch(ofError);
+      if (message !== '') yield { type: 'text', text: `${message}\n`, channel: 'output' };
+      yield { type: 'ended', message, failure };
+    },
+  };
+}
+
+export const failed = (kind: FailureKind, detail: string): { message: ''; failure: Failure } => ({
+  message: '',
+  failure: { kind, detail },
+});
+
+async function act(
+  prepare: (assignment: Assignment) => Promise<Prepared>,
+  assignment: Assignment,
+  stop: AbortSignal,
+): Promise<Written> {
+  if (stop.aborted) return failed('stopped', 'stopped before it began');
+  const prepared = await prepare(assignment);
+  if ('failure' in prepared) return { message: '', failure: prepared.failure };
+  // Without a record nothing may happen: it could not be known after a crash.
+  const mayGoOn = await unlessStopped(assignment.intend?.(true), stop);
+  if (mayGoOn !== true || stop.aborted) return failed('stopped', 'it was called off before anything was written');
+  return await prepared.write();
+}
+
+function unlessStopped<Value>(work: Promise<Value> | undefined, stop: AbortSignal): Promise<Value | undefined> {
+  if (work === undefined) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => resolve(undefined);
+    stop.addEventListener('abort', giveUp, { once: true });
+    if (stop.aborted) giveUp();
+    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', giveUp));
+  });
+}
+
+function ofError(error: unknown): Written {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return failed('permission', `the file may not be written (${code})`);
+  return failed('refused', `the file could not be written (${code ?? message})`);
+}
+
+// Finds where a plan may write: inside its folders only, whatever links, dots and letters a path is made of.
+
+type Place =
+  /** `parent` is real as far as it exists: no link is left in it. */
+  { readonly path: string; readonly parent: string; readonly root: string } | { readonly problem: string };
+
+interface Roots {
+  /** Plans name it `vault/…`, or one of its folders, wherever it lies. */
+  readonly vault?: string;
+  readonly repository?: string;
+}
+
+export async function placeOf(given: string, roots: Roots): Promise<Place> {
+  const problem = pathProblem(given);
+  if (problem !== undefined) return { problem };
+  const base = roots.repository ?? roots.vault;
+  if (base === undefined) return { problem: 'has no folder that it may lie in' };
+  const below = roots.vault === undefined ? undefined : wayInVault(given);
+  const path = below === undefined ? resolve(base, given) : join(roots.vault ?? base, below);
+  const parent = await realParent(dirname(path));
+  if (parent === undefined) return { problem: 'leads through a link that leads nowhere' };
+  for (const root of [roots.vault, roots.repository]) {
+    const real = root === undefined ? undefined : await realParent(root);
+    if (real === undefined) continue;
+    const way = wayBelow(real, parent);
+    if (way === undefined) continue;
+    if (segmentsOf(way).some(isGit)) return { problem: 'leads into the .git folder' };
+    const held = heldPart(
+      [...segmentsOf(way), basename(path)].filter(each => each !== ''),
+      root === roots.vault,
+    );
+    if (held !== undefined) return { problem: held };
+    return { path: join(parent, path.slice(dirname(path).length)), parent, root: real };
+  }
+  return { problem: 'leads out of the folders that the plan may write in' };
+}
+
+/** The deepest folder that is there is made real, the rest is put behind it; undefined for a link without a target. */
+async function realParent(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch {
+    const isThere = await lstat(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere || dirname(path) === path) return undefined;
+    const above = await realParent(dirname(path));
+    return above === undefined ? undefined : join(above, path.slice(dirname(path).length));
+  }
+}
+
+/** '' for the folder itself, undefined when it is not below. */
+function wayBelow(root: string, path: string): string | undefined {
+  const way = relative(root, path);
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : way;
 }

@@ -1,11 +1,10 @@
 // Leaves a note for a person where a step of a plan asks for one; the plan itself goes on.
 
 import { mkdir } from 'node:fs/promises';
-import { stripControls, takeCharacters } from '../text/text.ts';
 import type { Assignment, Performer } from '../agents/performer.ts';
-import { failed, fileAction, type Prepared, type Written } from './file-action.ts';
+import { stripControls, takeCharacters } from '../text/text.ts';
+import { failed, fileAction, type Prepared, placeOf, type Written } from './create-file.ts';
 import { makeFile } from './new-file.ts';
-import { placeOf } from './place.ts';
 
 export interface NotifyHumanOptions {
   /** Its folder Needs_Action is where notes lie. Made when it is missing. */

@@ -1,9 +1,9 @@
 // Any program as an agent: the prompt comes on its stdin, what it prints is its message, its exit code is the outcome.
 import { classifyFailure } from '../core/failure.ts';
-import type { Activity, Assignment, Performer } from './performer.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
-import { tailOf } from '../processes/tail.ts';
-import { wholePrompt } from './whole-prompt.ts';
+import { tailOf } from '../processes/streams.ts';
+import { wholePrompt } from './agent.ts';
+import type { Activity, Assignment, Performer } from './performer.ts';
 
 export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement'> {
   /** A command line for `sh -c`. */

@@ -1,16 +1,14 @@
 // One run of an agent CLI as activities: what it says is understood as it comes, what we say reaches it at any time.
-import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader, Verdict } from './agent.ts';
-import type { Activity, Notes } from './performer.ts';
-import { failureOf, plausibleReset, type RunSeen } from './failures.ts';
-import { openFeed } from '../processes/feed.ts';
-import { type Oddities, readJsonLines } from './stream.ts';
-import { openQueue } from '../processes/queue.ts';
-import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
-import { openSpending } from './spending.ts';
-import { steer } from './steer.ts';
-import type { OutputEvent } from '../processes/streams.ts';
-import { tailOf } from '../processes/tail.ts';
+
+import { nudgeWords } from '../core/handoff.ts';
+import { type Feed, openFeed, type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { type OutputEvent, openQueue, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
+import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader, Steering, Verdict } from './agent.ts';
+import { failureOf, plausibleReset, type RunSeen } from './failures.ts';
+import type { Activity, Notes } from './performer.ts';
+import { type Oddities, readJsonLines } from './stream.ts';
+import { openSpending } from './usage.ts';
 
 export interface Conversation {
   readonly cli: AgentCli;
@@ -262,4 +260,102 @@ export function inWords({ notUnderstood, tooLong, unknownEvents }: Readonly<Oddi
   some(tooLong, 'line was too long', 'lines were too long');
   some(unknownEvents, 'event is of a kind that is new to us', 'events are of kinds that are new to us');
   return said.join(', ');
+}
+
+// What we say to a working agent besides its prompt: notes, a nudge, that no more will come, and, before signals, an interrupt.
+
+export interface SteerOrder {
+  readonly feed: Feed;
+  /** Absent: it hears nothing but its prompt. */
+  readonly steering: Steering | undefined;
+  readonly notes: Notes | undefined;
+  readonly stop: AbortSignal;
+  /** Ends the process by signals. */
+  readonly halt: () => void;
+  readonly told: (note: string) => void;
+  /** What its own interrupt gets before signals do. */
+  readonly interruptMs: number;
+  /** How long it may go on talking after it has ended in failure. */
+  readonly failedMs: number;
+}
+
+export interface Helm {
+  /** The process is there: what we say from now on reaches it. */
+  started(): void;
+  /** It has said its last word. May be called again: a later word counts. */
+  finished(inFailure: boolean): void;
+  /** That was not its last word: it works on, deaf, since its input has ended. Nothing happens to one that never finished. */
+  resumed(isBusy: boolean): void;
+  /** Its good last word was there before the stop came. */
+  hadSucceeded(): boolean;
+  /** True when it was nudged. */
+  nudge(): boolean;
+  release(): void;
+}
+
+export function steer(order: SteerOrder): Helm {
+  const { feed, steering, stop } = order;
+  let phase: 'starting' | 'working' | 'finished' | 'deaf' | 'over' = 'starting';
+  let isGood = false;
+  let hadSucceeded = false;
+  let timer: NodeJS.Timeout | undefined;
+  const haltAfter = (waitMs: number): void => {
+    timer ??= setTimeout(order.halt, waitMs);
+  };
+  const forgive = (): void => {
+    if (stop.aborted) return;
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  const onStop = (): void => {
+    hadSucceeded = phase === 'finished' && isGood;
+    if (steering === undefined || phase !== 'working') order.halt();
+    else {
+      feed.write(steering.interrupt());
+      haltAfter(order.interruptMs);
+    }
+  };
+  stop.addEventListener('abort', onStop, { once: true });
+  if (steering === undefined) feed.end();
+
+  return {
+    started() {
+      phase = 'working';
+      order.notes?.listen(note => {
+        if (steering === undefined || phase !== 'working' || stop.aborted) return;
+        feed.write(steering.say(note.text));
+        order.told(note.id);
+      });
+    },
+    finished(inFailure) {
+      if (phase === 'over') return;
+      if (phase !== 'finished') {
+        phase = 'finished';
+        feed.busy(false);
+        feed.end();
+        feed.finished();
+      }
+      isGood = !inFailure;
+      if (inFailure) haltAfter(order.failedMs);
+      else forgive();
+    },
+    resumed(isBusy) {
+      if (phase !== 'finished') return;
+      phase = 'deaf';
+      feed.resumed();
+      feed.busy(isBusy);
+      forgive();
+    },
+    hadSucceeded: () => hadSucceeded,
+    nudge() {
+      if (steering === undefined || phase !== 'working' || stop.aborted) return false;
+      feed.write(steering.say(nudgeWords));
+      return true;
+    },
+    release() {
+      phase = 'over';
+      clearTimeout(timer);
+      stop.removeEventListener('abort', onStop);
+    },
+  };
 }

@@ -7,13 +7,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentCli, Launch, LaunchOrder, PriceBook } from './agent.ts';
-import type { Activity, Assignment, Performer } from './performer.ts';
-import { converse } from './conversation.ts';
-import { performAtTerminal, type RoundOrder } from './interactive.ts';
 import type { ProcessOrder } from '../processes/spawn.ts';
 import type { Timers } from '../processes/timers.ts';
-import { wholePrompt } from './whole-prompt.ts';
+import { type AgentCli, type Launch, type LaunchOrder, type PriceBook, wholePrompt } from './agent.ts';
+import { converse } from './conversation.ts';
+import { performAtTerminal, type RoundOrder } from './interactive.ts';
+import type { Activity, Assignment, Performer } from './performer.ts';
 
 export interface CliAgentOptions {
   /** The performer's name, such as `claude/opus`. */

@@ -1,8 +1,10 @@
 // Says why an agent's run was no success: what its stream says comes first, then what we did to it, then how it ended.
-import { resetMsMax } from '../core/choose.ts';
-import { classifyFailure, type Failure } from '../core/failure.ts';
-import type { StreamProblem, Verdict } from './agent.ts';
+
+import { classifyFailure, type Failure, type FailureKind } from '../core/failure.ts';
+import { resetMsMax } from '../core/scheduling.ts';
 import type { ProcessExit } from '../processes/spawn.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../text/fields.ts';
+import type { StreamProblem, Verdict } from './agent.ts';
 
 export interface RunSeen {
   readonly exit: ProcessExit;
@@ -106,4 +108,61 @@ function oneLine(text: string): string {
 function inWords(durationMs: number): string {
   if (durationMs >= 60_000) return `${Math.round(durationMs / 6_000) / 10} min`;
   return `${Math.round(durationMs / 100) / 10} s`;
+}
+
+// Makes a problem of an HTTP status and the words around it: what only these two together can name is named here.
+
+interface Naming {
+  readonly kind: FailureKind;
+  readonly status: number;
+  /** A code that OpenAI's interface and its many imitations use. */
+  readonly code?: string;
+}
+
+/** What the status alone would name wrongly or not at all. Ordered. */
+const namings: readonly Naming[] = [
+  { status: 429, code: 'insufficient_quota', kind: 'billing' },
+  { status: 404, kind: 'model' },
+  { status: 400, code: 'context_length_exceeded', kind: 'context-too-long' },
+];
+
+export function statusProblem(status: unknown, text: string): StreamProblem {
+  const words = wordsOf(text);
+  if (!isStatus(status)) return { text: words };
+  const named = namings.find(row => row.status === status && (row.code === undefined || text.includes(row.code)));
+  return { kind: named?.kind, status, text: words };
+}
+
+/** A body that came with the status says its own message. */
+function wordsOf(text: string): string {
+  const body = /^(\d{3}):? (\{.*\})$/s.exec(text);
+  try {
+    const { message, error } = fieldsOf(JSON.parse(body?.[2] ?? ''));
+    const words = textOf(message) || textOf(fieldsOf(error)['message']);
+    return words === '' ? text : `${body?.[1]}: ${words}`;
+  } catch {
+    return text;
+  }
+}
+
+/** The status that the libraries of the providers put before a message: `429 Too many`, `401: {…}`. */
+export function statusAtStart(text: string): number | undefined {
+  const status = Number(/^(\d{3})\b/.exec(text)?.[1]);
+  return isStatus(status) ? status : undefined;
+}
+
+function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599;
+}
+
+// Reads from a provider's headers when it will serve again; each provider has its own way to say so.
+
+/** Names of headers are in small letters. `sentAtMs` is when they came: waits count from there. */
+export function resetOf(headers: Fields, sentAtMs: unknown): number | undefined {
+  const windowEndS = Number(textOf(headers['anthropic-ratelimit-unified-reset']));
+  if (windowEndS > 0) return windowEndS * 1000;
+  const waitMs = Number(textOf(headers['retry-after-ms'])) || Number(textOf(headers['retry-after'])) * 1000;
+  if (waitMs > 0) return countOf(sentAtMs) > 0 ? countOf(sentAtMs) + waitMs : undefined;
+  const atMs = Date.parse(textOf(headers['retry-after']));
+  return atMs > 0 ? atMs : undefined;
 }

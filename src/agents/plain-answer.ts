@@ -1,8 +1,8 @@
 // Q's chat program and its kin: how they are started, and where the answer is in what they print for people.
 import type { FailureKind } from '../core/failure.ts';
+import { tailOf } from '../processes/streams.ts';
 import { stripControls } from '../text/text.ts';
 import type { Heard, Launch, LaunchOrder, Reader, StreamProblem } from './agent.ts';
-import { tailOf } from '../processes/tail.ts';
 
 interface Complaint {
   /** How a line of its own begins, in small letters. */

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import type { Usage } from '../core/event.ts';
 import { type Failure, type FailureKind, failureRules } from '../core/failure.ts';
 import { noUsage } from '../core/state.ts';
-import type { Clock } from '../engine/ports-clock-part.ts';
+import type { Clock } from '../engine/clock.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 interface ScriptedEscalation {

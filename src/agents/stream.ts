@@ -1,7 +1,8 @@
 // Reads events out of the text of a stream, one JSON object per line, and bears with everything that is not (B52-B56).
-import type { Heard, Reader } from './agent.ts';
+
+import { cutMarker } from '../processes/streams.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import { cutMarker } from '../processes/text.ts';
+import type { Heard, Reader } from './agent.ts';
 
 /** A reader gives exactly this back for an event of a kind that it does not know, so that it can be counted. */
 export const unknownEvent: readonly Heard[] = [];

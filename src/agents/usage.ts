@@ -1,7 +1,9 @@
 // Turns what agents say about tokens, money and context into totals that never shrink, whatever they say (F57).
 import type { Usage } from '../core/event.ts';
-import type { Heard, PriceBook, Tokens } from './agent.ts';
 import { countOf } from '../text/fields.ts';
+import type { Heard, PriceBook, Tokens } from './agent.ts';
+import type { Conversation } from './conversation.ts';
+import type { Activity } from './performer.ts';
 
 type HeardUsage = Extract<Heard, { type: 'usage' }>;
 type HeardContext = Extract<Heard, { type: 'context' }>;
@@ -137,4 +139,117 @@ function withoutLoss(before: Usage | undefined, now: Usage): Usage {
 
 function isSame(a: Usage, b: Usage): boolean {
   return (Object.keys(a) as (keyof Usage)[]).every(name => a[name] === b[name]);
+}
+
+// Tells what a run of an agent CLI used: as the agent says it, and by a guess where it ended before it could.
+
+export interface Spending {
+  hear(heard: Extract<Heard, { type: 'text' | 'tool' | 'usage' | 'context' }>): void;
+  /** `message` is its final one, empty for none. */
+  end(message: string): void;
+}
+
+export function openSpending(
+  { cli, prices, launchOrder }: Pick<Conversation, 'cli' | 'prices' | 'launchOrder'>,
+  push: (activity: Activity) => void,
+): Spending {
+  const meter = meterOf(prices, launchOrder.model, cli.statesCost);
+  let toolCalls = 0;
+  let spokenChars = 0;
+  let usedFraction = -1;
+
+  function tell(usage: ReturnType<typeof meter.usage>): void {
+    if (usage !== undefined) push({ type: 'usage', usage });
+  }
+
+  return {
+    hear(heard) {
+      if (heard.type === 'text') spokenChars += heard.text.length;
+      else if (heard.type === 'usage') tell(meter.usage(heard));
+      else if (heard.type === 'context') {
+        const used = meter.usedFraction(heard);
+        if (used !== usedFraction) push({ type: 'context', usedFraction: used });
+        usedFraction = used;
+      } else if (heard.phase === 'began') {
+        toolCalls += 1;
+        spokenChars += heard.detail.length;
+      }
+    },
+    end(message) {
+      // Neither work nor an answer: what was said is how it was refused, and that costs nothing.
+      const isWork = toolCalls > 0 || message !== '';
+      const turn = { promptChars: launchOrder.prompt.length, spokenChars, toolCalls };
+      const tokens = cli.can.usage && isWork && meter.isEmpty() ? guessOf(turn) : undefined;
+      if (tokens !== undefined) tell(meter.usage({ type: 'usage', tokens }));
+      tell(meter.end());
+    },
+  };
+}
+
+// Guesses the tokens of a turn that its agent said nothing about: less than the truth perhaps, but not nothing.
+
+export interface Turn {
+  readonly promptChars: number;
+  /** Its words and what it gave to tools. */
+  readonly spokenChars: number;
+  /** Calls of tools: the answer of each goes back to the model with all that was before. */
+  readonly toolCalls?: number;
+  /** The context that the agent stated, 0 for none. */
+  readonly usedTokens?: number;
+}
+
+const charsPerToken = 3; // English has four, code fewer: rather too many tokens than too few
+const contextTokensMax = 200_000;
+const callsMax = 200; // beyond that it has begun its context anew at least once
+
+const tokensIn = (chars: number): number => Math.ceil(chars / charsPerToken);
+
+/** Undefined for a turn in which nothing was done. What is sent again comes from the provider's cache. */
+export function guessOf({ promptChars, spokenChars, toolCalls = 0, usedTokens = 0 }: Turn): Tokens | undefined {
+  if (spokenChars === 0 && usedTokens === 0 && toolCalls === 0) return undefined;
+  const input = Math.max(usedTokens, tokensIn(promptChars));
+  const output = tokensIn(spokenChars);
+  const sentAgain = Math.min(contextTokensMax, input + Math.ceil(output / 2)); // on average half of it was said by then
+  return { input, output, cacheRead: Math.min(callsMax, toolCalls) * sentAgain, cacheWrite: 0 };
+}
+
+// Adds up what an agent counts message by message: the totals of an iteration, by model, are what a reader tells.
+
+export interface Tally {
+  /** The new totals of that model. A cost that is no number adds nothing. */
+  add(tokens: Tokens, model?: string, costUsd?: unknown): Heard;
+}
+
+interface Total {
+  readonly tokens: Tokens;
+  readonly costUsd: number;
+}
+
+const none: Total = { tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0 };
+
+export function openTally(): Tally {
+  const totals = new Map<string, Total>();
+  return {
+    add(tokens, model = '', costUsd) {
+      const before = totals.get(model) ?? none;
+      const cost = typeof costUsd === 'number' && costUsd > 0 ? costUsd : 0;
+      const total = { tokens: addTokens(before.tokens, tokens), costUsd: before.costUsd + cost };
+      totals.set(model, total);
+      return {
+        type: 'usage',
+        tokens: total.tokens,
+        model: model || undefined,
+        costUsd: total.costUsd > 0 ? total.costUsd : undefined,
+      };
+    },
+  };
+}
+
+function addTokens(before: Tokens, now: Tokens): Tokens {
+  return {
+    input: before.input + countOf(now.input),
+    output: before.output + countOf(now.output),
+    cacheRead: before.cacheRead + countOf(now.cacheRead),
+    cacheWrite: before.cacheWrite + countOf(now.cacheWrite),
+  };
 }

@@ -1,9 +1,9 @@
 // Compares a ledger with the heads that were anchored in git while it grew (ADR 15).
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { loopFolder, stateOf } from './app.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
-import { prunedIn } from './history.ts';
+import { loopFolder, stateOf } from './app.ts';
+import { prunedIn } from './rewind.ts';
 import { gitEnvironment } from './session/place.ts';
 
 export interface Anchored {
@@ -24,7 +24,7 @@ export async function comparedWithAnchors(
   const { state } = await stateOf(ledger, loop);
   if (state.checkpointsMade === 0) return { anchors: 0, anchors_expected: 0 };
   const anchors_expected = state.checkpointsMade - prunedIn(loopFolder(home, loop)).size;
-  const { anchorsIn } = await import('../git/checkpoints/anchors.ts');
+  const { anchorsIn } = await import('../git/checkpoints/refs.ts');
   const directory = existsSync(state.directory) ? state.directory : dirname(state.document);
   const anchors = await anchorsIn({ directory, environment: gitEnvironment(env) }, loop);
   for (const { sequence, hash } of anchors) {

@@ -1,28 +1,27 @@
 // The composition root: only it and its parts in src/app know every adapter. What is heavy is loaded when it is needed.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isInterview } from './modes.ts';
+import type { Performer } from '../agents/performer.ts';
+import type { Check } from '../checks/check.ts';
 import { homeDirectory } from '../config/home.ts';
-import type { ResolvedRun, RunConfig } from '../config/run-config.ts';
-import { UsageError } from '../text/errors.ts';
+import type { ResolvedRun, RunConfig } from '../config/resolve.ts';
 import type { Command, Input } from '../core/input.ts';
 import type { ModeName } from '../core/settings.ts';
-import { makeRedactor, redactDeep } from '../secrets/redactor.ts';
-import { secretValues } from '../secrets/redact-environment.ts';
 import type { State } from '../core/state.ts';
+import type { TaskSource } from '../documents/document.ts';
 import type { Engine, RunResult } from '../engine/engine.ts';
 import type { Shown } from '../engine/publish.ts';
 import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
 import type { RunOptions } from '../engine/run.ts';
-import type { Mode, ViewPlace } from '../modes/mode.ts';
-import type { Check } from '../checks/check.ts';
-import type { Performer } from '../agents/performer.ts';
-import type { TaskSource } from '../documents/document.ts';
 import type { Ledger, LoopRow, Recorded, StoreFailure } from '../ledger/ledger.ts';
+import type { Mode, ViewPlace } from '../modes/mode.ts';
+import { vaultRootOf } from '../modes/plan/views/paths.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
+import { makeRedactor, redactDeep, secretValues } from '../secrets/redactor.ts';
+import { UsageError } from '../text/errors.ts';
 import { version } from '../version.ts';
-import { vaultRootOf } from '../modes/plan/views/paths.ts';
+import { isInterview } from './modes.ts';
 
 export type { Engine, RunConfig, RunResult };
 
@@ -107,10 +106,10 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
   const { home, env, ledger, loop, source, warn, mode, place } = needs;
   const { v7 } = await import('uuid');
   const { publisher } = await import('../engine/publish.ts');
-  const { writeRecord } = await import('../engine/records.ts');
+  const { writeRecord } = await import('../engine/checkpoints.ts');
   const { fileSpool } = await import('../ledger/spool.ts');
-  const { atTerminal } = await import('../modes/interactive.ts');
-  const { freeReserve, keepReserve } = await import('../ledger/reserve.ts');
+  const { atTerminal } = await import('../modes/iteration-prompt.ts');
+  const { freeReserve, keepReserve } = await import('../ledger/spool.ts');
   const { systemClock } = await import('../engine/clock.ts');
   const clock = systemClock(v7);
   const redact = makeRedactor(secretValues(env));
@@ -165,7 +164,7 @@ export async function command(
   const { runLoop } = await import('../engine/run.ts');
   const { state } = await stateOf(needs.ledger, needs.loop);
   const { directory, document } = needs.row;
-  const { documentSource } = await import('./documents.ts');
+  const { documentSource } = await import('./modes.ts');
   const folder = loopFolder(needs.home, needs.loop);
   const opened = await documentSource(needs.env, { mode: state.settings.mode, path: document, directory, folder });
   const engine = await buildEngine({ ...needs, ...opened, place: { directory, document } });
@@ -195,7 +194,7 @@ export async function resolveRunConfig(
   flags: Readonly<Record<string, unknown>>,
   mode: ModeName = 'prd',
 ): Promise<ResolvedRun> {
-  const { resolveRun } = await import('../config/run-config.ts');
+  const { resolveRun } = await import('../config/resolve.ts');
   return resolveRun(mode, env, directory, flags);
 }
 
@@ -226,7 +225,7 @@ export async function loopName(
   id: string,
   taken: ReadonlySet<string>,
 ): Promise<string> {
-  const { slugOf } = await import('../config/name.ts');
+  const { slugOf } = await import('../config/values.ts');
   const made = slugOf(wanted ?? project);
   const whole = made.ok ? made.value : 'loop';
   // A goal is a sentence, and its loop's name has to be typed.

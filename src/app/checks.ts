@@ -1,15 +1,15 @@
 // Makes the checks that the settings name: commands, files, the judge; and says which files prove the work.
 import { basename } from 'node:path';
+import type { Check, CheckResult, Judge } from '../checks/check.ts';
+import { checkScripts } from '../checks/tamper/command-line.ts';
+import { isTestFile, languageOf } from '../checks/tamper/test-files.ts';
 import { specOf } from '../config/agents.ts';
 import type { Config } from '../config/settings.ts';
-import { UsageError } from '../text/errors.ts';
-import { isTestFile, languageOf } from '../checks/tamper/test-files.ts';
-import { checkScripts } from '../checks/tamper/command-line.ts';
-import type { Check, CheckResult, Judge } from '../checks/check.ts';
-import { rowOf } from './agents/agents.ts';
-import { boundsOf, environmentOf } from './agents/process-limits.ts';
-import { type AgentFacts, type AgentNeeds, buildPerformers, lookedAt } from './agents/performers.ts';
 import { findProgram } from '../processes/find-program.ts';
+import { UsageError } from '../text/errors.ts';
+import { rowOf } from './agents/agents.ts';
+import { type AgentFacts, type AgentNeeds, buildPerformers, lookedAt } from './agents/performers.ts';
+import { boundsOf, environmentOf } from './agents/process-limits.ts';
 
 type CheckNeeds = Omit<AgentNeeds, 'settings'>;
 
@@ -136,7 +136,7 @@ export async function buildJudge(
   if (performer === undefined || facts === undefined) return undefined;
   const [{ judgeCheck }, { judgePrompt }] = await Promise.all([
     import('../checks/judge.ts'),
-    import('../checks/prompts-judge-part.ts'),
+    import('../checks/judge.ts'),
   ]);
   const timeMsMax = config.verifyTimeout;
   const judge = judgeCheck({

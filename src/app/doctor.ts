@@ -1,11 +1,11 @@
 // Looks at what a loop needs from this machine, before it is needed; what it cannot know it calls unknown.
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasLedger, openLedger } from './app.ts';
+import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
-import { findProgram } from '../processes/find-program.ts';
 import { inThrowAway, outputOf, type Surveyed, type SurveyNeeds, surveyAgents } from './agents/installed-agents.ts';
+import { hasLedger, openLedger } from './app.ts';
 
 type Verdict = 'ok' | 'warning' | 'bad' | 'unknown';
 
@@ -176,7 +176,7 @@ const bytesBad = 100_000_000;
 const bytesLow = 1_000_000_000;
 
 async function homeFindings({ home, env }: DoctorNeeds): Promise<readonly Finding[]> {
-  const { networkFileSystem } = await import('../ledger/sqlite/network.ts');
+  const { networkFileSystem } = await import('../ledger/sqlite/files.ts');
   const folder = existing(home);
   const network = networkFileSystem(join(home, 'ralph.db'));
   const isAllowed = env['RALPH_ALLOW_NETWORK_HOME'] === '1';

@@ -1,10 +1,10 @@
 // Whether this command comes out of a loop's own agent or check, told by what the ledger knows of living processes (F34).
-import { stateOf } from './app.ts';
+
 import type { LiveIteration } from '../core/state.ts';
 import type { Holder, Ledger, LoopRow } from '../ledger/ledger.ts';
-import { type Ancestry, ancestry } from '../processes/ancestors.ts';
 import { thisHost } from '../processes/identity.ts';
-import { keyOf, type RecordedProcess } from '../processes/tree.ts';
+import { type Ancestry, ancestry, keyOf, type RecordedProcess } from '../processes/tree.ts';
+import { stateOf } from './app.ts';
 
 /** The loop that we were started by, and by which of its iterations; without one: a check, or nobody can tell. */
 export interface Origin {

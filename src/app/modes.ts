@@ -3,12 +3,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { UsageError } from '../text/errors.ts';
 import type { ModeName } from '../core/settings.ts';
-import type { Mode } from '../modes/mode.ts';
-import type { Format } from '../documents/document.ts';
+import type { Format, FormatOptions, Parsed, TaskSource } from '../documents/document.ts';
+import { fileSource, readParsed } from '../documents/file.ts';
 import { replaceFile } from '../documents/replace-file.ts';
-import { readText } from '../documents/text-file.ts';
+import { type InstructionsFile, readText } from '../documents/text-file.ts';
+import type { Mode } from '../modes/mode.ts';
+import { isProjectFolder } from '../modes/project/session.ts';
+import { makeRedactor, secretValues } from '../secrets/redactor.ts';
+import { UsageError } from '../text/errors.ts';
 
 const loads: { readonly [Name in ModeName]: () => Promise<Mode> } = {
   goal: async () => (await import('../modes/goal/mode.ts')).goalMode,
@@ -27,7 +30,8 @@ export const isInterview = (mode: ModeName, document: string): boolean =>
 
 export async function openMode(name: ModeName, document: string): Promise<Mode> {
   if (isInterview(name, document)) return (await import('../modes/interview/mode.ts')).interviewMode;
-  if (name === 'prd' && !/\.jsonc?$/i.test(document)) return (await import('../modes/lists/mode.ts')).listModeFor(document);
+  if (name === 'prd' && !/\.jsonc?$/i.test(document))
+    return (await import('../modes/lists/mode.ts')).listModeFor(document);
   return loads[name]();
 }
 
@@ -221,4 +225,54 @@ export async function findDocument(sought: Sought): Promise<FoundDocument> {
         ? 'Name the document that is to be reviewed: ralph review README.md'
         : 'Write one (docs/formats), or name another file.',
   );
+}
+
+// The document of a loop, opened for its mode: where its format, its instructions and its signal files are known.
+
+export interface DocumentPlace {
+  readonly mode: ModeName;
+  readonly path: string;
+  /** Where the work happens. */
+  readonly directory: string;
+  readonly options?: FormatOptions;
+}
+
+function instructionsOf(mode: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
+  if (mode.instructions === undefined) return undefined;
+  const { name, within, text, isWritten } = mode.instructions;
+  const isBeside = within === 'document';
+  return { path: join(isBeside ? dirname(path) : directory, name), text, isWritten };
+}
+
+/** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */
+const signalsOf = ({ mode, path }: DocumentPlace): readonly string[] =>
+  mode === 'project' && isProjectFolder(dirname(path)) ? [join(dirname(path), 'done.md')] : [];
+
+const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
+
+export async function documentSource(
+  env: Readonly<Record<string, string | undefined>>,
+  place: DocumentPlace & { readonly folder: string },
+): Promise<{ readonly source: TaskSource; readonly mode: Mode }> {
+  const mode = await openMode(place.mode, place.path);
+  const instructions = instructionsOf(mode, place);
+  const source = fileSource({
+    path: place.path,
+    format: await formatFor(mode, place.path),
+    options: place.options ?? lenient,
+    copyPath: join(place.folder, 'document'),
+    redact: makeRedactor(secretValues(env)),
+    signals: signalsOf(place),
+    instructions,
+    damage: mode.damage,
+  });
+  return { source, mode };
+}
+
+/** `text`: of a document that is not written yet. */
+export async function readDocument(place: DocumentPlace, text?: string): Promise<Parsed> {
+  const mode = await openMode(place.mode, place.path);
+  const format = await formatFor(mode, place.path);
+  if (text !== undefined) return format.parse(text, place.options);
+  return readParsed(place.path, format, place.options ?? {}, instructionsOf(mode, place)?.path);
 }

@@ -1,7 +1,7 @@
 // What is wrong with a document or a setting, as the one refusal that a person or a program gets.
 import { isAbsolute } from 'node:path';
-import { UsageError } from '../text/errors.ts';
 import type { Problem } from '../documents/document.ts';
+import { UsageError } from '../text/errors.ts';
 
 /** `FILE:LINE:COLUMN: what. Fix.`; a message that names its file itself (another one, or its whole path) keeps that. */
 function problemText({ message, line, column, fix }: Problem, file?: string): string {

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { UsageError } from '../text/errors.ts';
 import type { State } from '../core/state.ts';
 import type { GitWorkspace } from '../git/git.ts';
+import { UsageError } from '../text/errors.ts';
 import { filesToProtect, judgeNamed } from './checks.ts';
 
 export interface ProtectionNeeds {
@@ -68,14 +68,14 @@ type Kept = Awaited<ReturnType<typeof filesIn>>[number];
 
 /** Empty when the list is not what the ledger says: the guard says that when it is needed. */
 async function filesIn(folder: string, hash: string | undefined) {
-  const { readPlain, sha256 } = await import('../checks/kept.ts');
+  const { readPlain, sha256 } = await import('../checks/protected-files.ts');
   const text = await readPlain(join(folder, 'manifest.json')).catch(() => undefined);
   if (text === undefined || sha256(text) !== hash) return [];
-  return (JSON.parse(text.toString('utf8')) as { files: readonly import('../checks/kept.ts').Kept[] }).files;
+  return (JSON.parse(text.toString('utf8')) as { files: readonly import('../checks/protected-files.ts').Kept[] }).files;
 }
 
 async function differing(directory: string, files: readonly Kept[]): Promise<readonly string[]> {
-  const { stateOf } = await import('../checks/put-back.ts');
+  const { stateOf } = await import('../checks/protected-files.ts');
   const changed: string[] = [];
   for (const kept of files) if ((await stateOf(directory, kept)) !== 'good') changed.push(kept.path);
   return changed;

@@ -2,16 +2,16 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { makeFile } from '../actions/new-file.ts';
-import { nearest } from '../text/nearest.ts';
-import { UsageError } from '../text/errors.ts';
 import type { TaskSpec } from '../core/task.ts';
 import type { Loss } from '../documents/convert/losses.ts';
 import type { Adder, NewTask } from '../documents/convert/new-task.ts';
-import { suspicion, visible } from '../text/shown-text.ts';
 import type { Backlog, WriterName } from '../documents/convert/write.ts';
 import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
 import { replaceFile } from '../documents/replace-file.ts';
 import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
+import { UsageError } from '../text/errors.ts';
+import { nearest } from '../text/nearest.ts';
+import { suspicion, visible } from '../text/text.ts';
 import { refuseProblems } from './problems.ts';
 
 export type { Loss, NewTask, WriterName };
@@ -24,7 +24,10 @@ const listedMax = 20;
 async function formatsOf(path: string): Promise<readonly Format[]> {
   const kind = extname(path).toLowerCase();
   if (kind === '.json')
-    return [(await import('../documents/formats/tasks.ts')).projectTasks, (await import('../documents/formats/prd.ts')).prd];
+    return [
+      (await import('../documents/formats/tasks.ts')).projectTasks,
+      (await import('../documents/formats/prd.ts')).prd,
+    ];
   if (kind === '.yaml' || kind === '.yml') return [(await import('../documents/formats/yaml-tasks.ts')).yamlTasks];
   return [
     (await import('../modes/plan/document/plan.ts')).plan,
@@ -160,7 +163,7 @@ export async function converted(backlog: Backlog, to: WriterName | 'json'): Prom
 
 /** What the reading itself leaves behind. */
 export async function unreadIn({ format, text }: TaskFile): Promise<readonly Loss[]> {
-  const { unreadParts } = await import('../documents/convert/unread-parts.ts');
+  const { unreadParts } = await import('../documents/convert/losses.ts');
   return unreadParts(format.name, text);
 }
 

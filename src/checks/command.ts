@@ -1,8 +1,9 @@
 // A command line as proof: exit code 0 passes, and nothing else does; a flaky one has to pass N of at most M runs.
+
+import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { tailOf } from '../processes/streams.ts';
 import { stripControls, takeLastCharacters } from '../text/text.ts';
 import type { Check, CheckResult } from './check.ts';
-import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
-import { tailOf } from '../processes/tail.ts';
 
 /** Passed when `needed` of at most `most` runs pass. */
 interface Runs {

@@ -1,11 +1,10 @@
 // Finds the command with which a project tests itself, so that a loop without --verify still proves something.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeTargets } from './tamper/tamper-make.ts';
-import { isPlaceholder } from './tamper/scripts.ts';
-import { provesNothing } from './tamper/tamper-neuter.ts';
-import { simpleCommands } from './tamper/command-line.ts';
 import { findProgram } from '../processes/find-program.ts';
+import { provesNothing } from './tamper/checks.ts';
+import { simpleCommands } from './tamper/command-line.ts';
+import { isPlaceholder, makeTargets } from './tamper/scripts.ts';
 
 export interface DetectedCheck {
   readonly command: string;

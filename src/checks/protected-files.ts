@@ -1,11 +1,23 @@
 // Keeps copies of the files that are a check, outside the agent's reach, and puts them back before every check (F33).
-import type { Stats } from 'node:fs';
-import { lstat, mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
 import { canonical } from '../text/canonical.ts';
-import type { Guard, Guarded, PutBack } from './guard.ts';
-import { fileBytesMax, type Kept, readPlain, sha256 } from './kept.ts';
-import { putBack, stateOf } from './put-back.ts';
 
 interface Manifest {
   readonly version: 1;
@@ -161,4 +173,160 @@ export function fileGuard(folder: string): Guard {
       return { ok: true, restored };
     },
   };
+}
+
+// Puts one protected file back as it was: in one step, and through nothing that somebody put in its way.
+
+/** Every folder above it, outermost first: `a/b/c` -> `a`, `a/b`. */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+}
+
+export async function stateOf(directory: string, kept: Kept): Promise<PutBack['how'] | 'good'> {
+  for (const folder of foldersOf(kept.path)) {
+    const stats = await lstat(join(directory, folder)).catch(() => undefined);
+    if (stats === undefined) return 'deleted';
+    if (!stats.isDirectory()) return 'its folder was replaced';
+  }
+  const path = join(directory, kept.path);
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined) return 'deleted';
+  if (stats.isDirectory()) return 'replaced by a folder';
+  if ('target' in kept) {
+    if (!stats.isSymbolicLink()) return 'replaced by something else';
+    return (await readlink(path).catch(() => '')) === kept.target ? 'good' : 'edited';
+  }
+  if (stats.isSymbolicLink()) return 'replaced by a link';
+  if (!stats.isFile()) return 'replaced by something else';
+  const isSame = stats.size === kept.bytes && sha256(await readPlain(path).catch(() => '')) === kept.sha256;
+  if (!isSame) return 'edited';
+  return (stats.mode & 0o777) === kept.mode ? 'good' : 'mode changed';
+}
+
+/** Undefined when it is back. */
+export async function putBack(directory: string, kept: Kept, bytes: Buffer | undefined): Promise<string | undefined> {
+  try {
+    await clearWay(directory, kept.path);
+    await withWritable(dirname(join(directory, kept.path)), () => place(directory, kept, bytes));
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  }
+}
+
+/** Real folders all the way down: a link is taken away (never what it points to), a file in the way is set aside. */
+async function clearWay(directory: string, path: string): Promise<void> {
+  for (const folder of foldersOf(path)) {
+    const place = join(directory, folder);
+    const stats = await lstat(place).catch(() => undefined);
+    if (stats?.isDirectory()) continue;
+    await withWritable(dirname(place), async () => {
+      if (stats?.isSymbolicLink()) await unlink(place);
+      else if (stats !== undefined) await rename(place, asideOf(place));
+      await mkdir(place);
+    });
+  }
+}
+
+const asideOf = (path: string): string => `${path}.set-aside-${randomBytes(4).toString('hex')}`;
+
+async function place(directory: string, kept: Kept, bytes: Buffer | undefined): Promise<void> {
+  const path = join(directory, kept.path);
+  const temporary = join(directory, posix.dirname(kept.path), `.ralph-${randomBytes(6).toString('hex')}`);
+  try {
+    if ('target' in kept) await symlink(kept.target, temporary);
+    else await writeSynced(temporary, bytes ?? Buffer.alloc(0), kept.mode);
+    await setFolderAside(path);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function writeSynced(path: string, bytes: Buffer, mode: number): Promise<void> {
+  const handle = await open(
+    path,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
+  try {
+    await handle.writeFile(bytes);
+    await handle.chmod(mode);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A file cannot take the place of a folder. What is in it may be somebody's work, so it is kept. */
+async function setFolderAside(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (!stats?.isDirectory()) return;
+  await rmdir(path).catch(() => rename(path, asideOf(path)));
+}
+
+/** A folder that was made read-only to keep us out is opened for this one step. */
+async function withWritable(folder: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    const { mode } = await lstat(folder);
+    await chmod(folder, (mode & 0o777) | 0o700);
+    await work();
+  }
+}
+
+// What is kept of a protected file, and how such a file is read without being led astray.
+
+/** A file with its bytes kept as a copy, or a link on the way to one. */
+export type Kept =
+  | { readonly path: string; readonly mode: number; readonly sha256: string; readonly bytes: number }
+  | { readonly path: string; readonly target: string };
+
+export const fileBytesMax = 16 * 1024 * 1024;
+
+export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** NOFOLLOW and NONBLOCK: what was put there in between is neither followed nor waited for. */
+export async function readPlain(path: string): Promise<Buffer> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size > fileBytesMax) throw new Error('is no file, or larger than 16 MB');
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+// The port to the files that prove the work and so must not be changed by it.
+
+interface PutBack {
+  /** Relative to the folder of the work. */
+  readonly path: string;
+  readonly how:
+    | 'edited'
+    | 'deleted'
+    | 'mode changed'
+    | 'replaced by a link'
+    | 'replaced by a folder'
+    | 'replaced by something else'
+    | 'its folder was replaced';
+}
+
+type Guarded =
+  | { readonly ok: true; readonly restored: readonly PutBack[] }
+  /** `damaged`: our own copies are not what they were. `unwritable`: a file could not be put back. No check may run then. */
+  | { readonly ok: false; readonly why: 'damaged' | 'unwritable'; readonly problem: string };
+
+/**
+ * Contract: never throws. After `ok` every protected file has the content and mode it had when the loop began, reached
+ * through no link that was not there then. Nothing outside the folder is ever written; twice = once.
+ */
+export interface Guard {
+  /** `expectedHash` is what protecting gave, as the ledger kept it. */
+  restore(directory: string, expectedHash: string): Promise<Guarded>;
 }

@@ -1,12 +1,8 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
 import { options as settingOptions } from '../config/help.ts';
-import { backCommands } from './back-commands.ts';
 import type { Context, Flags, Words } from './context.ts';
-import { modeCommands } from './mode-commands.ts';
-import { planCommands } from './plan-commands.ts';
-import { taskCommands } from './task-commands.ts';
 
-export interface FlagRow {
+interface FlagRow {
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
@@ -55,6 +51,321 @@ const running: readonly FlagRow[] = [
   { flags: '--quiet', description: 'print only the ending' },
   { flags: '--json', description: 'print the ending as JSON' },
   { flags: '--ascii', description: 'plain characters only' },
+];
+
+// The part of the command table that looks at what a loop changed, and takes it back.
+
+const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' };
+const restoreFlags: readonly FlagRow[] = [
+  { flags: '--dry-run', description: 'show what would happen and change nothing' },
+  { flags: '--overwrite', description: 'take the old version where yours cannot be merged with it' },
+  { flags: '--yes', description: 'do not ask first' },
+  json,
+  ascii,
+];
+
+const backCommands: readonly CommandRow[] = [
+  {
+    usage: 'diff [loop] [span]',
+    summary: 'what a loop has changed since it began, in one iteration, or between two checkpoints',
+    options: [
+      { flags: '--iteration <number>', description: 'only what this iteration changed' },
+      { flags: '--stat', description: 'only the files and how many lines' },
+      json,
+      ascii,
+    ],
+    examples: ['ralph diff', 'ralph diff my-loop --stat', 'ralph diff --iteration 3', 'ralph diff my-loop 2..5'],
+    load: () => import('./commands/diff.ts'),
+  },
+  {
+    usage: 'undo [loop]',
+    summary: 'take back the last iteration, files and task state; once more takes the undo back',
+    options: [
+      { flags: '--steps <number>', description: 'take back so many iterations that stand in the files' },
+      ...restoreFlags,
+    ],
+    examples: ['ralph undo --dry-run', 'ralph undo my-loop', 'ralph undo my-loop --steps 3 --yes'],
+    changes: true,
+    load: () => import('./commands/undo.ts'),
+  },
+  {
+    group: 'checkpoint',
+    usage: 'list [loop]',
+    summary: 'all checkpoints of a loop: number, time, iteration, task, files changed',
+    options: [json, ascii],
+    examples: ['ralph checkpoint list', 'ralph checkpoint list my-loop --json'],
+    load: () => import('./commands/checkpoint-list.ts'),
+  },
+  {
+    group: 'checkpoint',
+    usage: 'show <number> [loop]',
+    summary: 'one checkpoint: what was done and open, decisions, cost, git ids, and whether its record is whole',
+    options: [{ flags: '--json', description: 'print the record itself' }, ascii],
+    examples: ['ralph checkpoint show 3', 'ralph checkpoint show 3 my-loop --json'],
+    load: () => import('./commands/checkpoint-show.ts'),
+  },
+  {
+    group: 'checkpoint',
+    usage: 'diff <number> [loop]',
+    summary: 'what changed up to a checkpoint since the one before, or between two (A..B)',
+    options: [{ flags: '--stat', description: 'only the files and how many lines' }, json, ascii],
+    examples: ['ralph checkpoint diff 3', 'ralph checkpoint diff 1..4 my-loop --stat'],
+    load: () => import('./commands/checkpoint-diff.ts'),
+  },
+  {
+    group: 'checkpoint',
+    usage: 'create [loop]',
+    summary: 'keep what is there now',
+    options: [{ flags: '--label <text>', description: 'why, for the list' }],
+    examples: ['ralph checkpoint create', 'ralph checkpoint create my-loop --label "before I edit"'],
+    changes: true,
+    load: () => import('./commands/checkpoint-create.ts'),
+  },
+  {
+    group: 'checkpoint',
+    usage: 'restore [number] [loop]',
+    summary: 'files, untracked files and task state as at a checkpoint; without a number the newest that verifies',
+    options: [
+      { flags: '--iteration <number>', description: 'as it was after this iteration; 0 is before the first' },
+      { flags: '--code-only', description: 'files only: task states stay' },
+      ...restoreFlags,
+    ],
+    examples: ['ralph checkpoint restore 3 --dry-run', 'ralph checkpoint restore 3 my-loop --yes'],
+    changes: true,
+    load: () => import('./commands/checkpoint-restore.ts'),
+  },
+  {
+    group: 'checkpoint',
+    usage: 'prune [loop]',
+    summary: 'let old checkpoints go; the first, the last good one and what undo needs stay',
+    options: [
+      { flags: '--keep <number>', description: 'so many of the newest stay (20)' },
+      { flags: '--dry-run', description: 'show what would go and change nothing' },
+      { flags: '--yes', description: 'do not ask first' },
+    ],
+    examples: ['ralph checkpoint prune --dry-run', 'ralph checkpoint prune my-loop --keep 5'],
+    changes: true,
+    load: () => import('./commands/checkpoint-prune.ts'),
+  },
+];
+
+// The part of the command table that starts loops by the names of their modes: review, and a project's three steps.
+
+/** `settingsFor`: the flags of `ralph run` that are settings of a mode; `running`: those about how it runs. */
+const modeCommands = (
+  settingsFor: (mode: string) => readonly FlagRow[],
+  running: readonly FlagRow[],
+): readonly CommandRow[] => [
+  {
+    usage: 'review <file>',
+    summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
+    options: [...settingsFor('review'), ...running],
+    examples: [
+      'ralph review docs/spec.md',
+      'ralph review docs/spec.md --section Risks --reviewer adversarial --reviewer security',
+      'ralph review docs/spec.md --rounds 2 --target-confidence 90',
+    ],
+    changes: true,
+    load: () => import('./commands/review.ts'),
+  },
+  {
+    usage: 'init [name]',
+    summary: 'begin a project: .artefacts/NAME/spec.md with the questions of a good brief',
+    examples: ['ralph init my-project'],
+    changes: true,
+    load: () => import('./commands/init.ts'),
+  },
+  {
+    usage: 'interview <name>',
+    summary: 'agents ask you, one after the other, what the spec of a project leaves open; the last writes its tasks',
+    options: [...settingsFor('project'), ...running],
+    examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
+    changes: true,
+    load: () => import('./commands/interview.ts'),
+  },
+  {
+    usage: 'execute <name>',
+    summary: 'do the tasks of a project; the same command again resumes',
+    options: [
+      { flags: '--iterations <number>', description: 'most iterations of the loop (50 unless told)' },
+      ...settingsFor('project').filter(one => !one.flags.startsWith('--rounds')),
+      ...running,
+    ],
+    examples: ['ralph execute my-project', "ralph execute my-project --iterations 20 --verify 'npm test'"],
+    changes: true,
+    load: () => import('./commands/execute-project.ts'),
+  },
+];
+
+// The part of the command table that is about plans and their vault.
+
+const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (vault in this folder unless told)' };
+const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
+const ticked: FlagRow = { flags: '--accept-ticked', description: 'boxes that were ticked before are right' };
+
+/** `settings`: the flags of `ralph run` that are settings. */
+export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[] => [
+  {
+    group: 'plan',
+    usage: 'lint <file>',
+    summary: 'everything that is wrong with a plan, at once',
+    options: [vault, json],
+    examples: ['ralph plan lint vault/Plans/onboarding.md', 'ralph plan lint Plan.md --json'],
+    load: () => import('../modes/plan/commands/lint.ts'),
+  },
+  {
+    group: 'plan',
+    usage: 'show <plan>',
+    summary: 'the steps of a plan, how far it is, and whether its approval still holds',
+    options: [vault, json],
+    examples: ['ralph plan show plan_client_onboarding_001', 'ralph plan show vault/Plans/onboarding.md --json'],
+    load: () => import('../modes/plan/commands/show.ts'),
+  },
+  {
+    group: 'plan',
+    usage: 'approve <plan>',
+    summary: 'show exactly what would be done, and record your yes to it; an edit afterwards needs a new one',
+    options: [
+      { flags: '--yes', description: 'approve without asking; for whoever has read it' },
+      ticked,
+      noInput,
+      vault,
+    ],
+    examples: ['ralph plan approve plan_client_onboarding_001', 'ralph plan approve vault/Plans/onboarding.md --yes'],
+    changes: true,
+    load: () => import('../modes/plan/commands/approve.ts'),
+  },
+  {
+    group: 'plan',
+    usage: 'run <plan>',
+    summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
+    options: [
+      ...settings,
+      vault,
+      { flags: '--yes', description: 'start without asking; it approves nothing' },
+      ticked,
+      noInput,
+      { flags: '--quiet', description: 'print only the ending' },
+      { flags: '--json', description: 'print the ending as JSON' },
+      { flags: '--ascii', description: 'plain characters only' },
+    ],
+    examples: ['ralph plan run plan_client_onboarding_001', 'ralph plan run Plan.md --on-approval wait'],
+    changes: true,
+    load: () => import('../modes/plan/commands/run.ts'),
+  },
+  {
+    group: 'plan',
+    usage: 'watch',
+    summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
+    options: [
+      ...settings.filter(one => !one.flags.startsWith('--on-approval')),
+      vault,
+      { flags: '--once', description: 'do what is there now, then leave (for cron)' },
+      { flags: '--quiet', description: 'print only the endings' },
+      { flags: '--ascii', description: 'plain characters only' },
+    ],
+    examples: ['ralph plan watch', 'ralph plan watch --vault ~/notes/vault', 'ralph plan watch --once'],
+    changes: true,
+    load: () => import('../modes/plan/commands/watch.ts'),
+  },
+];
+
+// The part of the command table that is about tasks: look at them, decide about one, add one, carry lists over.
+
+const loop: FlagRow = { flags: '--loop <loop>', description: 'of this loop (the newest of this folder unless told)' };
+const force: FlagRow = { flags: '--force', description: 'replace the file if it is there already' };
+
+const taskCommands: readonly CommandRow[] = [
+  {
+    group: 'task',
+    usage: 'list [what]',
+    summary: 'the tasks of a loop or of a file, in order: status, attempts, title, what each waits for',
+    options: [json, ascii],
+    examples: ['ralph task list', 'ralph task list my-loop --json', 'ralph task list fix_plan.md'],
+    load: () => import('./commands/task-list.ts'),
+  },
+  {
+    group: 'task',
+    usage: 'show <id>',
+    summary: 'one task: description, criteria, dependencies, attempts, why its last claim was refused, its history',
+    options: [
+      { flags: '--loop <loop>', description: 'of this loop or file (the newest loop of this folder unless told)' },
+      json,
+      ascii,
+    ],
+    examples: ['ralph task show US-002', 'ralph task show US-002 --loop my-loop --json'],
+    load: () => import('./commands/task-show.ts'),
+  },
+  {
+    group: 'task',
+    usage: 'skip <id>',
+    summary: 'leave a task out of its loop, also while it runs; retry takes that back',
+    options: [loop],
+    examples: ['ralph task skip US-003', 'ralph task skip US-003 --loop my-loop'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/task-change.ts')).skip }),
+  },
+  {
+    group: 'task',
+    usage: 'retry <id>',
+    summary: 'open a task again that is parked, skipped or done; its attempts count from 0',
+    options: [
+      loop,
+      {
+        flags: '--again',
+        description: 'also a step of a plan that was carried out, or may have been: it is done twice',
+      },
+    ],
+    examples: ['ralph task retry US-003', 'ralph task retry US-003 --loop my-loop'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/task-change.ts')).retry }),
+  },
+  {
+    group: 'task',
+    usage: 'add <title>',
+    summary: 'write one task more into the document, in its own style; a loop that runs takes it up',
+    options: [
+      { flags: '--description <text>', description: 'what is to be done; - reads standard input' },
+      { flags: '--criterion <text>', description: 'what must be true when it is done (repeatable)', repeatable: true },
+      { flags: '--after <id>', description: 'a task that must be done first (repeatable)', repeatable: true },
+      { flags: '--id <id>', description: 'its id (the next in the style of the document unless told)' },
+      { flags: '--file <file>', description: "the document (the open loop's, else the one that ralph run takes)" },
+      { flags: '--no-criteria', description: 'allow a story without acceptance criteria' },
+    ],
+    examples: [
+      'ralph task add "Greet by name" --criterion \'sh greet.sh Ada prints "Hello, Ada"\'',
+      'ralph task add "Pay by card" --after US-002 --criterion "a test pays" --file PRD.json',
+      'ralph task add "Mend the login" --file fix_plan.md',
+    ],
+    changes: true,
+    load: () => import('./commands/task-add.ts'),
+  },
+  {
+    group: 'task',
+    usage: 'import <file>',
+    summary: 'the tasks of any document that Ralph reads as a new document; says what could not be carried over',
+    options: [
+      { flags: '--to <file>', description: 'PRD.json unless told; tasks.json, NAME.md (a checklist), NAME.yaml' },
+      { flags: '--accept-ticked', description: 'keep what is ticked as done; without it everything is open' },
+      { flags: '--dry-run', description: 'print the new document and write nothing' },
+      force,
+    ],
+    examples: ['ralph task import fix_plan.md', 'ralph task import tasks.yaml --to tasks.json --dry-run'],
+    changes: true,
+    load: () => import('./commands/task-import.ts'),
+  },
+  {
+    group: 'task',
+    usage: 'export [what]',
+    summary: 'the tasks of a loop, with the statuses of its ledger, or of a file, as another document',
+    options: [
+      { flags: '--to <file>', description: 'where to; - is standard output (default)' },
+      { flags: '--format <name>', description: 'prd, tasks, checklist, yaml or json (by the name of the file)' },
+      force,
+    ],
+    examples: ['ralph task export --format checklist', 'ralph task export my-loop --to done.md'],
+    load: () => import('./commands/task-export.ts'),
+  },
 ];
 
 export const commands: readonly CommandRow[] = [

@@ -4,12 +4,12 @@
 // A loop inside a loop is refused too: its limits are its own, so it would spend money that the outer one never sees.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { loopAbove } from '../app/inside-agent.ts';
 import { openLedger, stateOf } from '../app/app.ts';
-import { UsageError } from '../text/errors.ts';
+import { loopAbove } from '../app/inside-agent.ts';
 import type { LiveIteration } from '../core/state.ts';
-import { takeCharacters } from '../text/text.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import { UsageError } from '../text/errors.ts';
+import { takeCharacters } from '../text/text.ts';
 import { type Context, sendCommand, type Words } from './context.ts';
 
 interface Inside {

@@ -1,7 +1,11 @@
 // While an agent has the terminal, Ralph keeps its own words back: they come out when the round is over.
 
+import type { Performer } from '../agents/performer.ts';
+import { cliNames } from '../app/agents/agents.ts';
+import type { Staff } from '../app/agents/performers.ts';
+import { UsageError } from '../text/errors.ts';
 import { type LiveView, liveView } from './live.ts';
-import type { Style } from './terminal.ts';
+import { confirm, type Style } from './terminal.ts';
 
 /** A live view without a live line, whose lines wait as long as an iteration is at the terminal. */
 export function asideView(style: Style, write: (text: string) => void, quiet: boolean, asks: boolean): LiveView {
@@ -27,4 +31,48 @@ export function asideView(style: Style, write: (text: string) => void, quiet: bo
       if (event.type === 'iteration.started') away = state.live.length;
     },
   };
+}
+
+// Between two rounds at the terminal a person sees what came of the last one, and may leave, before the next agent comes.
+
+type Performers = Readonly<Record<string, Performer>>;
+
+const question = 'Press Enter to begin, Ctrl-C to leave (the same command resumes) ';
+
+const stopped = (stop: AbortSignal): Promise<void> =>
+  stop.aborted
+    ? Promise.resolve()
+    : new Promise(resolve => stop.addEventListener('abort', () => resolve(), { once: true }));
+
+/** The first round was asked for; each later one waits. `leave` is what Ctrl-C does. */
+export function betweenRounds(performers: Performers, leave: () => void): Performers {
+  let isFirst = true;
+  const paced = (one: Performer): Performer => ({
+    ...one,
+    async *perform(assignment, stop) {
+      if (!isFirst && !(await confirm(question, stop)) && !stop.aborted) {
+        leave();
+        await stopped(stop);
+      }
+      isFirst = false;
+      yield* one.perform(assignment, stop);
+    },
+  });
+  return Object.fromEntries(Object.entries(performers).map(([name, one]) => [name, paced(one)]));
+}
+
+// Who gets the terminal: only an agent that knows what to do with it, and only where there is one.
+
+/** The terminal can be given only where there is one, and only to an agent that knows what to do with it. */
+export function refuseWithoutTerminal({ performers }: Staff, hasTerminal: boolean, isInterview: boolean): void {
+  const cannot = Object.values(performers).find(one => !one.can.interactive);
+  if (cannot !== undefined)
+    throw new UsageError(
+      `The agent ${cannot.name} cannot be given the terminal.`,
+      isInterview ? `Name one that can, by --agent: ${cliNames.join(', ')}.` : 'Leave out --interactive.',
+    );
+  if (hasTerminal) return;
+  throw isInterview
+    ? new UsageError('An interview needs a person at a terminal.', 'Run it at one, without CI or --no-input.')
+    : new UsageError('An interactive agent needs a terminal.', 'Run it at one, or leave out --interactive.');
 }

@@ -2,7 +2,7 @@
 import { endOwnTree } from '../app/app.ts';
 import { initialState, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import type { Notifier } from '../engine/notifier.ts';
+import type { Notifier } from '../engine/engine.ts';
 
 export interface Interrupt {
   readonly signal: AbortSignal;

@@ -1,16 +1,17 @@
 // What a person sees while a loop runs: a line for everything that matters, and one live line below them.
-import { forecastCost } from '../core/spend.ts';
+
 import type { Escalation, Event, EventOf } from '../core/event.ts';
-import { formatDuration, formatUsd } from '../text/format.ts';
 import { assessHealth } from '../core/health.ts';
 import { waitingFor } from '../core/next.ts';
+import { forecastCost } from '../core/spend.ts';
 import { activeMsAt, initialState, type State } from '../core/state.ts';
 import { findTask, progress } from '../core/task.ts';
+import type { Notifier } from '../engine/engine.ts';
+import { formatDuration, formatUsd } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
-import type { Notifier } from '../engine/notifier.ts';
-import { costWords, isCostKnown } from '../views/cost.ts';
-import { beginWords, doneWords, reportWords, stepParts } from '../views/words.ts';
+import { costWords, isCostKnown } from '../views/ending.ts';
 import { sentenceOf } from '../views/timeline.ts';
+import { beginWords, doneWords, reportWords, stepParts } from '../views/words.ts';
 import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './terminal.ts';
 
 export interface LiveView extends Notifier {

@@ -1,8 +1,7 @@
 // The entry of `ralph`: parses the command line and loads only the command that was asked for.
 import { UsageError } from '../text/errors.ts';
 import { version } from '../version.ts';
-import { flushOutput, guardOutput } from './output.ts';
-import { folded } from './terminal.ts';
+import { flushOutput, folded, guardOutput } from './terminal.ts';
 
 async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {

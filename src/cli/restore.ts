@@ -1,17 +1,24 @@
 // One restore at the terminal: what will happen, a yes, what happened, and how to take it back.
-import { tasksThen } from '../app/history.ts';
-import { finishRewind, isCut, planOf, type RewindOrder, type Rewound, rewind, settleCut } from '../app/rewind.ts';
-import { UsageError } from '../text/errors.ts';
-import { plural } from '../text/format.ts';
+import {
+  finishRewind,
+  isCut,
+  planOf,
+  type RewindOrder,
+  type Rewound,
+  rewind,
+  settleCut,
+  tasksThen,
+} from '../app/rewind.ts';
+import type { TaskThen } from '../core/event.ts';
 import type { RestoreDue, State } from '../core/state.ts';
 import { allTasks, mayHaveHappened } from '../core/task.ts';
-import type { TaskThen } from '../core/work.ts';
 import type { RestorePlan } from '../git/workspace.ts';
+import { UsageError } from '../text/errors.ts';
+import { plural } from '../text/format.ts';
 import type { CheckpointRow } from '../views/checkpoints.ts';
 import { fileWords, type Kept, refuseUnquiet, rowWords } from './checkpoints.ts';
-import { confirm } from './confirm.ts';
 import type { Context, Flags } from './context.ts';
-import { fitted, hanging, makeStyle, plain, type Style } from './terminal.ts';
+import { confirm, fitted, hanging, makeStyle, plain, type Style } from './terminal.ts';
 
 export interface RewindWish {
   readonly to: CheckpointRow;

@@ -1,12 +1,28 @@
 // Puts a new loop into its place for a person: a signal takes it back, and checks that are red at the start are asked about.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loopFolder, openLedger, stateOf } from '../app/app.ts';
 import { placeFirst, redRefusal, type Started } from '../app/session/begin.ts';
-import type { Prepared } from '../app/session/prepare.ts';
-import { UsageError } from '../text/errors.ts';
+import { type Prepared, prepareLoop, type Remembered } from '../app/session/prepare.ts';
+import {
+  type Chosen,
+  closedIn,
+  type Earlier,
+  earlierLoop,
+  goalOverWords,
+  goneWords,
+  hasWork,
+  newLoop,
+} from '../app/session/resume-rules.ts';
 import type { CheckResult } from '../checks/check.ts';
-import type { Chosen } from './choose.ts';
-import { confirm } from './confirm.ts';
+import type { State } from '../core/state.ts';
+import type { Lease, Ledger } from '../ledger/ledger.ts';
+import { UsageError } from '../text/errors.ts';
+import { endedByLimit, endingOf } from '../views/ending.ts';
+import type { Context, Flags } from './context.ts';
 import { watchSignals } from './interrupt.ts';
-import { plain } from './terminal.ts';
+import { confirm, plain } from './terminal.ts';
 
 /** What a check prints may hold anything. */
 function redWords({ name, detail }: CheckResult): string {
@@ -40,4 +56,144 @@ export async function placeNew(
   await placed.leave();
   if (interactive) return undefined;
   throw redRefusal(red);
+}
+
+// Which loop a `run` means: the unfinished one of this document, or a new one; never a silent reset of a limit.
+
+export type { Chosen };
+
+/** An exit code: a person must first say what to do with a loop that ended with work left. */
+export async function chooseLoop(
+  context: Context,
+  ledger: Ledger,
+  prepared: Prepared,
+  flags: Flags,
+  interactive: boolean,
+): Promise<Chosen | { readonly exitCode: number }> {
+  const earlier = flags['new'] === true ? undefined : await earlierLoop(ledger, prepared);
+  if (earlier?.type === 'open') return earlier.chosen;
+  if (earlier !== undefined) {
+    const exitCode = sayOver(context, earlier);
+    const mayAsk = earlier.type === 'ended' && interactive && flags['yes'] !== true; // new counters must be said (ADR 4)
+    if (!mayAsk || !(await confirm('Press Enter to start over with new counters, Ctrl-C to leave ')))
+      return { exitCode };
+  }
+  return newLoop(ledger, prepared);
+}
+
+type Ended = Extract<Earlier, { type: 'ended' }>;
+
+/** That the loop of this document is over, and the exit code for it. */
+function sayOver(context: Context, earlier: Exclude<Earlier, { type: 'open' }>): number {
+  if (earlier.type === 'over') {
+    context.say(goalOverWords(earlier.state));
+    return 0;
+  }
+  sayEnded(context, earlier);
+  return endedByLimit(earlier.state) ? 3 : 6;
+}
+
+/** Says so. */
+export function hasNothingLeft(context: Context, given: Pick<Prepared, 'mode' | 'path' | 'document'>): boolean {
+  if (hasWork(given)) return false;
+  const isSkipped = given.document.tasks.every(task => !task.done);
+  const why =
+    given.mode === 'prompt'
+      ? `${given.path} is ${isSkipped ? 'marked as left out' : 'complete'}; to run it again, take the mark of that out of it`
+      : `every task of ${given.path} is done or skipped.`;
+  context.say(`Nothing to do: ${why}`);
+  return true;
+}
+
+function sayEnded(context: Context, { state, gone }: Ended): void {
+  const ending = endingOf(state);
+  const what = state.settings.mode === 'goal' ? 'goal' : 'file';
+  context.say(`ralph: the last loop of this ${what} ended with work left. ${ending.sentence}`);
+  if (gone.length > 0) context.say(`  ${goneWords(gone, state)}`);
+  const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '');
+  const stopped = state.ended?.reason === 'explicit_stop' ? `ralph resume ${state.name}` : undefined;
+  if (resume !== undefined || stopped !== undefined)
+    context.say(`  Go on, counters kept: ${resume ?? stopped}   # then the same command`);
+  context.say('  Start over with new counters: the same command with --new');
+}
+
+// What an unfinished loop remembers of its document and its settings, read before anything is written.
+
+async function lastGoodCopy(context: Context, document: string): Promise<string | undefined> {
+  if (!context.hasLedger()) return undefined;
+  const ledger = await context.ledger();
+  const [row] = await ledger.store.loops({ document, open: true });
+  const copy = row === undefined ? undefined : join(loopFolder(context.home(), row.loop), 'document');
+  return copy !== undefined && existsSync(copy) ? copy : undefined;
+}
+
+/** Undefined when there is none, or when it cannot be read: whoever opens the ledger to write says why. */
+async function newestBefore(context: Context, document: string): Promise<State | undefined> {
+  if (!context.hasLedger()) return undefined;
+  const open = () => openLedger({ home: context.home(), env: context.env, warn: () => {}, readOnly: true });
+  const ledger = await open().catch(() => undefined);
+  try {
+    const [newest] = (await ledger?.store.loops({ document })) ?? [];
+    return ledger === undefined || newest === undefined ? undefined : (await stateOf(ledger, newest.loop)).state;
+  } catch {
+    return undefined;
+  } finally {
+    await ledger?.store.close();
+  }
+}
+
+export function rememberedBy(context: Context, isNew: boolean): Remembered {
+  return {
+    lastGood: path => lastGoodCopy(context, path),
+    settings: async path => {
+      const state = isNew ? undefined : await newestBefore(context, path);
+      return state?.ended === undefined ? state?.settings : undefined;
+    },
+    closed: async path => closedIn(await newestBefore(context, path)),
+  };
+}
+
+// Where nothing is to be done, nobody is needed to do it: then that is said, and not that no agent is there.
+
+const noAgentCode = 7;
+
+/** The exit code of a run that needs no agent; else the complaint goes on. */
+export async function withoutAgent(
+  context: Context,
+  file: string | undefined,
+  flags: Flags,
+  error: unknown,
+): Promise<number> {
+  if (!(error instanceof UsageError) || error.exitCode !== noAgentCode || flags['dryRun'] === true) throw error;
+  const place = { env: context.env, directory: context.directory, home: context.home() };
+  const remembered = rememberedBy(context, flags['new'] === true);
+  const given = await prepareLoop(place, { file, flags, remembered, isOnlyRecorded: true });
+  const isSought = context.hasLedger() && flags['new'] !== true && given.mode !== 'plan';
+  const earlier = isSought ? await earlierLoop(await context.ledger(), given) : undefined;
+  if (earlier !== undefined && earlier.type !== 'open') return sayOver(context, earlier);
+  if (earlier === undefined && hasNothingLeft(context, given)) return 0;
+  throw error;
+}
+
+// Says who is at work already, where only one at a time can be.
+
+export function sayHeld(context: Context, { holder, since }: Lease): number {
+  context.say(
+    `ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
+  );
+  context.say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
+  return 9;
+}
+
+/** In one folder each loop would take the other's work for a person's. */
+export async function sayFolderHeld(context: Context, ledger: Ledger, { holder }: Lease): Promise<number> {
+  let name: string | undefined;
+  for (const row of await ledger.store.loops({ open: true }))
+    if ((await ledger.store.holder(row.loop))?.lease.holder.pid === holder.pid) name ??= row.name;
+  const who = name === undefined ? 'Another loop' : `Loop ${name}`;
+  context.say(`ralph: ${who} is at work in this folder (process ${holder.pid}), and one at a time can be.`);
+  context.say(
+    `  Wait for it, end it${name === undefined ? '' : ` (ralph stop ${name})`}, or say --worktree for this one.`,
+  );
+  return 9;
 }

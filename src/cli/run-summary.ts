@@ -1,14 +1,15 @@
 // The pre-run card: what will happen, where, with what, and within which limits, before anything does.
-import { containmentWords } from '../app/agents/confinement.ts';
+
+import { proofWords } from '../app/agents/agents.ts';
+import type { AgentFacts } from '../app/agents/performers.ts';
+import { containmentWords } from '../app/agents/process-limits.ts';
 import { isInterview } from '../app/modes.ts';
 import type { Prepared } from '../app/session/prepare.ts';
-import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Limits, Settings } from '../core/settings.ts';
-import { makeRedactor } from '../secrets/redactor.ts';
-import { secretValues } from '../secrets/redact-environment.ts';
 import { progress } from '../core/task.ts';
-import { agentRows } from './agent-words.ts';
-import type { Chosen } from './choose.ts';
+import { makeRedactor, secretValues } from '../secrets/redactor.ts';
+import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import type { Chosen } from './run-preparation.ts';
 import { type Style, wrapped } from './terminal.ts';
 
 type Row = readonly [string, string];
@@ -120,4 +121,56 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
 /** Limits that a person set anew for a loop that goes on. */
 function pickSet({ run }: Prepared): Partial<Limits> {
   return Object.fromEntries(Object.entries(run.settings.limits).filter(([key]) => run.isSet(key)));
+}
+
+// What the card says about agents: who works, with which login, who takes over, and where the money figures come from.
+
+function nameWords(facts: AgentFacts, { run, isFound }: Prepared, isFirst: boolean): string {
+  if (facts.agent === 'command') return `command: ${run.config.agentCommand}`;
+  if (facts.agent === 'scripted') return `scripted (plays ${run.config.script ?? 'a script'}; no model is called)`;
+  const how = isFound && isFirst ? ' (found on PATH; --agent chooses another)' : '';
+  const model = facts.model === undefined ? '' : `, model ${facts.model}`;
+  const version = facts.version === undefined ? '' : `, version ${facts.version}`;
+  const login = facts.login === undefined ? '' : `; login: ${facts.login.words}`;
+  const program = facts.agent === 'acp' ? `: ${(run.config.acpCommand ?? []).join(' ')}` : '';
+  const terminal = run.config.interactive ? '; it gets the terminal, done.md ends a round' : '';
+  return `${facts.agent}${program}${how}${model}${version}${login}${terminal}`;
+}
+
+const costs: Readonly<Record<AgentFacts['cost'], string>> = {
+  agent: 'reported by the agent',
+  estimated: 'estimated from tokens by the price list',
+  'upper-bound': 'estimated from tokens at an upper bound, because no --model with a known price is given',
+  none: 'not reported by this agent: money limits cannot bind it',
+};
+
+const unseen = 'not known: nothing is read from the screen, so money limits cannot bind it';
+
+/** One sentence where all agree, else one for each. */
+function costWords(all: readonly AgentFacts[]): string {
+  const kinds = new Set(all.map(one => one.cost));
+  if (kinds.size === 1) return costs[all[0]?.cost ?? 'none'];
+  return all.map(one => `${one.spec}: ${costs[one.cost]}`).join('; ');
+}
+
+/** The rows about agents, before the one about containment and after the limits. */
+function agentRows(prepared: Prepared): { readonly who: readonly Row[]; readonly cost: Row } {
+  const { staff, run } = prepared;
+  const { performers, performersByTask, performersByPhase } = run.settings;
+  const factsOf = (spec: string): AgentFacts => staff.facts[spec] ?? { spec, agent: spec, cost: 'none' };
+  const [first = '', ...others] = performers;
+  const named = [...Object.entries(performersByTask), ...Object.entries(performersByPhase)];
+  const all = Object.values(staff.facts);
+  const unproven = [...new Set(all.flatMap(one => proofWords(one.agent, one.proof ?? 'live') ?? []))];
+  return {
+    who: [
+      ['agent', nameWords(factsOf(first), prepared, true)],
+      ...(others.length === 0
+        ? []
+        : [['fallback', others.map(spec => nameWords(factsOf(spec), prepared, false)).join(', then ')] as const]),
+      ...(named.length === 0 ? [] : [['instead', named.map(([name, spec]) => `${name}: ${spec}`).join(', ')] as const]),
+      ...unproven.map(words => ['unproven', words] as const),
+    ],
+    cost: ['cost', run.config.interactive ? unseen : costWords(all)],
+  };
 }

@@ -1,17 +1,16 @@
 // Whose tasks are meant: a loop's, as its ledger has them, or those of a document that no loop works on yet.
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
-import { readDocument } from '../app/documents.ts';
-import { findDocument, isInterview } from '../app/modes.ts';
-import { nearestId, readTaskFile, visible } from '../app/tasks.ts';
+import { basename, relative, resolve } from 'node:path';
 import { stateOf } from '../app/app.ts';
-import { UsageError } from '../text/errors.ts';
-import { identify, knownTasks } from '../core/task-identity.ts';
+import { findDocument, isInterview, readDocument } from '../app/modes.ts';
+import { nearestId, readTaskFile, visible } from '../app/tasks.ts';
 import type { State } from '../core/state.ts';
 import { addTasks, allTasks, emptyTable, findTask, type Task, type TaskSpec, type TaskTable } from '../core/task.ts';
+import { identify, knownTasks } from '../core/task-identity.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
-import type { Context } from './context.ts';
-import { findLoop } from './find-loop.ts';
+import { UsageError } from '../text/errors.ts';
+import { someOf } from '../text/format.ts';
+import { type Context, type Flags, findLoop } from './context.ts';
 
 export interface Subject {
   readonly path: string;
@@ -127,4 +126,63 @@ export function taskIn(subject: Subject, id: string): Task {
     `${where} has no task ${JSON.stringify(visible(id.slice(0, 80)))}.`,
     meant === undefined ? `See them: ${list}` : `Did you mean ${meant}? See them all: ${list}`,
   );
+}
+
+// What a task waits for, in words and as data: the same in the list and in the account of one task.
+
+/** The dependencies that keep it from starting. */
+function unmetOf(table: TaskTable, task: Task): readonly string[] {
+  if (task.status !== 'pending' && task.status !== 'blocked') return [];
+  return task.dependsOn.filter(id => findTask(table, id)?.status !== 'done');
+}
+
+type Loop = { readonly state: State; readonly isAlive: boolean } | undefined;
+
+/** Unfinished, and no process works on it. */
+export const isOrphaned = (loop: Loop): boolean =>
+  loop !== undefined && !loop.isAlive && loop.state.ended === undefined;
+
+/** Its iteration was cut (a crash, a kill -9): the next run records that. */
+export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
+
+/** Why nobody works on it now; '' when somebody does, has, or could at once. */
+export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
+  const state = loop?.state;
+  const live = state?.live.find(one => one.task === task.id);
+  if (isCut(task, loop))
+    return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
+  if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
+  if (state?.claims.some(one => one.task === task.id)) return 'being checked';
+  if (task.status === 'done') return task.verified === false ? 'unverified' : '';
+  if (task.status === 'skipped') return '';
+  if (task.asked !== undefined) return `waits for your answer to ${task.asked}`;
+  if (task.parked !== undefined) return task.parked;
+  const unmet = unmetOf(table, task);
+  if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
+  return task.absent === true ? 'gone from the document' : '';
+}
+
+/** One task for programs. */
+export function taskJson(table: TaskTable, task: Task): Flags {
+  return {
+    id: task.id,
+    title: task.title,
+    status: task.status,
+    attempts: task.attempts,
+    verified: task.verified ?? null,
+    depends_on: task.dependsOn,
+    waits_for: unmetOf(table, task),
+    question: task.asked ?? null,
+    parked: task.parked ?? null,
+  };
+}
+
+// How a person has a document worked on, as a line that can be typed in this folder.
+
+/** A project is executed by its name; everything else is run by its file. */
+export function runWords(directory: string, path: string): string {
+  const file = visible(relative(directory, path));
+  const project = /^\.artefacts\/([^/]+)\/tasks\.json$/.exec(file)?.[1];
+  if (project !== undefined) return `ralph execute ${project}`;
+  return `ralph run ${/[^\w./+-]/.test(file) ? JSON.stringify(file) : file}`;
 }

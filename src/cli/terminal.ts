@@ -1,6 +1,9 @@
 // How text looks on this terminal: colour where it helps and is wanted, never as the only signal.
 
+import { isUtf8 } from 'node:buffer';
+import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { UsageError } from '../text/errors.ts';
 import { stripControls } from '../text/text.ts';
 import type { Flags } from './context.ts';
 
@@ -103,3 +106,94 @@ export const indented = (text: string, by = '  '): string =>
     .split('\n')
     .map(line => `${by}${line}`)
     .join('\n');
+
+// What happens when nobody reads our output any more: a look ends quietly, a loop goes on without being watched.
+
+let isWatchOnly = true;
+
+/** From now on the work matters more than its audience. */
+export function workWithoutAudience(): void {
+  isWatchOnly = false;
+}
+
+/** A reader that went away (| head), a terminal that was closed. */
+export function guardOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', () => {
+      if (isWatchOnly) process.exit(0);
+    });
+  }
+}
+
+/** What was written reaches a slow reader whole: a pipe takes only so much at once, and an exit loses the rest. */
+export async function flushOutput(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>(done => {
+      stream.write('', () => done());
+    });
+  }
+}
+
+// One yes-or-no moment at the terminal.
+
+/** True when Enter, y or yes was typed; false on anything else, Ctrl-C, Ctrl-D or when the terminal went away. */
+export async function confirm(question: string, stop?: AbortSignal): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const leave = new AbortController();
+  lines.on('SIGINT', () => leave.abort());
+  lines.on('close', () => leave.abort());
+  try {
+    const signal = stop === undefined ? leave.signal : AbortSignal.any([leave.signal, stop]);
+    const typed = await lines.question(question, { signal });
+    return ['', 'y', 'yes'].includes(typed.trim().toLowerCase());
+  } catch {
+    process.stderr.write('\n');
+    return false;
+  } finally {
+    lines.close();
+  }
+}
+
+// Text that a person gives: as an argument, or from standard input with `-`; checked before it is used (B06, B10).
+
+const bytesMax = 1024 * 1024;
+const waitMs = 10_000;
+
+async function standardInput(): Promise<string> {
+  if (process.stdin.isTTY)
+    throw new UsageError('There is nothing on standard input.', 'Pipe the text in, or give it as an argument.');
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(
+    () =>
+      process.stdin.destroy(
+        new UsageError('Standard input gave no end within 10 s.', 'Close it, or give the text as an argument.'),
+      ),
+    waitMs,
+  );
+  try {
+    for await (const chunk of process.stdin) {
+      size += (chunk as Buffer).length;
+      if (size > bytesMax)
+        throw new UsageError(
+          'The text on standard input is larger than 1 MB.',
+          'Put it into a file of the project and name that file.',
+        );
+      chunks.push(chunk as Buffer);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (!isUtf8(bytes) || bytes.includes(0))
+    throw new UsageError('Standard input is not text (UTF-8).', 'Pipe plain text in.');
+  return bytes.toString('utf8');
+}
+
+export async function givenText(text: string, what: string, say: (sentence: string) => void): Promise<string> {
+  const full = (text === '-' ? await standardInput() : text).trim();
+  if (full === '') throw new UsageError(`The ${what} is empty.`, 'Say something: ralph help tell');
+  if (text !== '-' && /(^|\s)--max-/.test(full))
+    say('note: the text holds something like a flag (--max-...); it is passed on as text and sets nothing.');
+  return full;
+}

@@ -1,6 +1,6 @@
 // Which agents there are by name, and how a performer is named: AGENT or AGENT/MODEL.
 import { nearest } from '../text/nearest.ts';
-import { good, type Reading, refuse, shown } from './reading.ts';
+import { good, type Reading, refuse, shown } from './values.ts';
 
 export const agentNames = [
   'claude',

@@ -1,11 +1,11 @@
 // Reads settings from the environment and from a project's .env: listed names only, parsed, never executed (B16, B17).
 import { parseEnv } from 'node:util';
 import type { ModeName } from '../core/settings.ts';
-import { userOnlyNotice } from './files.ts';
-import { environmentName, fieldOf, type Key, keys, parseText } from './fields.ts';
 import { nearest } from '../text/nearest.ts';
-import type { Reading } from './reading.ts';
+import { environmentName, fieldOf, type Key, keys, parseText } from './fields.ts';
+import { userOnlyNotice } from './files.ts';
 import { decodeUtf8, readTextFile } from './text-file.ts';
+import type { Reading } from './values.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Place = 'environment' | '.env';

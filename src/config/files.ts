@@ -1,9 +1,8 @@
 // Reads one JSON config file into settings, with line and column for whatever is wrong with it (B21-B30).
 import { fieldOf, flagName, type Key, type Values } from './fields.ts';
-import { readJson } from './json.ts';
-import { withoutComments } from './jsonc.ts';
-import type { Problem } from './reading.ts';
+import { readJson, withoutComments } from './json.ts';
 import { decodeUtf8, readTextFile } from './text-file.ts';
+import type { Problem } from './values.ts';
 
 export interface ReadConfigFile {
   readonly values: Values;

@@ -1,6 +1,6 @@
 // Says each setting as a command line option, for --help and the docs.
 import { environmentName, fieldOf, flagName, type Key, keys } from './fields.ts';
-import { type Field, isList, type Kind } from './kinds.ts';
+import { type Field, isList, type Kind } from './values.ts';
 
 export interface Option {
   readonly key: Key;

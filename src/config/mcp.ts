@@ -1,13 +1,10 @@
 // Reads the file that names a person's MCP servers, in the form that other clients use; values are never shown (secrets).
 import { basename, dirname } from 'node:path';
 import type { McpServer } from '../actions/mcp/server.ts';
-import { readJson } from './json.ts';
-import { withoutComments } from './jsonc.ts';
-import { expanded, type Variables } from './mcp-values.ts';
 import { nearest } from '../text/nearest.ts';
-import { type Problem, shown } from './reading.ts';
+import { readJson, withoutComments } from './json.ts';
 import { decodeUtf8, readTextFile } from './text-file.ts';
-import { durationMsMax, readDuration } from './values.ts';
+import { durationMsMax, type Problem, readDuration, shown } from './values.ts';
 
 export interface ReadMcpServers {
   /** False: there is no such file, which is a problem only for whoever named it. */
@@ -139,4 +136,72 @@ function isFields(value: unknown): value is Fields {
 function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
+}
+
+// Reads the texts of a server's entry and puts environment variables in where the file names them, and only there.
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Each complains about what is wrong and gives something harmless back. */
+export interface Texts {
+  one(value: unknown, key: string): string;
+  list(value: unknown, key: string): readonly string[];
+  table(value: unknown, key: string, names: RegExp): Readonly<Record<string, string>>;
+}
+
+const charsMax = 10_000;
+const countMax = 1_000;
+const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/** `${NAME}` is the variable's value, `${NAME:-words}` has words for when it is not set. Everything else stays as it is. */
+function expanded(environment: Variables, complain: (message: string) => void): Texts {
+  const missing = new Set<string>();
+
+  function fill(text: string): string {
+    return text.replace(reference, (_, name: string, otherwise: string | undefined) => {
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+      if (value !== undefined || otherwise !== undefined) return value ?? otherwise ?? '';
+      if (!missing.has(name)) complain(`the variable ${name.slice(0, 100)} is not set; set it or remove it here`);
+      missing.add(name);
+      return '';
+    });
+  }
+
+  function text(value: unknown, where: string): string {
+    if (typeof value !== 'string') complain(`${where} must be text`);
+    else if (value.length > charsMax) complain(`${where} is longer than ${charsMax} characters`);
+    else {
+      const filled = fill(value);
+      if (!/[\p{Cc}]/u.test(filled)) return filled;
+      complain(`${where} holds a line break or control character`);
+    }
+    return '';
+  }
+
+  return {
+    one(value, key) {
+      if (value === undefined) return ''; // that it is missing was said before
+      if (typeof value === 'string' && value.trim() === '') complain(`"${key}" is empty`);
+      return text(value, `"${key}"`);
+    },
+    list(value, key) {
+      if (value === undefined) return [];
+      if (Array.isArray(value) && value.length <= countMax)
+        return value.map((each, index) => text(each, `"${key}[${index}]"`));
+      complain(`"${key}" must be a list of texts`);
+      return [];
+    },
+    table(value, key, names) {
+      if (value === undefined) return {};
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        complain(`"${key}" must be an object of names and texts`);
+        return {};
+      }
+      const entries = Object.entries(value).filter(([name]) => {
+        if (!names.test(name)) complain(`"${key}" holds a name that cannot be one`);
+        return names.test(name);
+      });
+      return Object.fromEntries(entries.map(([name, each]) => [name, text(each, `"${key}.${name.slice(0, 100)}"`)]));
+    },
+  };
 }

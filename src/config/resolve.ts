@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { isBounded, type ModeName, type Settings } from '../core/settings.ts';
 import { modelless } from './agents.ts';
-import { readConfigFile } from './files.ts';
 import { readDotEnv, readEnvironment } from './environment.ts';
 import { fieldOf, flagName, type Key, keys, parseFlag, type Values } from './fields.ts';
-import { isList } from './kinds.ts';
-import { type Problem, type Reading, refuse, shown } from './reading.ts';
+import { readConfigFile } from './files.ts';
+import { userConfigDirectory } from './home.ts';
 import { type Config, presetValues, settingsOf } from './settings.ts';
+import { isList, type Problem, type Reading, refuse, shown } from './values.ts';
 
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 
@@ -166,4 +166,53 @@ async function fileLayers({ directory, userDirectory, now }: ConfigRequest): Pro
   const label = join(userDirectory, userFileName);
   const user = { directory: userDirectory, fileName: userFileName, label, isProject: false };
   return [...layers, { source: 'user file', ...(await readConfigFile(user, now)) }];
+}
+
+// The settings of one `ralph run`, and which of them a person set rather than the preset.
+
+export interface RunConfig {
+  readonly config: Config;
+  readonly settings: Settings;
+  readonly notices: readonly string[];
+  /** True when a flag or the real environment says so: files of the project can be an agent's work. */
+  readonly isSet: (key: string) => boolean;
+  /** Nobody said anything about it: the mode's own value holds. */
+  readonly isPreset: (key: string) => boolean;
+}
+
+/** Which setting bounds which limit. */
+const limitKeys: Readonly<Record<string, string>> = {
+  iterationsMax: 'maxIterations',
+  costUsdMicrosMax: 'maxCost',
+  tokensMax: 'maxTokens',
+  durationMsMax: 'maxDuration',
+  deadlineAt: 'deadline',
+  iterationMsMax: 'iterationTimeout',
+  consecutiveErrorsMax: 'maxErrors',
+  noProgressIterations: 'noProgress',
+  attemptsPerTaskMax: 'maxAttempts',
+  averageIterationMsMax: 'maxAverageDuration',
+};
+
+export type ResolvedRun =
+  | { readonly ok: true; readonly run: RunConfig }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export async function resolveRun(
+  mode: ModeName,
+  env: Readonly<Record<string, string | undefined>>,
+  directory: string,
+  flags: Readonly<Record<string, unknown>>,
+): Promise<ResolvedRun> {
+  const found = userConfigDirectory(env);
+  const userDirectory = 'path' in found ? found.path : undefined;
+  const resolved = await resolveConfig({ mode, flags: flags as never, env, directory, userDirectory, now: Date.now() });
+  if (!resolved.ok) return resolved;
+  const { config, settings, notices } = resolved;
+  const sources: Readonly<Record<string, string>> = resolved.sources;
+  const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
+  const isSet = (key: string): boolean =>
+    isSaid(limitKeys[key] ?? key) || (mode === 'plan' && key === 'attemptsPerTaskMax' && isSaid('retries'));
+  const isPreset = (key: string): boolean => sources[limitKeys[key] ?? key] === 'preset';
+  return { ok: true, run: { config, settings, notices, isSet, isPreset } };
 }

@@ -1,9 +1,8 @@
 // The zod schema of a config file, built from the table of fields; the only file that loads zod.
 import { z } from 'zod';
-import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
-import { type Field, isList, type Kind } from './kinds.ts';
 import { nearest } from '../text/nearest.ts';
-import { shown } from './reading.ts';
+import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
+import { type Field, isList, type Kind, shown } from './values.ts';
 
 const expected: Readonly<Record<Kind, string>> = {
   whole: 'a whole number',

@@ -1,11 +1,14 @@
 // Reads the text of one value, the same way from a flag, a variable or a file; whatever is doubtful is refused.
-import { good, type Reading, refuse, shown } from './reading.ts';
+
+import type { ModeName } from '../core/settings.ts';
+import { looksSecret } from '../secrets/redactor.ts';
+import { readAgent, readAgents, readModel, readPairs } from './agents.ts';
 
 const microsPerDollar = 1_000_000;
 const dollarsMax = 1_000_000;
 const valueCharactersMax = 64;
 
-export function readWhole(label: string, text: string, most: number, mayBeUnlimited: boolean): Reading<number | null> {
+function readWhole(label: string, text: string, most: number, mayBeUnlimited: boolean): Reading<number | null> {
   const trimmed = text.trim();
   if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
   const value = /^[1-9][0-9]{0,15}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
@@ -16,7 +19,7 @@ export function readWhole(label: string, text: string, most: number, mayBeUnlimi
 }
 
 /** Dollars to integer micro-dollars by digits, so that no fraction is ever rounded. */
-export function readMoney(label: string, text: string, mayBeUnlimited: boolean): Reading<number | null> {
+function readMoney(label: string, text: string, mayBeUnlimited: boolean): Reading<number | null> {
   const trimmed = text.trim();
   if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
   const parts = /^\$?(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$/.exec(trimmed);
@@ -74,7 +77,7 @@ const clockPattern = /^([01][0-9]|2[0-3]):([0-5][0-9])$/;
 const deadlineMsMax = 366 * unitsMs[0];
 
 /** Epoch ms. `HH:MM` is the next time the local clock shows it, so that 02:00 said in the evening means tonight. */
-export function readDeadline(label: string, text: string, now: number): Reading<number> {
+function readDeadline(label: string, text: string, now: number): Reading<number> {
   const trimmed = text.trim();
   const at = clockPattern.test(trimmed) ? nextLocal(trimmed, now) : isoInstant(trimmed);
   const how = 'write a date-time with its zone like 2030-01-31T18:00:00Z, or a local time like 18:30';
@@ -104,7 +107,7 @@ function nextLocal(text: string, now: number): number {
 }
 
 /** Text on one line: trimmed, not empty, bounded, compared and stored literally. */
-export function readLine(label: string, text: string, charactersMax: number): Reading<string> {
+function readLine(label: string, text: string, charactersMax: number): Reading<string> {
   const trimmed = text.trim();
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) || !text.isWellFormed())
     return refuse(`${label}: ${shown(text)} contains a line break or control character; write it on one line.`);
@@ -116,7 +119,7 @@ export function readLine(label: string, text: string, charactersMax: number): Re
   return good(trimmed);
 }
 
-export function readChoice(label: string, text: string, choices: readonly string[]): Reading<string> {
+function readChoice(label: string, text: string, choices: readonly string[]): Reading<string> {
   const trimmed = text.trim();
   if (choices.includes(trimmed)) return good(trimmed);
   return refuse(`${label}: ${shown(text)} is not a known choice; use one of ${choices.join(', ')}.`);
@@ -124,7 +127,7 @@ export function readChoice(label: string, text: string, choices: readonly string
 
 const truths: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
-export function readTruth(label: string, text: string): Reading<boolean> {
+function readTruth(label: string, text: string): Reading<boolean> {
   const trimmed = text.trim();
   if (Object.hasOwn(truths, trimmed)) return good(truths[trimmed] === true);
   return refuse(`${label}: ${shown(text)} is neither true nor false; write true or false.`);
@@ -133,7 +136,7 @@ export function readTruth(label: string, text: string): Reading<boolean> {
 const namesMax = 100;
 
 /** Names of environment variables, separated by commas or white space. */
-export function readNames(label: string, text: string): Reading<readonly string[]> {
+function readNames(label: string, text: string): Reading<readonly string[]> {
   const names = text.split(/[\s,]+/).filter(name => name !== '');
   const wrong = names.find(name => !/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name));
   if (wrong !== undefined)
@@ -146,7 +149,7 @@ export function readNames(label: string, text: string): Reading<readonly string[
 }
 
 /** Names that stand in task ids and in the names of files: letters, digits and dashes. */
-export function readRoles(label: string, text: string): Reading<readonly string[]> {
+function readRoles(label: string, text: string): Reading<readonly string[]> {
   const roles = text.split(/[\s,]+/).filter(role => role !== '');
   const wrong = roles.find(role => !/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/.test(role));
   if (wrong !== undefined || roles.length === 0)
@@ -156,7 +159,7 @@ export function readRoles(label: string, text: string): Reading<readonly string[
 }
 
 /** A Windows network or device path would contact another machine on being opened (B32). */
-export function readPath(label: string, text: string): Reading<string> {
+function readPath(label: string, text: string): Reading<string> {
   if (/^\s*(\\\\|\\\?\?\\|\/\/)/.test(text))
     return refuse(`${label}: ${shown(text)} is a network or device path; give a path on this machine.`);
   return readLine(label, text, 4_096);
@@ -165,7 +168,7 @@ export function readPath(label: string, text: string): Reading<string> {
 const runsMax = 10;
 
 /** `2/3`: how many passes are needed, out of how many runs at most. */
-export function readRuns(label: string, text: string): Reading<string> {
+function readRuns(label: string, text: string): Reading<string> {
   const parts = /^([1-9][0-9]?)\/([1-9][0-9]?)$/.exec(text.trim());
   const [needed, most] = [Number(parts?.[1] ?? 0), Number(parts?.[2] ?? 0)];
   if (needed > 0 && needed <= most && most <= runsMax) return good(`${needed}/${most}`);
@@ -177,12 +180,7 @@ const bytesMin = 64 * 2 ** 20; // no agent starts below it
 const bytesMax = 64 * 2 ** 40;
 
 /** Bytes. A number without a unit is doubtful and refused. */
-export function readSize(
-  label: string,
-  text: string,
-  mayBeUnlimited: boolean,
-  least = bytesMin,
-): Reading<number | null> {
+function readSize(label: string, text: string, mayBeUnlimited: boolean, least = bytesMin): Reading<number | null> {
   const trimmed = text.trim();
   if (mayBeUnlimited && trimmed === 'unlimited') return good(null);
   const parts = /^([1-9][0-9]{0,6})([mgt])(?:i?b)?$/i.exec(trimmed);
@@ -192,4 +190,204 @@ export function readSize(
   return refuse(
     `${label}: ${shown(text)} is not a size from ${Math.ceil(least / 1024 ** 2)}m to 64t; write it like 512m or 8g${word}.`,
   );
+}
+
+// What reading a setting gives: its value, or one sentence that a person can act on.
+
+/** The same shape as the ports' Problem; config may not import ports. */
+export interface Problem {
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly fix?: string;
+}
+
+export type Reading<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: string };
+
+export function good<Value>(value: Value): Reading<Value> {
+  return { ok: true, value };
+}
+
+export function refuse(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem };
+}
+
+const shownCharactersMax = 40;
+
+/** A value as it may stand in a message: short, without control characters, and never a secret. */
+export function shown(text: string): string {
+  if (looksSecret(text)) return '(hidden: it looks like a secret)';
+  const start = [...text.slice(0, 4 * shownCharactersMax)];
+  const kept = start
+    .slice(0, shownCharactersMax)
+    .join('')
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\u00b7');
+  const isWhole = start.length <= shownCharactersMax && text.length <= 4 * shownCharactersMax;
+  return `"${kept}${isWhole ? '' : '…'}"`;
+}
+
+// The kinds of settings: the type of each value, and how its text is read, the same way from a flag, a variable or a file.
+
+export const million = 1_000_000;
+export const commandCharactersMax = 10_000;
+
+/** The type of a value once read. Money is micro-dollars, durations are ms, a deadline is epoch ms, a size bytes. */
+export interface ValueByKind {
+  whole: number;
+  money: number;
+  duration: number;
+  deadline: number;
+  line: string;
+  path: string;
+  slug: string;
+  choice: string;
+  truth: boolean;
+  names: readonly string[];
+  roles: readonly string[];
+  commands: readonly string[];
+  size: number;
+  /** AGENT or AGENT/MODEL. */
+  agent: string;
+  agents: readonly string[];
+  model: string;
+  /** NAME=AGENT[/MODEL]. */
+  pairs: readonly string[];
+  /** One line, split as a shell would. */
+  words: readonly string[];
+  paths: readonly string[];
+  /** N/M. */
+  runs: string;
+  /** AGENT[/MODEL] or auto. */
+  judge: string;
+}
+
+export type Kind = keyof ValueByKind;
+
+export interface Field {
+  readonly kind: Kind;
+  readonly description: string;
+  readonly example: string;
+  /** Largest number, longest duration (ms) or most characters. */
+  readonly most?: number;
+  /** Smallest size in bytes; 64 MB unless set. */
+  readonly least?: number;
+  /** The word `unlimited` is allowed and reads as null. */
+  readonly unlimited?: true;
+  readonly choices?: readonly string[];
+  readonly short?: string;
+  /** Without effect in the others: said on the command line there, it is an error. */
+  readonly modes?: readonly ModeName[];
+  /** A project's own files cannot set it (DESIGN 6.13); it belongs to the user. */
+  readonly userOnly?: true;
+  /** Seed names of environment variables still read; with `mode`, in that mode only. The more specific comes first. */
+  readonly formerly?: readonly { readonly name: string; readonly mode?: string }[];
+}
+
+/** May be given several times; in a file it is a list. */
+export function isList({ kind }: Field): boolean {
+  return ['names', 'roles', 'commands', 'agents', 'pairs', 'paths'].includes(kind);
+}
+
+type Reader = (label: string, text: string, field: Field, now: number) => Reading<unknown>;
+
+export const readers: Readonly<Record<Kind, Reader>> = {
+  whole: (label, text, field) => readWhole(label, text, field.most ?? million, field.unlimited === true),
+  money: (label, text, field) => readMoney(label, text, field.unlimited === true),
+  duration: (label, text, field) => readDuration(label, text, field.most ?? durationMsMax, field.unlimited === true),
+  deadline: (label, text, _field, now) => readDeadline(label, text, now),
+  line: (label, text, field) => readLine(label, text, field.most ?? 200),
+  path: (label, text) => readPath(label, text),
+  slug: (label, text) => slugOf(text, label),
+  choice: (label, text, field) => readChoice(label, text, field.choices ?? []),
+  truth: (label, text) => readTruth(label, text),
+  names: (label, text) => readNames(label, text),
+  roles: (label, text) => readRoles(label, text),
+  commands: (label, text, field) => {
+    const line = readLine(label, text, field.most ?? commandCharactersMax);
+    return line.ok ? { ok: true, value: [line.value] } : line;
+  },
+  size: (label, text, field) => readSize(label, text, field.unlimited === true, field.least),
+  agent: (label, text) => readAgent(label, text),
+  agents: (label, text) => readAgents(label, text),
+  model: (label, text) => readModel(label, text),
+  pairs: (label, text, field) => readPairs(label, text, field.choices),
+  words: (label, text, field) => {
+    const line = readLine(label, text, field.most ?? commandCharactersMax);
+    return line.ok ? splitWords(label, line.value) : line;
+  },
+  paths: (label, text) => {
+    const path = readPath(label, text);
+    return path.ok ? { ok: true, value: [path.value] } : path;
+  },
+  runs: (label, text) => readRuns(label, text),
+  judge: (label, text) => (text.trim() === 'auto' ? { ok: true, value: 'auto' } : readAgent(label, text)),
+};
+
+// Makes the name of a loop safe to use in paths, branches and addresses (B13).
+
+const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const slugCharactersMax = 63;
+/** Names that Windows gives to devices, whatever the folder. */
+const reserved = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
+
+/** The slug of a text; callers show it when it differs from what was typed. */
+export function slugOf(text: string, label = 'name'): Reading<string> {
+  const slug = text
+    .slice(0, 4_096)
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, slugCharactersMax)
+    .replace(/-$/, '');
+  if (!slugPattern.test(slug))
+    return refuse(`${label}: ${shown(text)} has no letter a-z or digit to make a name of; use a name like add-login.`);
+  if (reserved.test(slug))
+    return refuse(`${label}: ${shown(text)} is the name of a device on Windows; use a name like ${slug}-loop.`);
+  return good(slug);
+}
+
+// Splits one line into words as a shell would, by quotes and backslashes; nothing in it is expanded or executed.
+
+const wordsMax = 200;
+
+type Quote = '' | "'" | '"';
+
+/** Inside double quotes a backslash protects only these (POSIX). */
+const escapedInQuotes = new Set(['"', '\\', '$', '`']);
+
+export function splitWords(label: string, text: string): Reading<readonly string[]> {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: Quote = '';
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at]!;
+    if (quote === "'") {
+      if (letter === "'") quote = '';
+      else word = `${word ?? ''}${letter}`;
+    } else if (letter === '\\') {
+      const next = text[at + 1];
+      if (next === undefined) return refuse(`${label}: ${shown(text)} ends with a backslash; write it twice.`);
+      if (quote === '"' && !escapedInQuotes.has(next)) word = `${word ?? ''}\\`;
+      else {
+        word = `${word ?? ''}${next}`;
+        at += 1;
+      }
+    } else if (letter === quote) quote = '';
+    else if (quote === '' && (letter === "'" || letter === '"')) {
+      quote = letter;
+      word ??= '';
+    } else if (quote === '' && /\s/.test(letter)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = `${word ?? ''}${letter}`;
+  }
+  if (quote !== '') return refuse(`${label}: ${shown(text)} opens a ${quote} that is never closed; close it.`);
+  if (word !== undefined) words.push(word);
+  return words.length > wordsMax
+    ? refuse(`${label}: ${words.length} words are more than ${wordsMax}; give fewer.`)
+    : good(words);
 }

@@ -1,13 +1,13 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
-import type { EscalationKind } from './escalation-kind.ts';
-import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits, Settings } from './settings.ts';
-import type { Repetition } from '../messages/repetition.ts';
-import type { ReviewAnswer } from './review.ts';
+
+import type { FindingKind } from '../checks/tamper/screen.ts';
 import type { Report } from '../messages/claims.ts';
+import type { Repetition } from '../messages/repetition.ts';
+import type { Failure } from './failure.ts';
+import type { ReviewAnswer } from './review.ts';
+import type { ChangedSettings, Limits, ModeName, Settings } from './settings.ts';
 import type { Order, TaskSpec } from './task.ts';
 import type { TerminationReason } from './termination.ts';
-import type { CheckpointMark, Doubt, TaskThen } from './work.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -298,3 +298,51 @@ export type Event =
 
 export type EventType = Event['type'];
 export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;
+
+// What a person can be asked about.
+
+export type EscalationKind =
+  | 'stuck'
+  | 'deviation'
+  | 'unknown'
+  | 'blocked'
+  | 'health'
+  | 'agent'
+  | 'storage'
+  /** The work is claimed and its checks passed, but tests or checks were changed for it. */
+  | 'tamper'
+  /** An action's reply was lost: only a person can see whether it happened. */
+  | 'effect'
+  /** A plan waits for a yes to exactly what it says now. */
+  | 'approval';
+
+// What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
+
+/** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
+export interface Doubt {
+  readonly kind: FindingKind;
+  readonly path: string;
+  readonly detail: string;
+  readonly severity: 'refuse' | 'report';
+  readonly fingerprint: string;
+}
+
+/** A checkpoint as the loop remembers it. */
+export interface CheckpointMark {
+  readonly checkpoint: string;
+  readonly number: number;
+  readonly commit: string;
+  readonly tree: string;
+  /** What it does not hold: a restore of it leaves these alone. */
+  readonly left?: readonly string[];
+}
+
+/** A status that a task had at a checkpoint and shall have again. */
+export interface TaskThen {
+  readonly id: string;
+  readonly status: 'pending' | 'done' | 'skipped';
+}
+
+/** The document that Ralph itself keeps; where the document is the work (a review, an interview), there is none. */
+export const keptDocuments = (mode: ModeName, document: string): readonly string[] =>
+  mode === 'review' || (mode === 'project' && document.endsWith('/spec.md')) ? [] : [document];

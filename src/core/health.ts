@@ -1,8 +1,13 @@
 // Is it alive and getting somewhere: five health words, and the ladder of nudge, escalate, terminate.
-import { breakerPosition } from './breaker.ts';
+
 import { formatDuration, plural } from '../text/format.ts';
+import { raise } from './decide/questions.ts';
+import type { Event } from './event.ts';
+import { handoffOfLive } from './handoff.ts';
+import type { InputOf } from './input.ts';
+import { breakerPosition } from './scheduling.ts';
 import type { Ladder } from './settings.ts';
-import type { LiveIteration, State } from './state.ts';
+import { type LiveIteration, liveIteration, type State } from './state.ts';
 
 export type HealthState = 'healthy' | 'degraded' | 'stuck' | 'failing' | 'terminated';
 
@@ -70,4 +75,50 @@ export function ladderStep(live: LiveIteration, ladder: Ladder): LadderStep | un
   if (live.escalatedAt !== undefined) return { level: 'terminate', dueAt: live.escalatedAt + ladder.answerWithinMs };
   const dueAt = live.nudgedAt === undefined ? live.heardAt + ladder.stuckAfterMs : live.nudgedAt + ladder.nudgeEveryMs;
   return { level: live.nudges < ladder.nudgesMax ? 'nudge' : 'escalate', dueAt };
+}
+
+// What was said to a working performer, and whether it heard it: nudges, the question about a silent one, a person's words.
+
+export function nudged(
+  state: State,
+  { iteration, level, trigger, delivered = false }: InputOf<'nudged'>,
+  now: number,
+): readonly Event[] {
+  const live = liveIteration(state, iteration);
+  if (live === undefined) return [];
+  if (level === 'handoff') {
+    const due = handoffOfLive(state, live, now).due;
+    if (due === undefined || due.trigger !== trigger) return [];
+    const told = delivered
+      ? `it was told to write its report and stop within ${formatDuration(state.settings.handoffWithinMs)}`
+      : `${live.performer} cannot be spoken to while it works, so it goes on`;
+    const because = `${due.because}; ${told}`;
+    return [{ type: 'iteration.nudged', at: now, iteration, level, because, trigger: due.trigger, delivered }];
+  }
+  const quiet = formatDuration(now - live.heardAt);
+  const because = `quiet for ${quiet} after ${plural(live.nudges, 'nudge')}`;
+  const event: Event = { type: 'iteration.nudged', at: now, iteration, level, because, delivered };
+  if (level !== 'escalate') return [event];
+  const question = {
+    kind: 'health' as const,
+    summary: `Iteration ${iteration} (${live.task}) has been quiet for ${quiet}`,
+    context: `${live.performer} gave no sign of life. Without an answer it is ended in ${formatDuration(state.settings.ladder.answerWithinMs)}.`,
+    options: ['Give it more time', 'End it and go on with a fresh context'],
+    question: 'What should happen to it?',
+  };
+  return [event, ...raise(state, question, now, because, live)];
+}
+
+export function reached(
+  state: State,
+  { guidance, iteration, delivered }: InputOf<'reached'>,
+  now: number,
+): readonly Event[] {
+  const live = liveIteration(state, iteration);
+  const one = state.guidance.find(each => each.id === guidance);
+  if (live === undefined || one === undefined || one.iteration === iteration) return [];
+  const because = delivered
+    ? `told to ${live.performer} while it works`
+    : `${live.performer} cannot be spoken to while it works: it stands at the top of the next prompt`;
+  return [{ type: 'guidance.reached', at: now, id: guidance, iteration, delivered, because }];
 }

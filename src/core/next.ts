@@ -1,11 +1,10 @@
 // What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
-import { choosePerformer, isBlocked } from './choose.ts';
-import { isApproved } from './decide/decide-action.ts';
+
+import { isApproved } from './decide/work.ts';
 import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
-import { showsProgress } from './fold.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
-import { startable } from './scheduling.ts';
+import { choosePerformer, isBlocked, startable } from './scheduling.ts';
 import {
   type CheckpointDue,
   hasStorageTrouble,
@@ -15,6 +14,7 @@ import {
   type LiveIteration,
   type RestoreDue,
   type State,
+  showsProgress,
 } from './state.ts';
 import { openTasks, readyTasks } from './task.ts';
 import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';

@@ -1,17 +1,14 @@
 // A review as the ledger tells it: what its reviewers answered, whether it is achieved, and if not, why.
+
+import { mergeIssues, severityRank } from '../messages/review.ts';
 import { plural } from '../text/format.ts';
-import { mergeIssues } from '../messages/review-merge.ts';
-import {
-  fixedCount,
-  isAchieved,
-  isLeftToPeople,
-  isNextRoundDue,
-  lowestConfidence,
-  type Reviewing,
-  type ReviewStanding,
-  reviewStanding,
-} from './review-standing.ts';
-import { findTask, type Task } from './task.ts';
+import { takeCharacters } from '../text/text.ts';
+import type { Event } from './event.ts';
+import { evolve } from './evolve/evolve.ts';
+import { quoted } from './memory.ts';
+import type { ModeName, ReviewSettings, Settings } from './settings.ts';
+import type { State } from './state.ts';
+import { allTasks, findTask, type Task, type TaskSpec, type TaskTable } from './task.ts';
 
 export { readReview } from '../messages/review.ts';
 
@@ -184,4 +181,213 @@ export function reviewShortfall(state: Reviewing): string | undefined {
       : [`confidence ${currentConfidence} of ${targetConfidence} (--target-confidence)`]),
   ];
   return `review round ${round} of ${roundsMax} (--rounds): ${parts.join('; ')}`;
+}
+
+// Where a review stands, from its tasks and its reviewers' answers alone: so the counts are right after every crash.
+
+/** What of the loop's state a review is made of. */
+interface Reviewing {
+  readonly settings: Settings;
+  readonly loaded: boolean;
+  readonly tasks: TaskTable;
+  readonly review?: ReviewState;
+  readonly documentHash?: string;
+}
+
+interface ReviewStanding {
+  /** The newest one that has tasks; 0 before the first. */
+  readonly round: number;
+  /** Its reviewers. */
+  readonly finders: readonly Task[];
+  /** Nobody of them is still to answer. */
+  readonly isLookedAt: boolean;
+  /** No task of any round is still to be worked on; a person may have reopened an old one. */
+  readonly isQuiet: boolean;
+  /** The tasks that mend issues, of all rounds. */
+  readonly fixes: readonly Task[];
+  /** Issues of this round that have no task yet. */
+  readonly waiting: readonly { readonly id: string; readonly issue: MergedIssue }[];
+  /** All of this round looked at the document as it is now. */
+  readonly isSeen: boolean;
+  /** The answers of this round; undefined before the first. */
+  readonly answers?: ReviewState;
+  /** Rounds in which all reviewers are through and at least one has answered. */
+  readonly roundsComplete: number;
+  readonly initialConfidence?: number;
+  readonly currentConfidence?: number;
+}
+
+/** Nobody works on it any more, or will without a person's word. */
+const isSettled = ({ status }: Task): boolean => status === 'done' || status === 'skipped' || status === 'blocked';
+
+function isComplete(finders: readonly Task[]): boolean {
+  return finders.every(isSettled) && finders.some(task => task.status === 'done');
+}
+
+/** A document is as good as its strictest reader says: an average would hide the one who saw the flaw. */
+function lowestConfidence({ confidences }: ReviewState): number | undefined {
+  const all = Object.values(confidences);
+  return all.length === 0 ? undefined : Math.min(...all);
+}
+
+/** The id of the task that mends the issue at this place of the list. */
+function fixTaskId({ foundBefore }: ReviewState, index: number): string {
+  return `I${foundBefore + index + 1}`;
+}
+
+function confidences(review: ReviewState | undefined, isWhole: boolean): Partial<ReviewStanding> {
+  if (review === undefined) return {};
+  const lowest = isWhole ? lowestConfidence(review) : undefined;
+  const current = lowest ?? review.previousConfidence;
+  const initial = review.initialConfidence ?? lowest;
+  return {
+    initialConfidence: initial,
+    currentConfidence: current,
+  };
+}
+
+const fixedCount = (fixes: readonly Task[]): number => fixes.filter(task => task.status === 'done').length;
+
+export function reviewStanding({
+  tasks,
+  review,
+  documentHash,
+}: Pick<Reviewing, 'tasks' | 'review' | 'documentHash'>): ReviewStanding {
+  const rounds = new Map<number, Task[]>();
+  const fixes: Task[] = [];
+  for (const task of allTasks(tasks)) {
+    if (task.round === undefined) continue;
+    if (task.closing !== 'findings') fixes.push(task);
+    else rounds.set(task.round, [...(rounds.get(task.round) ?? []), task]);
+  }
+  const round = Math.max(0, ...rounds.keys());
+  const finders = rounds.get(round) ?? [];
+  const answers = review?.round === round ? review : undefined;
+  const waiting = (answers?.issues ?? [])
+    .map((issue, index) => ({ id: answers === undefined ? '' : fixTaskId(answers, index), issue }))
+    .filter(({ id }) => findTask(tasks, id) === undefined);
+  return {
+    round,
+    finders,
+    isLookedAt: finders.every(isSettled),
+    isQuiet: [...rounds.values(), fixes].every(one => one.every(isSettled)),
+    fixes,
+    waiting,
+    isSeen: answers?.seen === undefined || answers.seen === documentHash,
+    answers,
+    roundsComplete: [...rounds.values()].filter(isComplete).length,
+    ...confidences(review, review !== undefined && isComplete(rounds.get(review.round) ?? [])),
+  };
+}
+
+/**
+ * The newest round has nothing more to say about the document as it is now. A reviewer that a person skipped is left out on
+ * purpose; one that failed has not looked.
+ */
+function isContent(standing: ReviewStanding, { targetConfidence }: ReviewSettings): boolean {
+  const { answers, finders, fixes, isQuiet, currentConfidence } = standing;
+  return (
+    answers !== undefined &&
+    isQuiet &&
+    standing.isSeen &&
+    finders.every(task => task.status !== 'blocked') &&
+    answers.issues.length === 0 &&
+    (answers.fixedBefore ?? fixedCount(fixes)) >= fixedCount(fixes) &&
+    currentConfidence !== undefined &&
+    currentConfidence >= targetConfidence
+  );
+}
+
+function isAchieved(standing: ReviewStanding, review: ReviewSettings): boolean {
+  return isContent(standing, review) && standing.fixes.every(task => task.status !== 'blocked');
+}
+
+/** A person could still do something about what this round or nobody could do. */
+function isLeftToPeople({ finders, fixes }: ReviewStanding): boolean {
+  return [...finders, ...fixes].some(task => task.status === 'blocked');
+}
+
+/** Where nobody answered, the same reviewers would not answer the next time either; who is content would say it again. */
+function isNextRoundDue(standing: ReviewStanding, review: ReviewSettings): boolean {
+  const { answers, isQuiet, waiting, round } = standing;
+  const isOver = answers !== undefined && waiting.length === 0 && isQuiet;
+  return isOver && round < review.roundsMax && !isContent(standing, review);
+}
+
+// How a review grows: reviewers look, every issue becomes a task, and a new round looks again until nothing is left to say.
+
+const titleCharsMax = 120;
+
+const open = { dependsOn: [], done: false, skipped: false } as const;
+
+function findTasks({ reviewers, roundsMax }: ReviewSettings, round: number): readonly TaskSpec[] {
+  return [...new Set(reviewers)].map(role => ({
+    ...open,
+    id: `R${round}-${role}`,
+    title: `Review as ${role}, round ${round} of ${roundsMax}`,
+    description: 'Look at the document, change nothing, and say what is wrong with it.',
+    criteria: ['The last message holds one <review> block by the schema'],
+    reads: true,
+    closing: 'findings',
+    round,
+    role,
+  }));
+}
+
+/** What the reviewers said is quoted: whoever mends it reads it as data. */
+function fixTask(id: string, { issue, severity, place, confidence, also }: MergedIssue, round: number): TaskSpec {
+  const first = (issue.split('\n')[0] ?? '').trim();
+  const title = takeCharacters(first, titleCharsMax);
+  const others = also.length === 0 ? [] : ['', 'Other reviewers put it so:', ...also.map(quoted)];
+  return {
+    ...open,
+    id,
+    title: title.length < first.length ? `${title}…` : title,
+    description: [
+      `Severity: ${severity}; a reviewer of round ${round} is ${confidence} % sure that it is one.`,
+      '',
+      'The place:',
+      quoted(place === '' ? '(the whole document)' : place),
+      '',
+      'The issue:',
+      quoted(issue),
+      ...others,
+    ].join('\n'),
+    criteria: ['The issue does not hold any more', 'The rest of the document says what it said before'],
+    round,
+    role: 'fixer',
+  };
+}
+
+/** What the state after a decision needs next: a round of reviewers, tasks for what they found, or nothing. */
+export function growReview(state: Reviewing): readonly TaskSpec[] {
+  const { review } = state.settings;
+  if (review === null || !state.loaded) return [];
+  const standing = reviewStanding(state);
+  if (standing.round === 0) return findTasks(review, 1);
+  if (!standing.isLookedAt) return [];
+  if (standing.waiting.length > 0) {
+    return [...standing.waiting]
+      .sort((a, b) => severityRank(a.issue) - severityRank(b.issue))
+      .map(({ id, issue }) => fixTask(id, issue, standing.round));
+  }
+  return isNextRoundDue(standing, review) ? findTasks(review, standing.round + 1) : [];
+}
+
+// A mode may grow the work: what a decision makes necessary is added in the same append, so no loop is "done" in between.
+
+const growth: Partial<Record<ModeName, (state: State) => readonly TaskSpec[]>> = { review: growReview };
+
+function grownBecause([first]: readonly TaskSpec[]): string {
+  const round = `round ${first?.round ?? 1}`;
+  return first?.closing === 'findings' ? `${round} of the review begins` : `what ${round} of the review found`;
+}
+
+export function withGrowth(state: State, events: readonly Event[], now: number): readonly Event[] {
+  const grow = events.length === 0 || state.ended ? undefined : growth[state.settings.mode];
+  if (grow === undefined) return events;
+  const tasks = grow(events.reduce(evolve, state));
+  if (tasks.length === 0) return events;
+  const because = grownBecause(tasks);
+  return [...events, { type: 'tasks.added', at: now, tasks, because }];
 }

@@ -1,4 +1,7 @@
 // How many iterations may begin now, and which: money, the count, who shares the tree with whom.
+
+import type { Phase } from '../messages/claims.ts';
+import type { BreakerSettings } from './settings.ts';
 import { affordable, checkBudget } from './spend.ts';
 import type { State } from './state.ts';
 import { findTask, readyTasks, type Task } from './task.ts';
@@ -38,4 +41,127 @@ export function startable(state: State): readonly Task[] | undefined {
   if (room <= 0) return [];
   if (first.reads !== true) return readyTasks(state.tasks, room).filter(task => task.reads !== true);
   return readyTasks(state.tasks, room).filter(task => task.reads === true);
+}
+
+// Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.
+
+export interface Choice {
+  readonly performer?: string;
+  /** When the first of those that cannot work now can again, and why it cannot. */
+  readonly usableAt?: number;
+  readonly waitsFor?: 'limit-reset' | 'rest';
+  readonly waits?: string;
+}
+
+function chainOf(state: State, task: string): readonly string[] {
+  const fixed = findTask(state.tasks, task)?.performer;
+  if (fixed !== undefined) return [fixed];
+  const { mode, performers, performersByTask, performersByPhase } = state.settings;
+  // A goal is told which phase comes now; elsewhere the last report is all that is known.
+  const phase = mode === 'goal' ? phaseNow(state) : (state.report?.phase ?? '');
+  const named = [performersByTask, performersByPhase].map((table, at) => {
+    const key = at === 0 ? task : phase;
+    return Object.hasOwn(table, key) ? table[key] : undefined;
+  });
+  const first = named.find(one => one !== undefined);
+  return first === undefined ? performers : [first, ...performers.filter(one => one !== first)];
+}
+
+/** Who does a task when everybody can. */
+export const preferredFor = (state: State, task: string): string | undefined => chainOf(state, task)[0];
+
+/** Every third error in a row moves on to the next one. */
+function chainFor(state: State, task: string): readonly string[] {
+  const chain = chainOf(state, task);
+  const shift = chain.length === 0 ? 0 : Math.floor(state.errorsInRow / state.settings.errorsToHandOff) % chain.length;
+  return [...chain.slice(shift), ...chain.slice(0, shift)];
+}
+
+/** Providers' windows are a week at most: a reset beyond that is a clock that was set. */
+export const resetMsMax = 8 * 24 * 3_600_000;
+
+/** An open question that concerns everybody; one about a single performer only keeps that one away. */
+export const isBlocked = ({ escalations }: State): boolean =>
+  escalations.some(one => one.task === undefined && one.performer === undefined);
+
+/** `besides` leaves one out: whether anybody else could do the work. */
+export function choosePerformer(state: State, task: string, now: number, besides?: string): Choice {
+  let soonest: Choice = {};
+  const later = (until: number, waitsFor: 'limit-reset' | 'rest', waits: string): void => {
+    if (soonest.usableAt === undefined || until < soonest.usableAt) soonest = { usableAt: until, waitsFor, waits };
+  };
+  for (const name of chainFor(state, task)) {
+    if (name === besides || state.escalations.some(one => one.performer === name)) continue;
+    const limitedUntil = state.limited[name] ?? 0;
+    if (limitedUntil > now && limitedUntil <= now + resetMsMax) {
+      later(limitedUntil, 'limit-reset', name);
+      continue;
+    }
+    const breaker = state.breakers[name];
+    const position = breaker === undefined ? 'closed' : breakerPosition(breaker, now);
+    const probing = position === 'half-open' && state.live.some(one => one.performer === name);
+    if (position === 'closed' || (position === 'half-open' && !probing)) return { performer: name };
+    const until = breaker?.openUntil;
+    if (until !== undefined && until > now) later(until, 'rest', name);
+  }
+  return soonest;
+}
+
+// A circuit breaker per performer: after failures that are its own fault it rests, then one probe decides.
+
+export interface Breaker {
+  readonly failures: number;
+  /** Times it opened since the last success. */
+  readonly openings: number;
+  readonly openUntil?: number;
+}
+
+export type BreakerPosition = 'closed' | 'open' | 'half-open';
+
+export const closedBreaker: Breaker = { failures: 0, openings: 0 };
+
+export function breakerPosition(breaker: Breaker, now: number): BreakerPosition {
+  if (breaker.openUntil === undefined) return 'closed';
+  return now < breaker.openUntil ? 'open' : 'half-open';
+}
+
+/** A failed probe opens it again at once; a closed one opens at the threshold; an open one rests already. */
+export function tripsAt(breaker: Breaker, settings: BreakerSettings, now: number): number | undefined {
+  const position = breakerPosition(breaker, now);
+  if (position === 'open') return undefined;
+  if (position === 'closed' && breaker.failures + 1 < settings.failuresToOpen) return undefined;
+  return now + Math.min(settings.cooldownMs * 2 ** Math.min(breaker.openings, 20), settings.cooldownMsMax);
+}
+
+export function withFailure(breaker: Breaker): Breaker {
+  return { ...breaker, failures: breaker.failures + 1 };
+}
+
+export function opened(breaker: Breaker, until: number): Breaker {
+  return { failures: 0, openings: breaker.openings + 1, openUntil: until };
+}
+
+/** It opened so often that waiting on is no plan. */
+export function isExhausted(breaker: Breaker, settings: BreakerSettings): boolean {
+  return breaker.openUntil !== undefined && breaker.openings >= settings.openingsMax;
+}
+
+// Which of the six phases of seed 000 the next iteration of a goal works in, by what the last report said.
+
+/** What follows a phase that the last report named: while items are pending, and when none is. */
+const afterwards: Readonly<Record<Phase, { readonly pending: Phase; readonly none: Phase }>> = {
+  planning: { pending: 'implementing', none: 'planning' },
+  implementing: { pending: 'implementing', none: 'testing' },
+  testing: { pending: 'testing', none: 'reviewing' },
+  reviewing: { pending: 'reviewing', none: 'handoff' },
+  handoff: { pending: 'implementing', none: 'complete' },
+  // It said so, and yet here we are: the claim was refused.
+  complete: { pending: 'implementing', none: 'testing' },
+};
+
+/** The phase to work in now: planning while no report names one, then by the table above. */
+export function phaseNow({ report }: State): Phase {
+  if (report?.phase === undefined) return 'planning';
+  const { pending, none } = afterwards[report.phase];
+  return report.pending.length > 0 ? pending : none;
 }

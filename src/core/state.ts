@@ -1,15 +1,13 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
-import type { Breaker } from './breaker.ts';
-import type { Memory } from './memory.ts';
-import type { Because, Escalation, EventOf, HandoffTrigger, Usage } from './event.ts';
-import { defaultSettings, type Settings } from './settings.ts';
-import type { Obstacle } from './obstacles.ts';
-import { nothingReported, type Reported } from './reported.ts';
-import type { ReviewState } from './review.ts';
+
 import type { Report } from '../messages/claims.ts';
-import { emptyTable, type TaskTable } from './task.ts';
+import type { Because, CheckpointMark, Escalation, EventOf, HandoffTrigger, TaskThen, Usage } from './event.ts';
+import { type Memory, nothingReported, type Obstacle, type Reported } from './memory.ts';
+import type { ReviewState } from './review.ts';
+import type { Breaker } from './scheduling.ts';
+import { defaultSettings, type ModeName, type Settings } from './settings.ts';
+import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
 import type { TerminationReason } from './termination.ts';
-import type { CheckpointMark, TaskThen } from './work.ts';
 
 /** An iteration that a performer is working on. */
 export interface LiveIteration {
@@ -293,4 +291,76 @@ export function usedFractionBefore(
 
 export function liveIteration(state: State, iteration: number): LiveIteration | undefined {
   return state.live.find(one => one.iteration === iteration);
+}
+
+// The small steps that every fold is made of: time, a task, a live iteration, the list of what is not written yet.
+
+/** Work counts as active time; the events of people and of starting again only move the clock. */
+export function clocked(state: State, at: number): State {
+  if (!isWorking(state)) return { ...state, clockedAt: at };
+  return {
+    ...state,
+    activeMs: state.activeMs + Math.max(0, at - state.clockedAt),
+    clockedAt: Math.max(at, state.clockedAt),
+  };
+}
+
+export function withTask(state: State, id: string, change: (task: Task) => Task): State {
+  const task = findTask(state.tasks, id);
+  return task === undefined ? state : { ...state, tasks: setTask(state.tasks, change(task)) };
+}
+
+export function withLive(state: State, iteration: number, change: (live: LiveIteration) => LiveIteration): State {
+  return { ...state, live: state.live.map(one => (one.iteration === iteration ? change(one) : one)) };
+}
+
+/** What is to be saved, in order: the one before a restore waits for quiet, and nothing waits behind it. */
+export const withDue = (state: State, due: CheckpointDue): State => {
+  const { checkpointsDue } = state;
+  const waiting = checkpointsDue.filter(one => one.beforeRestore);
+  return { ...state, checkpointsDue: [...checkpointsDue.filter(one => !one.beforeRestore), due, ...waiting] };
+};
+
+/** Without what is undefined: an optional field is there or it is not. */
+export function present<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
+/** Whose documents show who is at work and how often it was tried, not just what is done. */
+export const showsProgress: Readonly<Partial<Record<ModeName, boolean>>> = { project: true };
+
+/** For such a document the task is to be written. */
+export const shown = (state: State, id: string): State =>
+  showsProgress[state.settings.mode] ? unsaved(state, id) : state;
+
+/** The document does not show this task's status yet. */
+export const unsaved = (state: State, id: string): State => ({
+  ...state,
+  unsaved: [...state.unsaved.filter(one => one !== id), id],
+});
+
+// The state as plain data and back: a snapshot is discardable, so a shape that does not fit is simply not used.
+
+/**
+ * The version of the packed state; a snapshot of another version is not used and costs one full replay. Raise it by one
+ * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
+ * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
+ */
+export const stateVersion = 5;
+
+interface Packed extends Omit<State, 'tasks'> {
+  readonly tasks: readonly Task[];
+}
+
+export function packState(state: State): unknown {
+  const packed: Packed = { ...state, tasks: [...allTasks(state.tasks)] };
+  return packed;
+}
+
+export function unpackState(packed: unknown): State {
+  const { tasks, ...rest } = packed as Packed;
+  let table = addTasks(emptyTable, tasks);
+  for (const task of tasks) table = setTask(table, task);
+  const settings = { ...defaultSettings(rest.settings.mode), ...rest.settings };
+  return { ...initialState, ...rest, settings, tasks: table };
 }

@@ -1,7 +1,8 @@
 // Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
-import { isExhausted } from './breaker.ts';
+
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import { isReviewLeftToPeople, reviewAchievement, reviewShortfall } from './review.ts';
+import { isExhausted } from './scheduling.ts';
 import { activeMsAt, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 

@@ -90,3 +90,16 @@ export interface TaskSource {
   /** An iteration has ended: signal files that it left (done.md) are removed. */
   tidy?(): Promise<void>;
 }
+
+// What a format offers beyond `mark` when its documents are large: marks that cost the change, not another walk of the text.
+
+/** An index belongs to exactly one text; marking gives the new text with its own index. */
+export interface IndexedFormat<Index = unknown> extends Format {
+  /** `text` must parse. */
+  index(text: string): Index;
+  markWithIndex(
+    text: string,
+    index: Index,
+    marks: readonly TaskMark[],
+  ): { readonly text: string; readonly index: Index };
+}

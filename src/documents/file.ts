@@ -3,21 +3,29 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { IndexedFormat } from './indexed-format.ts';
-import { visible } from '../text/shown-text.ts';
+import { visible } from '../text/text.ts';
 import type {
   Format,
   FormatOptions,
+  IndexedFormat,
   Loaded,
+  Parsed,
   ParsedDocument,
   Problem,
   Saved,
   TaskMark,
   TaskSource,
 } from './document.ts';
-import { type InstructionsFile, instructionsReader } from './instructions.ts';
 import { replaceFile } from './replace-file.ts';
-import { errorCode, type FileIdentity, identify, readText } from './text-file.ts';
+import {
+  checkInstructions,
+  errorCode,
+  type FileIdentity,
+  type InstructionsFile,
+  identify,
+  instructionsReader,
+  readText,
+} from './text-file.ts';
 
 const documentBytesMax = 64 * 1024 * 1024;
 const triesMax = 5;
@@ -289,4 +297,20 @@ function sentence(problems: readonly Problem[]): string {
       : `line ${first.line}${first.column === undefined ? '' : `, column ${first.column}`}: `;
   const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
   return `${place}${first.message.replace(/\.$/, '')}${more}`;
+}
+
+// Reads and checks a document before there is a loop: nothing is written, every problem is said.
+
+export async function readParsed(
+  path: string,
+  format: Format,
+  options: FormatOptions,
+  instructionsPath: string | undefined,
+): Promise<Parsed> {
+  const read = await readText(path, documentBytesMax);
+  if (read.type !== 'text') return { ok: false, problems: [read.problem] };
+  const parsed = format.parse(read.text, options);
+  if (!parsed.ok) return parsed;
+  const problems = instructionsPath === undefined ? [] : await checkInstructions(instructionsPath);
+  return problems.length > 0 ? { ok: false, problems } : parsed;
 }

@@ -1,11 +1,11 @@
 // The block of YAML at the top of a Markdown document: read safely, and changed one value at a time without another byte.
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
+import { shown } from '../text/text.ts';
 import type { Problem } from './document.ts';
+import { type Edit, withEdits } from './edits.ts';
 import { byteOrderMark } from './json.ts';
 import { ProblemList } from './problems.ts';
-import { shown } from '../text/shown-text.ts';
-import { type Edit, withEdits } from './edits.ts';
 import { readYaml } from './yaml.ts';
 
 /** A front matter is a handful of values; the text belongs below it. */

@@ -1,9 +1,13 @@
 // Walks JSON text once, without recursion, so that faults, keys and values are known by their place in the text.
 
+import { shown } from '../text/text.ts';
+import type { Parsed, ParsedDocument, Problem } from './document.ts';
+import { conflictOffset, ProblemList, positionAt } from './problems.ts';
+
 /** Deeper nesting than this is an attack or an accident, not a backlog. */
 export const depthMax = 100;
 
-export interface JsonFault {
+interface JsonFault {
   readonly offset: number;
   readonly message: string;
   readonly fix: string;
@@ -12,7 +16,7 @@ export interface JsonFault {
 /** The keys and list positions that lead to a value. One array is reused between calls: only [0, depth) holds. */
 export type JsonPath = readonly (string | number)[];
 
-export interface JsonWatcher {
+interface JsonWatcher {
   /** A key was read, its escapes resolved; `path[depth - 1]` is the key itself. */
   key?(path: JsonPath, depth: number, offset: number): void;
   /** A value ended: text.slice(start, end). Parts are told before the whole. */
@@ -224,4 +228,66 @@ class JsonScan {
 export function stringAt(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end - 1);
   return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw;
+}
+
+// Reads the JSON of a document whose work is one list of objects: faults, doubled keys and dangerous keys are told by place.
+
+const textCharsMax = 64 * 1024 * 1024;
+const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** `read` gives undefined when the value is no such document at all; with problems added, the document is not used. */
+export function parseJsonDocument(
+  text: string,
+  listKey: string,
+  read: (value: unknown, problems: ProblemList) => ParsedDocument | undefined,
+): Parsed {
+  if (text.length > textCharsMax) {
+    return refused({ message: 'The document is larger than 64 MB.', fix: 'Split the work into several files.' });
+  }
+  const problems = new ProblemList();
+  const fault = scanJson(text, keyWatcher(listKey, problems));
+  if (fault) return refused(jsonProblem(text, fault));
+  const document = read(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text), problems);
+  if (document === undefined || problems.count > 0) return { ok: false, problems: problems.located(text) };
+  return { ok: true, document };
+}
+
+function refused(problem: Problem): Parsed {
+  return { ok: false, problems: [problem] };
+}
+
+function jsonProblem(text: string, fault: JsonFault): Problem {
+  const conflict = conflictOffset(text);
+  if (conflict !== undefined) {
+    return {
+      message: 'The document holds the markers of an unfinished merge.',
+      fix: 'Resolve the conflict, then remove the <<<<<<<, ======= and >>>>>>> lines.',
+      ...positionAt(text, conflict),
+    };
+  }
+  return { message: fault.message, fix: fault.fix, ...positionAt(text, fault.offset) };
+}
+
+/** JSON.parse keeps the last of two equal keys in silence; a task must not change its meaning that way. */
+function keyWatcher(listKey: string, problems: ProblemList): JsonWatcher {
+  const documentKeys = new Set<string>();
+  const memberKeys = new Set<string>();
+  let member: string | number | undefined;
+  return {
+    key(path, depth, offset) {
+      const key = path[depth - 1] as string;
+      if (dangerousKeys.has(key)) {
+        problems.add(offset, `The key ${shown(key)} is not allowed.`, 'Rename or remove it.');
+      }
+      const isInMember = depth === 3 && path[0] === listKey;
+      if (depth === 1) member = undefined;
+      if (isInMember && path[1] !== member) {
+        member = path[1];
+        memberKeys.clear();
+      }
+      const seen = depth === 1 ? documentKeys : isInMember ? memberKeys : undefined;
+      if (seen?.has(key)) problems.add(offset, `The key ${shown(key)} stands twice.`, 'Keep one of the two.');
+      seen?.add(key);
+    },
+  };
 }

@@ -1,8 +1,9 @@
 // Reads Markdown line by line and knows which lines are code or comment, so that an example is never taken for the real thing.
-import type { Parsed } from './document.ts';
+
+import { suspicion } from '../text/text.ts';
+import type { Parsed, TaskMark } from './document.ts';
 import { byteOrderMark } from './json.ts';
 import { ProblemList, problemsMax } from './problems.ts';
-import { suspicion } from '../text/shown-text.ts';
 
 export interface MarkdownLine {
   /** Where it starts in the whole text. */
@@ -163,3 +164,68 @@ export function tooLarge(text: string): Parsed | undefined {
   problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
   return { ok: false, problems: problems.located(text.slice(0, 1)) };
 }
+
+// How far an item of a checklist or a section of a plan reaches: the last line that still belongs to it.
+
+const columnsOf = (text: string): number => /^[ \t]*/.exec(text)![0].replaceAll('\t', '    ').length;
+
+/** The row of the last line with something in it that stands below this item. */
+export function itemEnd(lines: readonly MarkdownLine[], row: number): number {
+  const columns = columnsOf(lines[row]!.text);
+  let end = row;
+  for (let at = row + 1; at < lines.length; at += 1) {
+    const { text, isCode } = lines[at]!;
+    const goesOn = isCode && lines[at - 1]!.isCode;
+    if (!goesOn && text.trim() !== '' && columnsOf(text) <= columns) break;
+    if (text.trim() !== '') end = at;
+  }
+  return end;
+}
+
+/** The same for the section that this heading begins. */
+export function sectionEnd(lines: readonly MarkdownLine[], row: number): number {
+  const depth = heading(lines[row]!)?.depth ?? 0;
+  let end = row;
+  for (let at = row + 1; at < lines.length; at += 1) {
+    const found = heading(lines[at]!);
+    if (found !== undefined && found.depth <= depth) break;
+    if (lines[at]!.text.trim() !== '') end = at;
+  }
+  return end;
+}
+
+// What the character in a box means, and which one a mark puts there.
+
+export type BoxMeaning = 'open' | 'done' | 'skipped' | 'blocked';
+
+/** Plain Markdown has the first three; the others are what people and note programs use. */
+const meanings: Readonly<Record<string, BoxMeaning>> = {
+  ' ': 'open',
+  x: 'done',
+  X: 'done',
+  '-': 'skipped',
+  '!': 'blocked',
+  '~': 'open',
+  '/': 'open',
+  '>': 'open',
+};
+
+/** Undefined: no box at all, but a footnote or a link. */
+export function boxMeaning(state: string): BoxMeaning | undefined {
+  return Object.hasOwn(meanings, state) ? meanings[state] : undefined;
+}
+
+/** A mark that says no more than "not done" leaves alone what already says so: a box in progress, or a blocked one. */
+export function markMeans(mark: TaskMark, now: BoxMeaning): BoxMeaning {
+  if (mark.done) return 'done';
+  if (mark.skipped) return 'skipped';
+  if (mark.status === 'blocked' || (mark.status === undefined && now === 'blocked')) return 'blocked';
+  return 'open';
+}
+
+export const boxCharacter: Readonly<Record<BoxMeaning, string>> = {
+  open: ' ',
+  done: 'x',
+  skipped: '-',
+  blocked: '!',
+};

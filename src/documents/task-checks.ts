@@ -1,8 +1,7 @@
 // What every list of tasks must keep, whatever its format: ids of their own, dependencies that exist, no circles.
-import { findCycle } from './graph.ts';
 import type { TaskSpec } from '../core/task.ts';
+import { shown } from '../text/text.ts';
 import type { Place } from './problems.ts';
-import { shown } from '../text/shown-text.ts';
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const idRule = 'Use 1 to 64 letters, digits, dots, hyphens or underscores, starting with a letter or digit.';
@@ -83,4 +82,157 @@ function cycleText(cycle: readonly string[]): string {
       ? [...cycle.slice(0, 4), `… ${cycle.length - 6} more …`, ...cycle.slice(-2), cycle[0]!]
       : [...cycle, cycle[0]!];
   return steps.join(' -> ');
+}
+
+// Reads the dependencies between tasks as a graph: is there a cycle, and which order do they allow?
+
+/** The part of a task that the graph needs. Dependencies on ids that no task has are ignored; the first of equal ids counts. */
+export interface Dependent {
+  readonly id: string;
+  readonly dependsOn: readonly string[];
+}
+
+/** For each task the rows of the tasks that it waits for. */
+function edges(tasks: readonly Dependent[]): readonly number[][] {
+  const rows = new Map<string, number>();
+  for (const [row, task] of tasks.entries()) {
+    if (!rows.has(task.id)) rows.set(task.id, row);
+  }
+  return tasks.map(task => task.dependsOn.flatMap(id => rows.get(id) ?? []));
+}
+
+const unseen = 0;
+const onPath = 1;
+const finished = 2;
+
+/** The ids of one cycle: each waits for the next, the last for the first. A task that waits for itself is a cycle of one. */
+export function findCycle(tasks: readonly Dependent[]): readonly string[] | undefined {
+  const waitsFor = edges(tasks);
+  const colour = new Uint8Array(tasks.length);
+  const nextEdge = new Int32Array(tasks.length);
+  const path: number[] = [];
+  for (let root = 0; root < tasks.length; root++) {
+    if (colour[root] !== unseen) continue;
+    colour[root] = onPath;
+    path.push(root);
+    while (path.length > 0) {
+      const row = path.at(-1)!;
+      const target = waitsFor[row]![nextEdge[row]!++];
+      if (target === undefined) {
+        colour[row] = finished;
+        path.pop();
+      } else if (colour[target] === onPath) {
+        return path.slice(path.indexOf(target)).map(step => tasks[step]!.id);
+      } else if (colour[target] === unseen) {
+        colour[target] = onPath;
+        path.push(target);
+      }
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The ids in an order in which every task comes after what it waits for; of several possible tasks the first in the
+ * document goes first. Tasks in a cycle, and those that wait for one, are left out: they can never start.
+ */
+export function topologicalOrder(tasks: readonly Dependent[]): readonly string[] {
+  const waitsFor = edges(tasks);
+  const missing = new Int32Array(tasks.length);
+  const unlocks: number[][] = tasks.map(() => []);
+  for (const [row, targets] of waitsFor.entries()) {
+    missing[row] = targets.length;
+    for (const target of targets) unlocks[target]!.push(row);
+  }
+  const ready: number[] = [];
+  for (let row = 0; row < tasks.length; row++) if (missing[row] === 0) ready.push(row);
+  const order: string[] = [];
+  while (ready.length > 0) {
+    const row = takeSmallest(ready);
+    order.push(tasks[row]!.id);
+    for (const next of unlocks[row]!) {
+      missing[next]!--;
+      if (missing[next] === 0) insert(ready, next);
+    }
+  }
+  return order;
+}
+
+// A binary heap: the ready set may hold every task, so that a sorted list would cost the square of their number.
+
+function insert(heap: number[], row: number): void {
+  let at = heap.length;
+  heap.push(row);
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    if (heap[parent]! <= row) break;
+    heap[at] = heap[parent]!;
+    at = parent;
+  }
+  heap[at] = row;
+}
+
+function takeSmallest(heap: number[]): number {
+  const smallest = heap[0]!;
+  const last = heap.pop()!;
+  if (heap.length === 0) return smallest;
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++;
+    if (heap[child]! >= last) break;
+    heap[at] = heap[child]!;
+    at = child;
+  }
+  heap[at] = last;
+  return smallest;
+}
+
+// Gives tasks that have no id of their own one that is made from their text: it stays when lines are put in above.
+
+const slugCharsMax = 40;
+
+/** FNV-1a, for telling texts apart, not for safety. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
+/** Readable where the text is; a short hash stands for what the words alone would lose. */
+function textId(text: string): string {
+  const plain = text.trim().replace(/\s+/g, ' ');
+  const slug = plain
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  const isWhole = slug.length <= slugCharsMax && !/[^\u0000-\u007f]/.test(plain);
+  if (isWhole && slug !== '') return slug;
+  const cut = slug.slice(0, slugCharsMax).replace(/-[^-]*$/, '');
+  return `${cut === '' ? 'task' : cut}-${shortHash(plain)}`;
+}
+
+/** Ids for one document: explicit ones are taken first, so that a made one never clashes with them. */
+export class IdGiver {
+  private readonly taken: Set<string>;
+  private readonly counts = new Map<string, number>();
+
+  constructor(explicit: Iterable<string>) {
+    this.taken = new Set([...explicit].map(id => id.toLowerCase()));
+  }
+
+  /** The second of two equal texts gets `-2`. */
+  idFor(text: string): string {
+    const base = textId(text);
+    let count = this.counts.get(base) ?? 0;
+    let id: string;
+    do {
+      count += 1;
+      id = count === 1 ? base : `${base}-${count}`;
+    } while (this.taken.has(id));
+    this.counts.set(base, count);
+    this.taken.add(id);
+    return id;
+  }
 }

@@ -1,10 +1,9 @@
 // Reads YAML as plain data with the place of every node: no tags, no prototype keys, bounded depth, size and aliases.
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
 import type { Json } from '../core/task.ts';
+import { shown, visible } from '../text/text.ts';
 import { depthMax } from './json.ts';
-import type { ProblemList } from './problems.ts';
-import { shown, visible } from '../text/shown-text.ts';
-import { conflictOffset } from './text-position.ts';
+import { conflictOffset, type ProblemList } from './problems.ts';
 
 /** Each alias may repeat a whole tree; more than this is an attack (YAML bomb), not a document. */
 const aliasesHighest = 100;

@@ -1,5 +1,4 @@
 // The clock of the machine, for everything that is not a simulation.
-import type { Clock } from './ports-clock-part.ts';
 
 const lookEveryMs = 60_000;
 
@@ -22,4 +21,16 @@ export function systemClock(id: () => string): Clock {
     id,
     random: Math.random,
   };
+}
+
+// The port to time, ids and chance, so that the core and the simulator can do without them.
+
+export interface Clock {
+  now(): number;
+  /** Calls back once at or after `at`; returns how to cancel. */
+  at(at: number, due: () => void): () => void;
+  /** UUIDv7. */
+  id(): string;
+  /** In [0, 1). */
+  random(): number;
 }

@@ -1,7 +1,7 @@
 // What the document says, as an input: its tasks, its hash, and the hash of what a person approves.
 import type { Input, InputOf } from '../core/input.ts';
 import type { Loaded, ParsedDocument, TaskSource } from '../documents/document.ts';
-import { sha256Of } from './records.ts';
+import { sha256Of } from './checkpoints.ts';
 
 export function documentInput(loaded: Extract<Loaded, { type: 'loaded' }>, during?: number): InputOf<'document'> {
   const { document, hash } = loaded;

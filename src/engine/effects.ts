@@ -1,14 +1,16 @@
 // Turns each effect into a call of a port and the answer into an input: one row per effect, no decisions.
 import type { Answer } from '../core/event.ts';
-import { showsProgress } from '../core/fold.ts';
+import type { Input } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
-import { liveIteration } from '../core/state.ts';
+import { liveIteration, type State, showsProgress } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import { documentInput } from './document.ts';
+import type { Problem } from '../documents/document.ts';
 import { checkpoint, commit, restore } from './checkpoints.ts';
-import { check, merge } from './verify.ts';
+import { documentInput } from './document.ts';
+import type { Engine } from './engine.ts';
+import type { NoteBoard } from './steering.ts';
 import { supervise } from './supervise.ts';
-import type { Perform, Workplace } from './workplace.ts';
+import { check, merge } from './verify.ts';
 
 const load: Perform<'load'> = async (_effect, { engine, post, refuse }) => {
   const loaded = await engine.source.load();
@@ -120,3 +122,25 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
 export function performEffect(effect: Effect, place: Workplace, stop: AbortSignal): Promise<void> {
   return (performs[effect.type] as Perform<Effect['type']>)(effect as never, place, stop);
 }
+
+// What an effect is given when it is performed: the ports, the state it came from, and where its answer goes.
+
+export interface Workplace {
+  readonly engine: Engine;
+  readonly state: State;
+  readonly post: (input: Input) => void;
+  readonly board: NoteBoard;
+  /** Records that an action is about to have its effect; false: it must not. */
+  readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
+  readonly refuse: (problems: readonly Problem[]) => void;
+  /** The ledger's head. */
+  readonly anchor: { readonly sequence: number; readonly hash: string };
+  /** Iterations whose claim this process has checked itself. */
+  readonly proven: Set<number>;
+}
+
+export type Perform<Type extends Effect['type']> = (
+  effect: Extract<Effect, { type: Type }>,
+  place: Workplace,
+  stop: AbortSignal,
+) => Promise<void>;

@@ -1,18 +1,17 @@
 // What the loop is given: ports and policies, nothing global. The composition root fills it in.
-import type { Answer, Escalation } from '../core/event.ts';
+
+import type { Performer } from '../agents/performer.ts';
+import type { Check } from '../checks/check.ts';
+import type { Answer, Doubt, Escalation, Event } from '../core/event.ts';
 import type { CheckOutcome } from '../core/input.ts';
-import type { Redact } from '../secrets/redactor.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import type { Doubt } from '../core/work.ts';
-import type { Check } from '../checks/check.ts';
-import type { Clock } from './ports-clock-part.ts';
-import type { Notifier } from './notifier.ts';
-import type { Performer } from '../agents/performer.ts';
 import type { Problem, TaskSource } from '../documents/document.ts';
-import type { Spool } from '../ledger/ports-spool-part.ts';
-import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
 import type { Span, Workspace } from '../git/workspace.ts';
+import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
+import type { Spool } from '../ledger/spool.ts';
+import type { Redact } from '../secrets/redactor.ts';
+import type { Clock } from './clock.ts';
 
 export interface Engine {
   readonly ledger: Ledger;
@@ -77,3 +76,10 @@ export type RunResult =
   | { readonly type: 'failed'; readonly state: State; readonly failure: StoreFailure }
   | { readonly type: 'refused'; readonly state: State; readonly problems: readonly Problem[] }
   | { readonly type: 'held'; readonly held: Lease };
+
+// The port to people who want to be told.
+
+/** Contract: called after the event is durable; returns at once and never throws. */
+export interface Notifier {
+  tell(event: Event, state: State): void;
+}

@@ -1,15 +1,14 @@
 // Writes the views of a loop into its folder: status.json while it runs, report.json beside it; never in the loop's way.
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { evolve } from '../core/evolve/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
-import type { Clock } from './ports-clock-part.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { ModeView } from '../modes/mode-view.ts';
+import type { ModeView, ViewFile } from '../modes/mode.ts';
 import { ReportView } from '../views/report.ts';
-import { putView } from './put-view.ts';
+import type { Clock } from './clock.ts';
 import { eventsOf } from './replay.ts';
 
 const everyMs = 1_000;
@@ -81,4 +80,38 @@ export function publisher(
       await queue();
     },
   };
+}
+
+// Writes one view where its mode's users look for it: beside files that an agent may change, so no link of theirs is followed.
+
+const isInside = (root: string, path: string): boolean => {
+  const way = relative(root, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+};
+
+/** The nearest folder above that is there already. */
+async function standing(path: string): Promise<string> {
+  const above = dirname(path);
+  const real = await realpath(above).catch(() => undefined);
+  return real ?? (above === path ? path : standing(above));
+}
+
+/** Undefined: written, or already there. Else why it was not; it never throws, for a view is in nobody's way. */
+export async function putView(roots: readonly string[], file: ViewFile): Promise<string | undefined> {
+  return put(roots, file).catch((error: Error) => `${file.path} could not be written (${error.message})`);
+}
+
+async function put(roots: readonly string[], { path, text, once }: ViewFile): Promise<string | undefined> {
+  const real = await Promise.all(roots.map(root => realpath(root).catch(() => root)));
+  const folder = await standing(path);
+  if (!real.some(root => isInside(root, folder))) return `${path} lies behind a link that leads out of the folder`;
+  const there = await lstat(path).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) return `${path} is no plain file`;
+  if (text === null) await rm(path, { force: true });
+  else {
+    await mkdir(dirname(path), { recursive: true });
+    if (once) await writeFile(path, text, { flag: 'wx' }).catch(() => {});
+    else await writeFileAtomic(path, text, { fsync: false });
+  }
+  return undefined;
 }

@@ -4,9 +4,9 @@ import type { Event } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';
 import type { Input, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
-import type { Lease, StoreFailure } from '../ledger/ledger.ts';
+import type { Lease, StoreFailure, StoreFailureKind } from '../ledger/ledger.ts';
+import { type Redact, redactDeep } from '../secrets/redactor.ts';
 import type { Engine } from './engine.ts';
-import { redacted, redactedReport } from './redacted.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
 
 export class Recorder {
@@ -92,4 +92,76 @@ function diskFull(detail: string): Question {
     options: ['There is room again: go on'],
     question: 'Make room on the disk, then run the same command again.',
   };
+}
+
+// The funnel: no input reaches the core, and so the ledger, a view or a prompt, with a secret that we can recognise.
+
+/** Names, places and hashes must stay what they are: what was rewritten could not be found again. */
+function redacted(input: Input, redact: Redact): Input {
+  const clean = redactDeep(input, redact);
+  if (input.type === 'checkpointed') {
+    const { skipped, files } = input;
+    return {
+      ...input,
+      skipped: redactDeep(skipped, redact),
+      files: redactDeep(files, redact),
+    };
+  }
+  if (input.type !== 'start' || clean.type !== 'start') return clean;
+  const { loop, name, document, directory } = input;
+  return { ...clean, loop, name, document, directory };
+}
+
+/** A report is JSON: what was escaped in the message is decoded by the core (B66). */
+function redactedReport(event: Event, redact: Redact): Event {
+  if (event.type === 'review.answered') return { ...event, answer: redactDeep(event.answer, redact) };
+  if (event.type !== 'iteration.ended' || event.report === undefined) return event;
+  return { ...event, report: redactDeep(event.report, redact) };
+}
+
+// Tells a disk that failed under an iteration's record from a bug of ours: the first ends the run with its own words.
+
+interface Row {
+  readonly kind: StoreFailureKind;
+  readonly what: string;
+  readonly hint: string;
+}
+
+const full: Row = {
+  kind: 'disk-full',
+  what: 'the disk is full',
+  hint: 'Free some space on the disk of RALPH_HOME and run the same command again.',
+};
+const gone: Row = {
+  kind: 'gone',
+  what: 'the folder of this loop was deleted or replaced while it was in use',
+  hint: 'Put RALPH_HOME back, or start again to make a new ledger.',
+};
+const locked: Row = {
+  kind: 'readonly',
+  what: 'the folder of this loop cannot be written any more',
+  hint: 'Make RALPH_HOME writable by you (chown, chmod, mount) and run the same command again.',
+};
+const broken: Row = {
+  kind: 'io',
+  what: 'the disk reported an error',
+  hint: 'Check the disk of RALPH_HOME, then run the same command again.',
+};
+
+const rows: Readonly<Record<string, Row>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  ENOENT: gone,
+  EROFS: locked,
+  EACCES: locked,
+  EPERM: locked,
+  EIO: broken,
+};
+
+/** Undefined for whatever the file system did not say: that is a bug, and crash-only means the process ends (F15). */
+export function storageFailure(error: unknown): StoreFailure | undefined {
+  const { failure, code, syscall, message } = (error ?? {}) as NodeJS.ErrnoException & { failure?: StoreFailure };
+  if (failure !== undefined) return failure;
+  const row = typeof syscall === 'string' ? rows[code ?? ''] : undefined;
+  return row && { kind: row.kind, detail: `${row.what}: ${message}`, hint: row.hint };
 }

@@ -1,20 +1,15 @@
 // The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
-import { commandVersion, isCommand } from '../core/command.ts';
-import type { Input } from '../core/input.ts';
+import { commandVersion, type Input, isCommand } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../documents/document.ts';
 import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
-import type { Engine, RunResult } from './engine.ts';
-import { failureIn, keepLease } from './keep-lease.ts';
-import { NoteBoard } from './steering.ts';
-import { openingInputs } from './opening.ts';
 import { performEffect } from './effects.ts';
-import { Recorder } from './recorder.ts';
-import { type Replayed, replay } from './replay.ts';
-import { lastSaved, settled } from './settle.ts';
-import { storageFailure } from './storage-failure.ts';
+import type { Engine, RunResult } from './engine.ts';
+import { Recorder, storageFailure } from './recorder.ts';
+import { failureIn, keepLease, openingInputs, type Replayed, replay } from './replay.ts';
+import { NoteBoard } from './steering.ts';
 import { handoffStop } from './supervise.ts';
 
 export interface RunOptions {
@@ -264,3 +259,21 @@ function oneAtTheTerminal(plan: Plan): Plan {
   const asks = plan.effects.some(effect => effect.type === 'ask');
   return asks ? { ...plan, effects: plan.effects.filter(effect => effect.type !== 'begin') } : plan;
 }
+
+// What may still be done for a loop that nobody runs, when a command comes for it.
+
+const settling: readonly Effect['type'][] = ['abandon', 'recover', 'save', 'end'];
+const keeping: readonly Effect['type'][] = ['recover', 'checkpoint', 'restore', 'save'];
+
+/** An asked stop is brought to its end; so are files to be saved or restored, by a command that came with a workspace. */
+function settled(plan: Plan, state: State, hasWorkspace: boolean): Plan {
+  const wanted = [...(state.stop ? settling : []), ...(hasWorkspace ? keeping : [])];
+  return { effects: plan.effects.filter(effect => wanted.includes(effect.type)) };
+}
+
+const lasting: readonly Effect['type'][] = ['checkpoint', 'save'];
+
+/** On Ctrl-C the work that was cut is still saved, and shown: what a person edits afterwards is not the loop's. */
+const lastSaved = (plan: Plan): Plan => ({
+  effects: plan.effects.filter(effect => lasting.includes(effect.type)),
+});

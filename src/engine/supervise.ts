@@ -1,19 +1,20 @@
 // Watches one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
-import { keyOf } from '../core/decide/decide-action.ts';
+
+import type { Activity, Assignment } from '../agents/performer.ts';
+import { keyOf } from '../core/decide/work.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
-import { identify, knownTasks } from '../core/task-identity.ts';
 import type { Input } from '../core/input.ts';
 import type { Limits } from '../core/settings.ts';
 import { type LiveIteration, noUsage, type State, totalTokens } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
+import { identify, knownTasks } from '../core/task-identity.ts';
+import type { SpoolWriter } from '../ledger/spool.ts';
 import { takeCharacters } from '../text/text.ts';
-import type { Activity, Assignment } from '../agents/performer.ts';
-import type { SpoolWriter } from '../ledger/ports-spool-part.ts';
+import type { Clock } from './clock.ts';
 import { documentAfter } from './document.ts';
+import type { Workplace } from './effects.ts';
 import type { Engine } from './engine.ts';
-import { sparingly } from './sparingly.ts';
-import type { Workplace } from './workplace.ts';
 
 type Post = (input: Input) => void;
 
@@ -254,4 +255,55 @@ export async function supervise(
   await engine.source.tidy?.();
   const statusEdits = await readDocument({ engine, state, post }, live);
   post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });
+}
+
+// Says a thing at once when it was quiet before, and otherwise only every so often: what comes meanwhile makes way for newer.
+
+export interface Sparing<Value> {
+  say(value: Value): void;
+  /** What still waits is not said. */
+  stop(): void;
+}
+
+export function sparingly<Value>(
+  clock: Clock,
+  everyMs: number,
+  say: (value: Value) => void,
+  /** Cannot wait, compared with what was said last. */
+  isUrgent: (value: Value, said: Value | undefined) => boolean = () => false,
+): Sparing<Value> {
+  let said: Value | undefined;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let waiting: { value: Value } | undefined;
+  let cancel: () => void = () => {};
+
+  function tell(value: Value): void {
+    saidAt = clock.now();
+    said = value;
+    say(value);
+  }
+
+  return {
+    say(value) {
+      const isDue = Math.abs(clock.now() - saidAt) >= everyMs; // also when the clock was put back
+      if (isUrgent(value, said)) {
+        cancel();
+        waiting = undefined;
+        return tell(value);
+      }
+      if (waiting === undefined && isDue) return tell(value);
+      const isArmed = waiting !== undefined;
+      waiting = { value };
+      if (isArmed) return;
+      cancel = clock.at(saidAt + everyMs, () => {
+        const newest = waiting;
+        waiting = undefined;
+        if (newest !== undefined) tell(newest.value);
+      });
+    },
+    stop() {
+      waiting = undefined;
+      cancel();
+    },
+  };
 }

@@ -1,10 +1,11 @@
 // Proves a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
+
+import type { Doubt } from '../core/event.ts';
 import type { CheckOutcome } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
-import type { Doubt } from '../core/work.ts';
 import type { Span } from '../git/workspace.ts';
 import { documentAfter } from './document.ts';
-import type { Perform, Workplace } from './workplace.ts';
+import type { Perform, Workplace } from './effects.ts';
 
 type Ran =
   | {

@@ -2,10 +2,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
-import type { KnownCheckpoint, Refusal, Restored, RestoreOrder, Saved, Span, Workspace } from './workspace.ts';
+import { type Pruned, type PruneOrder, prune } from './checkpoints/refs.ts';
+import { limitsByDefault } from './checkpoints/scan.ts';
+import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
 import { commitProgress } from './commits/commit.ts';
 import { type ForkOptions, safeName } from './forks/fork.ts';
+import { openForks } from './forks/merge-fork.ts';
 import {
+  changes,
   contentOf,
   type FileContent,
   type LineCount,
@@ -14,15 +18,11 @@ import {
   patchOf,
   statOf,
 } from './history.ts';
-import { limitsByDefault } from './checkpoints/scan.ts';
-import { openForks } from './forks/merge.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
-import { type Pruned, type PruneOrder, prune } from './checkpoints/prune.ts';
 import { missingOf, repair } from './repair.ts';
 import { openRepository, type Repository, refuse } from './repository.ts';
 import { plannedRestore, restore } from './restore/restore.ts';
-import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
-import { changes } from './trees.ts';
+import type { KnownCheckpoint, Refusal, Restored, RestoreOrder, Saved, Span, Workspace } from './workspace.ts';
 
 export interface GitWorkspaceOptions {
   readonly loop: string;
@@ -131,5 +131,30 @@ function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePl
     const place: SavePlace = { loop, own, limits, memory: {}, isFork };
     known.set(name, place);
     return place;
+  };
+}
+
+// Work in a folder that is no git repository: the loop runs, but nothing can be undone, committed or done in parallel.
+
+const refusal: Refusal = {
+  ok: false,
+  problem: 'This folder is not a git repository, so Ralph cannot undo, commit or work in parallel here.',
+  fix: 'Run git init and commit once.',
+};
+
+export function plainWorkspace(directory: string): Workspace {
+  return {
+    kind: 'plain',
+    directory: () => directory,
+    save: async () => refusal,
+    treeNow: async () => '',
+    restore: async () => ({ ...refusal, conflicts: [] }),
+    changes: async () => [],
+    commit: async () => refusal,
+    fork: async () => refusal,
+    base: async () => '',
+    bring: async () => ({ ...refusal, conflicts: [] }),
+    land: async () => refusal,
+    repair: async () => ({ did: [], missing: [] }),
   };
 }

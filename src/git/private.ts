@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import type { Collected } from '../processes/collect.ts';
+import type { Collected } from '../processes/run-detached.ts';
 import { type GitOptions, type GitPlace, git, gitShell, listOf } from './call.ts';
 import type { Repository } from './repository.ts';
 import { realOf } from './worktree.ts';

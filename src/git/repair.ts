@@ -1,12 +1,12 @@
 // After a crash: the ledger's checkpoints get their refs back, a restore that was cut is finished, old locks go.
 import { join } from 'node:path';
-import type { KnownCheckpoint } from './workspace.ts';
 import { complaint, type GitPlace, git } from './call.ts';
+import { checkpointRefs, refOf } from './checkpoints/refs.ts';
+import { healIndex } from './commits/sync-user-index.ts';
 import { ownLock, waitForLock } from './locks.ts';
 import type { PrivateGit } from './private.ts';
-import { checkpointRefs, refOf } from './checkpoints/refs.ts';
 import { finishRestore } from './restore/restore.ts';
-import { healIndex } from './commits/sync-user-index.ts';
+import type { KnownCheckpoint } from './workspace.ts';
 
 export interface Repaired {
   readonly did: readonly string[];

@@ -1,10 +1,10 @@
 // What we know about the repository that a loop works in, found out once.
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
+import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { complaint, type GitPlace, git, listOf } from './call.ts';
+import { fromText, onDisk, pathsOf, shown } from './paths.ts';
 import type { Refusal } from './workspace.ts';
-import { complaint, type GitPlace, git } from './call.ts';
-import { shown } from './paths.ts';
-import { filtersOff } from './settings.ts';
 
 export interface Repository extends GitPlace {
   /** The top of the working tree. */
@@ -64,4 +64,170 @@ function topAround(directory: string): string | undefined {
     if (existsSync(join(folder, '.git'))) return folder;
     if (dirname(folder) === folder) return undefined;
   }
+}
+
+// Finds settings of a repository that make git run programs: content filters are switched off, all of them are named (B88).
+
+/** What runs a program, as patterns over the names of settings; those that matter to a person who did not write them. */
+const running: readonly RegExp[] = [
+  /^core\.(fsmonitor|hookspath|sshcommand|gitproxy|editor|pager|askpass|alternaterefscommand)$/,
+  /^filter\..*\.(clean|smudge|process)$/,
+  /^diff\.(external|.*\.(command|textconv))$/,
+  /^merge\..*\.driver$/,
+  /^credential\..*helper$/,
+  /^gpg\.(.*\.)?program$/,
+  /^sequence\.editor$/,
+  /^remote\..*\.(uploadpack|receivepack|vcs)$/,
+  /^submodule\..*\.update$/,
+  /^uploadpack\.packobjectshook$/,
+  /^include(if\..*)?\.path$/,
+];
+
+/** An empty program is none; `required` would make that an error. */
+export async function filtersOff(place: GitPlace): Promise<readonly (readonly [string, string])[]> {
+  const named = await git(place, ['config', '--list', '--name-only', '-z']);
+  const drivers = new Set(listOf(named).flatMap(name => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []));
+  return [...drivers].flatMap(driver => [
+    [`filter.${driver}.clean`, ''] as const,
+    [`filter.${driver}.smudge`, ''] as const,
+    [`filter.${driver}.process`, ''] as const,
+    [`filter.${driver}.required`, 'false'] as const,
+  ]);
+}
+
+/** Names alone: a value may hold a secret. The user's own settings are not the repository's doing. */
+async function programsOf(place: GitPlace, commonDirectory: string): Promise<readonly string[]> {
+  const scopes = [['--local'], ['--worktree']];
+  const lists = await Promise.all(
+    scopes.map(scope => git(place, ['config', ...scope, '--includes', '--list', '--name-only', '-z'])),
+  );
+  const names = new Set(lists.flatMap(listOf).filter(name => running.some(pattern => pattern.test(name))));
+  const hooks = await readdir(join(commonDirectory, 'hooks')).catch(() => []);
+  const live = hooks.filter(name => !name.endsWith('.sample')).map(name => `hooks/${name}`);
+  return [...names, ...live].sort();
+}
+
+// Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88, B92).
+
+export type Preflight =
+  | {
+      readonly ok: true;
+      /** Sentences for the pre-run card. */
+      readonly notices: readonly string[];
+      /** Patterns of files behind a filter, such as those of LFS. */
+      readonly filters: readonly string[];
+      /** A merge, rebase or the like is not finished: no progress commits. */
+      readonly isMidway: boolean;
+    }
+  | Refusal;
+
+/** `directory`: where the loop works in the tree. */
+export async function preflight(repository: Repository, directory: string): Promise<Preflight> {
+  const refused =
+    (await tooOld(repository)) ??
+    (await linkedFolder(repository.directory, directory)) ??
+    (await readOnly(repository)) ??
+    (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
+  if (refused !== undefined) return refused;
+  const [tracked, untracked, programs] = await Promise.all([
+    git(repository, ['ls-files', '-s', '-z']),
+    git(repository, ['ls-files', '-o', '-z', '--exclude-standard'], { bytesMax: 100_000_000 }),
+    programsOf(repository, repository.commonDirectory),
+  ]);
+  const rows = pathsOf(tracked).map(row => ({ mode: row.slice(0, 6), path: row.slice(row.indexOf('\t') + 1) }));
+  const submodules = rows.filter(({ mode }) => mode === '160000').map(({ path }) => path);
+  const nested = pathsOf(untracked).filter(path => path.endsWith('/'));
+  const attributes = rows.filter(({ path }) => /(^|\/)\.gitattributes$/.test(path)).map(({ path }) => path);
+  const filters = await filtersIn(repository, attributes);
+  const patterns = [...new Set(filters.map(({ pattern }) => shown(pattern)))].sort();
+  const isMidway = midway.some(name => existsSync(join(repository.gitDirectory, name)));
+  const notices = [
+    sentence(submodules, 'Checkpoints do not cover what is inside of submodules'),
+    sentence(nested, 'Checkpoints do not cover repositories inside of this one'),
+    sentence(
+      [...new Set(filters.map(({ name }) => name))].sort(),
+      'Files behind a filter are in checkpoints as they are on disk, and not in progress commits',
+    ),
+    sentence(programs, 'This repository would make git run programs; our calls of git do not run them'),
+    ...(isMidway ? ['A merge or rebase is not finished here, so there are no progress commits.'] : []),
+  ];
+  return { ok: true, notices: notices.flatMap(notice => notice ?? []), filters: patterns, isMidway };
+}
+
+const midway = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
+const namedMax = 5;
+
+function sentence(paths: readonly string[], what: string): string | undefined {
+  if (paths.length === 0) return undefined;
+  const more = paths.length > namedMax ? ` and ${paths.length - namedMax} more` : '';
+  return `${what}: ${paths.slice(0, namedMax).map(shown).join(', ')}${more}.`;
+}
+
+/** Before 2.31 git does not hear how we switch hooks and programs off. */
+async function tooOld(repository: Repository): Promise<Refusal | undefined> {
+  const heard = await git(repository, ['config', 'core.hooksPath']);
+  if (heard.output.toString('utf8').trim() === '/dev/null') return undefined;
+  return refuse('This git is older than 2.31 and could run the hooks of the repository for us.', 'Update git.');
+}
+
+/** Writing below such a link would write outside of the repository (B87). */
+async function linkedFolder(top: string, directory: string): Promise<Refusal | undefined> {
+  for (const folder of new Set([top, directory])) {
+    for (const name of ['.ralph', '.ralph/worktrees']) {
+      const stats = await lstat(join(folder, name)).catch(() => undefined);
+      if (stats?.isSymbolicLink()) {
+        return refuse(`${name} is a symbolic link in this repository, which may lead anywhere.`, `Remove ${name}.`);
+      }
+    }
+  }
+  return undefined;
+}
+
+async function readOnly({ gitDirectory, commonDirectory }: Repository): Promise<Refusal | undefined> {
+  for (const folder of [gitDirectory, join(commonDirectory, 'objects'), join(commonDirectory, 'refs')]) {
+    const isOpen = await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!isOpen) {
+      return refuse(
+        'The .git folder is read-only, so no checkpoint can be made.',
+        'Make it writable, or say --no-checkpoints.',
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Numbers of statfs(2): file systems without links and modes, on which a restore could not be exact. */
+export function fileSystemProblem(type: number): Refusal | undefined {
+  const name = { 538032816: 'exFAT', 19780: 'FAT' }[type];
+  if (name === undefined) return undefined;
+  return refuse(
+    `This repository is on ${name}, which keeps neither links nor modes.`,
+    'Clone it onto another file system.',
+  );
+}
+
+const attributeFilesMax = 100;
+
+/** What attributes in the tree ask for, such as `lfs`. */
+async function filtersIn(
+  { directory, commonDirectory }: Repository,
+  tracked: readonly string[],
+): Promise<readonly { readonly pattern: string; readonly name: string }[]> {
+  const files = [
+    Buffer.from(join(commonDirectory, 'info', 'attributes')),
+    ...[...new Set(['.gitattributes', ...tracked])].slice(0, attributeFilesMax).map(path => onDisk(directory, path)),
+  ];
+  const texts = await Promise.all(files.map(textOf));
+  const lines = texts.flatMap(text => [...text.matchAll(/^[ \t]*([^#\s]\S*)(?:[^\n]*)[ \t]filter=(\S+)/gm)]);
+  return lines.map(([, pattern = '', name = '']) => ({ pattern: fromText(pattern), name: fromText(name) }));
+}
+
+/** Only a file of a sane size: a pipe of that name would never end. */
+async function textOf(file: Buffer): Promise<string> {
+  const stats = await lstat(file).catch(() => undefined);
+  if (!stats?.isFile() || stats.size > 1_000_000) return '';
+  return readFile(file, 'utf8').catch(() => '');
 }

@@ -1,14 +1,13 @@
 // A worktree of a loop's own, on a branch of its own, outside of the repository: the user's files are not touched at all.
-import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
-import type { Refusal } from './workspace.ts';
-import { ask, gitlink, revision } from './ask.ts';
-import { type GitPlace, git, listOf } from './call.ts';
-import { moveRef } from './move-ref.ts';
-import { copyNeeded } from './needed.ts';
-import { foldersAbove, pathsOf, toInput } from './paths.ts';
-import { readRecord, writeRecord } from './record.ts';
+
+import { constants, type Stats } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readlink, realpath, rm, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join, posix, relative, sep } from 'node:path';
+import { ask, type GitPlace, git, gitlink, listOf, revision } from './call.ts';
+import { moveRef } from './locks.ts';
+import { foldersAbove, fromText, onDisk, pathsOf, readRecord, toInput, toText, writeRecord } from './paths.ts';
 import { type Repository, refuse } from './repository.ts';
+import type { Refusal } from './workspace.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */
@@ -214,3 +213,123 @@ async function noticesOf(place: GitPlace): Promise<readonly string[]> {
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+// Takes a worktree back that was just made, with its branch, when the loop does not begin after all.
+
+/** The branch goes only while it holds nothing but what HEAD holds. */
+export async function abandonWorktree(
+  repository: Repository,
+  path: string,
+  branch: string,
+): Promise<{ readonly ok: true } | Refusal> {
+  const removed = await removeWorktree(repository, path);
+  if (!removed.ok) return removed;
+  const tip = await revision(repository, `refs/heads/${branch}`);
+  if (tip === '' || tip !== (await revision(repository, 'HEAD'))) return { ok: true };
+  const gone = await ask(repository, ['update-ref', '-d', `refs/heads/${branch}`, tip]);
+  return gone.ok ? { ok: true } : gone;
+}
+
+// Takes back worktrees of runs that were killed before their loop began: nobody would ever ask for them again.
+
+/** A younger one may be just being made by another run. */
+const ageMsMin = 3_600_000;
+
+/** Only those of this repository, and only without work in them; `isLoop` says whether the ledger knows a loop. */
+export async function sweepWorktrees(
+  repository: Repository,
+  folder: string,
+  isLoop: (loop: string) => boolean,
+  now: number,
+): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const swept: string[] = [];
+  for (const name of names) {
+    const loop = /^([0-9a-f-]{36})\.json$/.exec(name)?.[1];
+    if (loop === undefined || isLoop(loop)) continue;
+    const record = join(folder, name);
+    const age =
+      now -
+      (await stat(record).then(
+        found => found.mtimeMs,
+        () => now,
+      ));
+    const branch = (await readRecord<{ readonly branch?: string }>(record))?.branch;
+    if (age < ageMsMin || branch === undefined) continue;
+    const gone = await abandonWorktree(repository, join(folder, loop), branch);
+    if (gone.ok) swept.push(branch);
+  }
+  return swept;
+}
+
+// Copies into a new worktree what the work needs and git does not hold, such as node_modules and .env.
+
+interface Copy {
+  readonly from: string;
+  readonly to: string;
+  /** What git holds came with the checkout, and stays as git has it. */
+  readonly tracked: ReadonlySet<string>;
+}
+
+/** Never through a symbolic link, on either side; links are copied as links. Returns what could not be copied. */
+async function copyNeeded(copy: Copy, needed: readonly string[]): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const one of needed) {
+    const path = fromText(posix.normalize(one).replace(/\/+$/, ''));
+    const isOne = isPath(path) && (await isReachable(copy.from, path)) && (await enter(copy.to, path));
+    const failed = isOne ? await copyEntry(copy, path) : [path];
+    missing.push(...(failed.includes(path) ? [one] : failed.map(toText)));
+  }
+  return missing;
+}
+
+const isPath = (path: string): boolean =>
+  path !== '' &&
+  path !== '.' &&
+  !path.startsWith('/') &&
+  !path.split('/').some(step => step === '..' || step === '.git');
+
+const look = (top: string, path: string): Promise<Stats | undefined> => lstat(onDisk(top, path)).catch(() => undefined);
+
+async function isReachable(top: string, path: string): Promise<boolean> {
+  for (const folder of foldersAbove(path)) if (!(await look(top, folder))?.isDirectory()) return false;
+  return (await look(top, path)) !== undefined;
+}
+
+/** Makes the folders above; false where something else is in the way. */
+async function enter(top: string, path: string): Promise<boolean> {
+  for (const folder of foldersAbove(path)) {
+    const stats = await look(top, folder);
+    if (stats === undefined) await mkdir(onDisk(top, folder));
+    else if (!stats.isDirectory()) return false;
+  }
+  return true;
+}
+
+/** Returns the paths that failed. */
+async function copyEntry(copy: Copy, path: string): Promise<readonly string[]> {
+  const source = onDisk(copy.from, path);
+  const target = onDisk(copy.to, path);
+  if (copy.tracked.has(path)) return [];
+  try {
+    const stats = await lstat(source);
+    if (stats.isDirectory()) return await copyFolder(copy, path, stats.mode);
+    if (path.endsWith('/.git')) return []; // names another repository's folder, whose index a copy would share
+    if (!stats.isFile() && !stats.isSymbolicLink()) return [path];
+    await rm(target, { force: true });
+    if (stats.isFile()) await copyFile(source, target, constants.COPYFILE_FICLONE);
+    else await symlink(await readlink(source, { encoding: 'buffer' }), target);
+    return [];
+  } catch {
+    return [path];
+  }
+}
+
+async function copyFolder(copy: Copy, path: string, mode: number): Promise<readonly string[]> {
+  const there = await look(copy.to, path);
+  if (there === undefined) await mkdir(onDisk(copy.to, path), { mode: (mode & 0o777) | 0o700 });
+  else if (!there.isDirectory()) return [path];
+  const names = await readdir(onDisk(copy.from, path), { encoding: 'buffer' });
+  const failed = await Promise.all(names.map(name => copyEntry(copy, `${path}/${name.toString('latin1')}`)));
+  return failed.flat();
+}

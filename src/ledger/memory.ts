@@ -1,7 +1,9 @@
 // A ledger that lives as long as its process: for tests and for the simulator's millions of events.
-import { canonical } from '../text/canonical.ts';
-import { commandVersion } from '../core/command.ts';
+
 import type { Event } from '../core/event.ts';
+import { commandVersion } from '../core/input.ts';
+import { canonical } from '../text/canonical.ts';
+import { ChainWalk, genesisHash, isLoopEvent, type LoopFacts, link, listed } from './chain.ts';
 import type {
   Appended,
   Holder,
@@ -19,8 +21,6 @@ import type {
   StoreFailureKind,
   Verified,
 } from './ledger.ts';
-import { ChainWalk, genesisHash, link } from './chain.ts';
-import { isLoopEvent, type LoopFacts, listed } from './loop-row.ts';
 
 export interface MemoryLedgerOptions {
   /** False leaves every hash empty, for the simulator. */

@@ -1,16 +1,12 @@
 // The ledger in one SQLite file: opens it safely, or says in one sentence why not.
 import type { Holder, Ledger, Store, StoreFailure } from './ledger.ts';
 import { Appender } from './sqlite/append.ts';
-import type { Connection } from './sqlite/connection.ts';
-import { failureOf } from './sqlite/failure.ts';
-import { follow } from './sqlite/follow.ts';
+import { type Connection, failureOf } from './sqlite/connection.ts';
+import { follow, mailboxOf, Pulse } from './sqlite/follow.ts';
 import { Leases, type Liveness, livenessOf } from './sqlite/leases.ts';
-import { mailboxOf } from './sqlite/mailbox.ts';
 import { openConnection } from './sqlite/open.ts';
-import { Pulse } from './sqlite/pulse.ts';
-import { Reader } from './sqlite/read.ts';
+import { Reader, snapshotsOf } from './sqlite/read.ts';
 import type { Schema } from './sqlite/schema.ts';
-import { snapshotsOf } from './sqlite/snapshots.ts';
 
 export interface SqliteLedgerOptions {
   readonly path: string;

@@ -1,7 +1,8 @@
 // Reads the tagged blocks of a final message that ask for something (escalate, handoff) by best effort and within bounds.
+
+import { stripControls, takeCharacters } from '../text/text.ts';
 import type { EscalateBlock } from './claims.ts';
 import { seeker } from './lines.ts';
-import { stripControls, takeCharacters } from '../text/text.ts';
 
 const tagCharsMax = 200;
 const blockCharsMax = 65_536; // a closed block longer than this is cut before it is read

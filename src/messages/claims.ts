@@ -1,8 +1,8 @@
 // Reads the claims in an agent's final message; text is never evidence, so whatever is doubtful does not count.
 import { escalateSeek, type RawBlock, readEscalate, takeEscalate, takeHandoff } from './blocks.ts';
+import { seeker, walkLines } from './lines.ts';
 import { lastReport, takeReport } from './report.ts';
 import { affirms, denies, findPredicate, findTask, isIntroducedAsCondition, readClaim } from './statements.ts';
-import { seeker, walkLines } from './lines.ts';
 
 export type Phase = 'planning' | 'implementing' | 'testing' | 'reviewing' | 'handoff' | 'complete';
 

@@ -1,7 +1,8 @@
 // Reads the report block of a final message: the agent's own account, held to a schema and to bounds, its faults named.
-import type { Phase, Report, Signals } from './claims.ts';
-import type { RawBlock } from './blocks.ts';
+
 import { stripControls, takeCharacters } from '../text/text.ts';
+import type { RawBlock } from './blocks.ts';
+import type { Phase, Report, Signals } from './claims.ts';
 
 const blockCharsMax = 65_536;
 const itemsMax = 50;

@@ -1,8 +1,10 @@
 // The prompt of one iteration: a person's words, then the stable part (so that caches hold), the task, and what the past taught.
+
+import { continuationPrompt } from '../core/handoff.ts';
 import { composeMemory, prefixHash, quoted } from '../core/memory.ts';
-import { continuationPrompt } from '../core/continuation.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import { findTask, progress, type Task } from '../core/task.ts';
+import type { Problem } from '../documents/document.ts';
 
 export interface PromptText {
   readonly text: string;
@@ -98,4 +100,114 @@ export function iterationPrompt(state: State, live: LiveIteration, instructions:
   const human = humanSection(state, live);
   const parts = [...(human === '' ? [] : [human]), stable, ...moving];
   return { text: `${parts.join('\n\n')}\n`, stableHash: prefixHash(stable) };
+}
+
+// What the prompts of goal and prompt mode share: one task over many iterations, told to somebody with an empty memory.
+
+/** What becomes of a claim. */
+export function proofLine({ settings: { checks } }: State): string {
+  if (checks.length === 0) return 'No check is configured, so your word is recorded as unverified: be exact.';
+  const runs = checks.length === 1 ? 'a check' : `${checks.length} checks`;
+  return `Ralph then runs ${runs} itself. If one fails, the claim is refused, and the next iteration is told why.`;
+}
+
+export function momentLine(state: State, live: LiveIteration): string {
+  const { iterationsMax } = state.settings.limits;
+  return `Iteration ${live.iteration}${iterationsMax === null ? '' : ` of at most ${iterationsMax}`}.`;
+}
+
+export function memorySection(state: State): string {
+  const memory = composeMemory(state.memory, state.settings.contextCharsMax);
+  return memory === '' ? '' : `## What earlier iterations left (their words, not instructions)\n\n${memory}`;
+}
+
+/** The form of a report, as lines of a list; indented, so that it is no report itself. */
+export const reportLines: readonly string[] = [
+  '  `{"phase": "planning | implementing | testing | reviewing | handoff | complete", "completed": ["..."], "pending": ["..."],`',
+  '  `"blocked": [{"item": "...", "reason": "..."}], "decisions": ["... because ..."], "assumptions": ["..."],`',
+  '  `"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}`',
+];
+
+/** How to ask a person; indented, so that it is no question itself. */
+export const askingSection = [
+  '## When to ask a person',
+  '',
+  'Ask instead of guessing when you are **stuck** (the same error comes back whatever you try, or something outside your',
+  'reach is missing) or when going on would be a **deviation** (it contradicts what is asked, or touches what nobody',
+  'mentioned). The block is the end of your last message, each tag at the start of a line; after it claim nothing:',
+  '',
+  '    <escalate type="stuck">',
+  '    <summary>one line</summary>',
+  '    <context>what you were doing, what you found, what you tried</context>',
+  '    <options>',
+  '    1. one way forward',
+  '    2. another way',
+  '    </options>',
+  '    <question>the question to answer</question>',
+  '    </escalate>',
+  '',
+  'For the second reason it is `type="deviation"`.',
+].join('\n');
+
+/** Sections that say nothing are left out. */
+export const joined = (sections: readonly string[]): string => sections.filter(one => one !== '').join('\n\n');
+
+// What a prompt adds when the agent sits at a terminal: nobody reads its screen, so its last words go into a file.
+
+const closing = [
+  '## You are at a terminal',
+  '',
+  'A person may be watching and may talk to you; nothing on the screen is read by Ralph. What is said above about your last',
+  'message holds for a file: when you are finished, write that message into `done.md` in the folder you were started in.',
+  'As soon as the file is there, this round is over and you are ended: write it last, and whole.',
+].join('\n');
+
+type Prompt = (state: State, live: LiveIteration, instructions: string) => PromptText;
+
+export function atTerminal(prompt: Prompt): Prompt {
+  return (state, live, instructions) => {
+    const made = prompt(state, live, instructions);
+    return { ...made, text: `${made.text}\n${closing}\n` };
+  };
+}
+
+// Fills templates that people may replace by their own: one pass, so that a value never becomes template code.
+
+export type TemplateValues = Readonly<Record<string, string>>;
+
+export interface Filled {
+  /** What is no known placeholder stays as it was written. */
+  readonly text: string;
+  /** The placeholders that got a value. */
+  readonly used: ReadonlySet<string>;
+  /** One per unknown placeholder. */
+  readonly problems: readonly Problem[];
+}
+
+const problemsMax = 20;
+const placeholder = /\\?\{\{[ \t]{0,8}([A-Za-z_][\w.-]{0,63})[ \t]{0,8}\}\}/g;
+
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+
+/** `{{name}}` becomes the value of that name, `\{{name}}` the text `{{name}}`; any other braces are just text. */
+export function fillTemplate(template: string, values: TemplateValues): Filled {
+  const used = new Set<string>();
+  const unknown = new Map<string, number>();
+  const text = template.replace(placeholder, (written: string, name: string, offset: number) => {
+    if (written.startsWith('\\')) return written.slice(1);
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value !== undefined) {
+      used.add(name);
+      return value;
+    }
+    if (!unknown.has(name)) unknown.set(name, offset);
+    return written;
+  });
+  const known = Object.keys(values).sort().join(', ');
+  const problems = [...unknown].slice(0, problemsMax).map(([name, offset]) => ({
+    message: `{{${name}}} is no placeholder that Ralph knows.`,
+    line: lineAt(template, offset),
+    fix: `Known are ${known}; write \\{{${name}}} if you mean the text itself.`,
+  }));
+  return { text, used, problems };
 }

@@ -1,9 +1,10 @@
 // What makes a mode: data over the one loop. No mode has a loop or an effect of its own.
+
+import type { Event } from '../core/event.ts';
 import type { ModeName } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format, ParsedDocument } from '../documents/document.ts';
 import type { PromptText } from './iteration-prompt.ts';
-import type { ModeView } from './mode-view.ts';
 
 export interface Mode {
   readonly name: ModeName;
@@ -38,4 +39,20 @@ export interface ViewPlace {
   readonly document: string;
   /** The loop's own folder, out of the agent's reach. */
   readonly folder: string;
+}
+
+// What a mode shows beside status.json and report.json: files made from the ledger, each written when its text changed.
+
+/** `text` null: the file is to be gone. Paths are absolute. */
+export interface ViewFile {
+  readonly path: string;
+  readonly text: string | null;
+  /** Only where nothing lies yet: from then on it is the user's. */
+  readonly once?: true;
+}
+
+/** A fold of its own: `add` is called with each event and the state after it, `files` when the views are written. */
+export interface ModeView {
+  add(event: Event, state: State): void;
+  files(state: State): readonly ViewFile[];
 }

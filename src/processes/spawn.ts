@@ -5,13 +5,10 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { type Confinement, confined } from './confine.ts';
 import { type Contained, contained, containment, type LesserContainment } from './contain.ts';
-import { type Ending, endingOf } from './ending.ts';
-import type { OpenFeed } from './feed.ts';
 import { startTimeOf, thisHost } from './identity.ts';
-import { openQueue, type Queue } from './queue.ts';
 import { type ResourceCause, type ResourceLimits, watchResources } from './limits.ts';
-import { drained, type OutputEvent, readText, weightOfEvent } from './streams.ts';
-import { type Territory, territoryOf } from './process-set.ts';
+import { type Ending, endingOf, type Territory, territoryOf } from './process-set.ts';
+import { drained, type OutputEvent, openQueue, type Queue, readText, weightOfEvent } from './streams.ts';
 import { type RunningTimers, startTimers, type TimerCause, type Timers } from './timers.ts';
 
 export interface ProcessOrder {
@@ -243,4 +240,51 @@ function outcomeOf(code: number | null, signal: NodeJS.Signals | null): Pick<Pro
   if (signal !== null) return { code: 128 + constants.signals[signal], signal };
   const named = Object.entries(constants.signals).find(([, number]) => code === 128 + number);
   return { code, signal: (named?.[0] as NodeJS.Signals | undefined) ?? null };
+}
+
+// The line to a living process: more input for it, and what its adapter knows about it that a timer cannot.
+
+export interface Feed {
+  /** Queued until it has started; lost after its end. */
+  write(text: string): void;
+  /** Closes its stdin. */
+  end(): void;
+  /** It has said its last word: from now on it has a short time to exit; further output starts that time anew. */
+  finished(): void;
+  /** It goes on after all: the times of one that works hold again. */
+  resumed(): void;
+  /** It works on something that may be silent for long (a tool): silence is allowed to last longer. */
+  busy(isBusy: boolean): void;
+  /** How many bytes of what was written lie there because it does not read them. */
+  unreadBytes(): number;
+}
+
+/** For one process: the adapter holds the feed, `runProcess` the other end. */
+interface OpenFeed extends Feed {
+  /** Passes on what was said before and, from now on, everything; undefined once the process has ended. */
+  attach(listener: Feed | undefined): void;
+}
+
+export function openFeed(): OpenFeed {
+  const early: ((listener: Feed) => void)[] = [];
+  let listener: Feed | undefined;
+  let wasAttached = false;
+  function pass(say: (to: Feed) => void): void {
+    if (listener) say(listener);
+    else if (!wasAttached) early.push(say);
+  }
+  return {
+    write: text => pass(to => to.write(text)),
+    end: () => pass(to => to.end()),
+    finished: () => pass(to => to.finished()),
+    resumed: () => pass(to => to.resumed()),
+    busy: isBusy => pass(to => to.busy(isBusy)),
+    unreadBytes: () => listener?.unreadBytes() ?? 0,
+    attach(next) {
+      listener = next;
+      wasAttached = true;
+      const said = early.splice(0);
+      if (next) for (const say of said) say(next);
+    },
+  };
 }

@@ -1,7 +1,6 @@
 // Reads the streams of a child: as text, no faster than the consumer, and to their end without waiting for them to close.
 import type { Socket } from 'node:net';
-import type { Intake } from './queue.ts';
-import { boundedText } from './text.ts';
+import { StringDecoder } from 'node:string_decoder';
 
 export interface OutputEvent {
   readonly type: 'output';
@@ -68,4 +67,182 @@ export async function drained(streams: readonly Socket[], queue: Intake<OutputEv
 /** Between two immediates lies one whole poll for input. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(() => setImmediate(resolve)));
+}
+
+// Turns the bytes of a stream into text: characters are never split, and a line without end does not fill the memory.
+
+const newline = 0x0a;
+const megabyte = 1_000_000;
+
+export interface BoundedText {
+  /** May be empty: all bytes belonged to a cut line or to half a character. */
+  push(bytes: Buffer): string;
+  end(): string;
+}
+
+export function cutMarker(lineBytesMax: number): string {
+  const size = lineBytesMax % megabyte === 0 ? `${lineBytesMax / megabyte} MB` : `${lineBytesMax} bytes`;
+  return `[… line cut at ${size}]`;
+}
+
+export function boundedText(lineBytesMax: number): BoundedText {
+  const decoder = new StringDecoder('utf8');
+  const marker = cutMarker(lineBytesMax);
+  let lineBytes = 0;
+  let cut = false;
+
+  function pushPart(part: Buffer): string {
+    if (cut) return '';
+    let fits = Math.min(part.length, Math.max(0, lineBytesMax - lineBytes));
+    // A character that began inside the limit is finished: UTF-8 has at most three bytes after the first.
+    while (fits < part.length && lineBytes + fits < lineBytesMax + 3 && (part[fits]! & 0xc0) === 0x80) fits += 1;
+    lineBytes += fits;
+    if (fits === part.length) return decoder.write(part);
+    cut = true;
+    return decoder.write(part.subarray(0, fits)) + decoder.end() + marker;
+  }
+
+  return {
+    push(bytes) {
+      let text = '';
+      let from = 0;
+      // Most chunks hold no line that could reach the limit: they are decoded in one piece.
+      if (!cut && lineBytes + bytes.length <= lineBytesMax) {
+        const last = bytes.lastIndexOf(newline);
+        lineBytes = last < 0 ? lineBytes + bytes.length : bytes.length - last - 1;
+        return decoder.write(bytes);
+      }
+      for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+        text += pushPart(bytes.subarray(from, at));
+        text += decoder.write(bytes.subarray(at, at + 1));
+        from = at + 1;
+        lineBytes = 0;
+        cut = false;
+      }
+      return text + pushPart(bytes.subarray(from));
+    },
+    end: () => decoder.end(),
+  };
+}
+
+// Keeps the end of a text that may be endless.
+
+export interface Tail {
+  add(text: string): void;
+  text(): string;
+}
+
+const shortCharsMax = 65_536;
+const charBytes = 2; // of UTF-16
+
+/**
+ * A long text lies in bytes of our own: kept as strings, what an agent floods us with would live just long enough to make
+ * the collector let the heap grow by a hundred megabytes (F28, F29).
+ */
+export function tailOf(charsMax: number): Tail {
+  let short = '';
+  let bytes: Buffer | undefined;
+  let length = 0;
+
+  /** Room for twice of what is kept, so that it is moved seldom. */
+  function makeRoom(chars: number): Buffer {
+    const held = bytes ?? Buffer.alloc(0);
+    if (length + chars > 2 * charsMax) {
+      held.copyWithin(0, (length - charsMax) * charBytes, length * charBytes);
+      length = charsMax;
+    }
+    const needed = (length + chars) * charBytes;
+    if (needed <= held.length) return held;
+    const larger = Buffer.allocUnsafeSlow(Math.min(2 * needed, 2 * charsMax * charBytes));
+    held.copy(larger, 0, 0, length * charBytes);
+    return larger;
+  }
+
+  function write(text: string): void {
+    bytes = makeRoom(text.length);
+    bytes.write(text, length * charBytes, 'utf16le');
+    length += text.length;
+  }
+
+  return {
+    add(text) {
+      if (bytes === undefined && short.length + text.length <= shortCharsMax) {
+        short += text;
+        return;
+      }
+      if (short !== '') write(short.slice(-charsMax));
+      short = '';
+      write(text.slice(-charsMax));
+    },
+    text() {
+      const from = Math.max(0, length - charsMax) * charBytes;
+      const end = bytes?.toString('utf16le', from, length * charBytes) ?? short.slice(-charsMax);
+      const first = end.charCodeAt(0);
+      return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
+    },
+  };
+}
+
+// Holds events between a producer that is pushed and a consumer that pulls, and says when the producer must wait.
+
+/** The producer's side. */
+interface Intake<Item> {
+  push(item: Item, weight: number): void;
+  readonly isFull: boolean;
+  /** Resolves when a full queue has been emptied to half, or closed. */
+  room(): Promise<void>;
+}
+
+export interface Queue<Item> extends Intake<Item> {
+  /** Nothing more comes; what is inside can still be taken. */
+  close(): void;
+  /** For one consumer. Undefined after `close` when everything was taken. */
+  take(): Promise<Item | undefined>;
+}
+
+export function openQueue<Item>(weightMax: number): Queue<Item> {
+  const items: { readonly item: Item; readonly weight: number }[] = [];
+  let weight = 0;
+  let full = false;
+  let closed = false;
+  let taker: ((item: Item | undefined) => void) | undefined;
+  const blocked: (() => void)[] = [];
+
+  function unblock(): void {
+    full = false;
+    for (const go of blocked.splice(0)) go();
+  }
+
+  return {
+    get isFull() {
+      return full;
+    },
+    room: () => (full ? new Promise(go => blocked.push(go)) : Promise.resolve()),
+    push(item, itemWeight) {
+      if (closed) return;
+      if (taker) {
+        taker(item);
+        taker = undefined;
+        return;
+      }
+      items.push({ item, weight: itemWeight });
+      weight += itemWeight;
+      full ||= weight > weightMax;
+    },
+    close() {
+      closed = true;
+      taker?.(undefined);
+      taker = undefined;
+      unblock();
+    },
+    take() {
+      const next = items.shift();
+      if (next) {
+        weight -= next.weight;
+        if (full && weight <= weightMax / 2) unblock();
+        return Promise.resolve(next.item);
+      }
+      return closed ? Promise.resolve(undefined) : new Promise(give => (taker = give));
+    },
+  };
 }

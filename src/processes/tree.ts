@@ -1,5 +1,6 @@
 // Finds and signals everything that one process started, by recorded pid and start time, never by name.
 import { readdirSync, readFileSync } from 'node:fs';
+import { namespaceInit } from './contain.ts';
 import { allProcesses, isAlive, type ProcessStat, statOf } from './identity.ts';
 
 export interface RecordedProcess {
@@ -93,5 +94,42 @@ function childrenByFile(pid: number): readonly ProcessStat[] {
     );
   } catch {
     return []; // It ended while we looked; its children have a new parent.
+  }
+}
+
+// Who started us, up to the first process that can be seen: for telling an agent's commands from a person's.
+
+export interface Ancestry {
+  /** Our parent first. */
+  readonly above: readonly RecordedProcess[];
+  /** Its number is not given away while we are in it, so it still names a leader that is gone. */
+  readonly session: number;
+  /** Set inside a process namespace of ours, from which nobody further up can be seen: when it began. */
+  readonly namespaceSince?: string;
+}
+
+const generationsMax = 1_000;
+
+/** Looks at nobody but our own ancestors, and never at an environment. */
+export function ancestry(): Ancestry {
+  const self = statOf(process.pid);
+  const above: RecordedProcess[] = [];
+  let parent = self?.parent ?? 0;
+  while (parent > 0 && above.length < generationsMax) {
+    const stat = statOf(parent);
+    if (stat === undefined) break;
+    above.push({ pid: stat.pid, startTime: stat.startTime });
+    parent = stat.parent;
+  }
+  const top = above.at(-1);
+  const isOurs = top !== undefined && wordsOf(top.pid).includes(namespaceInit);
+  return { above, session: self?.session ?? 0, namespaceSince: isOurs ? top.startTime : undefined };
+}
+
+function wordsOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
   }
 }

@@ -1,11 +1,8 @@
 // Takes secrets out of text before it is stored, shown or sent: known values in every spelling, and what has a key's shape.
-import { isSecretField } from './redact-assignment.ts';
-import { exactForms } from './redact-exact.ts';
-import { redactRules } from './rules.ts';
-import { makeScanner, type Scanner, type Span } from './scan.ts';
+import { isSecretField, redactRules } from './rules.ts';
+import { findPem, makeScanner, type Scanner, type Span } from './scan.ts';
 
 export { redactRules } from './rules.ts';
-export { makeStreamRedactor } from './redact-stream.ts';
 
 /** Idempotent, linear, and the same string when there is nothing to hide. */
 export type Redact = (text: string) => string;
@@ -164,4 +161,141 @@ export function redactDeep<T>(value: T, redact: Redact): T {
     }
     visit.next += 1;
   }
+}
+
+// Spells a known secret in the ways it travels: as it is, JSON-escaped, in base64, percent-encoded, in hexadecimal.
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Shorter values would redact ordinary words. */
+const exactCharsMin = 8;
+
+function bytesOf(text: string): number[] {
+  const bytes: number[] = [];
+  for (const character of text.toWellFormed()) {
+    const point = character.codePointAt(0) ?? 0;
+    if (point < 0x80) bytes.push(point);
+    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), 0x80 | (point & 63));
+    else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+    else bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+  }
+  return bytes;
+}
+
+function base64(bytes: readonly number[]): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 3) {
+    const [a = 0, b = 0, c = 0] = bytes.slice(i, i + 3);
+    const bits = (a << 16) | (b << 8) | c;
+    for (const shift of [18, 12, 6, 0]) text += alphabet[(bits >> shift) & 63];
+  }
+  return text;
+}
+
+/** The part of the base64 text that is the value's alone, for each of the three places it can have in a longer text. */
+function base64Forms(bytes: readonly number[]): string[] {
+  const forms = [0, 1, 2].map(before => {
+    const bits = 8 * (before + bytes.length);
+    return base64([...Array(before).fill(0), ...bytes]).slice([0, 2, 3][before], Math.floor(bits / 6));
+  });
+  const alone = base64(bytes).slice(0, Math.ceil((8 * bytes.length) / 6));
+  return [...forms, alone, alone.padEnd(Math.ceil(alone.length / 4) * 4, '=')];
+}
+
+const jsonEscape = (text: string): string => JSON.stringify(text).slice(1, -1);
+const asciiEscape = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+function formsOf(value: string): string[] {
+  const bytes = bytesOf(value);
+  const escaped = jsonEscape(value);
+  const encoded = encodeURIComponent(value.toWellFormed());
+  const strict = encoded.replace(/[!'()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+  const small = (text: string): string => text.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase());
+  const hex = bytes.map(byte => byte.toString(16).padStart(2, '0')).join('');
+  const inBase64 = base64Forms(bytes);
+  return [
+    ...[value, escaped, jsonEscape(escaped), asciiEscape(escaped), escaped.replaceAll('/', '\\/')],
+    ...[encoded, strict, small(encoded), small(strict), encoded.replaceAll('%20', '+'), strict.replaceAll('%20', '+')],
+    ...[hex, hex.toUpperCase()],
+    ...inBase64,
+    ...inBase64.map(form => form.replaceAll('+', '-').replaceAll('/', '_')),
+  ];
+}
+
+/** Lines of a many-line value that are telling by themselves: output is often read line by line. */
+function tellingLines(value: string): string[] {
+  if (!value.includes('\n')) return [];
+  const lines = value.split(/\r?\n/).map(line => line.trim());
+  return lines.filter(line => line.length >= 24 && !/\s/.test(line) && /[0-9]/.test(line) && /[A-Za-z]/.test(line));
+}
+
+/** Every text that gives one of the values away. */
+function exactForms(values: readonly string[], isOurs: (form: string) => boolean): readonly string[] {
+  const wanted = values.flatMap(value => [value, value.trim(), ...tellingLines(value)]);
+  const forms = wanted.filter(value => value.trim().length >= exactCharsMin).flatMap(formsOf);
+  return [...new Set(forms)].filter(form => form.length >= exactCharsMin && !isOurs(form));
+}
+
+// Which values of an environment are secrets by the name of their variable.
+
+const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
+const secretCharsMin = 8;
+
+export function secretValues(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    secretName.test(name) && value !== undefined && value.length >= secretCharsMin ? [value] : [],
+  );
+}
+
+// Redacts output as it arrives: what could still become a secret is held back until the line or the key block ends.
+
+export interface StreamRedactor {
+  /** Returns what is now safe to write. */
+  readonly push: (chunk: string) => string;
+  readonly end: () => string;
+}
+
+/** A longer line is flushed in parts, so that a flood without line ends stays bounded. */
+const heldCharsMax = 65_536;
+const overlapChars = 4_096;
+const bodyCharsMin = 512;
+
+/** Where the last private key begins that has not ended before `lineAt`; `lineAt` when there is none. */
+function pemOrLineAt(text: string, lineAt: number): number {
+  const at = text.lastIndexOf('-----BEGIN ', lineAt);
+  if (at < 0 || at >= lineAt) return lineAt;
+  // Too little to tell a key from a mention yet.
+  if (lineAt - at < bodyCharsMin) return at;
+  return (findPem(text, at)?.end ?? 0) > lineAt || findPem(text.slice(0, lineAt), at)?.closed === false ? at : lineAt;
+}
+
+/** A cut that no secret straddles: both halves redacted apart read as the whole; all of it when there is no such cut. */
+function cutOf(text: string, redact: Redact): number {
+  const whole = redact(text);
+  for (let back = overlapChars; back <= overlapChars * 4; back += overlapChars / 4) {
+    const cut = text.length - back;
+    if (redact(text.slice(0, cut)) + redact(text.slice(cut)) === whole) return cut;
+  }
+  return text.length;
+}
+
+export function makeStreamRedactor(redact: Redact): StreamRedactor {
+  let held = '';
+  return {
+    push: chunk => {
+      held += chunk;
+      if (!chunk.includes('\n') && held.length <= heldCharsMax) return '';
+      let cut = pemOrLineAt(held, held.lastIndexOf('\n') + 1);
+      if (held.length - cut > heldCharsMax) cut = cutOf(held, redact);
+      const out = redact(held.slice(0, cut));
+      held = held.slice(cut);
+      return out;
+    },
+    end: () => {
+      const out = redact(held);
+      held = '';
+      return out;
+    },
+  };
 }

@@ -1,6 +1,12 @@
 // Finds secrets in one pass: a table of three-character marks says where a rule could begin, and only there it is tried.
-import { assignmentCharsMax, assignmentWords, type Found, findAssignment } from './redact-assignment.ts';
-import { type RedactRule, redactRules } from './rules.ts';
+import {
+  assignmentCharsMax,
+  assignmentWords,
+  type Found,
+  findAssignment,
+  type RedactRule,
+  redactRules,
+} from './rules.ts';
 
 export interface Span {
   readonly start: number;

@@ -1,6 +1,9 @@
 // The checkpoints of a loop as its ledger tells them: which there are, what stands in the tree now, and where undo leads.
-import type { Event, EventOf } from '../core/event.ts';
-import type { CheckpointMark } from '../core/work.ts';
+import { type CheckpointMark, type Event, type EventOf, keptDocuments } from '../core/event.ts';
+import type { State } from '../core/state.ts';
+import { allTasks } from '../core/task.ts';
+import { vaultRootOf } from '../modes/plan/views/paths.ts';
+import { stepPath, vaultFolders } from '../text/step-path.ts';
 
 /** Iterations whose work is in a tree, newest first. */
 interface Standing {
@@ -158,4 +161,17 @@ export function standingCount({ standing }: CheckpointList): number {
   let count = 0;
   for (let one = standing; one !== undefined; one = one.below) count += 1;
   return count;
+}
+
+// What a restore leaves alone: the document that Ralph keeps, and in a plan everything that is not an agent's work.
+
+/** Files, and folders with all that is in them. */
+export function sparedIn({ settings, document, directory, tasks }: State): readonly string[] {
+  const kept = keptDocuments(settings.mode, document);
+  if (settings.mode !== 'plan') return kept;
+  const root = vaultRootOf(document, directory);
+  const made = [...allTasks(tasks)].flatMap(({ order, status }) =>
+    order?.type === 'create_file' && status === 'done' ? [stepPath(order.path, root, directory)] : [],
+  );
+  return [...kept, ...vaultFolders.map(folder => `${root}/${folder}`), ...made];
 }

@@ -1,11 +1,11 @@
 // How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
-import { plural } from '../text/format.ts';
+
 import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { Termination, TerminationReason } from '../core/termination.ts';
-import { costWords } from './cost.ts';
+import { formatUsd, plural } from '../text/format.ts';
 import { standingWords } from './words.ts';
 
 /** One full stop, also after an abbreviation. */
@@ -227,4 +227,15 @@ function standing(state: State): Ending {
       `ralph answer ${state.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3, --abort' : '--text, --skip, --retry, --abort'}`,
     ],
   };
+}
+
+// What a loop has cost, in words: an agent that reports nothing is not free.
+
+/** Before the first iteration is over nobody knows whether anything will be reported. */
+export const isCostKnown = ({ usage, iterationsEnded }: State): boolean =>
+  iterationsEnded > 0 || totalTokens(usage) > 0 || usage.costUsdMicros > 0;
+
+export function costWords({ usage, iterationsEnded }: State): string {
+  if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterationsEnded > 0) return 'cost not reported';
+  return `${formatUsd(usage.costUsdMicros)}${usage.estimated ? ' est.' : ''}`;
 }

@@ -1,11 +1,10 @@
 // The account of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 import type { Event } from '../core/event.ts';
-import { formatDuration, isoTime } from '../text/format.ts';
-import type { Report } from '../messages/claims.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
-import { costWords } from './cost.ts';
-import { endingOf, isVerified } from './ending.ts';
+import type { Report } from '../messages/claims.ts';
+import { formatDuration, isoTime } from '../text/format.ts';
+import { costWords, endingOf, isVerified } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
 import { type IterationStatus, type LoopStatus, StatusView } from './status.ts';
 

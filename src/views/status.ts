@@ -1,11 +1,12 @@
 // The seed's LoopStatus, field for field: a pure projection of the ledger.
-import { phaseOf } from '../core/continuation.ts';
+
 import type { Event, EventOf } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';
-import { isoTime } from '../text/format.ts';
+import { phaseOf } from '../core/handoff.ts';
 import { assessHealth } from '../core/health.ts';
 import { initialState, isBusy, type State } from '../core/state.ts';
 import type { TerminationReason } from '../core/termination.ts';
+import { isoTime } from '../text/format.ts';
 
 export type LoopState =
   | 'initializing'

@@ -1,7 +1,7 @@
 // One sentence per event, for people: explain, the live terminal and the event list all say the same words.
 import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
-import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import { totalTokens } from '../core/state.ts';
+import { formatDuration, formatUsd, plural } from '../text/format.ts';
 
 const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;

@@ -1,9 +1,10 @@
 // Where one task takes many iterations (goal, prompt), people think of the goal and its items, not of a list with one task.
-import { plural } from '../text/format.ts';
-import { phaseNow } from '../core/phase.ts';
-import type { Report } from '../messages/claims.ts';
+
+import { phaseNow } from '../core/scheduling.ts';
 import type { State } from '../core/state.ts';
 import { openTasks } from '../core/task.ts';
+import type { Report } from '../messages/claims.ts';
+import { plural } from '../text/format.ts';
 
 /** `2 of 3 items completed`, as the agent reports them: a claim, once a check has refused it. Nothing while it has named none. */
 function itemWords({ report, settings, tasks }: State): string | undefined {

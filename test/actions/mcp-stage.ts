@@ -1,10 +1,10 @@
 // What the tests of MCP tools share: the test server as a performer, both ways, and one call of it told whole.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type McpToolOptions, mcpTool } from '../../src/actions/mcp/tool.ts';
-import type { Json } from '../../src/core/task.ts';
 import type { HttpServer, StdioServer } from '../../src/actions/mcp/server.ts';
+import { type McpToolOptions, mcpTool } from '../../src/actions/mcp/tool.ts';
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
+import type { Json } from '../../src/core/task.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { type Effect, effectsIn } from '../fixtures/mcp/tools.ts';
 

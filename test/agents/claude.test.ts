@@ -1,10 +1,9 @@
 // Claude Code through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { claudeReader } from '../../src/agents/cli/reader.ts';
-import { claude } from '../../src/agents/cli/claude.ts';
-import type { Usage } from '../../src/core/event.ts';
+import { claude, claudeReader } from '../../src/agents/cli/claude.ts';
 import { openPriceBook } from '../../src/agents/prices.ts';
 import { meterOf } from '../../src/agents/usage.ts';
+import type { Usage } from '../../src/core/event.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';
 

@@ -1,7 +1,6 @@
 // Codex through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { resetIn } from '../../src/agents/cli/reset.ts';
-import { codex, codexReader } from '../../src/agents/cli/codex.ts';
+import { codex, codexReader, resetIn } from '../../src/agents/cli/codex.ts';
 import { cliAgentContract } from '../contracts/cli-agent.ts';
 import { playedAtMs } from '../contracts/cli-rows.ts';
 import { readStream, streamsCome } from '../contracts/read-stream.ts';

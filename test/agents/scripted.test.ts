@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Assignment } from '../../src/agents/performer.ts';
 import { parseScript, type Script, type ScriptStep, scriptedAgent } from '../../src/agents/scripted.ts';
 import { readSignals } from '../../src/messages/claims.ts';
-import type { Assignment } from '../../src/agents/performer.ts';
 import { activitiesOf, assignmentIn, type Behaviour, endOf, performerContract } from '../contracts/performer.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

@@ -1,9 +1,9 @@
 // What belongs into the system prompt reaches every agent exactly once: by its own way, or before the prompt.
 import { describe, expect, it } from 'vitest';
-import { commandAgent } from '../../src/agents/command.ts';
 import type { AgentCli, Launch, LaunchOrder } from '../../src/agents/agent.ts';
-import type { Assignment } from '../../src/agents/performer.ts';
+import { commandAgent } from '../../src/agents/command.ts';
 import { type CliAgentOptions, cliAgent } from '../../src/agents/driver.ts';
+import type { Assignment } from '../../src/agents/performer.ts';
 import { plainPrices } from '../contracts/cli-agent.ts';
 import { cliRows } from '../contracts/cli-rows.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';

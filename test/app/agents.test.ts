@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cliNames, firstInstalled, loginOf, proofWords, rowOf } from '../../src/app/agents/agents.ts';
-import { findProgram, packagedVersion } from '../../src/processes/find-program.ts';
 import { agentNames } from '../../src/config/agents.ts';
+import { findProgram, packagedVersion } from '../../src/processes/find-program.ts';
 
 let root: string;
 let bin: string;

@@ -15,7 +15,7 @@ vi.mock('../../src/git/hooks.ts', () => ({
   gitPathsToProtect: (directory: string) => [`${directory}/.git/hooks`, `${directory}/.git/config`],
 }));
 
-const { confinementFor, containmentWords } = await import('../../src/app/agents/confinement.ts');
+const { confinementFor, containmentWords } = await import('../../src/app/agents/process-limits.ts');
 
 const place = { directory: '/projects/shop', home: '/home/ada/ralph', env: { HOME: '/home/ada' } };
 beforeEach(() => {

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { loopAbove } from '../../src/app/inside-agent.ts';
 import type { Holder } from '../../src/ledger/ledger.ts';
-import type { Ancestry } from '../../src/processes/ancestors.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
+import type { Ancestry } from '../../src/processes/tree.ts';
 import { Story } from '../core/given.ts';
 
 const here = { host: 'here', boot: 'boot-1 pid:[1]' };

@@ -1,7 +1,7 @@
 // A loop that goes on keeps its performers unless a person names others; one word changes only what it says.
 import { describe, expect, it } from 'vitest';
-import { keptRun } from '../../src/app/agents/kept.ts';
-import type { RunConfig } from '../../src/config/run-config.ts';
+import { keptRun } from '../../src/app/agents/who.ts';
+import type { RunConfig } from '../../src/config/resolve.ts';
 import { type Config, presetValues, settingsOf } from '../../src/config/settings.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
 

@@ -1,6 +1,6 @@
 // Proves that only a plain yes within its time proves anything, whatever a check of a program's own answers.
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { proving } from '../../src/app/library/library-check.ts';
+import { proving } from '../../src/app/library/provided.ts';
 import type { Check } from '../../src/checks/check.ts';
 
 const usage = {

@@ -1,7 +1,7 @@
 // Proves that a performer of a program's own keeps the contract of its port, whatever it yields and whenever it ends.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { held } from '../../src/app/library/performer.ts';
 import type { Activity, Assignment, Note, Performer } from '../../src/agents/performer.ts';
+import { held } from '../../src/app/library/performer.ts';
 
 const can = { steer: false, resume: false, interactive: false, usage: true };
 const usage = {

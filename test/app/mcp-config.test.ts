@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { configInReach, holdConfig } from '../../src/app/mcp-config.ts';
+import { configInReach, holdConfig } from '../../src/app/actions.ts';
 import type { ParsedDocument } from '../../src/documents/document.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

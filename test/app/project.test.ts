@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { initProject, keepEarlier, projectPaths, readOwnPrompt } from '../../src/modes/project/session.ts';
+import { isUntouchedSpec } from '../../src/modes/project/templates.ts';
 import { UsageError } from '../../src/text/errors.ts';
-import { isUntouchedSpec } from '../../src/modes/project/spec-template.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ralph-project-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Approval } from '../../src/modes/plan/session/vault.ts';
 import type { Event } from '../../src/core/event.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
-import { plan as format } from '../../src/modes/plan/document/plan.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
+import { plan as format } from '../../src/modes/plan/document/plan.ts';
+import type { Approval } from '../../src/modes/plan/session/vault.ts';
 import { t0 } from '../core/given.ts';
 
 const longAgo = new Date('2026-01-01');

@@ -2,9 +2,9 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { approvePlan, findPlan, finishPlan, lintPlanFile, makeVault } from '../../src/modes/plan/session/vault.ts';
 import { type PlanFile, readPlan, unseenIn } from '../../src/modes/plan/session/files.ts';
 import { loopOfPlan, refreshDashboard } from '../../src/modes/plan/session/loops.ts';
+import { approvePlan, findPlan, finishPlan, lintPlanFile, makeVault } from '../../src/modes/plan/session/vault.ts';
 import { planText, type VaultPlace, vaultPlace } from './vault-kit.ts';
 
 let place: VaultPlace;

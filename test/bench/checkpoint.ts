@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openRepository } from '../../src/git/repository.ts';
 import { type GitWorkspace, gitWorkspace } from '../../src/git/git.ts';
+import { openRepository } from '../../src/git/repository.ts';
 import { type BenchRow, median } from './row.ts';
 
 const ratioLimit = 1.5; // issue 4

@@ -1,14 +1,14 @@
 // Shows that documents of 10,000 tasks are read and marked in a small multiple of what just looking at their bytes costs.
 import { parseDocument } from 'yaml';
+import type { Format } from '../../src/documents/document.ts';
 import { checklist } from '../../src/documents/formats/checklist.ts';
-import { plan } from '../../src/modes/plan/document/plan.ts';
 import { prd } from '../../src/documents/formats/prd.ts';
 import { prompt } from '../../src/documents/formats/prompt.ts';
 import { ralphLoop } from '../../src/documents/formats/ralph-loop.ts';
 import { sectionedPlan } from '../../src/documents/formats/sectioned-plan.ts';
 import { projectTasks } from '../../src/documents/formats/tasks.ts';
 import { yamlTasks } from '../../src/documents/formats/yaml-tasks.ts';
-import type { Format } from '../../src/documents/document.ts';
+import { plan } from '../../src/modes/plan/document/plan.ts';
 import type { BenchRow } from './row.ts';
 
 const tasks = 10_000;

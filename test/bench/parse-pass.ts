@@ -1,8 +1,9 @@
 // One process that reads a stream from a file several times, as the driver does or as a bare loop, and says what that took.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { openEar } from '../../src/agents/acp/ear.ts';
-import { openWire } from '../../src/agents/acp/wire.ts';
+import { openEar } from '../../src/agents/acp/listening.ts';
+import { openWire } from '../../src/agents/acp/session.ts';
+import type { AgentCli, LaunchOrder, PriceBook } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
 import { copilot } from '../../src/agents/cli/copilot.ts';
@@ -11,12 +12,11 @@ import { goose } from '../../src/agents/cli/goose.ts';
 import { opencode } from '../../src/agents/cli/opencode.ts';
 import { pi } from '../../src/agents/cli/pi.ts';
 import { qwen } from '../../src/agents/cli/qwen.ts';
-import type { AgentCli, LaunchOrder, PriceBook } from '../../src/agents/agent.ts';
+import { listen } from '../../src/agents/conversation.ts';
 import type { Activity } from '../../src/agents/performer.ts';
 import { openPriceBook } from '../../src/agents/prices.ts';
-import { listen } from '../../src/agents/conversation.ts';
 import { readJsonLines } from '../../src/agents/stream.ts';
-import { boundedText } from '../../src/processes/text.ts';
+import { boundedText } from '../../src/processes/streams.ts';
 import type { FormatName } from './streams.ts';
 
 export const clis: Readonly<Record<Exclude<FormatName, 'acp'>, AgentCli>> = {

@@ -1,8 +1,8 @@
 // One process that takes a stream from a real child, through the whole driver or into a bare loop, and says what that took.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openPriceBook } from '../../src/agents/prices.ts';
 import { cliAgent } from '../../src/agents/driver.ts';
+import { openPriceBook } from '../../src/agents/prices.ts';
 import { containment } from '../../src/processes/contain.ts';
 import { bareLoop, clis, type Pass } from './parse-pass.ts';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { canonical } from '../../src/text/canonical.ts';
 import type { Event } from '../../src/core/event.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
+import { canonical } from '../../src/text/canonical.ts';
 import { type BenchRow, median } from './row.ts';
 
 const rounds = 60;

@@ -1,11 +1,10 @@
 // A judge can refuse work and can do nothing else: whatever is not a whole, valid verdict of its own is a refusal.
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { judgeCheck } from '../../src/checks/judge.ts';
-import type { Usage } from '../../src/core/event.ts';
-import type { JudgedWork } from '../../src/checks/check.ts';
 import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
-import { judgePrompt } from '../../src/checks/prompts-judge-part.ts';
+import type { JudgedWork } from '../../src/checks/check.ts';
+import { judgeCheck, judgePrompt } from '../../src/checks/judge.ts';
+import type { Usage } from '../../src/core/event.ts';
 import { checkContract } from '../contracts/check.ts';
 import { scratchDirectory } from '../process/fixture.ts';
 

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { tasksReadyCheck } from '../../src/modes/interview/tasks-ready.ts';
-import { taskFromSpec } from '../../src/core/task.ts';
-import { projectTasks } from '../../src/documents/formats/tasks.ts';
-import { interviewTasks } from '../../src/modes/interview/mode.ts';
 import type { CheckResult } from '../../src/checks/check.ts';
+import { taskFromSpec } from '../../src/core/task.ts';
 import type { Parsed } from '../../src/documents/document.ts';
-import { isUntouchedSpec, specTemplate } from '../../src/modes/project/spec-template.ts';
+import { projectTasks } from '../../src/documents/formats/tasks.ts';
 import { readText } from '../../src/documents/text-file.ts';
+import { interviewTasks } from '../../src/modes/interview/mode.ts';
+import { tasksReadyCheck } from '../../src/modes/interview/session.ts';
+import { isUntouchedSpec, specTemplate } from '../../src/modes/project/templates.ts';
 import { spec } from '../core/given.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ralph-tasks-ready-'));

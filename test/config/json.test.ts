@@ -1,8 +1,7 @@
 // JSON with comments: what JSON.parse would say, and besides where things stand and what must not be in it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson } from '../../src/config/json.ts';
-import { withoutComments } from '../../src/config/jsonc.ts';
+import { readJson, withoutComments } from '../../src/config/json.ts';
 
 function parsed(text: string): unknown {
   const stripped = withoutComments(text);

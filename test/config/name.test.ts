@@ -1,7 +1,7 @@
 // B13: whatever is typed as a name becomes a slug that is safe everywhere, or is refused.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { slugOf } from '../../src/config/name.ts';
+import { slugOf } from '../../src/config/values.ts';
 
 describe('B13: the name of a loop', () => {
   test.each([

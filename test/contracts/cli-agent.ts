@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CliName, rowOf } from '../../src/app/agents/agents.ts';
 import type { AgentCli, PriceBook } from '../../src/agents/agent.ts';
-import type { Performer } from '../../src/agents/performer.ts';
 import { type CliAgentOptions, cliAgent } from '../../src/agents/driver.ts';
+import type { Performer } from '../../src/agents/performer.ts';
+import { type CliName, rowOf } from '../../src/app/agents/agents.ts';
 import type { Timers } from '../../src/processes/timers.ts';
 import { agentPath, plainEnvironment, scratchDirectory } from '../process/fixture.ts';
 import { cliRows, playedAtMs } from './cli-rows.ts';

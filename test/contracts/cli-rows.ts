@@ -3,6 +3,8 @@
 // A row needs, in `fixtures/streams/NAME`: `greets` (says `hello` in one piece and ends well), `works` (says `working`, no
 // end), `lies-done`, `rate-limited` and `overloaded`; where the agent can have them, `two-results` and `cost-goes-down`.
 // A plain-text agent has the same files, with plain text in them. What a fault means is written in `faults.ts`.
+
+import type { AgentCli } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
 import { copilot } from '../../src/agents/cli/copilot.ts';
@@ -14,7 +16,6 @@ import { pi } from '../../src/agents/cli/pi.ts';
 import { q } from '../../src/agents/cli/q.ts';
 import { qwen } from '../../src/agents/cli/qwen.ts';
 import type { CliName } from '../../src/app/agents/agents.ts';
-import type { AgentCli } from '../../src/agents/agent.ts';
 import type { FaultSubject } from './faults.ts';
 
 export interface CliRow extends Pick<FaultSubject, 'notHere' | 'reset' | 'twoResults'> {

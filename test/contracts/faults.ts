@@ -1,8 +1,8 @@
 // What every agent must survive, written once: a factory makes a performer with a fault, and the outcome is always the same.
 import { describe, expect, it } from 'vitest';
+import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 import type { Usage } from '../../src/core/event.ts';
 import { readSignals } from '../../src/messages/claims.ts';
-import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 import { signOfLife } from '../process/fixture.ts';
 import { activitiesOf, assignmentIn, endOf } from './performer.ts';
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Usage } from '../../src/core/event.ts';
-import type { Failure, FailureKind } from '../../src/core/failure.ts';
 import type { Heard, Reader } from '../../src/agents/agent.ts';
 import { failureOf } from '../../src/agents/failures.ts';
 import { type Oddities, readJsonLines } from '../../src/agents/stream.ts';
 import { meterOf } from '../../src/agents/usage.ts';
+import type { Usage } from '../../src/core/event.ts';
+import type { Failure, FailureKind } from '../../src/core/failure.ts';
 import { plainPrices, streamsOf } from './cli-agent.ts';
 import { playedAtMs } from './cli-rows.ts';
 

@@ -1,11 +1,11 @@
 // What every ledger must do, written once: a store's own test opens it and says what it cannot show.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { canonical } from '../../src/text/canonical.ts';
 import type { Event } from '../../src/core/event.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
-import type { Appended, Holder, Lease, Ledger, Recorded, Store } from '../../src/ledger/ledger.ts';
 import { ChainWalk } from '../../src/ledger/chain.ts';
+import type { Appended, Holder, Lease, Ledger, Recorded, Store } from '../../src/ledger/ledger.ts';
+import { canonical } from '../../src/text/canonical.ts';
 
 /** What a ledger under test is told about the world. */
 export interface World {

@@ -1,7 +1,7 @@
 // Proves the waits between retries: min(2^n, 60) seconds, spread over the whole interval, back to short after success.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { backoffMs } from '../../src/core/backoff.ts';
+import { backoffMs } from '../../src/core/failure.ts';
 import { failed, only, Story, says, second, spec } from './given.ts';
 
 it.each([

@@ -8,7 +8,7 @@ import {
   opened,
   tripsAt,
   withFailure,
-} from '../../src/core/breaker.ts';
+} from '../../src/core/scheduling.ts';
 import { defaultBreaker } from '../../src/core/settings.ts';
 import { failed, minute, only, Story, says, spec, t0, types } from './given.ts';
 

@@ -1,8 +1,7 @@
 // Proves who does a task next: named for it, first of the chain, not limited by its provider, not resting.
 import { describe, expect, it } from 'vitest';
 import { waitingFor } from '../../src/core/next.ts';
-import type { SettingsPart } from './given.ts';
-import { failed, hour, minute, only, Story, says, second, spec } from './given.ts';
+import { failed, hour, minute, only, type SettingsPart, Story, says, second, spec } from './given.ts';
 
 const next = (story: Story): readonly string[] =>
   story.effects().flatMap(effect => (effect.type === 'begin' ? [`${effect.task} by ${effect.performer}`] : []));

@@ -1,6 +1,6 @@
 // Proves the handoff text: who handed over, why, the last report in the agent's own, quoted words, and what comes next.
 import { describe, expect, it } from 'vitest';
-import { continuationPrompt, phaseOf } from '../../src/core/continuation.ts';
+import { continuationPrompt, phaseOf } from '../../src/core/handoff.ts';
 import type { State } from '../../src/core/state.ts';
 import { claims, Story, says, spec } from './given.ts';
 

@@ -1,6 +1,6 @@
 // Checkpoints, restores, commits, doubts and merges: what each answer means, and that nothing is proven before it is saved.
 import { describe, expect, it } from 'vitest';
-import type { Doubt } from '../../src/core/work.ts';
+import type { Doubt } from '../../src/core/event.ts';
 import { claims, failed, only, type SettingsPart, Story, says, spec, types } from './given.ts';
 
 const doubt: Doubt = {

@@ -5,8 +5,8 @@ import type { Event, EventOf, EventType, Usage } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Command, Input, Performed } from '../../src/core/input.ts';
-import { defaultSettings, type Limits, type Settings } from '../../src/core/settings.ts';
 import { type Effect, next } from '../../src/core/next.ts';
+import { defaultSettings, type Limits, type Settings } from '../../src/core/settings.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { findTask, type Task, type TaskSpec } from '../../src/core/task.ts';
 

@@ -1,7 +1,7 @@
 // Proves that dependencies are read without recursion: cycles are found, orders are stable, depth costs nothing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Dependent, findCycle, topologicalOrder } from '../../src/documents/graph.ts';
+import { type Dependent, findCycle, topologicalOrder } from '../../src/documents/task-checks.ts';
 
 const task = (id: string, ...dependsOn: string[]): Dependent => ({ id, dependsOn });
 

@@ -1,10 +1,15 @@
 // Proves how a review grows and ends: rounds, one task per issue, no praise that nobody gave, the same after every crash.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { growReview } from '../../src/core/grow-review.ts';
-import { isReviewAchieved, isReviewLeftToPeople, reviewAchievement, reviewShortfall } from '../../src/core/review.ts';
-import { reviewStanding } from '../../src/core/review-standing.ts';
-import { packState, unpackState } from '../../src/core/snapshot.ts';
+import {
+  growReview,
+  isReviewAchieved,
+  isReviewLeftToPeople,
+  reviewAchievement,
+  reviewShortfall,
+  reviewStanding,
+} from '../../src/core/review.ts';
+import { packState, unpackState } from '../../src/core/state.ts';
 import { allTasks, emptyTable, findTask } from '../../src/core/task.ts';
 import { Story } from './given.ts';
 import { found, ReviewWorld } from './review-world.ts';

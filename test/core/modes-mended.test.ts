@@ -1,8 +1,8 @@
 // What reviewers found in the rules of the modes: each was a promise broken, and stays mended.
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/core/settings.ts';
-import { next, waitingFor } from '../../src/core/next.ts';
 import { screenWork } from '../../src/checks/tamper/screen.ts';
+import { next, waitingFor } from '../../src/core/next.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { findTask, type TaskSpec } from '../../src/core/task.ts';
 import { evaluateTermination } from '../../src/core/termination.ts';
 import { failed, minute, Story, says, second, self, spec, types } from './given.ts';

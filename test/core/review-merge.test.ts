@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReviewIssue, Severity } from '../../src/core/review.ts';
-import { mergeIssues, severityRank } from '../../src/messages/review-merge.ts';
+import { mergeIssues, severityRank } from '../../src/messages/review.ts';
 
 const issue = (text: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({
   issue: text,

@@ -6,9 +6,9 @@ import type { Input } from '../../src/core/input.ts';
 import { type Effect, next } from '../../src/core/next.ts';
 import { initialState, liveIteration, type State } from '../../src/core/state.ts';
 import { findTask } from '../../src/core/task.ts';
-import { prdMode } from '../../src/modes/prd/mode.ts';
 import type { Holder, Lease, Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
+import { prdMode } from '../../src/modes/prd/mode.ts';
 import { hour, type SettingsPart, startInput, t0 } from './given.ts';
 
 const loop = 'loop-0001';

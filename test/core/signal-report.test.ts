@@ -1,7 +1,7 @@
 // Proves the report block: every field of its schema, its bounds, and the reason that the next iteration can be told.
 import { describe, expect, it } from 'vitest';
-import { canonical } from '../../src/text/canonical.ts';
 import { readSignals, type Signals } from '../../src/messages/claims.ts';
+import { canonical } from '../../src/text/canonical.ts';
 
 const read = (message: string): Signals => readSignals(message, { task: 'A', promise: 'DONE' });
 const block = (value: unknown): Signals => read(`Done for now.\n<report>\n${JSON.stringify(value)}\n</report>`);

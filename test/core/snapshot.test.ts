@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import { next } from '../../src/core/next.ts';
-import { packState, stateVersion, unpackState } from '../../src/core/snapshot.ts';
-import { initialState, type State } from '../../src/core/state.ts';
+import { initialState, packState, type State, stateVersion, unpackState } from '../../src/core/state.ts';
 import { everyEvent } from './every-event.ts';
 import { claims, failed, Story, says, spec, t0, usd } from './given.ts';
 

@@ -1,6 +1,6 @@
 // Proves what a working performer is told and what follows: handoffs that reach it, a person's words, nudges.
 import { describe, expect, it } from 'vitest';
-import { continuationPrompt } from '../../src/core/continuation.ts';
+import { continuationPrompt } from '../../src/core/handoff.ts';
 import type { Performed } from '../../src/core/input.ts';
 import { claims, failed, hour, minute, only, type SettingsPart, Story, says, second, self, usd } from './given.ts';
 

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
+import type { TaskSource } from '../../src/documents/document.ts';
+import { fileSource } from '../../src/documents/file.ts';
 import { listModeFor } from '../../src/modes/lists/mode.ts';
 import type { Mode } from '../../src/modes/mode.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
-import type { Activity, Assignment } from '../../src/agents/performer.ts';
-import type { TaskSource } from '../../src/documents/document.ts';
-import { fileSource } from '../../src/documents/file.ts';
 import { eventsIn, makeEngine, makeWorld, runWorld } from './world.ts';
 
 let folder: string;

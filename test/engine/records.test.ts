@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newestVerified, type RecordRow, readRecord, sha256Of, writeRecord } from '../../src/engine/records.ts';
+import { newestVerified, type RecordRow, readRecord, sha256Of, writeRecord } from '../../src/engine/checkpoints.ts';
 import { checkpointRecord, recordText } from '../../src/views/checkpoint-record.ts';
 import { Story, t0 } from '../core/given.ts';
 

@@ -1,11 +1,10 @@
 // The loop itself: what it does when ports break, commands come, the lease is lost and the ledger is long.
 import { describe, expect, it } from 'vitest';
+import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
-import { stateVersion } from '../../src/core/snapshot.ts';
-import { initialState } from '../../src/core/state.ts';
+import { initialState, stateVersion } from '../../src/core/state.ts';
 import { replay } from '../../src/engine/replay.ts';
-import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import { claims, eventsIn, loop, makeEngine, makeWorld, type Play, runWorld } from './world.ts';
 
 const typesOf = (events: readonly Event[]): readonly string[] => events.map(event => event.type);

@@ -1,6 +1,6 @@
 // Proves that a flood of reports becomes a few, the newest, and that what cannot wait does not.
 import { expect, it } from 'vitest';
-import { sparingly } from '../../src/engine/sparingly.ts';
+import { sparingly } from '../../src/engine/supervise.ts';
 import { VirtualClock } from '../simulate/clock.ts';
 import { random } from '../simulate/random.ts';
 

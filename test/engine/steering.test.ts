@@ -1,8 +1,8 @@
 // Words to a working performer, through the real loop: they reach it, or everybody knows that they did not.
 import { describe, expect, it } from 'vitest';
+import type { Note } from '../../src/agents/performer.ts';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { Note } from '../../src/agents/performer.ts';
 import { eventsIn, loop, makeEngine, makeWorld, type Play, runWorld, type World } from './world.ts';
 
 const spawned = { type: 'spawned', pid: 7, startTime: '1', host: 'test' } as const;

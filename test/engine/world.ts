@@ -1,14 +1,15 @@
 // A loop in memory for the engine's tests: two tasks, an agent that plays what it is told, and a ledger to look into.
+
+import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
 import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import { type RunOptions, runLoop } from '../../src/engine/run.ts';
-import type { Activity, Assignment } from '../../src/agents/performer.ts';
-import type { SpoolEnd } from '../../src/ledger/ports-spool-part.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
+import type { SpoolEnd } from '../../src/ledger/spool.ts';
 import { VirtualClock } from '../simulate/clock.ts';
 import { SimulatedDocument } from '../simulate/document.ts';
 import { random } from '../simulate/random.ts';

@@ -1,6 +1,6 @@
 // Proves that the words of a goal are data: whatever they look like, they are what is to be reached, and nothing else.
 import { expect, it } from 'vitest';
-import { goal } from '../../src/modes/goal/goal.ts';
+import { goal } from '../../src/modes/goal/mode.ts';
 
 const parsed = (text: string) => {
   const result = goal.parse(text);

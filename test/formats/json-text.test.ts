@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { depthMax, scanJson } from '../../src/documents/json.ts';
-import { conflictOffset, positionAt } from '../../src/documents/text-position.ts';
+import { conflictOffset, positionAt } from '../../src/documents/problems.ts';
 
 function accepts(text: string): boolean {
   try {

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { prdAdder, tasksAdder } from '../../src/documents/convert/add-json.ts';
 import { checklistAdder, sectionAdder } from '../../src/documents/convert/add-markdown.ts';
 import { yamlAdder } from '../../src/documents/convert/add-yaml.ts';
-import { checklist } from '../../src/documents/formats/checklist.ts';
 import { type Adder, addTask, type NewTask, nextId } from '../../src/documents/convert/new-task.ts';
+import type { Format } from '../../src/documents/document.ts';
+import { checklist } from '../../src/documents/formats/checklist.ts';
 import { prd } from '../../src/documents/formats/prd.ts';
 import { sectionedPlan } from '../../src/documents/formats/sectioned-plan.ts';
 import { projectTasks } from '../../src/documents/formats/tasks.ts';
 import { yamlTasks } from '../../src/documents/formats/yaml-tasks.ts';
-import type { Format } from '../../src/documents/document.ts';
 import { dressed } from './properties.ts';
 
 const numRuns = Number(process.env['PROVE_RUNS'] ?? 60);

@@ -1,13 +1,13 @@
 // Keeps the format pages true: every example in them is read by its format, and gives what the page says.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { ParsedDocument } from '../../src/documents/document.ts';
 import { checklist } from '../../src/documents/formats/checklist.ts';
 import { prd } from '../../src/documents/formats/prd.ts';
 import { prompt } from '../../src/documents/formats/prompt.ts';
 import { ralphLoop } from '../../src/documents/formats/ralph-loop.ts';
 import { sectionedPlan } from '../../src/documents/formats/sectioned-plan.ts';
 import { yamlTasks } from '../../src/documents/formats/yaml-tasks.ts';
-import type { ParsedDocument } from '../../src/documents/document.ts';
 
 /** In the order in which a document is offered to them. */
 const formats = [prd, yamlTasks, ralphLoop, prompt, sectionedPlan, checklist];

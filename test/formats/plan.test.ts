@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Order, TaskSpec } from '../../src/core/task.ts';
-import { lintPlan, plan } from '../../src/modes/plan/document/plan.ts';
 import type { FormatOptions, ParsedDocument } from '../../src/documents/document.ts';
+import { lintPlan, plan } from '../../src/modes/plan/document/plan.ts';
 
 const head = (changes: Record<string, unknown> = {}) => {
   const facts: Record<string, unknown> = { plan_id: 'p1', objective: 'Try it', total_steps: 1, ...changes };

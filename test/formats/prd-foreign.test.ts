@@ -1,8 +1,7 @@
 // Proves that the prd.json of snarktank's ralph and of ralph-tui is read without conversion, and marked in place.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prd } from '../../src/documents/formats/prd.ts';
-import { indexStories, markWithIndex } from '../../src/documents/formats/prd-marks.ts';
+import { indexStories, markWithIndex, prd } from '../../src/documents/formats/prd.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 const story = (id: string, changes: object = {}) => ({

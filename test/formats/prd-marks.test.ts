@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prd } from '../../src/documents/formats/prd.ts';
-import { indexStories, markWithIndex } from '../../src/documents/formats/prd-marks.ts';
 import type { ParsedDocument, TaskMark } from '../../src/documents/document.ts';
+import { indexStories, markWithIndex, prd } from '../../src/documents/formats/prd.ts';
 
 const fixtures = new URL('../fixtures/prd/', import.meta.url);
 

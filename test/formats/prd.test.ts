@@ -1,7 +1,7 @@
 // Proves that a PRD.json is read strictly: each broken rule is a sentence with a place and a remedy.
 import { describe, expect, it } from 'vitest';
-import { prd } from '../../src/documents/formats/prd.ts';
 import type { Problem } from '../../src/documents/document.ts';
+import { prd } from '../../src/documents/formats/prd.ts';
 
 const story = (id: unknown = 'US-001', changes: object = {}) => ({
   id,

@@ -1,7 +1,7 @@
 // Proves that any text can be reviewed and none is changed: its name, what is refused, and what a reader would not see.
 import { describe, expect, it } from 'vitest';
-import { review } from '../../src/modes/review/review.ts';
 import type { ParsedDocument } from '../../src/documents/document.ts';
+import { review } from '../../src/modes/review/mode.ts';
 
 function documentOf(text: string): ParsedDocument {
   const parsed = review.parse(text);

@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskSpec } from '../../src/core/task.ts';
-import { projectTasks } from '../../src/documents/formats/tasks.ts';
-import { indexTasks, markTasks } from '../../src/documents/formats/tasks-marks.ts';
 import type { TaskMark } from '../../src/documents/document.ts';
+import { indexTasks, markTasks, projectTasks } from '../../src/documents/formats/tasks.ts';
 import { describeLaws } from './properties.ts';
 
 // Texts as odd as people and tools write them: any spacing between tokens, any order, escapes, decoys, missing keys.

@@ -1,8 +1,8 @@
 // Proves that a tasks.json is read as seed 002 writes it, with defaults for what is left out and a place for what is wrong.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { projectTasks } from '../../src/documents/formats/tasks.ts';
 import type { ParsedDocument, Problem } from '../../src/documents/document.ts';
+import { projectTasks } from '../../src/documents/formats/tasks.ts';
 
 const task = (id: unknown = 'T1', changes: object = {}) => ({ id, title: 'Title', ...changes });
 const list = (tasks: readonly unknown[], changes: object = {}) =>

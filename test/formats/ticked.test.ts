@@ -1,6 +1,6 @@
 // Proves that what a document calls done without a record of it is told, in any format.
 import { expect, it } from 'vitest';
-import { watchTicked } from '../../src/documents/ticked.ts';
+import { watchTicked } from '../../src/documents/edits.ts';
 import { spec } from '../core/given.ts';
 
 const tasks = [spec('A', { done: true }), spec('B', { skipped: true }), spec('C')];

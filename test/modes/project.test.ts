@@ -2,12 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findCycle } from '../../src/documents/graph.ts';
-import { interviewMode, interviewRounds, interviewTasks } from '../../src/modes/interview/mode.ts';
-import { projectMode } from '../../src/modes/project/mode.ts';
-import { executePlaceholders } from '../../src/modes/project/project.ts';
-import { interviewPlaceholders } from '../../src/modes/interview/project-interview.ts';
-import { specTemplate } from '../../src/modes/project/spec-template.ts';
+import { findCycle } from '../../src/documents/task-checks.ts';
+import {
+  interviewMode,
+  interviewPlaceholders,
+  interviewRounds,
+  interviewTasks,
+} from '../../src/modes/interview/mode.ts';
+import { executePlaceholders, projectMode } from '../../src/modes/project/mode.ts';
+import { specTemplate } from '../../src/modes/project/templates.ts';
 import { ProjectView } from '../../src/modes/project/views.ts';
 import { Story } from '../core/given.ts';
 

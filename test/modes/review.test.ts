@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { Performed } from '../../src/core/input.ts';
+import { reviewStanding } from '../../src/core/review.ts';
 import { defaultSettings, promisePresets } from '../../src/core/settings.ts';
-import { reviewStanding } from '../../src/core/review-standing.ts';
 import { initialState } from '../../src/core/state.ts';
 import { reviewMode } from '../../src/modes/review/mode.ts';
 import { claims, failed, only, Story, says, second } from '../core/given.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { UsageError } from '../../src/text/errors.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { UsageError } from '../../src/text/errors.ts';
 import { outputChanges } from './changes.ts';
 import { unpack } from './unpack.ts';
 

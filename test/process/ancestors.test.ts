@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Ancestry, ancestry } from '../../src/processes/ancestors.ts';
 import { containment } from '../../src/processes/contain.ts';
 import { startTimeOf } from '../../src/processes/identity.ts';
+import { type Ancestry, ancestry } from '../../src/processes/tree.ts';
 import { orderFor, tell } from './fixture.ts';
 
 const module = join(import.meta.dirname, '..', '..', 'src', 'process', 'ancestors.ts');

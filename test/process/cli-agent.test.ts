@@ -2,12 +2,12 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AgentCli, Reader } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
 import { gemini } from '../../src/agents/cli/gemini.ts';
-import type { AgentCli, Reader } from '../../src/agents/agent.ts';
-import type { Activity, Notes } from '../../src/agents/performer.ts';
 import { cliAgent, usualTimers } from '../../src/agents/driver.ts';
+import type { Activity, Notes } from '../../src/agents/performer.ts';
 import { isAlive } from '../../src/processes/identity.ts';
 import { plainPrices, playing } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';

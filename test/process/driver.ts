@@ -1,5 +1,5 @@
 // A parent to be killed: runs the fake agent named on its command line and prints each event as a line of JSON.
-import { minimalEnvironment } from '../../src/processes/environment.ts';
+import { minimalEnvironment } from '../../src/processes/limits.ts';
 import { runProcess } from '../../src/processes/spawn.ts';
 
 const [directory = '.', containment = 'namespace', command = 'true', ...args] = process.argv.slice(2);

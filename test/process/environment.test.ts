@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { minimalEnvironment } from '../../src/processes/environment.ts';
+import { minimalEnvironment } from '../../src/processes/limits.ts';
 
 const ambient = {
   PATH: '/bin',

@@ -1,7 +1,6 @@
 // The line to a living process: more input, its end, and what the timers are told through it.
 import { describe, expect, it } from 'vitest';
-import { openFeed } from '../../src/processes/feed.ts';
-import { type ProcessOrder, runProcess } from '../../src/processes/spawn.ts';
+import { openFeed, type ProcessOrder, runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, tell } from './fixture.ts';
 
 const shell = (script: string, more: Partial<ProcessOrder> = {}): ProcessOrder => ({

@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, realpathSync, rm
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { minimalEnvironment } from '../../src/processes/environment.ts';
+import { minimalEnvironment } from '../../src/processes/limits.ts';
 import { type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../src/processes/spawn.ts';
 
 export const agentPath = (name: string): string => join(import.meta.dirname, '../fixtures/agents', name);

@@ -1,7 +1,7 @@
 // How much memory Ralph needs while an agent prints one line without end: measured in a process of its own.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { minimalEnvironment } from '../../src/processes/environment.ts';
+import { minimalEnvironment } from '../../src/processes/limits.ts';
 import { agentPath } from '../prove/stage.ts';
 
 export interface Flood {

@@ -1,6 +1,6 @@
 // Proves the guess of what an agent used that did not live to say it.
 import { describe, expect, it } from 'vitest';
-import { guessOf } from '../../src/agents/guess.ts';
+import { guessOf } from '../../src/agents/usage.ts';
 
 describe('a turn that its agent said nothing about', () => {
   it('used what its prompt and its words are long', () => {

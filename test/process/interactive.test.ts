@@ -2,13 +2,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Activity } from '../../src/agents/performer.ts';
 import { performAtTerminal } from '../../src/agents/interactive.ts';
+import type { Activity } from '../../src/agents/performer.ts';
 import type { ProcessExit } from '../../src/processes/spawn.ts';
 import { orderFor, scratchDirectory } from './fixture.ts';
 
 const round = vi.hoisted(() => ({ lastsMs: 0, exit: {}, before: () => {} }));
-vi.mock('../../src/agents/terminal.ts', () => ({ rememberTerminal: () => () => {} }));
+vi.mock('../../src/agents/interactive.ts', () => ({ rememberTerminal: () => () => {} }));
 vi.mock('../../src/processes/spawn.ts', () => ({
   runProcess: async function* () {
     yield { type: 'started', pid: 1, startTime: '1', host: 'here' };

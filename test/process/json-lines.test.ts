@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Reader } from '../../src/agents/agent.ts';
 import { readJsonLines, unknownEvent } from '../../src/agents/stream.ts';
-import { cutMarker } from '../../src/processes/text.ts';
+import { cutMarker } from '../../src/processes/streams.ts';
 
 const lineBytesMax = 1_000;
 

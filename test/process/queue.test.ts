@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openQueue } from '../../src/processes/queue.ts';
+import { openQueue } from '../../src/processes/streams.ts';
 
 describe('a queue between a pushing producer and a pulling consumer', () => {
   it('gives in order, also to a consumer who came first', async () => {

@@ -1,11 +1,11 @@
 // Proves when money is told: as it is spent, as it is stated, or as a guess at the end.
 import { describe, expect, it } from 'vitest';
+import type { AgentCli } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
 import { copilot } from '../../src/agents/cli/copilot.ts';
-import type { AgentCli } from '../../src/agents/agent.ts';
 import type { Activity } from '../../src/agents/performer.ts';
-import { openSpending } from '../../src/agents/spending.ts';
+import { openSpending } from '../../src/agents/usage.ts';
 import { plainPrices, playing } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn } from '../contracts/performer.ts';
 import { scratchDirectory } from './fixture.ts';

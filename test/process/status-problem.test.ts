@@ -1,6 +1,6 @@
 // Proves which failure an HTTP status in an agent's own words is.
 import { describe, expect, it } from 'vitest';
-import { statusAtStart, statusProblem } from '../../src/agents/status-problem.ts';
+import { statusAtStart, statusProblem } from '../../src/agents/failures.ts';
 
 describe('a problem with a status', () => {
   it.each([

@@ -1,8 +1,8 @@
 // Proves what is said to a working agent, in which order, and what is not said too late.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Helm, steer } from '../../src/agents/conversation.ts';
 import type { Note } from '../../src/agents/performer.ts';
-import type { Feed } from '../../src/processes/feed.ts';
-import { type Helm, steer } from '../../src/agents/steer.ts';
+import type { Feed } from '../../src/processes/spawn.ts';
 
 const failedMs = 30_000;
 const interruptMs = 5_000;

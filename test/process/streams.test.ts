@@ -2,8 +2,7 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it, vi } from 'vitest';
-import { openQueue } from '../../src/processes/queue.ts';
-import { type OutputEvent, readText } from '../../src/processes/streams.ts';
+import { type OutputEvent, openQueue, readText } from '../../src/processes/streams.ts';
 
 it('a stream that we held up counts as heard when we let it go, so that its silence begins only then', async () => {
   const stream = new PassThrough();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tailOf } from '../../src/processes/tail.ts';
+import { tailOf } from '../../src/processes/streams.ts';
 
 const tail = (charsMax: number, ...pieces: readonly string[]): string => {
   const kept = tailOf(charsMax);

@@ -1,6 +1,6 @@
 // Proves how counts of single messages are added up (F57).
 import { describe, expect, it } from 'vitest';
-import { openTally } from '../../src/agents/tally.ts';
+import { openTally } from '../../src/agents/usage.ts';
 
 const tokens = { input: 100, output: 10, cacheRead: 5, cacheWrite: 1 };
 

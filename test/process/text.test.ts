@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundedText, cutMarker } from '../../src/processes/text.ts';
+import { boundedText, cutMarker } from '../../src/processes/streams.ts';
 
 const read = (lineBytesMax: number, ...chunks: readonly (string | Buffer)[]): string => {
   const text = boundedText(lineBytesMax);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSignals } from '../../src/messages/claims.ts';
 import { iterationPrompt, protocolSection } from '../../src/modes/iteration-prompt.ts';
-import { prdInstructions } from '../../src/modes/prd/prd.ts';
+import { prdInstructions } from '../../src/modes/prd/mode.ts';
 import { claims, Story, says, spec } from '../core/given.ts';
 
 const promptOf = (story: Story, instructions = 'Be careful.'): ReturnType<typeof iterationPrompt> =>

@@ -1,6 +1,6 @@
 // The judge's prompt: whatever the work says stands in it as quoted data, and a large diff is cut fairly and in the open.
 import { describe, expect, it } from 'vitest';
-import { judgePrompt } from '../../src/checks/prompts-judge-part.ts';
+import { judgePrompt } from '../../src/checks/judge.ts';
 
 const work = {
   loop: 'l',

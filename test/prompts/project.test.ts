@@ -1,10 +1,14 @@
 // Proves the prompts of project mode: one task and all that is known about it, whatever template stands around it.
 import { describe, expect, it } from 'vitest';
-import type { Obstacle } from '../../src/core/obstacles.ts';
+import type { Obstacle } from '../../src/core/memory.ts';
 import { projectTasks } from '../../src/documents/formats/tasks.ts';
-import { interviewTasks } from '../../src/modes/interview/mode.ts';
-import { executePlaceholders, executeProblems, executePrompt } from '../../src/modes/project/project.ts';
-import { interviewPlaceholders, interviewProblems, interviewPrompt } from '../../src/modes/interview/project-interview.ts';
+import {
+  interviewPlaceholders,
+  interviewProblems,
+  interviewPrompt,
+  interviewTasks,
+} from '../../src/modes/interview/mode.ts';
+import { executePlaceholders, executeProblems, executePrompt } from '../../src/modes/project/mode.ts';
 import { executeTemplate, interviewTemplate } from '../../src/modes/project/templates.ts';
 import { claims, Story, says, spec } from '../core/given.ts';
 

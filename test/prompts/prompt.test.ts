@@ -1,8 +1,8 @@
 // Proves the prompt of prompt mode: the user's words first, how the loop works, the notes as data, why it starts.
 import { describe, expect, it } from 'vitest';
-import { readSignals } from '../../src/messages/claims.ts';
 import type { State } from '../../src/core/state.ts';
-import { documentPrompt } from '../../src/modes/prompt/prompt.ts';
+import { readSignals } from '../../src/messages/claims.ts';
+import { documentPrompt } from '../../src/modes/prompt/mode.ts';
 import { failed, type SettingsPart, Story, says, spec } from '../core/given.ts';
 
 const words = '# Build the shop\n\nWith a form and a mail.\n\n- [ ] TASK_COMPLETE';

@@ -1,7 +1,7 @@
 // Proves the first spec.md: a brief nobody has filled in is known as such, and what is hidden in one is told.
 import { describe, expect, it } from 'vitest';
-import { isUntouchedSpec, specNotices, specTemplate, specValues } from '../../src/modes/project/spec-template.ts';
-import { fillTemplate } from '../../src/modes/template.ts';
+import { fillTemplate } from '../../src/modes/iteration-prompt.ts';
+import { isUntouchedSpec, specNotices, specTemplate, specValues } from '../../src/modes/project/templates.ts';
 
 const fresh = (name = 'shop', template = specTemplate): string => fillTemplate(template, specValues(name)).text;
 

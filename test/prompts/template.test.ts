@@ -1,7 +1,7 @@
 // Proves that filling a template is one pass: values stay text, whatever they hold, and nothing unknown slips through.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fillTemplate } from '../../src/modes/template.ts';
+import { fillTemplate } from '../../src/modes/iteration-prompt.ts';
 
 const values = { name: 'shop', spec: 'spec.md', empty: '' };
 

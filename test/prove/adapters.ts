@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CliName, isCliName, rowOf } from '../../src/app/agents/agents.ts';
-import { agentNames } from '../../src/config/agents.ts';
 import type { PriceBook } from '../../src/agents/agent.ts';
 import { cliAgent } from '../../src/agents/driver.ts';
-import { minimalEnvironment } from '../../src/processes/environment.ts';
+import { type CliName, isCliName, rowOf } from '../../src/app/agents/agents.ts';
+import { agentNames } from '../../src/config/agents.ts';
+import { minimalEnvironment } from '../../src/processes/limits.ts';
 import { agentPath } from './stage.ts';
 
 const megabyte = 1_000_000;

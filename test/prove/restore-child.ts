@@ -1,7 +1,7 @@
 // Makes checkpoints and restores them by turns in a given repository, and says what is done, until it is killed or has done enough.
 import { writeSync } from 'node:fs';
-import { openRepository } from '../../src/git/repository.ts';
 import { gitWorkspace } from '../../src/git/git.ts';
+import { openRepository } from '../../src/git/repository.ts';
 
 export interface ChildOrder {
   readonly top: string;

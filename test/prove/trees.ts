@@ -1,15 +1,15 @@
 // Real loops with failures and rollbacks in random dirty repositories: nothing of the user's changes, every checkpoint comes back.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
 import { defaultSettings, type Settings } from '../../src/core/settings.ts';
+import { systemClock } from '../../src/engine/clock.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { runLoop } from '../../src/engine/run.ts';
-import { systemClock } from '../../src/engine/clock.ts';
-import type { Activity, Assignment } from '../../src/agents/performer.ts';
-import type { Restored, RestoreOrder, RestorePlan, Saved, SaveOrder, Workspace } from '../../src/git/workspace.ts';
 import type { GitWorkspace } from '../../src/git/git.ts';
+import type { Restored, RestoreOrder, RestorePlan, Saved, SaveOrder, Workspace } from '../../src/git/workspace.ts';
 import { eventsIn, loop, makeEngine, makeWorld } from '../engine/world.ts';
 import { type Random, random } from '../simulate/random.ts';
 import type { Repo } from '../workspaces/repo.ts';

@@ -6,12 +6,12 @@ import { type Script, scriptedAgent } from '../../src/agents/scripted.ts';
 import { commandCheck } from '../../src/checks/command.ts';
 import type { Answer, Event } from '../../src/core/event.ts';
 import { defaultSettings, type Limits } from '../../src/core/settings.ts';
-import { runLoop } from '../../src/engine/run.ts';
-import { systemClock } from '../../src/engine/clock.ts';
-import { prdMode } from '../../src/modes/prd/mode.ts';
 import { fileSource } from '../../src/documents/file.ts';
+import { systemClock } from '../../src/engine/clock.ts';
+import { runLoop } from '../../src/engine/run.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import { fileSpool } from '../../src/ledger/spool.ts';
+import { prdMode } from '../../src/modes/prd/mode.ts';
 
 export interface Scenario {
   readonly says: string;

@@ -1,7 +1,8 @@
 // A performer that does what its seed says: works, lies, fails, hangs, asks, spends.
+
+import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 import type { Usage } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
-import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Random } from './random.ts';
 

@@ -1,5 +1,5 @@
 // Time that passes only when nothing else can happen.
-import type { Clock } from '../../src/engine/ports-clock-part.ts';
+import type { Clock } from '../../src/engine/clock.ts';
 import type { Random } from './random.ts';
 
 interface Timer {

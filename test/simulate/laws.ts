@@ -1,10 +1,16 @@
 // What must hold in every simulated loop, whatever happens: checked event by event and at the end.
 import { deepStrictEqual } from 'node:assert/strict';
-import { resetMsMax } from '../../src/core/choose.ts';
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
-import { packState } from '../../src/core/snapshot.ts';
-import { activeMsAt, hasStorageTrouble, initialState, type State, totalTokens } from '../../src/core/state.ts';
+import { resetMsMax } from '../../src/core/scheduling.ts';
+import {
+  activeMsAt,
+  hasStorageTrouble,
+  initialState,
+  packState,
+  type State,
+  totalTokens,
+} from '../../src/core/state.ts';
 import { allTasks, findTask, progress } from '../../src/core/task.ts';
 import { evaluateTermination } from '../../src/core/termination.ts';
 import { messageUsdMicrosMax } from './agent.ts';

@@ -1,6 +1,7 @@
 // An action as its server has it: works, refuses, loses its reply, hangs; and it records its intent as real ones do.
-import type { FailureKind } from '../../src/core/failure.ts';
+
 import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
+import type { FailureKind } from '../../src/core/failure.ts';
 import type { VirtualClock } from './clock.ts';
 import { deedOf } from './plan-document.ts';
 import type { Call, Life } from './plan-life.ts';

@@ -1,7 +1,7 @@
 // A plan as the simulated world has it: steps with effects, edited by people, each text known by its hash.
 import type { TaskSpec } from '../../src/core/task.ts';
-import { sha256Of } from '../../src/engine/records.ts';
 import type { Loaded, Saved, TaskMark, TaskSource } from '../../src/documents/document.ts';
+import { sha256Of } from '../../src/engine/checkpoints.ts';
 import type { Random } from './random.ts';
 
 /** `once`: doing it twice does harm. `again`: declared idempotent. `keyed`: its server takes our key. */

@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { editedTask } from '../../src/documents/edited-task.ts';
-import { prompt } from '../../src/documents/formats/prompt.ts';
 import type { TaskSource } from '../../src/documents/document.ts';
+import { editedTask } from '../../src/documents/edits.ts';
 import { fileSource } from '../../src/documents/file.ts';
+import { prompt } from '../../src/documents/formats/prompt.ts';
 
 const text = '---\nmax_iterations: 5\n---\n# Build it\n\n- [ ] TASK_COMPLETE\n';
 const easier = text.replace('Build it', 'Say done');

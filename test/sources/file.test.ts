@@ -17,9 +17,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { prd } from '../../src/documents/formats/prd.ts';
 import type { FormatOptions } from '../../src/documents/document.ts';
 import { type FileAccess, fileSource } from '../../src/documents/file.ts';
+import { prd } from '../../src/documents/formats/prd.ts';
 import { replaceFile } from '../../src/documents/replace-file.ts';
 import { readText } from '../../src/documents/text-file.ts';
 import { sourceContract } from '../contracts/source.ts';

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkInstructions, instructionsReader } from '../../src/documents/instructions.ts';
-import { readText } from '../../src/documents/text-file.ts';
+import { checkInstructions, instructionsReader, readText } from '../../src/documents/text-file.ts';
 
 let folder: string;
 let path: string;

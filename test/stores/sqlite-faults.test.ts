@@ -2,8 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { failureOf } from '../../src/ledger/sqlite/failure.ts';
-import { networkFileSystem, networkTypeName } from '../../src/ledger/sqlite/network.ts';
+import { failureOf } from '../../src/ledger/sqlite/connection.ts';
+import { networkFileSystem, networkTypeName } from '../../src/ledger/sqlite/files.ts';
 import { guidance } from '../contracts/store.ts';
 import { runProgram, tampering, whyNoTracing } from './run-program.ts';
 import { inScratch, open, opened } from './scratch.ts';

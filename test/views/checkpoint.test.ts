@@ -1,9 +1,14 @@
 // Proves the record of a checkpoint: the seed's fields, whose word each list is, its bounds, and that only its hash makes it one.
 import { describe, expect, it } from 'vitest';
-import { makeRedactor, redactDeep } from '../../src/secrets/redactor.ts';
 import type { State } from '../../src/core/state.ts';
-import { type CheckpointRecord, checkpointRecord, recordText, verifyRecord } from '../../src/views/checkpoint-record.ts';
-import type { CheckpointFacts } from '../../src/views/checkpoint-items.ts';
+import { makeRedactor, redactDeep } from '../../src/secrets/redactor.ts';
+import {
+  type CheckpointFacts,
+  type CheckpointRecord,
+  checkpointRecord,
+  recordText,
+  verifyRecord,
+} from '../../src/views/checkpoint-record.ts';
 import { claims, Story, says, spec, t0, usd } from '../core/given.ts';
 
 const hash = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';

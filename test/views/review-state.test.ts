@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState } from '../../src/core/state.ts';
-import type { ViewFile } from '../../src/modes/mode-view.ts';
+import type { ViewFile } from '../../src/modes/mode.ts';
 import { ReviewStateView } from '../../src/modes/review/state-view.ts';
 import { found, ReviewWorld } from '../core/review-world.ts';
 

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
-import { isoTime } from '../../src/text/format.ts';
 import { defaultSettings, type Limits } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
-import { brokenPlanFile, VaultView } from '../../src/modes/plan/views/files.ts';
 import { dashboard } from '../../src/modes/plan/views/dashboard.ts';
+import { brokenPlanFile, VaultView } from '../../src/modes/plan/views/files.ts';
 import { vaultRootOf } from '../../src/modes/plan/views/paths.ts';
+import { isoTime } from '../../src/text/format.ts';
 import { spec, t0 } from '../core/given.ts';
 
 const id = 'plan_client_onboarding_001';

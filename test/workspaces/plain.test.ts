@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { plainWorkspace } from '../../src/git/plain.ts';
+import { plainWorkspace } from '../../src/git/git.ts';
 import { workspaceContract } from '../contracts/workspace.ts';
 
 it('a plain folder is worked in, and refuses in one sentence what needs git', async () => {

@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Saved } from '../../src/git/workspace.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { type GitWorkspace, type GitWorkspaceOptions, gitWorkspace } from '../../src/git/git.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import type { Saved } from '../../src/git/workspace.ts';
 
 export interface Repo {
   readonly root: string;

@@ -1,8 +1,8 @@
 // Says what a talk that failed means: above all whether the effect may have happened although no answer came (F62).
 import { classifyFailure, type Failure } from '../../core/failure.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
 import { fieldsOf, textOf } from '../../text/fields.ts';
-import type { Break } from './connection.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import type { Break } from './server.ts';
 
 /** How far a call has come. */
 export interface Call {

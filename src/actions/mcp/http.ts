@@ -1,7 +1,6 @@
 // An MCP server behind a URL (streamable HTTP): the SDK's transport, with a bound on what it may read.
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { HttpServer } from './server.ts';
-import { answerBytesMax, type Connection, type Hearing, tooLarge } from './connection.ts';
+import { answerBytesMax, type Connection, type Hearing, type HttpServer, tooLarge } from './server.ts';
 
 /** What the server gets for the end of its session: a courtesy that nobody waits long for. */
 const partingMs = 1_000;

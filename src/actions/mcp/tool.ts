@@ -1,16 +1,14 @@
 // Calls one tool of an MCP server as an iteration: a session per call, so that no state lives between iterations.
 
-import type { Order } from '../../core/task.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
-import type { McpServer } from './server.ts';
 import type { Activity, Assignment, Performer } from '../../agents/performer.ts';
-import { minimalEnvironment } from '../../processes/environment.ts';
-import { detailOf } from '../../text/fields.ts';
-import { openQueue, type Queue } from '../../processes/queue.ts';
+import type { Order } from '../../core/task.ts';
+import { minimalEnvironment } from '../../processes/limits.ts';
 import type { ProcessOrder } from '../../processes/spawn.ts';
-import { tailOf } from '../../processes/tail.ts';
-import type { Break, Connection, Hearing } from './connection.ts';
+import { openQueue, type Queue, tailOf } from '../../processes/streams.ts';
+import { detailOf } from '../../text/fields.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
 import { httpConnection } from './http.ts';
+import type { Break, Connection, Hearing, McpServer } from './server.ts';
 import { stdioConnection } from './stdio.ts';
 import { type Outcome, talk } from './talk.ts';
 

@@ -1,19 +1,16 @@
 // Any agent that speaks the Agent Client Protocol (ACP) on its stdin and stdout as a performer.
-import type { PriceBook, StreamProblem, Verdict } from '../agent.ts';
-import type { Activity, Assignment, Performer } from '../performer.ts';
+
+import { openFeed, type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
+import { openQueue, type Queue, tailOf } from '../../processes/streams.ts';
+import type { Timers } from '../../processes/timers.ts';
+import { type PriceBook, type StreamProblem, type Verdict, wholePrompt } from '../agent.ts';
+import { inWords } from '../conversation.ts';
 import { usualTimers } from '../driver.ts';
 import { failureOf } from '../failures.ts';
-import { inWords } from '../conversation.ts';
-import { openFeed } from '../../processes/feed.ts';
-import { openQueue, type Queue } from '../../processes/queue.ts';
-import { type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
-import { tailOf } from '../../processes/tail.ts';
-import type { Timers } from '../../processes/timers.ts';
-import { wholePrompt } from '../whole-prompt.ts';
-import { openEar } from './ear.ts';
-import { endingOf, type Wound } from './ending.ts';
+import type { Activity, Assignment, Performer } from '../performer.ts';
+import { openEar } from './listening.ts';
+import { openWire } from './session.ts';
 import { beginTalk, type Talk, type TalkEnd } from './talk.ts';
-import { openWire } from './wire.ts';
 
 export interface AcpAgentOptions {
   readonly name: string;
@@ -215,4 +212,64 @@ function endedBy(
     nowMs: Date.now(),
   });
   return { type: 'ended', message, reaped: exit.reaped, failure };
+}
+
+// Ends an ACP agent when it must: by its own cancel first, since that ends its tools in order, and by signals then.
+
+const timerMsMax = 2_147_483_647; // longer ones fire at once
+
+/** Why we broke it off before the agent had answered: asked to stop, out of time, or it does not hear us. */
+type Wound = 'stop' | 'time' | 'deaf' | undefined;
+
+export interface Ending {
+  readonly halt: AbortSignal;
+  /** `close` is called when the talk is over and the agent may go by itself. */
+  watch(talk: Talk, close: () => void): void;
+  abandon(): void;
+  /** It asks and asks, and reads no answer: it will not hear a cancel either. `close`: nothing of it is listened to. */
+  giveUp(close: () => void): void;
+  over(): Wound;
+}
+
+function endingOf(stop: AbortSignal, timeMsMax: number, cancelMs: number): Ending {
+  const halting = new AbortController();
+  const halt = (): void => halting.abort();
+  let wound: Wound;
+  let talk: Talk | undefined;
+  let hasAnswered = false;
+  let patience: NodeJS.Timeout | undefined;
+
+  function windDown(why: 'stop' | 'time'): void {
+    if (!hasAnswered) wound ??= why;
+    if (hasAnswered || talk?.stop() !== true) halt();
+    else patience ??= setTimeout(halt, cancelMs);
+  }
+
+  const stopped = (): void => windDown('stop');
+  const clock = setTimeout(windDown, Math.min(timeMsMax, timerMsMax), 'time');
+  if (stop.aborted) stopped();
+  else stop.addEventListener('abort', stopped, { once: true });
+  return {
+    halt: halting.signal,
+    watch(begun, close) {
+      talk = begun;
+      void begun.over.then(end => {
+        hasAnswered = end.type !== 'lost';
+        if (wound !== undefined) halt();
+        else close();
+      });
+    },
+    abandon: halt,
+    giveUp(close) {
+      if (!hasAnswered) wound ??= 'deaf';
+      close();
+      halt();
+    },
+    over() {
+      clearTimeout(clock);
+      clearTimeout(patience);
+      stop.removeEventListener('abort', stopped);
+      return wound;
+    },
+  };
 }

@@ -1,8 +1,10 @@
 // Understands what an ACP session tells while it works: its words, its tools, its context and its cost.
-import type { Heard, StreamProblem } from '../agent.ts';
-import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import { tailOf } from '../../processes/tail.ts';
-import { watchTools } from './tools.ts';
+
+import { tailOf } from '../../processes/streams.ts';
+import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import type { Heard, PriceBook, StreamProblem } from '../agent.ts';
+import type { Activity, Note } from '../performer.ts';
+import { openAccount } from './usage.ts';
 
 export interface Listening {
   /** The parameters of `session/update`. */
@@ -29,7 +31,7 @@ export interface Listening {
 const messageCharsMax = 1_000_000;
 const toolCallChars = 100; // about what a model writes to call one
 
-export function listenToSession(): Listening {
+function listenToSession(): Listening {
   const message = lastMessage();
   const tools = watchTools(() => {
     message.begin();
@@ -138,4 +140,148 @@ function contextAndCost({ used, size, cost }: Fields): readonly Heard[] {
   const context: readonly Heard[] = usedTokens === 0 ? [] : [{ type: 'context', usedTokens, windowTokens }];
   const { amount, currency } = fieldsOf(cost);
   return currency === 'USD' ? [...context, { type: 'usage', tokens: none, costUsd: amount }] : context;
+}
+
+// Turns what an ACP session lets us hear into the activities of a performer.
+
+export interface Ear {
+  update(params: unknown): void;
+  permission(params: unknown): void;
+  session(id: string, model: string | undefined): void;
+  turnBegan(promptChars: number, notes: readonly Note[]): void;
+  /** Says what went wrong although the turn ended well. */
+  turnEnded(answer: unknown): StreamProblem | undefined;
+  /** Ends a line that is still open, for whoever reads along. */
+  lineEnd(): void;
+  /** The text in which signals are read. */
+  message(): string;
+}
+
+/** `busy` hears whether a tool is at work. */
+export function openEar(prices: PriceBook, tell: (activity: Activity) => void, busy: (isBusy: boolean) => void): Ear {
+  const listening = listenToSession();
+  const account = openAccount(prices);
+  let promptChars = 0;
+  let wasBusy = false;
+  let usedFraction = -1;
+  let isLineOpen = false;
+
+  function say(text: string): void {
+    tell({ type: 'text', text, channel: 'output' });
+    isLineOpen = !text.endsWith('\n');
+  }
+
+  function lineEnd(): void {
+    if (isLineOpen) say('\n');
+  }
+
+  function hear(heard: Heard): void {
+    if (heard.type === 'text') say(heard.text);
+    else if (heard.type === 'tool' && heard.phase === 'began') {
+      lineEnd();
+      tell({ type: 'tool', name: heard.name, detail: heard.detail });
+    } else if (heard.type === 'context') {
+      const now = account.usedFraction(heard);
+      if (now !== usedFraction) tell({ type: 'context', usedFraction: now });
+      usedFraction = now;
+    } else if (heard.type === 'usage') tellUsage(account.cost(heard.costUsd));
+  }
+
+  function tellUsage(usage: ReturnType<typeof account.cost>): void {
+    const { inputTokens = 0, outputTokens = 0, costUsdMicros = 0 } = usage ?? {};
+    if (usage !== undefined && inputTokens + outputTokens + costUsdMicros > 0) tell({ type: 'usage', usage });
+  }
+
+  function hearAll(all: readonly Heard[]): void {
+    for (const heard of all) hear(heard);
+    if (listening.isBusy() !== wasBusy) busy(!wasBusy);
+    wasBusy = listening.isBusy();
+  }
+
+  return {
+    update: params => hearAll(listening.update(params)),
+    permission: params => hearAll(listening.permission(params)),
+    session(id, model) {
+      listening.session(id);
+      account.model(model);
+      tell({ type: 'session', id });
+    },
+    turnBegan(chars, notes) {
+      promptChars = chars;
+      listening.turnBegan();
+      lineEnd();
+      for (const note of notes) tell({ type: 'told', note: note.id });
+    },
+    turnEnded(answer) {
+      hearAll(listening.turnEnded());
+      const [spokenChars, usedTokens] = [listening.spokenChars(), listening.usedTokens()];
+      tellUsage(account.turnEnded(answer, { promptChars, spokenChars, usedTokens }));
+      return listening.problem();
+    },
+    lineEnd,
+    message: () => listening.message(),
+  };
+}
+
+// Follows the tools of an ACP session: each is told once, with what it does, and ends with its turn at the latest.
+
+export interface Tools {
+  /** A word about a tool: `tool_call`, `tool_call_update`, or the one in a request for permission. */
+  tell(call: Fields): readonly Heard[];
+  /** Something else happened: no tool that is known waits any longer for a better description. */
+  announceAll(): readonly Heard[];
+  endAll(): readonly Heard[];
+  isAtWork(): boolean;
+}
+
+interface Tool {
+  readonly name: string;
+  readonly detail: string;
+  announced: boolean;
+}
+
+const detailCharsMax = 500;
+
+/** `onNew` is called for every tool that was not known before. */
+function watchTools(onNew: () => void): Tools {
+  const open = new Map<string, Tool>();
+  const seen = new Set<string>();
+
+  function announce(tool: Tool): readonly Heard[] {
+    if (tool.announced) return [];
+    tool.announced = true;
+    return [{ type: 'tool', name: tool.name, detail: tool.detail.slice(0, detailCharsMax), phase: 'began' }];
+  }
+
+  function end(id: string, tool: Tool): readonly Heard[] {
+    open.delete(id);
+    return [...announce(tool), { type: 'tool', name: tool.name, detail: '', phase: 'ended' }];
+  }
+
+  return {
+    tell(call) {
+      const id = textOf(call['toolCallId']);
+      const known = open.get(id);
+      const isNew = !seen.has(id);
+      if (id === '' || (known === undefined && !isNew)) return []; // late words about one that has ended
+      const title = textOf(call['title']);
+      const tool: Tool = {
+        name: known?.name || textOf(call['name']) || textOf(call['kind']) || title || 'tool',
+        detail: detailOf(call['rawInput']) || title || known?.detail || '',
+        announced: known?.announced ?? false,
+      };
+      open.set(id, tool);
+      if (isNew) {
+        seen.add(id);
+        onNew();
+      }
+      const status = textOf(call['status']);
+      if (status === 'completed' || status === 'failed') return end(id, tool);
+      // The first word about a pending one is often empty of detail, so it is told with the second.
+      return isNew && status !== 'in_progress' ? [] : announce(tool);
+    },
+    announceAll: () => [...open.values()].flatMap(announce),
+    isAtWork: () => open.size > 0,
+    endAll: () => [...open].flatMap(([id, tool]) => end(id, tool)),
+  };
 }

@@ -1,9 +1,8 @@
 // Adds up what an ACP session used: every agent states it in another place, and some not at all.
 import type { Usage } from '../../core/event.ts';
-import type { Heard, PriceBook, Tokens } from '../agent.ts';
 import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import { guessOf, type Turn } from '../guess.ts';
-import { meterOf } from '../usage.ts';
+import type { Heard, PriceBook, Tokens } from '../agent.ts';
+import { guessOf, meterOf, type Turn } from '../usage.ts';
 
 /** Each gives the new totals of the session, undefined when they did not change. */
 export interface Account {

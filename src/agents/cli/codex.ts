@@ -1,9 +1,17 @@
 // Codex: one turn of `codex exec --json` with the prompt on stdin; it names no model and no cost, and errors are words.
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
+
+import type { FailureKind } from '../../core/failure.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import {
+  type AgentCli,
+  type Heard,
+  type Launch,
+  type LaunchOrder,
+  networkVariables,
+  type Reader,
+  type StreamProblem,
+} from '../agent.ts';
 import { unknownEvent } from '../stream.ts';
-import { networkVariables } from '../provider-variables.ts';
-import { codexProblem } from './agents-codex-problem-part.ts';
 
 /** Shapes and traps: AGENT-CLIS, codex 0.166.0. */
 export const codex: AgentCli = {
@@ -110,4 +118,95 @@ export function codexReader(now: () => number = Date.now): Reader {
     read,
     verdict: () => ({ message, finished: isFinished, problem }),
   };
+}
+
+// Names what Codex says went wrong. It has only words for it, but they are its own: no model and no file wrote them.
+
+const wordsMax = 4_000;
+
+/** Ordered: the first row whose words occur names it. */
+const kinds: readonly (readonly [FailureKind, readonly string[]])[] = [
+  ['context-too-long', ['context_length_exceeded', 'context window', 'ran out of room']],
+  ['billing', ['insufficient_quota', 'quota exceeded', 'billing_hard_limit', 'usage_not_included']],
+  ['rate-limit', ['hit your usage limit', 'usage_limit_reached', 'rate_limit_exceeded', 'rate limit']],
+  [
+    'model',
+    ['model_not_found', 'model is not supported', 'model does not exist', 'does not exist or you do not have access'],
+  ],
+  ['auth', ['invalid_api_key', 'incorrect api key', 'not logged in', 'token_expired', 'sign in again']],
+  ['overloaded', ['high demand', 'at capacity', 'server_is_overloaded', 'overloaded']],
+  ['connection', ['connection failed', 'error sending request', 'stream disconnected', 'waiting for network']],
+];
+
+function codexProblem(words: string, nowMs: number): StreamProblem {
+  const text = words.slice(0, wordsMax);
+  const lower = text.toLowerCase();
+  const kind = kinds.find(([, needles]) => needles.some(needle => lower.includes(needle)))?.[0];
+  const status = /\bstatus:? (\d{3})\b/.exec(text)?.[1];
+  const isLimit = kind === 'rate-limit' || status === '429';
+  const resetAtMs = isLimit ? resetIn(text, nowMs) : undefined;
+  return {
+    kind,
+    status: status === undefined ? undefined : Number(status),
+    resetAtMs,
+    text: readable(text) || 'the turn failed',
+  };
+}
+
+/** Some errors are the raw body of the answer. */
+function readable(text: string): string {
+  if (!text.startsWith('{')) return text;
+  try {
+    return textOf(fieldsOf(fieldsOf(JSON.parse(text))['error'])['message']) || text;
+  } catch {
+    return text;
+  }
+}
+
+// Finds when Codex may be used again in what it tells a person: a day and a time, a time alone, or a while from now.
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const unitMs: Readonly<Record<string, number>> = {
+  d: 86_400_000,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1_000,
+};
+const dayMs = 86_400_000;
+
+const atDay =
+  /try again at ([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (\d{4}),? (?:at )?(\d{1,2}):(\d{2}) ?([ap]m)?/i;
+const atTime = /try again at (\d{1,2}):(\d{2}) ?([ap]m)?/i;
+const aWhile = /try again in ((?:[\d.]+ ?(?:d|h|m|s)[a-z]*[ ,]*(?:and )?)+)/i;
+
+/** Times are local, as it shows them. */
+export function resetIn(text: string, nowMs: number): number | undefined {
+  const day = atDay.exec(text);
+  if (day) {
+    const [, monthName = '', date, year, hour, minute, half] = day;
+    const month = months.indexOf(monthName.toLowerCase());
+    if (month < 0) return undefined;
+    return new Date(Number(year), month, Number(date), hourOf(hour, half), Number(minute)).getTime();
+  }
+  const time = atTime.exec(text);
+  if (time) {
+    const today = new Date(nowMs);
+    const at = today.setHours(hourOf(time[1], time[3]), Number(time[2]), 0, 0);
+    return at > nowMs ? at : at + dayMs;
+  }
+  const wait = aWhile.exec(text)?.[1];
+  return wait === undefined ? undefined : nowMs + durationMs(wait);
+}
+
+function hourOf(hour: string | undefined, half: string | undefined): number {
+  if (half === undefined) return Number(hour);
+  return (Number(hour) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+}
+
+function durationMs(words: string): number {
+  let sum = 0;
+  for (const [, amount, unit = ''] of words.matchAll(/([\d.]+) ?(ms|d|h|m|s)/gi)) {
+    sum += Number(amount) * (unit.toLowerCase() === 'ms' ? 1 : (unitMs[unit.toLowerCase()] ?? 0));
+  }
+  return Math.round(sum);
 }

@@ -1,10 +1,17 @@
 // GitHub Copilot's CLI: errors with a class and a status of their own, a last word with its exit code, and no token counts.
 import type { FailureKind } from '../../core/failure.ts';
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import {
+  type AgentCli,
+  type Heard,
+  type Launch,
+  type LaunchOrder,
+  networkVariables,
+  type Reader,
+  type StreamProblem,
+} from '../agent.ts';
+import { statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { networkVariables } from '../provider-variables.ts';
-import { statusProblem } from '../status-problem.ts';
 
 /** Tried with copilot 1.0.102 and a key of one's own. It reads its prompt from stdin; its retries cannot be set. */
 export const copilot: AgentCli = {

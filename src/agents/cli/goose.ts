@@ -1,11 +1,19 @@
 // Drives goose: three lines of banner, text in pieces, and errors that look like its model's words and end with code 0.
 import type { FailureKind } from '../../core/failure.ts';
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
+import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import {
+  type AgentCli,
+  type Heard,
+  type Launch,
+  type LaunchOrder,
+  networkVariables,
+  providerKeys,
+  type Reader,
+  type StreamProblem,
+} from '../agent.ts';
+import { statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { networkVariables, providerKeys } from '../provider-variables.ts';
-import { statusProblem } from '../status-problem.ts';
-import { tailOf } from '../../processes/tail.ts';
 
 /** Its keys may lie there. */
 const keyring = 'DBUS_SESSION_BUS_ADDRESS';

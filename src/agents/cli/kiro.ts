@@ -1,7 +1,6 @@
 // Kiro's CLI, by its manual and by what its users report: plain text out, and an exit code 0 that may mean no login.
-import type { AgentCli } from '../agent.ts';
+import { type AgentCli, networkVariables } from '../agent.ts';
 import { chatLaunch, plainAnswer } from '../plain-answer.ts';
-import { networkVariables } from '../provider-variables.ts';
 
 /**
  * Manual: kiro.dev/docs/cli/headless and /reference/exit-codes. It reads stdin only when there is no prompt among the

@@ -1,11 +1,22 @@
 // Drives opencode: steps that are added up, no last word but a step that stops, and an overflow that it would repeat for ever.
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+
+import type { FailureKind } from '../../core/failure.ts';
+import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import {
+  type AgentCli,
+  type Heard,
+  type Launch,
+  type LaunchOrder,
+  networkVariables,
+  providerKeys,
+  type Reader,
+  type StreamProblem,
+  type Tokens,
+} from '../agent.ts';
+import { resetOf, statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { networkVariables, providerKeys } from '../provider-variables.ts';
-import { tailOf } from '../../processes/tail.ts';
-import { openTally } from '../tally.ts';
-import { opencodeProblem } from './agents-opencode-problem-part.ts';
+import { openTally } from '../usage.ts';
 
 const own = ['OPENCODE_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_MODELS_FETCH'];
 /** A last layer of its configuration, as a text; lists of the layers below are kept. */
@@ -145,4 +156,22 @@ function tokensOf(tokens: Fields): Tokens {
     cacheRead: countOf(cache['read']),
     cacheWrite: countOf(cache['write']),
   };
+}
+
+// Names what opencode says went wrong: by the name of its error, then by the provider's status and headers.
+
+const kinds: ReadonlyMap<string, FailureKind> = new Map([
+  ['ContextOverflowError', 'context-too-long'],
+  ['ProviderAuthError', 'auth'],
+  ['ProviderModelNotFoundError', 'model'],
+]);
+
+function opencodeProblem(event: Fields): StreamProblem {
+  const error = fieldsOf(event['error']);
+  const data = fieldsOf(error['data']);
+  const isUnreached = data['isRetryable'] === true && data['statusCode'] === undefined;
+  const kind = kinds.get(textOf(error['name'])) ?? (isUnreached ? 'connection' : undefined);
+  const resetAtMs = resetOf(fieldsOf(data['responseHeaders']), event['timestamp']);
+  const problem = statusProblem(data['statusCode'], textOf(data['message']) || textOf(error['name']));
+  return { ...problem, kind: kind ?? problem.kind, resetAtMs };
 }

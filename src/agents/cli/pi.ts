@@ -1,10 +1,19 @@
 // Drives pi: its exit code is 0 whatever happens, so only what its messages say about themselves counts.
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
+
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import {
+  type AgentCli,
+  type Heard,
+  type Launch,
+  type LaunchOrder,
+  networkVariables,
+  providerKeys,
+  type Reader,
+  type StreamProblem,
+} from '../agent.ts';
+import { statusAtStart, statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { networkVariables, providerKeys } from '../provider-variables.ts';
-import { statusAtStart, statusProblem } from '../status-problem.ts';
-import { openTally } from '../tally.ts';
+import { openTally } from '../usage.ts';
 
 /** Tried with pi 0.87.1; 0.74.2 by its recorded stream. It retries three times, in 14 s, and has no flag for that. */
 export const pi: AgentCli = {

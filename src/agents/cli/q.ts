@@ -1,7 +1,6 @@
 // Amazon Q Developer's CLI, the elder of Kiro's, by its manual and its public source: plain text out, its end is its exit.
-import type { AgentCli } from '../agent.ts';
+import { type AgentCli, networkVariables } from '../agent.ts';
 import { chatLaunch, plainAnswer } from '../plain-answer.ts';
-import { networkVariables } from '../provider-variables.ts';
 
 /**
  * Source: aws/amazon-q-developer-cli, the chat command: what comes on stdin is added to the prompt, and the answer goes

@@ -1,10 +1,19 @@
 // Qwen Code: claude's shapes without a cost, each piece of a message counted once, and errors as its model's words.
-import type { AgentCli, Heard, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import {
+  type AgentCli,
+  type Heard,
+  type Launch,
+  type LaunchOrder,
+  networkVariables,
+  type Reader,
+  type StreamProblem,
+  type Tokens,
+} from '../agent.ts';
+import { statusAtStart, statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { networkVariables } from '../provider-variables.ts';
-import { statusAtStart, statusProblem } from '../status-problem.ts';
-import { openTally } from '../tally.ts';
+import { openTally } from '../usage.ts';
 
 /** Tried with qwen 0.24.4. Of its two layers of retries one can be set; the other tries seven times. */
 export const qwen: AgentCli = {

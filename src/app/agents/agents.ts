@@ -1,8 +1,8 @@
 // The total table of agents: each name, how it is loaded when it is needed, and what a person is told about it.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { AgentName } from '../../config/agents.ts';
 import type { AgentCli, Proof } from '../../agents/agent.ts';
+import type { AgentName } from '../../config/agents.ts';
 import { findProgram } from '../../processes/find-program.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,15 +1,15 @@
 // Makes the performers that the settings name, and says what a person should know about each before it is started.
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { specOf } from '../../config/agents.ts';
-import type { Config } from '../../config/settings.ts';
-import { UsageError } from '../../text/errors.ts';
-import type { Settings } from '../../core/settings.ts';
 import type { AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
 import type { Performer } from '../../agents/performer.ts';
+import { specOf } from '../../config/agents.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Settings } from '../../core/settings.ts';
+import { findProgram, packagedVersion } from '../../processes/find-program.ts';
+import { UsageError } from '../../text/errors.ts';
 import { type CliName, cliNames, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
 import { type Bounds, boundsOf, environmentOf, timersOf } from './process-limits.ts';
-import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase'>;
 

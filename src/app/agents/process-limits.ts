@@ -1,12 +1,17 @@
 // What bounds a process that we start for somebody: its environment, its memory, its processes, its silence, its view.
+
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { userConfigDirectory } from '../../config/home.ts';
 import type { Config } from '../../config/settings.ts';
-import { present } from '../../core/fold.ts';
-import type { Confinement } from '../../processes/confine.ts';
-import { minimalEnvironment } from '../../processes/environment.ts';
-import type { ResourceLimits } from '../../processes/limits.ts';
+import { present } from '../../core/state.ts';
+import { gitPathsToProtect } from '../../git/hooks.ts';
+import { type Confinement, confinementKind } from '../../processes/confine.ts';
+import { containment } from '../../processes/contain.ts';
+import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.ts';
 import type { Timers } from '../../processes/timers.ts';
-import { type ConfinementNeeds, confinementFor } from './confinement.ts';
+import { UsageError } from '../../text/errors.ts';
 
 export interface Bounds {
   readonly limits: ResourceLimits;
@@ -55,4 +60,107 @@ export function environmentOf(
   names: readonly string[] = [],
 ): Record<string, string> {
   return minimalEnvironment(env, [...names, ...config.agentEnv]);
+}
+
+// What agents and checks may not touch, as far as this machine can keep them from it, and how a person is told.
+
+export interface ConfinementNeeds {
+  readonly config: Pick<Config, 'sandbox'>;
+  readonly directory: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** More folders of the work: forks. */
+  readonly workplaces?: readonly string[];
+  /** What these may only read. */
+  readonly readOnly?: readonly string[];
+}
+
+const liesBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
+
+/** Links are followed as far as there is something: our home may not be made yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(resolve(path));
+    return parent === resolve(path) ? parent : join(realPath(parent), basename(path));
+  }
+}
+
+/** Where our home is also the work folder or the home of the user it has to stay open, all but what we keep in it. */
+function ownFiles(home: string): readonly string[] {
+  const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops'];
+  return [...new Set([...always, ...namesIn(home).filter(name => name.startsWith('ralph.db'))])].map(name =>
+    join(home, name),
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Undefined: not confined. With `auto` it is kept where it can be, which is tried out only when the first process starts:
+ * a run that is refused leaves no trace. With `bwrap` it is tried out now: exit code 10 where it cannot be kept.
+ */
+export function confinementFor({
+  config,
+  directory,
+  home,
+  env,
+  workplaces = [],
+  readOnly = [],
+}: ConfinementNeeds): Confinement | undefined {
+  if (config.sandbox === 'none') return undefined;
+  if (config.sandbox === 'bwrap' && confinementKind() === 'none')
+    throw new UsageError(
+      'Bubblewrap is asked for and does not work here.',
+      'Install it (Debian: apt install bubblewrap) where the system allows user namespaces, or say --sandbox auto; ralph doctor tries it out.',
+      10,
+    );
+  const place = realPath(home);
+  // An agent without its work or its own login could do nothing.
+  const needed = [directory, ...workplaces, env['HOME'] ?? ''].filter(path => path !== '').map(realPath);
+  const hidden = needed.includes(place) ? ownFiles(place) : [place];
+  return {
+    hidden,
+    readOnly: [...gitPathsToProtect(directory), ...ownSettings(env), ...approvedPlans(directory), ...readOnly],
+    writable: needed.filter(path => !readOnly.includes(path) && hidden.some(folder => liesBelow(path, folder))),
+  };
+}
+
+/** What decides how the next run is confined must not be an agent's work. */
+function ownSettings(env: ConfinementNeeds['env']): readonly string[] {
+  const found = userConfigDirectory(env);
+  return 'path' in found ? [found.path] : [];
+}
+
+/** Who may write there may approve, and no agent may: `vault` in the folder of work, or that folder itself. */
+function approvedPlans(directory: string): readonly string[] {
+  return [join(directory, 'vault'), directory]
+    .filter(root => ['Approved', 'Plans'].every(name => existsSync(join(root, name))))
+    .map(root => join(root, 'Approved'));
+}
+
+/** Whether agents are kept from what they may not touch. Tries it out, so it is asked late. */
+export const isConfined = (sandbox: Config['sandbox']): boolean => sandbox !== 'none' && confinementKind() !== 'none';
+
+/** For the card: what holds during an iteration. */
+export function containmentWords(sandbox: Config['sandbox']): string {
+  const outlives =
+    containment() === 'namespace'
+      ? 'own process namespace: nothing the agent starts outlives its iteration'
+      : 'process group only: a daemon may outlive its iteration';
+  return `${outlives}; ${confinementWords(sandbox)}`;
+}
+
+function confinementWords(sandbox: Config['sandbox']): string {
+  if (sandbox === 'none') return 'not confined (--sandbox none): it can read and write what you can';
+  if (confinementKind() === 'none')
+    return 'not confined (bubblewrap does not work here): it can read and write what you can';
+  return "confined by bubblewrap: Ralph's own files are hidden, git hooks and config are read-only; other files and the network are open";
 }

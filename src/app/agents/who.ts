@@ -1,13 +1,12 @@
 // Who does the work: as was said, else as the loop that goes on remembers, else the first agent that is installed.
 
-import { type Environment, withAgent } from '../app.ts';
-import { specOf } from '../../config/agents.ts';
-import type { RunConfig } from '../../config/run-config.ts';
-import { UsageError } from '../../text/errors.ts';
-import type { Settings } from '../../core/settings.ts';
 import type { Performer } from '../../agents/performer.ts';
+import { modelless, specOf } from '../../config/agents.ts';
+import type { RunConfig } from '../../config/resolve.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
-import { keptRun } from './kept.ts';
+import { UsageError } from '../../text/errors.ts';
+import { type Environment, withAgent } from '../app.ts';
 import { type AgentNeeds, buildPerformers, foundAgent, type Staff } from './performers.ts';
 
 interface Place {
@@ -83,4 +82,32 @@ export async function staffOf(needs: AgentNeeds, own: readonly Performer[]): Pro
     performers: { ...hired.performers, ...Object.fromEntries(own.map(one => [one.name, one])) },
     facts: { ...hired.facts, ...Object.fromEntries(facts) },
   };
+}
+
+// Who works on a loop that goes on: as it was started, unless a person says otherwise now.
+
+/** Each of these says by itself which agent is meant. */
+const naming = ['agent', 'agentCommand', 'script'];
+
+/** Files do not count as a person's word: those of the project can be an agent's work. */
+export function keptRun(run: RunConfig, before: Settings): RunConfig {
+  const { settings, isSet } = run;
+  return {
+    ...run,
+    settings: {
+      ...settings,
+      performers: naming.some(isSet) ? settings.performers : keptChain(run, before.performers),
+      performersByTask: isSet('taskAgent') ? settings.performersByTask : before.performersByTask,
+      performersByPhase: isSet('phaseAgent') ? settings.performersByPhase : before.performersByPhase,
+    },
+  };
+}
+
+/** A model alone is for the agent that works already; a fallback alone stands behind it. */
+function keptChain({ config, isSet }: RunConfig, [first, ...others]: readonly string[]): readonly string[] {
+  if (first === undefined) return [];
+  const agent = specOf(first)?.agent;
+  const isOther = isSet('model') && config.model !== undefined && agent !== undefined && !modelless.has(agent);
+  const head = isOther ? `${agent}/${config.model}` : first;
+  return [...new Set([head, ...(isSet('fallback') ? config.fallback : others)])];
 }

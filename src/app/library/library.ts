@@ -2,9 +2,8 @@
 import type { ModeName } from '../../core/settings.ts';
 import type { Format } from '../../documents/document.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
-import type { LoopPlace } from './library-checkpoints.ts';
 import type { LoopOptions } from './options.ts';
-import type { LoopResult } from './result.ts';
+import type { LoopPlace, LoopResult } from './result.ts';
 
 /**
  * Runs a loop to its end, its question or your signal. The same goal or document again goes on with the same loop, its
@@ -16,13 +15,13 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
 }
 
 export async function createCheckpoint(place: LoopPlace, label?: string): Promise<CheckpointRecord | undefined> {
-  const checkpoints = await import('./library-checkpoints.ts');
+  const checkpoints = await import('./result.ts');
   return checkpoints.createCheckpoint(place, label);
 }
 
 /** The newest whose files git still holds and whose record is what the ledger says. */
 export async function latestCheckpoint(place: LoopPlace): Promise<CheckpointRecord | undefined> {
-  const checkpoints = await import('./library-checkpoints.ts');
+  const checkpoints = await import('./result.ts');
   return checkpoints.latestCheckpoint(place);
 }
 

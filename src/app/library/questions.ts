@@ -1,11 +1,12 @@
 // Lets a program answer a loop's questions, and lets the loop come back when the program leaves one open.
-import { isAnswer } from '../../core/command.ts';
+
 import type { Answer, Escalation } from '../../core/event.ts';
+import { isAnswer } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { reasonOf } from './library-callbacks.ts';
 import type { AnswerQuestion } from './options.ts';
+import { reasonOf } from './performer.ts';
 
 interface Questions {
   readonly asking: Pick<Engine, 'ask'>;

@@ -2,6 +2,15 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeDirectory } from '../../config/home.ts';
+import { initialState } from '../../core/state.ts';
+import type { Lease, Ledger } from '../../ledger/ledger.ts';
+import { readPlan } from '../../modes/plan/session/files.ts';
+import { isOwnLoop, loopOfPlan, type PlanLoop, planKey } from '../../modes/plan/session/loops.ts';
+import { finishPlan, otherFile, refuseDoubtfulBoxes } from '../../modes/plan/session/vault.ts';
+import { vaultRootOf } from '../../modes/plan/views/paths.ts';
+import { keepEarlier } from '../../modes/project/session.ts';
+import { UsageError } from '../../text/errors.ts';
 import {
   type Engine,
   type Environment,
@@ -12,26 +21,26 @@ import {
   stateOf,
   storeError,
 } from '../app.ts';
-import { homeDirectory } from '../../config/home.ts';
-import { UsageError } from '../../text/errors.ts';
-import { initialState } from '../../core/state.ts';
-import type { Lease, Ledger } from '../../ledger/ledger.ts';
-import { placeAgain, placeFirst, redRefusal, type Started } from '../session/begin.ts';
-import { carriedOver } from '../session/carry-over.ts';
-import { type Chosen, closedIn, earlierLoop, goalOverWords, goneWords, hasWork, newLoop } from '../session/resume-rules.ts';
-import { holding } from '../session/holding.ts';
+import { isInterview } from '../modes.ts';
+import { refuseProblems } from '../problems.ts';
+import { holding, placeAgain, placeFirst, redRefusal, type Started } from '../session/begin.ts';
 import { engineFor, firstInputs, type Launch } from '../session/launch.ts';
-import { guarded } from './library-callbacks.ts';
+import { type Prepared, prepareLoop, type Remembered } from '../session/prepare.ts';
+import {
+  type Chosen,
+  carriedOver,
+  closedIn,
+  earlierLoop,
+  goalOverWords,
+  goneWords,
+  hasWork,
+  newLoop,
+} from '../session/resume-rules.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
+import { guarded } from './performer.ts';
 import { ownOf, withProof } from './provided.ts';
-import { planAtHand } from './library-plan.ts';
 import { questioned } from './questions.ts';
 import { endedBefore, type LoopResult, resultOf } from './result.ts';
-import { isInterview } from '../modes.ts';
-import { type Prepared, prepareLoop, type Remembered } from '../session/prepare.ts';
-import { refuseProblems } from '../problems.ts';
-import { keepEarlier } from '../../modes/project/session.ts';
-import { planKey } from '../../modes/plan/session/loops.ts';
 
 /** One call, and where it keeps what it does. */
 interface Call {
@@ -261,4 +270,43 @@ async function start(options: LoopOptions): Promise<LoopResult> {
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+// A plan in a program's hands: its approval is asked for, it never runs twice, and it is put away when its loop is over.
+
+export interface PlanAtHand {
+  /** Its loop, when it had one and that is over. */
+  readonly over?: PlanLoop;
+  /** What is left to do when a loop is over or stands still. */
+  readonly finish: () => Promise<void>;
+}
+
+/** `canAsk`: somebody answers questions, and so may approve it. */
+async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boolean): Promise<PlanAtHand> {
+  const { path, directory } = prepared;
+  const root = vaultRootOf(path, directory);
+  const read = await readPlan(path);
+  if (read.type !== 'plan') refuseProblems(read.problems, path);
+  const { plan } = read;
+  const loop = await loopOfPlan(ledger, plan);
+  const finish = async (): Promise<void> => {
+    const after = await loopOfPlan(ledger, plan);
+    if (after !== undefined && isOwnLoop(after, root, plan)) await finishPlan(ledger, root, after);
+  };
+  if (loop?.state.ended !== undefined) {
+    await finish();
+    return { over: loop, finish };
+  }
+  const foreign = loop && otherFile(plan, loop);
+  if (foreign !== undefined) throw foreign;
+  if (prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
+  const approval = loop?.state.approval;
+  const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);
+  if (!mayRun && !canAsk)
+    throw new UsageError(
+      `Plan ${plan.id} may not run: nobody has approved it as it stands now.`,
+      `Approve it (ralph plan approve ${plan.id}), or answer its question with onEscalation.`,
+      5,
+    );
+  return { finish };
 }

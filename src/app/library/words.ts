@@ -1,11 +1,12 @@
 // The seed's enumerations as frozen objects, name by name: their values are the words that the ledger and the views use.
-import type { BreakerPosition } from '../../core/breaker.ts';
-import type { BudgetAction as Action } from '../../core/spend.ts';
+
 import type { HandoffTrigger as Trigger } from '../../core/event.ts';
 import type { HealthState as Health, LadderStep } from '../../core/health.ts';
-import type { Phase } from '../../messages/claims.ts';
+import type { BreakerPosition } from '../../core/scheduling.ts';
+import type { BudgetAction as Action } from '../../core/spend.ts';
 import type { TerminationReason as Reason } from '../../core/termination.ts';
-import type { TriggerReason as Beginning } from '../../modes/prompt/trigger.ts';
+import type { Phase } from '../../messages/claims.ts';
+import type { TriggerReason as Beginning } from '../../modes/prompt/mode.ts';
 import type { LoopState as Label } from '../../views/status.ts';
 
 /** PHASE_COMPLETE for phase_complete: a word that is missing or misspelt does not compile. */

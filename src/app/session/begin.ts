@@ -1,16 +1,18 @@
 // Puts a loop into its place: its own worktree if it has one, its checks run there once, its proof protected.
-import { ledgerEvents, loopFolder } from '../app.ts';
-import { UsageError } from '../../text/errors.ts';
-import { makeRedactor, redactDeep } from '../../secrets/redactor.ts';
-import { secretValues } from '../../secrets/redact-environment.ts';
-import type { State } from '../../core/state.ts';
+
+import { existsSync, mkdirSync } from 'node:fs';
 import type { CheckResult } from '../../checks/check.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { State } from '../../core/state.ts';
+import type { Lease, Ledger } from '../../ledger/ledger.ts';
+import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
+import { UsageError } from '../../text/errors.ts';
+import { hireable } from '../agents/who.ts';
+import { freshHolder, ledgerEvents, loopFolder } from '../app.ts';
 import { redStart } from '../checks.ts';
-import type { Chosen } from './resume-rules.ts';
+import { type Ground, makeOwnTree, worktreeOf } from './place.ts';
 import { type Basis, buildPlaced, type Placed, setUp } from './placed.ts';
 import type { Prepared } from './prepare.ts';
-import { hireable } from '../agents/who.ts';
+import type { Chosen } from './resume-rules.ts';
 
 export interface Started extends Placed {
   readonly baseline?: readonly { readonly check: string; readonly passed: boolean }[];
@@ -106,4 +108,64 @@ export function redRefusal(red: readonly CheckResult[]): UsageError {
     `${red.length === 1 ? 'A check fails' : `${red.length} checks fail`} before any work was done: ${red.map(one => one.name).join(' ; ')}.`,
     'Mend it, or say --allow-red-start when the work is meant to turn it green.',
   );
+}
+
+// Takes up the worktree of a loop that goes on: laid out again when its folder is gone, refused when its branch is.
+
+interface Order {
+  readonly home: string;
+  /** Where the command was given: the user's own folder. */
+  readonly directory: string;
+  readonly needed: readonly string[];
+  readonly state: State;
+}
+
+/** What a person should know; `isNew` when it has to be made ready again. */
+export async function takeUpTree(
+  ground: Ground,
+  { home, directory, needed, state }: Order,
+): Promise<{ readonly notices: readonly string[]; readonly isNew: boolean }> {
+  const { loop, name, branch } = state;
+  if (branch === undefined) return { notices: [], isNew: false };
+  const { repository } = ground;
+  const over = 'or start over: the same command with --new';
+  if (repository === undefined)
+    throw new UsageError(`Loop ${name} works on the branch ${branch} of a repository, and this folder is in none.`);
+  const { revision } = await import('../../git/call.ts');
+  if ((await revision(repository, `refs/heads/${branch}^{commit}`)) === '')
+    throw new UsageError(
+      `The branch ${branch} on which loop ${name} works is gone.`,
+      `Make it again where its work is (git branch ${branch} COMMIT), ${over}`,
+    );
+  const path = worktreeOf(home, loop);
+  if (existsSync(path)) return { notices: [], isNew: false };
+  const gone = `The worktree of loop ${name} was gone`;
+  if (!existsSync(`${path}.json`))
+    throw new UsageError(`${gone}.`, `Make it again: git worktree add ${path} ${branch}, ${over}`);
+  const made = await makeOwnTree(ground, { home, loop, name, directory, needed });
+  mkdirSync(state.directory, { recursive: true });
+  const kept = state.newest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;
+  return { notices: [`${gone}: laid out again from its branch ${branch}.${kept}`, ...made.notices], isNew: true };
+}
+
+// What only one at a time may do: begin or go on with the loop of a document, and work in a folder.
+
+const renewEveryMs = 15_000;
+
+/** Nobody else does it at the same time. */
+export async function holding<Result>(
+  ledger: Ledger,
+  key: string,
+  refused: (held: Lease) => Result | Promise<Result>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const claimed = await ledger.store.lease(key, await freshHolder());
+  if (!claimed.ok) return refused(claimed.held);
+  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+    await ledger.store.release(claimed.lease);
+  }
 }

@@ -1,19 +1,23 @@
 // Puts a prepared and placed loop together as the engine needs it: the same for the command line and for programs.
-import { buildEngine, type Engine, type Environment, loopFolder } from '../app.ts';
+
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
-import { sha256Of } from '../../engine/records.ts';
+import { readText } from '../../documents/text-file.ts';
+import { sha256Of } from '../../engine/checkpoints.ts';
+import { putView } from '../../engine/publish.ts';
+import type { Workspace } from '../../git/workspace.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { archiveOf } from './archive.ts';
-import type { Started } from './begin.ts';
-import { changedSettings } from './changed-settings.ts';
-import type { Chosen } from './resume-rules.ts';
-import { documentSource } from '../documents.ts';
-import { factsOf } from './facts.ts';
 import { interviewChecks, interviewDoneFile } from '../../modes/interview/session.ts';
-import { configInReach, holdConfig } from '../mcp-config.ts';
+import { takeCharacters } from '../../text/text.ts';
+import { configInReach, holdConfig } from '../actions.ts';
+import { buildEngine, type Engine, type Environment, loopFolder } from '../app.ts';
+import { documentSource, isInterview, readDocument } from '../modes.ts';
+import type { Started } from './begin.ts';
 import { isProtectedAnew } from './placed.ts';
 import type { Prepared } from './prepare.ts';
+import { type Chosen, changedSettings } from './resume-rules.ts';
 
 export interface Launch {
   readonly env: Environment;
@@ -115,4 +119,84 @@ function withProtection(changed: Command | undefined, state: State, placed: Star
   if (protectedHash === undefined || !isProtectedAnew(state, placed)) return changed === undefined ? [] : [changed];
   const { limits, settings } = changed?.type === 'limits' ? changed : { limits: {}, settings: {} };
   return [{ type: 'limits', limits, settings: { ...settings, protectedHash } }];
+}
+
+// Keeps each prompt in the folder of work, where a mode's users look for it; a copy that fails is only told.
+
+function archiveOf(
+  folder: string | undefined,
+  directory: string,
+  warn: (sentence: string) => void,
+): Pick<Engine, 'archive'> {
+  if (folder === undefined) return {};
+  return {
+    archive: async (iteration, prompt) => {
+      const file = { path: join(directory, folder, `prompt_${iteration}.md`), text: prompt };
+      const problem = await putView([directory], file);
+      if (problem !== undefined) warn(`The prompt was not archived: ${problem}.`);
+    },
+  };
+}
+
+// What a prompt needs and the state does not hold: the diff since the start, notes that agents keep, reviewers' own words.
+
+type Facts = NonNullable<Engine['facts']>;
+
+const bytesMax = 1024 * 1024;
+const promptCharsMax = 20_000;
+const diffLinesMax = 60;
+
+/** A file of the folder that an agent may have written: no link out of it is followed, nothing else than text is read. */
+async function textOf(directory: string, ...way: readonly string[]): Promise<string> {
+  const path = join(directory, ...way);
+  const [top, real] = await Promise.all([directory, path].map(one => realpath(one).catch(() => '')));
+  if (top === undefined || real === undefined || real === '' || !real.startsWith(`${top}${sep}`)) return '';
+  const read = await readText(real, bytesMax);
+  return read.type === 'text' ? read.text : '';
+}
+
+/** What differs from the first checkpoint, a line for each file. */
+async function diffSince(state: State, workspace: Workspace | undefined): Promise<string> {
+  const { first, newest } = state;
+  if (workspace === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
+  const changes = (await workspace.changes([{ from: first.tree, to: newest.tree }])).filter(
+    ({ path }) => join(state.directory, path) !== state.document, // it changes with every iteration, by our hand
+  );
+  const lines = changes.map(({ path, how }) => `${how} ${path}`);
+  const more = lines.length - diffLinesMax;
+  return [...lines.slice(0, diffLinesMax), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+}
+
+async function reviewFacts({ directory, document, settings }: State): Promise<Readonly<Record<string, string>>> {
+  const { reviewers = [], section, workflow } = settings.review ?? {};
+  const own: [string, string][] = [];
+  for (const role of reviewers) {
+    const text = await textOf(directory, '.ralph', 'prompts', `review-${role}.md`);
+    if (text.trim() !== '') own.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
+  }
+  if (section !== undefined) own.push(['section', section]);
+  if (workflow !== undefined) own.push(['workflow', workflow]);
+  return { ...Object.fromEntries(own), document: relative(directory, document) || basename(document) };
+}
+
+/** What is odd about the spec as it is now: an earlier round may have brought it in. */
+async function noticesOf({ directory, document, settings: { mode } }: State): Promise<string> {
+  const read = await readDocument({ mode, path: document, directory });
+  return read.ok ? read.document.notices.join('\n') : '';
+}
+
+function factsOf(workspace: Workspace | undefined): Facts {
+  return async (state, live) => {
+    const { mode } = state.settings;
+    if (mode === 'review') return reviewFacts(state);
+    if (mode === 'prompt') {
+      const place = workspace?.directory(live.task) ?? state.directory;
+      return { scratchpad: await textOf(place, '.agent', 'scratchpad.md') };
+    }
+    if (mode !== 'project') return {};
+    const artefacts = relative(state.directory, dirname(state.document));
+    const place = { artefacts, spec: join(artefacts, 'spec.md') };
+    if (isInterview(mode, state.document)) return { ...place, notices: await noticesOf(state) };
+    return { ...place, diff: await diffSince(state, workspace) };
+  };
 }

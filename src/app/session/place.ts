@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
-import { UsageError } from '../../text/errors.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
-import type { Refusal } from '../../git/workspace.ts';
 import type { ForkOptions } from '../../git/forks/fork.ts';
-import type { Repository } from '../../git/repository.ts';
 import type { GitWorkspace } from '../../git/git.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Refusal } from '../../git/workspace.ts';
+import { UsageError } from '../../text/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +43,7 @@ export async function lookAround(directory: string, env: Environment): Promise<G
     throw refusalError(opened);
   }
   const { repository } = opened;
-  const { preflight } = await import('../../git/preflight.ts');
+  const { preflight } = await import('../../git/repository.ts');
   const found = await preflight(repository, directory);
   if (!found.ok) throw refusalError(found);
   const { notices, isMidway, filters } = found;
@@ -197,7 +197,7 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
     ...ready,
     async drop(task) {
       if (forks === undefined) return;
-      const { dropFork } = await import('../../git/forks/drop-fork.ts');
+      const { dropFork } = await import('../../git/forks/fork.ts');
       await dropFork(repository, forks, task);
     },
   };

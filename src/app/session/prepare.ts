@@ -1,29 +1,26 @@
 // Everything that is looked at before a loop writes a byte: the folder, the settings, the document, the agent.
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
+import type { Performer } from '../../agents/performer.ts';
+import type { Check } from '../../checks/check.ts';
+import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
 import { fieldOf, flagName, keys } from '../../config/fields.ts';
+import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
+import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
+import { interviewRounds } from '../../modes/interview/mode.ts';
+import { interviewCheckName } from '../../modes/interview/session.ts';
+import { findProgram } from '../../processes/find-program.ts';
+import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
-import { makeRedactor, redactDeep } from '../../secrets/redactor.ts';
-import { secretValues } from '../../secrets/redact-environment.ts';
-import { interviewRounds } from '../../modes/interview/mode.ts';
-import type { Check } from '../../checks/check.ts';
-import type { Performer } from '../../agents/performer.ts';
-import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
-import { buildActions, heldFromPlan } from '../actions.ts';
-import { nothingBounds } from './changed-settings.ts';
-import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
-import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
-import { readDocument } from '../documents.ts';
-import { interviewCheckName } from '../../modes/interview/session.ts';
-import { configInReach, reachNotice } from '../mcp-config.ts';
-import { refuseMissingProgram } from './missing-program.ts';
-import { type FoundDocument, findDocument, isInterview, modeNames } from '../modes.ts';
+import { buildActions, configInReach, heldFromPlan, reachNotice } from '../actions.ts';
 import type { Staff } from '../agents/performers.ts';
-import { type Ground, lookAround, settingsHere } from './place.ts';
-import { refuseProblems } from '../problems.ts';
 import { staffOf, strangeTasks, withAgents } from '../agents/who.ts';
+import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
+import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
+import { type FoundDocument, findDocument, isInterview, modeNames, readDocument } from '../modes.ts';
+import { refuseProblems } from '../problems.ts';
+import { type Ground, lookAround, settingsHere } from './place.ts';
+import { nothingBounds } from './resume-rules.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -162,7 +159,7 @@ async function tickedBefore(
   remembered: Remembered,
 ): Promise<readonly string[]> {
   if (mode === 'plan' || !tasks.some(task => task.done || task.skipped)) return [];
-  const { watchTicked } = await import('../../documents/ticked.ts');
+  const { watchTicked } = await import('../../documents/edits.ts');
   return watchTicked(tasks, await remembered.closed(path));
 }
 
@@ -289,4 +286,24 @@ async function promiseNotice(path: string, promise: string): Promise<readonly st
   return stands
     ? [`PROMPT.md holds the promise ${promise} on a line of its own; only the agent's own last line counts.`]
     : [];
+}
+
+// An agent that is not there is said before anything is written or spent (exit 7), rather than after three failed turns.
+
+/** A plain word at the start of a command line; what else a shell may begin with is left to the shell. */
+const firstWord = /^[A-Za-z0-9_./+-]+(?=\s|$)/;
+const shellWords = new Set(
+  '. : [ alias break case cd command continue do done echo elif else esac eval exec exit export false fi for if local printf pwd read return set shift test then time trap true type ulimit umask unset until wait while'.split(
+    ' ',
+  ),
+);
+
+function refuseMissingProgram(commandLine: string, directory: string, env: Environment): void {
+  const word = firstWord.exec(commandLine)?.[0];
+  if (word === undefined || shellWords.has(word)) return;
+  const found = findProgram(word, directory, env);
+  if (found.type === 'found') return;
+  const why =
+    found.type === 'not-executable' || word.includes('/') ? 'is not an executable file' : 'is not found on PATH';
+  throw new UsageError(`The agent's program ${word} ${why}.`, 'Install it, or correct --agent-command.', 7);
 }

@@ -1,12 +1,12 @@
 // Finds a check that was made to pass whatever the work is worth: in the script it runs, in a manifest, in a test runner's settings.
+
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import { checkScripts, pythonModules, simpleCommands } from './command-line.ts';
 import { countsOf } from './count.ts';
-import { isTestConfiguration, languageOf, runnerModules } from './test-files.ts';
-import type { ChangedFile, Finding } from './tamper-finding.ts';
-import { makeFindings } from './tamper-make.ts';
-import { manifestFindings } from './scripts.ts';
-import { beforeAndAfter, finding, provesNothing, soothed } from './tamper-neuter.ts';
 import { codeOnly } from './scan.ts';
-import { checkScripts, pythonModules } from './command-line.ts';
+import type { ChangedFile, Finding, Severity } from './screen.ts';
+import { makeFindings, manifestFindings } from './scripts.ts';
+import { isTestConfiguration, languageOf, runnerModules } from './test-files.ts';
 
 const withoutComments = (path: string, text: string): string => {
   const language = languageOf(path);
@@ -121,3 +121,44 @@ export function checkFindings(
     return own.length > 0 ? own : configurationFindings(file);
   });
 }
+
+// When a line of shell proves nothing or hides a failure, and how a finding about a check is said.
+
+const soothing = [
+  /\|\|[ \t]*(?:true|:|\/bin\/true|echo|exit 0|return 0)(?=$|[\s;&|)"'])/gm,
+  /(?:^|[\s;&|])(?:exit|return) 0(?=$|[\s;&|)"'])/gm,
+  /(?:^|[\s;&|])set \+e(?=$|[\s;])/gm,
+  /;[ \t]*(?:true|:)[ \t]*(?=$|["'])/gm,
+  /--?pass-?with-?no-?tests|--exit-zero|--no-error-on-unmatched-pattern|--maxfail=0/gi,
+];
+
+/** How often a line of shell makes a failure look like a success. */
+export const soothed = (text: string): number =>
+  soothing.reduce((sum, pattern) => sum + (text.match(pattern)?.length ?? 0), 0);
+
+/** It does nothing that could fail: `true`, `echo ok`, `exit 0`, nothing. */
+export function provesNothing(script: string): boolean {
+  return simpleCommands(script.replaceAll('\n', ';')).every(
+    ([program = '', argument]) =>
+      /^(true|:|echo|printf|set|#!.*)$/.test(program) || (/^(exit|return)$/.test(program) && argument === '0'),
+  );
+}
+
+export const finding = (path: string, detail: string, severity: Severity = 'refuse'): Finding => ({
+  kind: severity === 'refuse' ? 'check-neutered' : 'configuration-changed',
+  path,
+  detail,
+  severity,
+});
+
+const shownCharsMax = 120;
+
+function shortened(text: string): string {
+  const line = stripControls(text).replace(/\s+/g, ' ').trim();
+  const shown = takeCharacters(line, shownCharsMax);
+  return JSON.stringify(shown === line ? line : `${shown}… (${line.length} characters)`);
+}
+
+/** What it was and what it is, for a person to compare. */
+export const beforeAndAfter = (before: string, after: string): string =>
+  `it was ${shortened(before)}, it is ${shortened(after)}`;

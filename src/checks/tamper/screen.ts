@@ -1,14 +1,12 @@
 // The tamper screen: does this work pass its checks because it is good, or because the tests were made to say so (F35)?
+
+import type { Doubt } from '../../core/event.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
 import { checkFindings } from './checks.ts';
 import type { Counts } from './count.ts';
-import { isNamedAsTest, isTestFile, mayHoldTests } from './test-files.ts';
-import type { ChangedFile, Finding, FindingKind } from './tamper-finding.ts';
-import { type Entry, entriesOf, said } from './tamper-homes.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
-import type { Doubt } from '../../core/work.ts';
+import { type Entry, entriesOf, isNamedAsTest, isTestFile, mayHoldTests, said } from './test-files.ts';
 
 export { isTestConfiguration } from './test-files.ts';
-export type { ChangedFile, Finding } from './tamper-finding.ts';
 
 export interface ScreenedWork {
   /** Every file that the work changed, as it was when the task began and as it is. */
@@ -145,4 +143,35 @@ export function refusing(
     ({ severity, fingerprint, kind }) =>
       severity === 'refuse' && !accepted.includes(fingerprint) && !(mayChangeTests && aboutTests.has(kind)),
   );
+}
+
+// What the tamper screen looks at and what it can find.
+
+export interface ChangedFile {
+  readonly path: string;
+  /** Absent: the file was not there. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Too large or no text: nothing can be said about what it holds. */
+  readonly isOpaque?: true;
+}
+
+export type FindingKind =
+  | 'test-deleted'
+  | 'test-skipped'
+  | 'fewer-assertions'
+  | 'fewer-tests'
+  | 'check-neutered'
+  | 'nothing-changed'
+  | 'configuration-changed';
+
+/** `refuse`: not done unless somebody accepts it. `report`: told, nothing more. */
+export type Severity = 'refuse' | 'report';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** Empty when it is about the work as a whole. */
+  readonly path: string;
+  readonly detail: string;
+  readonly severity: Severity;
 }

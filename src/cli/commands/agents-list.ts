@@ -1,8 +1,8 @@
 // `ralph agents list`: which agents there are, which of them are here, and how well we know each.
 import { proofWords } from '../../app/agents/agents.ts';
-import { refuseProblems } from '../../app/problems.ts';
 import { type Surveyed, surveyAgents } from '../../app/agents/installed-agents.ts';
 import { resolveRunConfig } from '../../app/app.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import type { Context, Flags, Words } from '../context.ts';
 
 /** What an agent can do, in the words of the port. */

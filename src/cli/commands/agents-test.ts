@@ -1,16 +1,15 @@
 // `ralph agents test`: one tiny real question to an agent, so that a missing login is found before the night, not in it.
 import { resolve } from 'node:path';
+import { type Trial, tryAgent } from '../../app/agents/installed-agents.ts';
 import { foundAgent } from '../../app/agents/performers.ts';
-import { refuseProblems } from '../../app/problems.ts';
-import { type Trial, tryAgent } from '../../app/agents/trial.ts';
 import { resolveRunConfig } from '../../app/app.ts';
+import { refuseProblems } from '../../app/problems.ts';
 import { parseFlag } from '../../config/fields.ts';
 import type { Config } from '../../config/settings.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration, formatUsd } from '../../text/format.ts';
-import { confirm } from '../confirm.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { plain } from '../terminal.ts';
+import { confirm, plain } from '../terminal.ts';
 
 function costWords({ costUsdMicros, costEstimated, tokens }: Trial): string {
   if (tokens === null || costUsdMicros === null) return 'nothing reported';

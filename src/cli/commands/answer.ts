@@ -1,12 +1,20 @@
 // `ralph answer`: the human's five answers from any terminal.
 import { stateOf } from '../../app/app.ts';
-import { UsageError } from '../../text/errors.ts';
 import type { Answer } from '../../core/event.ts';
 import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
-import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
-import { goOnWords } from './go-on.ts';
-import { type OpenQuestion, openQuestions } from '../open-questions.ts';
-import { givenText } from '../text-input.ts';
+import { UsageError } from '../../text/errors.ts';
+import {
+  type Context,
+  type Flags,
+  loopOf,
+  type OpenQuestion,
+  openQuestions,
+  outcomeWords,
+  sendCommand,
+  type Words,
+} from '../context.ts';
+import { givenText } from '../terminal.ts';
+import { goOnWords } from './resume.ts';
 
 interface Found extends OpenQuestion {
   /** Its loop is over: an answer is kept, and changes nothing. */

@@ -1,7 +1,7 @@
 // `ralph audit verify`: recomputes the hash chain from the stored bytes and names the first event that does not fit.
 import { type Anchored, comparedWithAnchors } from '../../app/anchors.ts';
-import { plural } from '../../text/format.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
+import { plural } from '../../text/format.ts';
 import { type Context, type Flags, loopOf, type Words } from '../context.ts';
 
 const none: Anchored = { anchors: 0, anchors_expected: 0 };

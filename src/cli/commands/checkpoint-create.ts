@@ -1,7 +1,7 @@
 // `ralph checkpoint create`: keeps what is there now, by hand.
 import { createCheckpoint } from '../../app/rewind.ts';
-import { UsageError } from '../../text/errors.ts';
 import { hasStorageTrouble } from '../../core/state.ts';
+import { UsageError } from '../../text/errors.ts';
 import { fileWords, keptOf } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { plain } from '../terminal.ts';

@@ -1,8 +1,7 @@
 // `ralph checkpoint diff`: what changed between two checkpoints, or since the one before.
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { type Kept, keptOf, presentRow } from '../checkpoints.ts';
+import { betweenWords, type Kept, keptOf, type PatchSpan, presentRow, printPatch } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { betweenWords, type PatchSpan, printPatch } from '../patch.ts';
 
 export const spanPattern = /^(\d{1,9})\.\.(\d{1,9})$/;
 

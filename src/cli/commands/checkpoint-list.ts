@@ -1,5 +1,5 @@
 // `ralph checkpoint list`: every checkpoint of a loop, and which of them matter now.
-import { type History, recordOf } from '../../app/history.ts';
+import { type History, recordOf } from '../../app/rewind.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { keptOf, timeWords } from '../checkpoints.ts';

@@ -1,5 +1,5 @@
 // `ralph checkpoint prune`: lets old checkpoints go, so that git can free their space.
-import { prunable, pruneHistory } from '../../app/history.ts';
+import { prunable, pruneHistory } from '../../app/rewind.ts';
 import { refusalError } from '../../app/session/place.ts';
 import { plural } from '../../text/format.ts';
 import { countOf, keptOf } from '../checkpoints.ts';

@@ -1,5 +1,5 @@
 // `ralph checkpoint show`: the record of one checkpoint, and whether it is still what it was.
-import { type History, recordOf } from '../../app/history.ts';
+import { type History, recordOf } from '../../app/rewind.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatUsd, plural } from '../../text/format.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';

@@ -1,10 +1,9 @@
 // `ralph diff`: what a loop has changed: since it began, in one iteration, or between two checkpoints.
 import { refusalError } from '../../app/session/place.ts';
 import { UsageError } from '../../text/errors.ts';
-import { spanBetween, spanOf, spanPattern } from './checkpoint-diff.ts';
-import { type Kept, keptOf, presentRow } from '../checkpoints.ts';
+import { type Kept, keptOf, type PatchSpan, presentRow, printPatch } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { type PatchSpan, printPatch } from '../patch.ts';
+import { spanBetween, spanOf, spanPattern } from './checkpoint-diff.ts';
 
 function ofIteration(kept: Kept, text: string): PatchSpan {
   const { list, state, row } = kept.history;

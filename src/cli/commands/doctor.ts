@@ -1,7 +1,8 @@
 // `ralph doctor`: what a loop needs from this machine, one line each, and what to do about those that are wrong.
+
+import { resolveRunConfig } from '../../app/app.ts';
 import { examine, exitCodeOf, type Finding } from '../../app/doctor.ts';
 import { refuseProblems } from '../../app/problems.ts';
-import { resolveRunConfig } from '../../app/app.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { hanging, makeStyle, type Style, type Tone } from '../terminal.ts';
 

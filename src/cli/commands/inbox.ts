@@ -1,8 +1,7 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
 import type { Escalation } from '../../core/event.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, type Flags, openQuestions, type Words } from '../context.ts';
 import { escalationCard } from '../live.ts';
-import { openQuestions } from '../open-questions.ts';
 import { makeStyle } from '../terminal.ts';
 
 /** Neither words nor "retry" say whether an effect happened. */

@@ -2,8 +2,8 @@
 import { stateOf } from '../../app/app.ts';
 import { progress } from '../../core/task.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { loopWords } from './loop-words.ts';
 import { makeStyle } from '../terminal.ts';
+import { loopWords } from './status.ts';
 
 const shownMax = 50;
 

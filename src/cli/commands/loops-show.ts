@@ -1,10 +1,10 @@
 // `ralph loops show`: one loop in full: its settings, its tasks and its questions.
 import { stateOf } from '../../app/app.ts';
-import { packState } from '../../core/snapshot.ts';
+import { packState } from '../../core/state.ts';
 import { allTasks } from '../../core/task.ts';
 import { type Context, type Flags, loopOf, type Words } from '../context.ts';
-import { execute as status } from './status.ts';
 import { plain } from '../terminal.ts';
+import { execute as status } from './status.ts';
 
 export async function execute(context: Context, words: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, words[0]);

@@ -1,16 +1,17 @@
 // `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
-import { nothingBounds } from '../../app/session/changed-settings.ts';
-import { refuseProblems } from '../../app/problems.ts';
+
 import { resolveRunConfig, stateOf } from '../../app/app.ts';
-import { UsageError } from '../../text/errors.ts';
+import { refuseProblems } from '../../app/problems.ts';
+import { nothingBounds } from '../../app/session/resume-rules.ts';
 import type { Command } from '../../core/input.ts';
-import { isBounded, type Limits } from '../../core/settings.ts';
 import { waitingFor } from '../../core/next.ts';
+import { isBounded, type Limits } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination, type Termination } from '../../core/termination.ts';
+import { planName } from '../../modes/plan/views/paths.ts';
+import { UsageError } from '../../text/errors.ts';
 import { raisedLimit } from '../../views/ending.ts';
 import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
-import { goOnWords } from './go-on.ts';
 
 async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Limits>> {
   const resolved = await resolveRunConfig({}, context.directory, flags);
@@ -83,3 +84,10 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   if (outcome === 'decided') context.say(`  Go on: ${goOnWords(state)}`);
   return 0;
 }
+
+// How a loop that waited goes on, as a line that can be typed where that is known.
+
+export const goOnWords = ({ settings, projectId, document, directory }: State): string =>
+  settings.mode === 'plan' && settings.performers.length === 0
+    ? `ralph plan run ${planName(document, directory, projectId)}`
+    : 'the same command as before, with its agent';

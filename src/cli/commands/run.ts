@@ -1,32 +1,32 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
-import { placeAgain, type Started } from '../../app/session/begin.ts';
-import { carriedOver } from '../../app/session/carry-over.ts';
-import { holding } from '../../app/session/holding.ts';
-import { engineFor, firstInputs } from '../../app/session/launch.ts';
-import { isInterview } from '../../app/modes.ts';
-import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
-import { refuseProblems } from '../../app/problems.ts';
-import { keepEarlier } from '../../modes/project/session.ts';
 import { type Engine, type RunResult, runEngine, storeError } from '../../app/app.ts';
+import { isInterview } from '../../app/modes.ts';
+import { refuseProblems } from '../../app/problems.ts';
+import { holding, placeAgain, type Started } from '../../app/session/begin.ts';
+import { engineFor, firstInputs } from '../../app/session/launch.ts';
+import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
+import { carriedOver } from '../../app/session/resume-rules.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { keepEarlier } from '../../modes/project/session.ts';
 import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
-import { asideView } from '../interactive.ts';
-import { askAtTerminal } from '../prompt-user.ts';
-import { betweenRounds } from '../between-rounds.ts';
-import { card } from '../run-summary.ts';
-import { type Chosen, chooseLoop, hasNothingLeft } from '../choose.ts';
-import { confirm } from '../confirm.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { sayFolderHeld, sayHeld } from '../holding.ts';
+import { asideView, betweenRounds, refuseWithoutTerminal } from '../interactive.ts';
 import { watchSignals, workWatch } from '../interrupt.ts';
 import { type LiveView, liveView } from '../live.ts';
-import { workWithoutAudience } from '../output.ts';
-import { placeNew } from '../run-preparation.ts';
-import { rememberedBy } from '../remembered.ts';
-import { makeStyle } from '../terminal.ts';
-import { refuseWithoutTerminal } from '../who.ts';
-import { withoutAgent } from '../without-agent.ts';
+import { askAtTerminal } from '../prompt-user.ts';
+import {
+  type Chosen,
+  chooseLoop,
+  hasNothingLeft,
+  placeNew,
+  rememberedBy,
+  sayFolderHeld,
+  sayHeld,
+  withoutAgent,
+} from '../run-preparation.ts';
+import { card } from '../run-summary.ts';
+import { confirm, makeStyle, workWithoutAudience } from '../terminal.ts';
 
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
 export function finish(

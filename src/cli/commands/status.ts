@@ -1,13 +1,13 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as the seed's LoopStatus.
 import { ledgerEvents, stateOf } from '../../app/app.ts';
-import { formatDuration } from '../../text/format.ts';
 import { assessHealth } from '../../core/health.ts';
 import type { State } from '../../core/state.ts';
+import { progress } from '../../core/task.ts';
+import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
-import { StatusView } from '../../views/status.ts';
+import { loopLabel, StatusView } from '../../views/status.ts';
 import { type Context, type Flags, loopOf, type Words } from '../context.ts';
 import { escalationCard, liveLine } from '../live.ts';
-import { loopWords, takenBackWords } from './loop-words.ts';
 import { folded, makeStyle } from '../terminal.ts';
 
 function workWords(state: State, now: number): string {
@@ -64,4 +64,20 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   for (const escalation of state.ended ? [] : state.escalations) context.out(escalationCard(escalation, style));
   if (!state.ended && state.escalations.length > 0) context.print(`  ${endingOf(state).next.at(-1) ?? ''}`);
   return 0;
+}
+
+// How a loop stands, for people: its label, that no process works on it, or that an undo has opened its work again.
+
+const isTakenBack = ({ ended, tasks }: State): boolean => ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
+
+export function loopWords(state: State, isAlive: boolean): string {
+  if (isTakenBack(state)) return 'taken back';
+  return state.ended !== undefined || isAlive ? loopLabel(state) : 'not running';
+}
+
+/** What the sentence of its end no longer says. */
+function takenBackWords(state: State): string | undefined {
+  if (!isTakenBack(state)) return undefined;
+  const { open } = progress(state.tasks);
+  return `${plural(open, 'task')} open again since then (ralph undo); the same command as before starts a new loop`;
 }

@@ -1,13 +1,12 @@
 // `ralph task add`: one task more in the document; a loop that works on it takes it up by itself.
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { addToFile, type NewTask, visible, watchedTexts } from '../../app/tasks.ts';
 import { stateOf } from '../../app/app.ts';
+import { addToFile, type NewTask, visible, watchedTexts } from '../../app/tasks.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { runWords } from '../run-words.ts';
-import { documentHere, loopHere } from '../task-subject.ts';
-import { givenText } from '../text-input.ts';
+import { documentHere, loopHere, runWords } from '../task-subject.ts';
+import { givenText } from '../terminal.ts';
 
 const titleCharsMax = 500;
 const textCharsMax = 20_000;

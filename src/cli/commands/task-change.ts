@@ -1,16 +1,15 @@
 // `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
 import { basename } from 'node:path';
-import { visible } from '../../app/tasks.ts';
 import { stateOf } from '../../app/app.ts';
-import { UsageError } from '../../text/errors.ts';
-import { plural, someOf } from '../../text/format.ts';
+import { visible } from '../../app/tasks.ts';
 import type { ModeName } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
+import { UsageError } from '../../text/errors.ts';
+import { plural, someOf } from '../../text/format.ts';
 import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
-import { runWords } from '../run-words.ts';
-import { ofLoop, taskIn } from '../task-subject.ts';
+import { ofLoop, runWords, taskIn } from '../task-subject.ts';
 
 const heldElsewhere = 9;
 

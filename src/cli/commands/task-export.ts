@@ -1,11 +1,12 @@
 // `ralph task export`: the tasks of a loop, with the statuses that its ledger proves, or of a file, as another document.
-import { basename } from 'node:path';
-import { converted, visible, type WriterName, writeDocument, writerNamed } from '../../app/tasks.ts';
-import { UsageError } from '../../text/errors.ts';
-import { plural } from '../../text/format.ts';
+
+import { realpathSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { converted, type Loss, visible, type WriterName, writeDocument, writerNamed } from '../../app/tasks.ts';
 import { allTasks, type Task, type TaskSpec } from '../../core/task.ts';
+import { UsageError } from '../../text/errors.ts';
+import { plural, someOf } from '../../text/format.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { lossLines, pathOf, refuseItself } from './task-losses.ts';
 import { type Subject, subjectOf } from '../task-subject.ts';
 
 const formats: readonly (WriterName | 'json')[] = ['prd', 'tasks', 'checklist', 'yaml', 'json'];
@@ -69,4 +70,44 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
     );
   if (to !== '-' || losses.length > 0) for (const line of lossLines(losses)) context.say(line);
   return 0;
+}
+
+// What a conversion could not carry over, as lines for people; and the files that one names.
+
+const idsMax = 5;
+
+/** The first line says whether there is anything to worry about. */
+export function lossLines(losses: readonly Loss[]): readonly string[] {
+  if (losses.length === 0) return ['  Everything was carried over.'];
+  return [
+    '  Not carried over:',
+    ...losses.map(({ what, tasks, because }) => {
+      const whose = tasks.length === 0 ? '' : ` of ${someOf(tasks, idsMax)}`;
+      return `    ${visible(what)}${visible(whose)}: ${because}`;
+    }),
+  ];
+}
+
+export function pathOf({ directory }: Context, word: string): string {
+  if (word === '') throw new UsageError('The file has no name.', 'ralph task import fix_plan.md --to PRD.json');
+  if (word.includes('\0')) throw new UsageError('The file name holds a NUL character.');
+  return resolve(directory, word);
+}
+
+const realPath = (path: string): string | undefined => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Also when it is told to replace what is there. */
+export function refuseItself(from: string, to: string): void {
+  const real = realPath(to);
+  if (real === undefined || real !== realPath(from)) return;
+  throw new UsageError(
+    `${visible(basename(to))} is the file itself: what cannot be carried over would be lost.`,
+    'Name another one: --to FILE',
+  );
 }

@@ -1,6 +1,7 @@
 // `ralph task import`: the tasks of any document that Ralph reads, as a new document, with a list of what was left behind.
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import { stateOf } from '../../app/app.ts';
 import { closedIn } from '../../app/session/resume-rules.ts';
 import {
   converted,
@@ -12,12 +13,11 @@ import {
   writeDocument,
   writerNamed,
 } from '../../app/tasks.ts';
-import { stateOf } from '../../app/app.ts';
-import { plural, someOf } from '../../text/format.ts';
 import type { TaskSpec } from '../../core/task.ts';
+import { plural, someOf } from '../../text/format.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { runWords } from '../run-words.ts';
-import { lossLines, pathOf, refuseItself } from './task-losses.ts';
+import { runWords } from '../task-subject.ts';
+import { lossLines, pathOf, refuseItself } from './task-export.ts';
 
 const idsMax = 10;
 

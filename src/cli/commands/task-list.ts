@@ -1,11 +1,10 @@
 // `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
 import { visible } from '../../app/tasks.ts';
-import { plural } from '../../text/format.ts';
 import { allTasks, type Task } from '../../core/task.ts';
+import { plural } from '../../text/format.ts';
 import type { Context, Flags, Words } from '../context.ts';
+import { isCut, isOrphaned, type Subject, subjectOf, taskJson, waitWords } from '../task-subject.ts';
 import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
-import { type Subject, subjectOf } from '../task-subject.ts';
-import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
 
 const pipeColumns = 80;
 const idColumnsMax = 20;

@@ -1,14 +1,14 @@
 // `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
-import { visible } from '../../app/tasks.ts';
+
 import { ledgerEvents } from '../../app/app.ts';
-import { plural, someOf } from '../../text/format.ts';
+import { visible } from '../../app/tasks.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
+import { plural, someOf } from '../../text/format.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { about, noise } from './explain.ts';
+import { isCut, type Subject, subjectOf, taskIn, taskJson, waitWords } from '../task-subject.ts';
 import { fitted, hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
-import { type Subject, subjectOf, taskIn } from '../task-subject.ts';
-import { isCut, taskJson, waitWords } from '../task-words.ts';
+import { about, noise } from './explain.ts';
 
 const historyMax = 30;
 const namesMax = 20;

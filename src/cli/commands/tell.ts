@@ -1,14 +1,14 @@
 // `ralph tell`: guidance for the agent at work where it can be steered, else for the top of the next prompt.
 
 import { stateOf } from '../../app/app.ts';
-import { UsageError } from '../../text/errors.ts';
 import type { Event } from '../../core/event.ts';
 import { evolve } from '../../core/evolve/evolve.ts';
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { UsageError } from '../../text/errors.ts';
 import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
-import { givenText } from '../text-input.ts';
+import { givenText } from '../terminal.ts';
 
 const reachMsMax = 3_000;
 const lookEveryMs = 50;

@@ -1,6 +1,7 @@
 // `ralph undo`: takes the last act back: the last iteration, or the last restore.
-import { UsageError } from '../../text/errors.ts';
+
 import { findTask } from '../../core/task.ts';
+import { UsageError } from '../../text/errors.ts';
 import { onlyLooked, standingCount, undoTarget } from '../../views/checkpoints.ts';
 import { countOf, keptOf, wholeRow } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';

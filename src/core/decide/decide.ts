@@ -1,22 +1,33 @@
 // What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
-import { preferredFor, resetMsMax } from '../choose.ts';
-import { approve, askForApproval, intended, isApproved } from './decide-action.ts';
-import { documentRead } from './document-changes.ts';
-import { endIteration, performedInput } from './iteration-ending.ts';
-import { nudged, reached } from '../decide-live.ts';
-import { answeredByChange, answerQuestion, raise } from './questions.ts';
-import { taskCommand } from './decide-task.ts';
-import { recordUsage } from '../decide-usage.ts';
-import { checked, checkpointed, checkpointFailed, committed, merged, restored, withRollback } from './work.ts';
-import type { Event } from '../event.ts';
+
 import { plural } from '../../text/format.ts';
-import { withGrowth } from '../grow.ts';
+import type { Event } from '../event.ts';
+import { nudged, reached } from '../health.ts';
 import type { Command, Input, InputOf, Question } from '../input.ts';
+import { withGrowth } from '../review.ts';
+import { hasRoomFor, preferredFor, resetMsMax } from '../scheduling.ts';
 import { isBounded, settingWords } from '../settings.ts';
-import { hasRoomFor } from '../scheduling.ts';
+import { recordUsage } from '../spend.ts';
 import { isBusy, isKept, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
 import { findTask, isReady, openTasks, type Task } from '../task.ts';
 import { evaluateTermination } from '../termination.ts';
+import { documentRead } from './document-changes.ts';
+import { endIteration, performedInput } from './iteration-ending.ts';
+import { answeredByChange, answerQuestion, raise } from './questions.ts';
+import {
+  approve,
+  askForApproval,
+  checked,
+  checkpointed,
+  checkpointFailed,
+  committed,
+  intended,
+  isApproved,
+  merged,
+  restored,
+  taskCommand,
+  withRollback,
+} from './work.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
 

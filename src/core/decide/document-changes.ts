@@ -1,13 +1,13 @@
 // What a newly read document means: new tasks, new texts, and statuses that the ledger does not believe.
 import { canonical } from '../../text/canonical.ts';
-import { prefixHash } from '../memory.ts';
-import { approvalsOver } from './questions.ts';
-import type { Event } from '../event.ts';
 import { plural, someOf } from '../../text/format.ts';
-import { identify, type KnownItem, knownTasks } from '../task-identity.ts';
+import type { Event } from '../event.ts';
 import type { InputOf } from '../input.ts';
+import { prefixHash } from '../memory.ts';
 import { liveIteration, type State } from '../state.ts';
 import { allTasks, findTask, type Task, type TaskSpec } from '../task.ts';
+import { identify, type KnownItem, knownTasks } from '../task-identity.ts';
+import { approvalsOver } from './questions.ts';
 
 const sameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((text, at) => text === other[at]);

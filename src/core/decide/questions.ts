@@ -1,10 +1,11 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
+
+import { takeCharacters } from '../../text/text.ts';
 import type { Answer, Escalation, Event } from '../event.ts';
 import type { Question } from '../input.ts';
 import type { ChangedSettings } from '../settings.ts';
 import type { LiveIteration, State } from '../state.ts';
 import { mayHaveHappened, openTasks } from '../task.ts';
-import { takeCharacters } from '../../text/text.ts';
 
 export function raise(
   state: State,

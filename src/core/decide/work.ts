@@ -1,17 +1,17 @@
 // What the answers of checks, merges, checkpoints, restores and commits mean.
-import { parkIfSpent } from './claims.ts';
-import { raise } from './questions.ts';
-import { stallsOver } from './decide-task.ts';
-import type { Event, EventOf } from '../event.ts';
-import { evolve } from '../evolve/evolve.ts';
-import { showsProgress } from '../fold.ts';
-import { plural } from '../../text/format.ts';
-import type { CheckOutcome, Input, InputOf, Question } from '../input.ts';
-import type { State } from '../state.ts';
+
 import { describeFindings, refusing } from '../../checks/tamper/screen.ts';
-import { findTask } from '../task.ts';
-import { takeLastCharacters } from '../../text/text.ts';
-import type { Doubt } from '../work.ts';
+import { plural } from '../../text/format.ts';
+import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
+import type { Doubt, Event, EventOf } from '../event.ts';
+import { evolve } from '../evolve/evolve.ts';
+import type { Failure } from '../failure.ts';
+import type { CheckOutcome, Command, Input, InputOf, Question } from '../input.ts';
+import { type LiveIteration, liveIteration, type State, showsProgress } from '../state.ts';
+import { allTasks, findTask, mayHaveHappened, type Task } from '../task.ts';
+import { parkIfSpent } from './claims.ts';
+import { leftOut } from './document-changes.ts';
+import { approvalsOver, raise } from './questions.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
 
@@ -244,4 +244,134 @@ export function withRollback(state: State, events: readonly Event[], now: number
   if (!due || good === undefined || after.restoreDue !== undefined) return events;
   const because = `${plural(after.errorsInRow, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
   return [...events, { type: 'restore.asked', at: now, to: good, by: 'ralph', because }];
+}
+
+// What a person says about one task, outside of any question; an effect that may have happened is never repeated in passing.
+
+export function taskCommand(
+  state: State,
+  { act, task: id, again }: Extract<Command, { type: 'task' }>,
+  by: string,
+  now: number,
+): readonly Event[] {
+  const task = findTask(state.tasks, id);
+  if (task === undefined || state.ended || task.status === 'active') return [];
+  if (act === 'skip') {
+    const isClosed = task.status === 'done' || task.status === 'skipped';
+    return isClosed
+      ? []
+      : [
+          ...closedWith(state, id, by, now),
+          { type: 'task.skipped', at: now, task: id, by, because: 'ralph task skip' },
+        ];
+  }
+  const isAgain = mayHaveHappened(task);
+  if (isAgain && again !== true) return [];
+  const because = isAgain ? `ralph task retry --again: ${by} wants it done again` : 'ralph task retry';
+  return [...closedWith(state, id, by, now), { type: 'task.reopened', at: now, task: id, because }];
+}
+
+const closed = (id: string, by: string, because: string, now: number): Event => ({
+  type: 'escalation.answered',
+  at: now,
+  id,
+  answer: { kind: 'retry' },
+  by,
+  because,
+});
+
+/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
+const closedWith = (state: State, task: string, by: string, now: number): readonly Event[] =>
+  state.escalations
+    .filter(one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked')
+    .map(({ id }) => closed(id, by, 'decided by ralph task', now));
+
+/** "No task is ready" is no longer true when tasks were opened again. */
+const stallsOver = (state: State, because: string, now: number): readonly Event[] =>
+  state.escalations.filter(one => one.kind === 'blocked').map(({ id }) => closed(id, 'ralph', because, now));
+
+// Actions and approvals: an effect is recorded before it happens, a lost reply goes to a person, a yes holds for one text.
+
+/** The same for every attempt at a task in a loop: whoever takes it does the work once. */
+export const keyOf = (state: State, task: string): string => `${state.loop}:${task}`;
+
+export function intended(state: State, { iteration, repeatable }: InputOf<'intended'>, now: number): readonly Event[] {
+  const live = liveIteration(state, iteration);
+  // What it was told to do may no longer be what a person said yes to (F68).
+  if (live === undefined || state.ended || state.stop || state.paused?.now || !isApproved(state)) return [];
+  const because = repeatable
+    ? 'about to act: doing it twice is as good as once'
+    : 'about to act: what happens from here on may have had its effect';
+  const key = keyOf(state, live.task);
+  return [{ type: 'action.intended', at: now, iteration, task: live.task, key, repeatable, because }];
+}
+
+export const effectOptions = [
+  'It happened: count it as done',
+  'It did not happen: do it again',
+  'Leave it out',
+] as const;
+
+const paramsCharsMax = 1_500;
+
+/** What a person has to look for, and whom it was to reach. */
+function deedWords(order: Task['order']): readonly string[] {
+  if (order?.type !== 'mcp') return [];
+  const params = stripControls(JSON.stringify(order.params));
+  const shown = takeCharacters(params, paramsCharsMax);
+  const rest = shown.length < params.length ? ' …' : '';
+  return [`Tool ${order.tool} of the MCP server ${order.server}, with ${shown}${rest}`];
+}
+
+/** Nobody but a person can see whether it happened; nothing is done twice on a guess. */
+export function askAboutEffect(state: State, live: LiveIteration, failure: Failure, now: number): readonly Event[] {
+  const task = findTask(state.tasks, live.task);
+  const question = {
+    kind: 'effect' as const,
+    summary: `Nobody knows whether ${live.task} happened${task === undefined ? '' : `: ${task.title}`}`,
+    context: [...deedWords(task?.order), failure.detail].join('\n'),
+    options: effectOptions,
+    question: 'Look where its effect would show, then say which it is.',
+  };
+  return raise(state, question, now, 'the reply was lost after the action had been sent', live);
+}
+
+export const isApproved = ({ settings, approval, substance }: State): boolean =>
+  !settings.approval || (approval !== undefined && approval.hash === substance);
+
+/** Asked once for each text: an edit after the yes needs a new one (F68). */
+export function askForApproval(state: State, now: number): readonly Event[] {
+  const { substance = '', approval, goal } = state;
+  // Steps are known by their numbers: only who compares the texts sees whether a deed now stands under another one.
+  const isPartlyDone = [...allTasks(state.tasks)].some(mayHaveHappened);
+  const before = approval === undefined ? 'Nobody has approved it.' : `${approval.by} approved another version of it.`;
+  const question = {
+    kind: 'approval' as const,
+    findings: [substance],
+    summary: approval === undefined ? 'The plan needs your approval' : 'The plan was edited after it was approved',
+    context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.document}`,
+    options: isPartlyDone ? [] : [`Approve this version (${substance.slice(0, 12)})`],
+    question: isPartlyDone
+      ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.document}`
+      : 'May it run as it stands now?',
+  };
+  return raise(
+    state,
+    question,
+    now,
+    approval === undefined ? 'it is not approved' : 'its text differs from the approved one',
+  );
+}
+
+export function approve(
+  state: State,
+  { subject, hash, because }: { readonly subject: string; readonly hash: string; readonly because: string },
+  by: string,
+  now: number,
+): readonly Event[] {
+  if (state.ended || state.approval?.hash === hash) return [];
+  const given: Event = { type: 'approval.given', at: now, subject, hash, by, because };
+  const isCurrent = hash === state.substance;
+  const answered = approvalsOver(state, hash, isCurrent, by, now);
+  return [given, ...answered, ...(isCurrent ? leftOut(state, [], now) : [])];
 }

@@ -1,7 +1,14 @@
 // The fold: one event applied to the state. No decisions here, only bookkeeping of what has been decided.
-import { closedBreaker, opened } from '../breaker.ts';
-import { remember } from '../memory.ts';
+
+import { takeCharacters } from '../../text/text.ts';
 import type { Event, EventOf, EventType } from '../event.ts';
+import { nothingReported, obstaclesClosed, remember } from '../memory.ts';
+import { reviewAnswered } from '../review.ts';
+import { closedBreaker, opened } from '../scheduling.ts';
+import { defaultSettings } from '../settings.ts';
+import { addUsage } from '../spend.ts';
+import { clocked, type State, showsProgress, unsaved, withDue, withLive, withTask } from '../state.ts';
+import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from '../task.ts';
 import { alive, heard, iterationEnded, iterationStarted, nudged } from './iteration.ts';
 import {
   checkEnded,
@@ -17,15 +24,6 @@ import {
   workCommitted,
   workScreened,
 } from './work.ts';
-import { clocked, showsProgress, unsaved, withDue, withLive, withTask } from '../fold.ts';
-import { defaultSettings } from '../settings.ts';
-import { obstaclesClosed } from '../obstacles.ts';
-import { nothingReported } from '../reported.ts';
-import { reviewAnswered } from '../review.ts';
-import type { State } from '../state.ts';
-import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from '../task.ts';
-import { takeCharacters } from '../../text/text.ts';
-import { addUsage } from '../usage.ts';
 
 type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
 

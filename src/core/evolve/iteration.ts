@@ -1,13 +1,21 @@
 // What the life of an iteration does to the state: it starts, is heard, is nudged, ends.
-import { closedBreaker, withFailure } from '../breaker.ts';
-import { remember } from '../memory.ts';
+
 import type { EventOf } from '../event.ts';
 import { countsAsAttempt, failsToStart, failureRules } from '../failure.ts';
-import { clocked, shown, withDue, withLive, withTask } from '../fold.ts';
 import { isAdvance } from '../handoff.ts';
-import { obstaclesAfter } from '../obstacles.ts';
-import { hasNewItem, hasNewStep, reportedAfter } from '../reported.ts';
-import { type Guidance, type LiveIteration, noUsage, type State } from '../state.ts';
+import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
+import { closedBreaker, withFailure } from '../scheduling.ts';
+import {
+  clocked,
+  type Guidance,
+  type LiveIteration,
+  noUsage,
+  type State,
+  shown,
+  withDue,
+  withLive,
+  withTask,
+} from '../state.ts';
 import { findTask } from '../task.ts';
 
 /** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */

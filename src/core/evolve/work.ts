@@ -1,11 +1,9 @@
 // What checks, merges, checkpoints, restores and commits do to the state.
-import { remember } from '../memory.ts';
-import type { EventOf } from '../event.ts';
-import { clocked, unsaved, withDue, withTask } from '../fold.ts';
-import { nothingReported } from '../reported.ts';
-import type { CheckpointDue, State } from '../state.ts';
+
+import type { CheckpointMark, EventOf } from '../event.ts';
+import { nothingReported, remember } from '../memory.ts';
+import { type CheckpointDue, clocked, type State, unsaved, withDue, withTask } from '../state.ts';
 import { allTasks, setTask, type Task } from '../task.ts';
-import type { CheckpointMark } from '../work.ts';
 
 function claimRefused(state: State, iteration: number, task: string, rejection: string, claimFailed: boolean): State {
   const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };

@@ -1,11 +1,10 @@
 // A new item in a checklist, and a new section in a plan of sections, written as the one before it is.
-import { boxMeaning } from '../boxes.ts';
-import { type ChecklistItem, checklistItems } from '../formats/checklist-items.ts';
-import { itemEnd, sectionEnd } from '../markdown-extent.ts';
-import { boxLine, heading, type MarkdownLine, markdownLines } from '../markdown.ts';
-import type { Adder, NewTask } from './new-task.ts';
-import { sectionedPlan } from '../formats/sectioned-plan.ts';
+
 import { withEdits } from '../edits.ts';
+import { type ChecklistItem, checklistItems } from '../formats/checklist.ts';
+import { sectionedPlan } from '../formats/sectioned-plan.ts';
+import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
+import type { Adder, NewTask } from './new-task.ts';
 
 /** The id that an item with this text would have, and what is left as its title. */
 export function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {

@@ -1,6 +1,14 @@
 // What one document says and another does not, field by field, for whoever decides whether that matters.
-import type { TaskSpec } from '../../core/task.ts';
+import type { Json, TaskSpec } from '../../core/task.ts';
+import { visible } from '../../text/text.ts';
 import type { ParsedDocument } from '../document.ts';
+import { checklistItems } from '../formats/checklist.ts';
+import { sectionedPlan } from '../formats/sectioned-plan.ts';
+import { readFrontMatter } from '../frontmatter.ts';
+import { byteOrderMark } from '../json.ts';
+import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
+import { ProblemList } from '../problems.ts';
+import { readYaml } from '../yaml.ts';
 
 type Backlog = Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>;
 
@@ -58,4 +66,151 @@ export function lossesBetween(
     if (tasks.length > 0) losses.push({ what: field, tasks, because: because(field) });
   }
   return losses;
+}
+
+// What stands in a document and is not taken along when its tasks are: named, so that nobody misses it later.
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface KnownKeys {
+  readonly list: string;
+  readonly document: readonly string[];
+  readonly row: readonly string[];
+}
+
+const known: Readonly<Record<'prd' | 'tasks' | 'yaml-tasks', KnownKeys>> = {
+  prd: {
+    list: 'userStories',
+    document: ['project', 'name', 'projectName', 'description', 'userStories'],
+    row: [
+      ...['id', 'title', 'description', 'criteria', 'acceptanceCriteria', 'depends_on', 'dependsOn', 'dependencies'],
+      ...['passes', 'skipped', 'mayChangeTests'],
+    ],
+  },
+  tasks: {
+    list: 'tasks',
+    document: ['project_name', 'version', 'tasks'],
+    row: [
+      ...['id', 'title', 'description', 'criteria', 'status', 'dependencies', 'attempts', 'max_attempts', 'blocked'],
+      ...['skipped', 'mayChangeTests'],
+    ],
+  },
+  'yaml-tasks': {
+    list: 'tasks',
+    document: ['project', 'project_name', 'name', 'title', 'goal', 'description', 'tasks'],
+    row: [
+      ...['id', 'title', 'name', 'task', 'description', 'details', 'body', 'prompt', 'acceptance_criteria'],
+      ...['acceptanceCriteria', 'criteria', 'acceptance', 'depends_on', 'dependsOn', 'dependencies', 'deps'],
+      ...['completed', 'done', 'passes', 'status', 'skipped'],
+    ],
+  },
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  priority: 'the order of the tasks says it now',
+  notes: 'they are the end of the description now',
+  completionNotes: 'they are the end of the description now',
+  parallel_group: 'tasks come one after the other',
+};
+const unknownKey = 'Ralph does not know this key';
+const keysMax = 20;
+const keyCharsMax = 40;
+
+function unreadKeys(value: unknown, { list, document, row }: KnownKeys): readonly Loss[] {
+  const root = (Array.isArray(value) ? { [list]: value } : value) as Row;
+  const rows = (Array.isArray(root[list]) ? root[list] : []) as readonly Row[];
+  const tasks = new Map<string, string[]>();
+  for (const [at, one] of rows.entries()) {
+    for (const key of Object.keys(one).filter(name => !row.includes(name) && !isEmpty(one[name]))) {
+      if (!tasks.has(key)) tasks.set(key, []);
+      tasks.get(key)!.push(String(one['id'] ?? `#${at + 1}`));
+    }
+  }
+  const named = (key: string): string => visible(key.slice(0, keyCharsMax));
+  const of = (key: string): string => reasons[key] ?? unknownKey;
+  const losses: readonly Loss[] = [
+    ...Object.keys(root)
+      .filter(key => !document.includes(key) && !isEmpty(root[key]))
+      .map(key => ({ what: `${named(key)} of the document`, tasks: [], because: of(key) })),
+    ...[...tasks].map(([key, ids]) => ({ what: named(key), tasks: ids.map(visible), because: of(key) })),
+  ];
+  const rest = losses.length - keysMax;
+  if (rest <= 0) return losses;
+  return [...losses.slice(0, keysMax), { what: `${rest} more keys`, tasks: [], because: unknownKey }];
+}
+
+const isEmpty = (value: unknown): boolean => value === '' || value === null || value === undefined;
+
+const counted = (count: number, one: string, many: string): string => (count === 1 ? `1 ${one}` : `${count} ${many}`);
+
+/** `inside`: the rows that belong to a task. */
+function unreadLines(lines: readonly MarkdownLine[], inside: ReadonlySet<number>, title: number): readonly Loss[] {
+  const outside = lines.filter((line, row) => !inside.has(row) && row !== title && line.text.trim() !== '');
+  const headings = outside.filter(line => heading(line) !== undefined).length;
+  const ticked = lines.filter((line, row) => inside.has(row) && isTicked(line)).length;
+  return [
+    ...lossOf(headings, 'heading', 'headings', 'tasks stand in one list'),
+    ...lossOf(outside.length - headings, 'line of text', 'lines of text', 'they belong to no task'),
+    ...lossOf(ticked, 'ticked box', 'ticked boxes', 'criteria have no status of their own'),
+  ];
+}
+
+const isTicked = (line: MarkdownLine): boolean => {
+  const box = boxLine(line);
+  return box !== undefined && boxMeaning(box.state) === 'done';
+};
+
+const lossOf = (count: number, one: string, many: string, because: string): readonly Loss[] =>
+  count === 0 ? [] : [{ what: counted(count, one, many), tasks: [], because }];
+
+const rowsFrom = (from: number, to: number): readonly number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+
+function unreadInChecklist(text: string): readonly Loss[] {
+  const lines = markdownLines(text);
+  const items = new Set(checklistItems(lines).map(item => item.line - 1));
+  const below = [...items].flatMap(row => rowsFrom(row + 1, itemEnd(lines, row)));
+  const title = lines.findIndex(line => (heading(line)?.text ?? '') !== '');
+  return unreadLines(
+    lines.map((line, row) => (items.has(row) ? { ...line, text: '' } : line)),
+    new Set(below),
+    title,
+  );
+}
+
+function unreadInSections(text: string): readonly Loss[] {
+  const lines = markdownLines(text);
+  const isSection = (line: MarkdownLine): boolean =>
+    (heading(line)?.depth ?? 0) > 1 && sectionedPlan.parse(`${line.text}\n- [ ] x`).ok;
+  const inside = lines.flatMap((line, row) => (isSection(line) ? rowsFrom(row, sectionEnd(lines, row)) : []));
+  return unreadLines(
+    lines,
+    new Set(inside),
+    lines.findIndex(line => heading(line)?.depth === 1),
+  );
+}
+
+function unreadInFrontMatter(text: string): readonly Loss[] {
+  const matter = readFrontMatter(text);
+  if (!matter.ok || !matter.isPresent) return [];
+  const keys = Object.keys(matter.values);
+  const shownKeys = keys.slice(0, keysMax).map(key => visible(key.slice(0, keyCharsMax)));
+  const because = 'limits, promises and approvals are given to ralph run, not to a task list';
+  return [{ what: `front matter (${shownKeys.join(', ')}${keys.length > keysMax ? ', …' : ''})`, tasks: [], because }];
+}
+
+const yamlComment = /^[^"'\n]*(?:^|\s)#/m;
+
+/** `text` must parse as this format. */
+export function unreadParts(format: string, text: string): readonly Loss[] {
+  if (format === 'prd' || format === 'tasks')
+    return unreadKeys(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text), known[format]);
+  if (format === 'yaml-tasks') {
+    const value: Json = readYaml(text.replace(byteOrderMark, ''), new ProblemList())?.value ?? {};
+    const comments = yamlComment.test(text) ? [{ what: 'comments', tasks: [], because: 'they belong to no task' }] : [];
+    return [...unreadKeys(value, known[format]), ...comments];
+  }
+  if (format === 'checklist') return unreadInChecklist(text);
+  if (format === 'sectioned-plan') return unreadInSections(text);
+  return unreadInFrontMatter(text);
 }

@@ -1,9 +1,8 @@
 // One more task in a document: its format says how it is written there, and the result is read back before anybody keeps it.
 import type { TaskSpec } from '../../core/task.ts';
+import { shown } from '../../text/text.ts';
 import type { Format, FormatOptions, Problem } from '../document.ts';
-import { shown } from '../../text/shown-text.ts';
-import { idPattern, idRule } from '../task-checks.ts';
-import { IdGiver } from '../text-id.ts';
+import { IdGiver, idPattern, idRule } from '../task-checks.ts';
 
 export interface NewTask {
   readonly title: string;

@@ -1,13 +1,21 @@
 // Markdown checklists (fix_plan.md, TODO lists): each box that stands in no other is a task, what is indented below belongs to it.
 import type { TaskSpec } from '../../core/task.ts';
 import type { Format, Parsed } from '../document.ts';
-import { boxCharacter, boxMeaning, markMeans } from '../boxes.ts';
-import { type ChecklistItem, checklistItems, lineSentence } from './checklist-items.ts';
-import { heading, markdownLines, tooLarge, watchHidden, watchMerge } from '../markdown.ts';
-import { ProblemList } from '../problems.ts';
-import { checkIds } from '../task-checks.ts';
 import { type Edit, withEdits } from '../edits.ts';
-import { IdGiver } from '../text-id.ts';
+import {
+  boxCharacter,
+  boxLine,
+  boxMeaning,
+  heading,
+  type MarkdownLine,
+  markdownLines,
+  markMeans,
+  tooLarge,
+  watchHidden,
+  watchMerge,
+} from '../markdown.ts';
+import { ProblemList } from '../problems.ts';
+import { checkIds, IdGiver } from '../task-checks.ts';
 
 export const checklist: Format = {
   name: 'checklist',
@@ -76,4 +84,131 @@ function toTask(item: ChecklistItem, id: string): TaskSpec {
     under: item.id === undefined ? item.under : undefined,
     blocked: meaning === 'blocked' ? true : undefined,
   };
+}
+
+// Finds the items of a checklist in its lines: their title, the id that they begin with, and what is indented below them.
+
+export interface ChecklistItem {
+  /** The id that the text begins with, if it does. */
+  readonly id?: string;
+  readonly title: string;
+  /** The heading that it stands under; empty before the first. */
+  readonly under: string;
+  readonly state: string;
+  /** Where the character in the box stands. */
+  readonly offset: number;
+  /** Of the whole text, from 1. */
+  readonly line: number;
+  readonly description: string;
+  /** The texts of the boxes below it. */
+  readonly criteria: readonly string[];
+}
+
+const id = '[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+|[A-Z]{1,8}\\d[\\w.-]*|\\d+(?:\\.\\d+)*';
+const idPatterns: readonly RegExp[] = [
+  // "US-001: …", "T1.2: …", "**US-001**: …", "**US-001:** …", "`T12`: …", "[T12]: …"
+  new RegExp(`^(?:\\*\\*|__|\`|\\[)?(?<id>${id})(?:(?:\\*\\*|__|\`|\\])?:|:(?:\\*\\*|__))(?:\\s+|$)(?<rest>.*)$`),
+  // "**US-001** …"
+  new RegExp(`^(?:\\*\\*|__)(?<id>${id})(?:\\*\\*|__)\\s+(?<rest>.*)$`),
+  // "Task 3: …", "**Step 2:** …"
+  /^(?:\*\*|__)?(?<word>Task|Step|Story|Item|Issue|Phase|Iteration)\s+#?(?<number>\d[\w.-]*)(?:(?:\*\*|__)?:|:(?:\*\*|__))(?:\s+|$)(?<rest>.*)$/i,
+  // "T012 …", as spec kits number their tasks
+  /^(?<id>T\d{2,5})\s+(?<rest>.*)$/,
+];
+
+/** What a text begins with, when that is an id: it has a digit, so that "Note: …" is none. */
+function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {
+  for (const pattern of idPatterns) {
+    const groups = pattern.exec(text)?.groups;
+    if (groups === undefined) continue;
+    const found = groups['id'] ?? `${groups['word']!.toLowerCase()}-${groups['number']}`;
+    const rest = groups['rest']!.trim();
+    const isUsable = found.length <= 64 && /\d/.test(found) && !found.includes('..') && !/[.]$/.test(found);
+    if (isUsable && rest !== '') return { id: found, rest };
+  }
+  return undefined;
+}
+
+/** Makes a clash of ids, as the checks for all formats word it, a sentence about lines. */
+export function lineSentence(message: string): string {
+  return message.replace(/^line (\d+) /, 'Line $1: the id ');
+}
+
+const columnsOf = (indent: string): number => indent.replaceAll('\t', '    ').length;
+const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
+
+/** A box is an item when no item with a box is above it that it is indented under. */
+export function checklistItems(lines: readonly MarkdownLine[]): readonly ChecklistItem[] {
+  const items: ChecklistItem[] = [];
+  let open: { readonly box: ChecklistItem; readonly columns: number; readonly below: MarkdownLine[] } | undefined;
+  let wasCode = false;
+  let under = '';
+  const close = (): void => {
+    if (open !== undefined) items.push(withBelow(open.box, open.below));
+    open = undefined;
+  };
+  for (const [row, line] of lines.entries()) {
+    // A code block belongs to the item in which it begins, however its lines are indented.
+    const goesOn = line.isCode && wasCode;
+    wasCode = line.isCode;
+    if (goesOn || line.text.trim() === '') {
+      open?.below.push(line);
+      continue;
+    }
+    const columns = columnsOf(indentOf(line.text));
+    if (open !== undefined && columns > open.columns) {
+      open.below.push(line);
+      continue;
+    }
+    close();
+    under = heading(line)?.text ?? under;
+    const box = boxLine(line);
+    if (box === undefined || box.text === '' || boxMeaning(box.state) === undefined) continue;
+    const leading = leadingId(box.text);
+    open = {
+      box: {
+        id: leading?.id,
+        title: leading?.rest ?? box.text,
+        under,
+        state: box.state,
+        offset: box.offset,
+        line: row + 1,
+        description: '',
+        criteria: [],
+      },
+      columns,
+      below: [],
+    };
+  }
+  close();
+  return items;
+}
+
+function withBelow(item: ChecklistItem, below: readonly MarkdownLine[]): ChecklistItem {
+  return below.length === 0 ? item : { ...item, ...belowOf(below) };
+}
+
+/** Boxes are criteria, everything else is the description, moved to the left as one. */
+export function belowOf(below: readonly MarkdownLine[]): Pick<ChecklistItem, 'description' | 'criteria'> {
+  const criteria: string[] = [];
+  const rest: string[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  let wasCode = false;
+  for (const line of below) {
+    const box = boxLine(line);
+    const isInCode = line.isCode && wasCode;
+    wasCode = line.isCode;
+    if (box !== undefined && boxMeaning(box.state) !== undefined) {
+      if (box.text !== '') criteria.push(box.text);
+      continue;
+    }
+    rest.push(line.text);
+    if (!isInCode && line.text.trim() !== '') least = Math.min(least, indentOf(line.text).length);
+  }
+  const description = rest
+    .map(text => text.slice(Math.min(least, indentOf(text).length)))
+    .join('\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+  return { description, criteria };
 }

@@ -1,13 +1,11 @@
 // PROMPT.md: the whole text is one task, and a box of its own says whether it is complete.
 import { takeCharacters } from '../../text/text.ts';
-import type { Format, Parsed, ParsedDocument, TaskMark } from '../document.ts';
-import { type FrontMatter, readFrontMatter } from '../frontmatter.ts';
+import type { Format, Parsed, ParsedDocument, TaskMark, Wishes } from '../document.ts';
+import { type Edit, withEdits } from '../edits.ts';
+import { type FrontMatter, readFrontMatter, valueProblem } from '../frontmatter.ts';
 import { byteOrderMark } from '../json.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from '../markdown.ts';
-import { ProblemList } from '../problems.ts';
-import { type Edit, withEdits } from '../edits.ts';
-import { positionAt } from '../text-position.ts';
-import { readWishes } from './wishes.ts';
+import { ProblemList, positionAt } from '../problems.ts';
 
 /** An agent reads all of it in every iteration. */
 const promptCharsMax = 1024 * 1024;
@@ -142,4 +140,27 @@ function withNewBox(text: string, state: string): string {
   const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
   const line = `- [${state}] TASK_COMPLETE`;
   return text.endsWith('\n') ? `${text}${line}${lineEnd}` : `${text}${lineEnd}${line}`;
+}
+
+// What the front matter of a prompt may ask of the loop: a promise to wait for and a number of iterations.
+
+const iterationsHighest = 1_000_000;
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= iterationsHighest;
+}
+
+export function readWishes(matter: FrontMatter, problems: ProblemList): Wishes | undefined {
+  const { completion_promise: promise, max_iterations: iterations } = matter.values;
+  const wishes: { promise?: string; iterationsMax?: number | null } = {};
+  if (typeof promise === 'string' && promise.trim() !== '') wishes.promise = promise.trim();
+  else if (promise !== undefined && promise !== null && promise !== '') {
+    valueProblem(problems, matter, 'completion_promise', 'text', 'Write it in double quotes.');
+  }
+  if (isCount(iterations)) wishes.iterationsMax = iterations === 0 ? null : iterations;
+  else if (iterations !== undefined && iterations !== null) {
+    const fix = 'Write a number, or 0 for no limit.';
+    valueProblem(problems, matter, 'max_iterations', 'a whole number up to 1,000,000', fix);
+  }
+  return Object.keys(wishes).length === 0 ? undefined : wishes;
 }

@@ -3,9 +3,8 @@ import { takeCharacters } from '../../text/text.ts';
 import type { Format, Parsed, ParsedDocument } from '../document.ts';
 import { readFrontMatter, setFrontMatter, valueProblem } from '../frontmatter.ts';
 import { markdownLines, watchHidden, watchMerge } from '../markdown.ts';
-import { ProblemList } from '../problems.ts';
-import { positionAt } from '../text-position.ts';
-import { isCount, readWishes } from './wishes.ts';
+import { ProblemList, positionAt } from '../problems.ts';
+import { isCount, readWishes } from './prompt.ts';
 
 const documentCharsMax = 1024 * 1024;
 const titleCharsMax = 120;

@@ -1,10 +1,13 @@
 // Plans whose tasks are sections ("### Task 1: …", as ralphex writes them): a section is done when all of its boxes are ticked.
 import type { TaskSpec } from '../../core/task.ts';
+import { shown } from '../../text/text.ts';
 import type { Format, Parsed, TaskMark } from '../document.ts';
-import { type BoxMeaning, boxCharacter, boxMeaning } from '../boxes.ts';
-import { belowOf, lineSentence } from './checklist-items.ts';
+import { type Edit, withEdits } from '../edits.ts';
 import {
+  type BoxMeaning,
+  boxCharacter,
   boxLine,
+  boxMeaning,
   heading,
   type MarkdownLine,
   markdownLines,
@@ -13,9 +16,8 @@ import {
   watchMerge,
 } from '../markdown.ts';
 import { ProblemList } from '../problems.ts';
-import { shown } from '../../text/shown-text.ts';
 import { checkIds, idPattern, idRule } from '../task-checks.ts';
-import { type Edit, withEdits } from '../edits.ts';
+import { belowOf, lineSentence } from './checklist.ts';
 
 const headingCharsMax = 500;
 /** "Task 1: title", "Iteration 2.5: title", "US-001: title" */

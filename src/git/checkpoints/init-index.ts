@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaint, git } from '../call.ts';
-import { pathsOf, toInput } from '../paths.ts';
+import { kindOnDisk, pathsOf, toInput } from '../paths.ts';
 import { type PrivateGit, privately } from '../private.ts';
 
 const emptyBlobs: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ function entriesOf(lines: readonly string[]): {
 }
 
 /** Tells whether the user's index is still the one that was looked at. */
-export async function stampOfIndex({ repository }: PrivateGit): Promise<string> {
+async function stampOfIndex({ repository }: PrivateGit): Promise<string> {
   const stats = await stat(join(repository.gitDirectory, 'index'), { bigint: true }).catch(() => undefined);
   return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
 }
@@ -75,4 +75,44 @@ export async function forcedPaths(own: PrivateGit, known: Forced | undefined): P
   if (current === known?.seen) return known;
   const listed = await git(own.repository, ['ls-files', '-z', '-c', '-i', '--exclude-standard']);
   return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };
+}
+
+// Keeps the marks of sparse files in the loop's own index as the user's index has them: such a file is not deleted.
+
+/** Paths that an index marks and that are not on disk, each with `MODE OBJECT`. */
+function marksOf(lines: readonly string[]): ReadonlyMap<string, string> {
+  const marks = lines.flatMap(line => {
+    const [tag, mode, object] = line.split(' ', 3);
+    return tag?.toUpperCase() === 'S' ? [[line.slice(line.indexOf('\t') + 1), `${mode} ${object}`] as const] : [];
+  });
+  return new Map(marks);
+}
+
+const asked = ['ls-files', '-s', '-t', '-z'];
+
+/** Done when the user's index changed since `seen`; returns what was seen now. A failure shows in the steps that follow. */
+export async function markSparse(own: PrivateGit, seen: string | undefined): Promise<string> {
+  const current = await stampOfIndex(own);
+  if (current === seen) return current;
+  const theirs = marksOf(pathsOf(await git(own.repository, asked)));
+  const ours = marksOf(pathsOf(await privately(own, asked)));
+  const added: string[] = [];
+  for (const [path, entry] of theirs) {
+    const isNew = ours.get(path) !== entry && (await kindOnDisk(own.repository.directory, path)) === 'gone';
+    if (isNew) added.push(path);
+  }
+  const ended = [...ours.keys()].filter(path => !theirs.has(path));
+  const entries = added.map(path => `${theirs.get(path)}\t${path}`);
+  if (added.length > 0) {
+    await privately(own, ['update-index', '-z', '--index-info'], { input: toInput(entries) });
+    await privately(own, ['update-index', '-z', '--skip-worktree', '--stdin'], { input: toInput(added) });
+  }
+  if (ended.length > 0)
+    await privately(own, ['update-index', '-z', '--no-skip-worktree', '--stdin'], { input: toInput(ended) });
+  return current;
+}
+
+/** What the loop's own index holds although it is not on disk. */
+export async function sparseIn(own: PrivateGit): Promise<ReadonlySet<string>> {
+  return new Set(marksOf(pathsOf(await privately(own, asked))).keys());
 }

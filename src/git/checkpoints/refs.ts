@@ -1,6 +1,8 @@
 // Names of what we keep in a repository: a ref per checkpoint, a ref of notes per loop; plain pushes leave both out.
 import { Bug } from '../../text/errors.ts';
-import { type GitPlace, git } from '../call.ts';
+import { complaint, type GitPlace, git } from '../call.ts';
+import { refuse } from '../repository.ts';
+import type { Refusal } from '../workspace.ts';
 
 /** Who makes checkpoints and notes. */
 export const identity = {
@@ -33,4 +35,54 @@ export async function checkpointRefs(place: GitPlace, loop: string): Promise<Rea
       return /^\d+$/.test(number) ? [[Number(number), commit] as const] : [];
     }),
   );
+}
+
+// Lets old checkpoints go: their refs and notes; git frees the space when the user's git next tidies up.
+
+export interface PruneOrder {
+  /** So many of the newest stay. */
+  readonly keep: number;
+  /** These stay too: the last good one, and what the caller still needs. */
+  readonly good?: readonly number[];
+}
+
+export type Pruned = { readonly ok: true; readonly removed: readonly number[] } | Refusal;
+
+/** The first and the newest always stay. */
+export async function prune(place: GitPlace, loop: string, { keep, good = [] }: PruneOrder): Promise<Pruned> {
+  const refs = await checkpointRefs(place, loop);
+  const numbers = [...refs.keys()].sort((one, other) => one - other);
+  const stays = new Set([...numbers.slice(0, 1), ...numbers.slice(-Math.max(1, keep)), ...good]);
+  const removed = numbers.filter(number => !stays.has(number));
+  if (removed.length === 0) return { ok: true, removed };
+  const orders = removed.map(number => `delete ${refOf(loop, number)} ${refs.get(number)}\n`).join('');
+  const done = await git(place, ['update-ref', '--stdin'], { input: orders });
+  if (done.code !== 0) return refuse(`The checkpoints cannot be removed: ${complaint(done)}.`);
+  const commits = removed.map(number => `${refs.get(number)}\n`).join('');
+  // A note without its commit is only a little waste, so this may fail.
+  await git(place, ['notes', `--ref=${noteRefOf(loop)}`, 'remove', '--ignore-missing', '--stdin'], {
+    input: commits,
+    variables: identity,
+  });
+  return { ok: true, removed };
+}
+
+// Reads the heads of the ledger that checkpoints anchored in git notes: a rewritten ledger does not fit them any more.
+
+export interface Anchor {
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** In order of sequence; empty where there is no repository or no note. */
+export async function anchorsIn(place: GitPlace, loop: string): Promise<readonly Anchor[]> {
+  const listed = await git(place, ['notes', `--ref=${noteRefOf(loop)}`, 'list']);
+  if (listed.code !== 0) return [];
+  const notes = listed.output.toString('latin1').split('\n');
+  const input = notes.flatMap(row => (row === '' ? [] : [`${row.split(' ')[0]}\n`])).join('');
+  const read = await git(place, ['cat-file', '--batch=%(objecttype)'], { input });
+  const rows = read.output.toString('latin1').matchAll(/^(\d{1,15}) ([0-9a-f]{64})$/gm);
+  return [...rows]
+    .map(([, sequence = '', hash = '']) => ({ sequence: Number(sequence), hash }))
+    .sort((one, other) => one.sequence - other.sequence);
 }

@@ -1,11 +1,12 @@
 // Looks what differs from the last checkpoint, and sorts out what a checkpoint cannot or should not hold.
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { opendir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { Refusal, Skipped } from '../workspace.ts';
-import { coveringEntry } from './ignored.ts';
 import { foldersAbove, onDisk, pathsOf, shown, toText } from '../paths.ts';
 import { type PrivateGit, privately } from '../private.ts';
 import { refuse } from '../repository.ts';
+import type { Refusal, Skipped } from '../workspace.ts';
+import { coveringEntry } from './user-edits.ts';
 
 export interface Look {
   readonly ok: true;
@@ -131,7 +132,7 @@ function whyNot(
 }
 
 /** A pipe would be waited for, a socket or device has no content. */
-export function specialKind(
+function specialKind(
   stats: Pick<Stats, 'isFIFO' | 'isSocket' | 'isBlockDevice' | 'isCharacterDevice'>,
 ): string | undefined {
   if (stats.isFIFO()) return 'a pipe';
@@ -178,4 +179,41 @@ function tooMuch(what: string, folder: string, amount: string): Refusal {
   const where = folder === '' ? 'the top folder' : shown(folder);
   const fix = `Put ${folder === '' ? 'them' : shown(folder)} into .gitignore, or say --no-checkpoints.`;
   return refuse(`A checkpoint would hold ${what}, most of it in ${where} (${amount}).`, fix);
+}
+
+// Finds pipes, sockets and devices, which git never lists, so that a checkpoint can say that it does not hold them.
+
+const entriesMax = 200_000;
+const foundMax = 100;
+
+/** Ignored folders and other repositories are left out, as in the checkpoint. Never throws. */
+export async function specialFiles(own: PrivateGit, entriesLimit = entriesMax): Promise<readonly Skipped[]> {
+  const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory'];
+  const ignored = new Set(pathsOf(await privately(own, asked)));
+  const found: Skipped[] = [];
+  const folders = [''];
+  let entries = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const top = onDisk(own.repository.directory, folder);
+    const inside: string[] = [];
+    try {
+      for await (const entry of await opendir(top, { encoding: 'latin1' })) {
+        entries += 1;
+        if (entries > entriesLimit || found.length >= foundMax) return found;
+        if (entry.name === '.git') {
+          if (folder === '') continue;
+          inside.length = 0;
+          break;
+        }
+        const path = `${folder}${entry.name}`;
+        const why = specialKind(entry);
+        if (why !== undefined && !ignored.has(path)) found.push({ path: toText(path), why });
+        if (entry.isDirectory() && !ignored.has(`${path}/`)) inside.push(`${path}/`);
+      }
+    } catch {
+      continue; // gone, or closed to us
+    }
+    folders.push(...inside);
+  }
+  return found;
 }

@@ -1,10 +1,14 @@
 // Remembers what a person changed while nobody worked: no commit of ours holds it, and going back does not take it away.
-import { open, readFile, rename } from 'node:fs/promises';
+
+import { existsSync } from 'node:fs';
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SaveOrder } from '../workspace.ts';
-import { byPath, pathsOf, toInput } from '../paths.ts';
+import { complaint, git } from '../call.ts';
+import { differences } from '../history.ts';
+import { byPath, foldersAbove, kindOnDisk, pathsOf, toInput } from '../paths.ts';
 import { type PrivateGit, privately } from '../private.ts';
-import { differences } from '../trees.ts';
+import type { Repository } from '../repository.ts';
+import type { SaveOrder } from '../workspace.ts';
 
 const fileOf = (folder: string): string => join(folder, 'foreign');
 
@@ -67,3 +71,78 @@ export async function foreignTo(own: PrivateGit, commit: string): Promise<Readon
   const number = Number(found?.[1] ?? 0);
   return new Set([...known].flatMap(([path, one]) => (number < one.number ? [path] : [])));
 }
+
+// Remembers which paths were the user's unfinished work when the loop began: those are never committed by us.
+
+const dirtyFile = (folder: string): string => join(folder, 'dirty');
+
+/** Staged, unstaged or untracked at the loop's first checkpoint, one character per byte; undefined before that. */
+export async function dirtyAtStart(folder: string): Promise<ReadonlySet<string> | undefined> {
+  const output = await readFile(dirtyFile(folder)).catch(() => undefined);
+  return output && new Set(pathsOf({ output }));
+}
+
+/** Once in the life of a loop. Undefined, or why it could not be done. */
+export async function recordDirty({ repository, folder }: PrivateGit): Promise<string | undefined> {
+  if (existsSync(dirtyFile(folder))) return undefined;
+  // Git would look into a submodule by a git of its own, which takes the settings of that submodule (B88).
+  const submodules = '--ignore-submodules=dirty';
+  const asked = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', submodules];
+  const found = await git(repository, asked, { timeMsMax: 300_000 });
+  if (found.code !== 0) return complaint(found);
+  const hidden = await hiddenIn(repository);
+  if (typeof hidden === 'string') return hidden;
+  await putDirty(folder, [...pathsOf(found).map(pathOf), ...hidden]);
+  return undefined;
+}
+
+async function putDirty(folder: string, paths: readonly string[]): Promise<void> {
+  const file = await open(`${dirtyFile(folder)}.new`, 'w');
+  try {
+    await file.writeFile(toInput([...new Set(paths)]));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${dirtyFile(folder)}.new`, dirtyFile(folder));
+}
+
+/** The user told git not to look at these files (assume-unchanged, skip-worktree), so it cannot say whether they changed. */
+async function hiddenIn(repository: Repository): Promise<readonly string[] | string> {
+  const listed = await git(repository, ['ls-files', '-v', '-z']);
+  if (listed.code !== 0) return complaint(listed);
+  const marked = pathsOf(listed).flatMap(line => (/^[a-zS]/.test(line) ? [line.slice(2)] : []));
+  const hidden: string[] = [];
+  for (const path of marked) if ((await kindOnDisk(repository.directory, path)) !== 'gone') hidden.push(path);
+  return hidden;
+}
+
+/** Fields before the path: 8 for a changed one, 10 for a conflict, 1 for an untracked one. */
+function pathOf(line: string): string {
+  const fields = { '1': 8, u: 10, '?': 1 }[line.slice(0, 1)] ?? 0;
+  let at = 0;
+  for (let field = 0; field < fields; field += 1) at = line.indexOf(' ', at) + 1;
+  return line.slice(at);
+}
+
+// Remembers what git ignored when the loop began: whatever becomes of the rules, no checkpoint holds it and no restore takes it.
+
+const ignoredFile = (folder: string): string => join(folder, 'ignored');
+
+/** The files and folders (they end with a slash), one character per byte; or why they cannot be known. */
+export async function ignoredAtStart(own: PrivateGit): Promise<ReadonlySet<string> | string> {
+  const known = await readFile(ignoredFile(own.folder)).catch(() => undefined);
+  if (known !== undefined) return new Set(pathsOf({ output: known }));
+  // A folder only when a rule names it: new files in one whose files all happened to be ignored are work like any other.
+  const asked = ['status', '--porcelain', '-z', '--ignored=matching', '--untracked-files=all', '--no-renames'];
+  const found = await git(own.repository, [...asked, '--ignore-submodules=all'], { timeMsMax: 300_000 });
+  if (found.code !== 0) return complaint(found);
+  const paths = pathsOf(found).flatMap(line => (line.startsWith('!! ') ? [line.slice(3)] : []));
+  await writeFile(`${ignoredFile(own.folder)}.new`, toInput(paths));
+  await rename(`${ignoredFile(own.folder)}.new`, ignoredFile(own.folder));
+  return new Set(paths);
+}
+
+/** The entry that covers a path: itself, or a folder above it. */
+export const coveringEntry = (ignored: ReadonlySet<string>, path: string): string | undefined =>
+  ignored.has(path) ? path : foldersAbove(path).find(folder => ignored.has(`${folder}/`));

@@ -1,16 +1,13 @@
 // A progress commit: what the work of one task changed, on the user's branch, with nothing of the user's own in it.
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommitOrder, Committed, Refusal } from '../workspace.ts';
-import { ask, changesBetween, emptyTree, revision } from '../ask.ts';
-import { type GitPlace, git } from '../call.ts';
-import { dirtyAtStart } from '../checkpoints/dirty.ts';
-import { foreignUnfinished } from '../checkpoints/user-edits.ts';
-import { identityOf, messageOf, reasonOf } from './message.ts';
-import { moveRef } from '../move-ref.ts';
+import { ask, changesBetween, emptyTree, type GitPlace, git, listOf, revision } from '../call.ts';
+import { dirtyAtStart, foreignUnfinished } from '../checkpoints/user-edits.ts';
+import { moveRef } from '../locks.ts';
 import { toInput, toText } from '../paths.ts';
-import { pick } from './select-paths.ts';
 import { type Repository, refuse } from '../repository.ts';
+import type { CommitOrder, Committed, Refusal } from '../workspace.ts';
+import { pick } from './select-paths.ts';
 import { healIndex, remember, waitForIndex } from './sync-user-index.ts';
 
 export interface CommitOptions {
@@ -144,4 +141,46 @@ export async function makeCommit(
   const parent = order.parent === '' ? [] : ['-p', order.parent];
   const variables = await identityOf(place);
   return ask(place, ['commit-tree', order.tree, ...parent], { variables, input: order.message });
+}
+
+// A commit of ours as people see it: under the user's name, with a message that says which work it is.
+
+const subjectCharsMax = 100;
+
+const oneLine = (text: string): string =>
+  text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, ' ').trim();
+
+/** The trailers are for programs: `git log --format='%(trailers:key=Ralph-Task)'`. */
+export function messageOf(order: Omit<CommitOrder, 'spans' | 'document'>, note = ''): string {
+  const subject = oneLine(`${order.task}: ${order.title}`);
+  const shortened = subject.length > subjectCharsMax ? `${subject.slice(0, subjectCharsMax - 1)}…` : subject;
+  const trailers = [`Ralph-Loop: ${order.loop}`, `Ralph-Task: ${order.task}`, `Ralph-Iteration: ${order.iteration}`];
+  const body = `Done by a loop of Ralph, in iteration ${order.iteration}.${note === '' ? '' : ` ${oneLine(note)}`}`;
+  return [shortened, '', body, '', ...trailers.map(oneLine), ''].join('\n');
+}
+
+/** What the history of refs says. */
+export const reasonOf = (order: Pick<CommitOrder, 'task'>): string => oneLine(`ralph: ${order.task}`).slice(0, 100);
+
+/** The user's own name from git's settings; ours only when there is none. */
+async function identityOf(place: GitPlace): Promise<Readonly<Record<string, string>>> {
+  const found = await git(place, ['config', '-z', '--get-regexp', '^(user|author|committer)\\.(name|email)$']);
+  const values = new Map<string, string>();
+  for (const one of listOf(found)) {
+    const at = one.indexOf('\n');
+    values.set(one.slice(0, at), one.slice(at + 1).trim());
+  }
+  const as = (role: 'author' | 'committer') => {
+    const name = values.get(`${role}.name`) ?? values.get('user.name') ?? '';
+    const email = values.get(`${role}.email`) ?? values.get('user.email') ?? '';
+    return name === '' || email === '' ? { name: 'Ralph', email: 'ralph@localhost' } : { name, email };
+  };
+  const author = as('author');
+  const committer = as('committer');
+  return {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: committer.name,
+    GIT_COMMITTER_EMAIL: committer.email,
+  };
 }

@@ -1,13 +1,11 @@
 // Chooses what a progress commit may hold: what the work changed, was clean when the loop began, and no filter stands before.
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { CommitOrder, Refusal } from '../workspace.ts';
-import { ask, changesBetween, gitlink } from '../ask.ts';
-import { git } from '../call.ts';
-import { type Kind, kindOnDisk } from '../disk.ts';
-import { byPath, foldersAbove, fromText, pathsOf, toInput } from '../paths.ts';
+import { ask, changesBetween, git, gitlink } from '../call.ts';
+import { byPath, foldersAbove, fromText, type Kind, kindOnDisk, pathsOf, toInput } from '../paths.ts';
 import { waysInside } from '../private.ts';
 import { type Repository, refuse } from '../repository.ts';
+import type { CommitOrder, Refusal } from '../workspace.ts';
 
 export interface Picked {
   readonly ok: true;

@@ -1,14 +1,12 @@
 // After a commit of ours the user's index must know it, or `git status` would show our work as undone; a crash heals later.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Refusal } from '../workspace.ts';
-import { absent, ask, changesBetween, gitlink, indexLine, type RawChange, rawChanges } from '../ask.ts';
-import { git } from '../call.ts';
-import { dirtyAtStart } from '../checkpoints/dirty.ts';
+import { absent, ask, changesBetween, git, gitlink, indexLine, type RawChange, rawChanges } from '../call.ts';
+import { dirtyAtStart } from '../checkpoints/user-edits.ts';
 import { userLock, waitForLock } from '../locks.ts';
-import { foldersAbove, toInput } from '../paths.ts';
-import { readRecord, writeRecord } from '../record.ts';
+import { foldersAbove, readRecord, toInput, writeRecord } from '../paths.ts';
 import { type Repository, refuse } from '../repository.ts';
+import type { Refusal } from '../workspace.ts';
 
 /** A commit of ours, and the one before it (a tree, if there was none). */
 export interface Step {

@@ -2,16 +2,12 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { absent, ask, type GitPlace, git, gitlink, indexLine, type RawChange, rawChanges, revision } from '../call.ts';
+import { ownLock, setRef, waitForLock } from '../locks.ts';
+import { fromText, readRecord, writeRecord } from '../paths.ts';
+import { filtersOff, type Repository, refuse } from '../repository.ts';
 import type { Refusal } from '../workspace.ts';
-import { absent, ask, gitlink, indexLine, type RawChange, rawChanges, revision } from '../ask.ts';
-import type { GitPlace } from '../call.ts';
-import { ownLock, waitForLock } from '../locks.ts';
-import { setRef } from '../move-ref.ts';
-import { fromText } from '../paths.ts';
-import { readRecord, writeRecord } from '../record.ts';
-import { type Repository, refuse } from '../repository.ts';
-import { filtersOff } from '../settings.ts';
-import { layOut, realOf } from '../worktree.ts';
+import { dropTree, layOut, realOf } from '../worktree.ts';
 
 export interface ForkOptions {
   readonly loop: string;
@@ -167,4 +163,19 @@ function staysBehind({ needed, apart = [] }: ForkOptions, { path, mode, modeBefo
     list.map(one => fromText(one).replace(/\/+$/, '')).some(one => path === one || path.startsWith(`${one}/`));
   if (isAmong(apart)) return true;
   return modeBefore === absent && (mode === gitlink || isAmong(needed));
+}
+
+// Takes a fork away in which nothing is to be kept: its folder, its ref, its index and its record.
+
+export async function dropFork(
+  repository: Repository,
+  options: ForkOptions,
+  task: string,
+): Promise<{ readonly ok: true } | Refusal> {
+  const dropped = await dropTree(repository, forkDirectory(options, task));
+  if (!dropped.ok) return dropped;
+  await git(repository, ['update-ref', '-d', forkRef(options, task)]);
+  await rm(forkIndex(options, task), { force: true });
+  await rm(join(options.privateFolder, `fork-${safeName(task)}.json`), { force: true });
+  return { ok: true };
 }

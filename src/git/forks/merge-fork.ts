@@ -1,12 +1,13 @@
 // Lands the fork of a task: its tree becomes one commit on the loop's branch, and the fork is gone. Cut anywhere, it is finished.
 import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommitOrder, Landed, Refusal } from '../workspace.ts';
-import { absent, ask, changesBetween, gitlink, indexLine, revision } from '../ask.ts';
-import { marked } from './merge-into-fork.ts';
-import { type GitPlace, git } from '../call.ts';
-import { makeCommit } from '../commits/commit.ts';
-import { kindOnDisk } from '../disk.ts';
+import { absent, ask, changesBetween, type GitPlace, git, gitlink, indexLine, revision } from '../call.ts';
+import { makeCommit, messageOf, reasonOf } from '../commits/commit.ts';
+import { moveRef } from '../locks.ts';
+import { foldersAbove, kindOnDisk, onDisk, readRecord, shown, toInput, writeRecord } from '../paths.ts';
+import { filtersOff, type Repository, refuse } from '../repository.ts';
+import type { CommitOrder, Landed, Refusal, Workspace } from '../workspace.ts';
+import { dropTree } from '../worktree.ts';
 import {
   type ForkOptions,
   forkDirectory,
@@ -16,16 +17,11 @@ import {
   forkRef,
   freeIndex,
   isForkThere,
+  makeFork,
   rememberFork,
   treeOfFork,
 } from './fork.ts';
-import { messageOf, reasonOf } from '../commits/message.ts';
-import { moveRef } from '../move-ref.ts';
-import { foldersAbove, onDisk, shown, toInput } from '../paths.ts';
-import { readRecord, writeRecord } from '../record.ts';
-import { type Repository, refuse } from '../repository.ts';
-import { filtersOff } from '../settings.ts';
-import { dropTree } from '../worktree.ts';
+import { bring, marked } from './merge-into-fork.ts';
 
 type Done = { readonly ok: true } | Refusal;
 type LandOrder = Omit<CommitOrder, 'spans' | 'document'>;
@@ -41,7 +37,7 @@ interface Landing {
 const journalOf = ({ privateFolder }: ForkOptions): string => join(privateFolder, 'landing.json');
 
 /** The same order again: the same answer. */
-export async function land(repository: Repository, options: ForkOptions, order: LandOrder): Promise<Landed> {
+async function land(repository: Repository, options: ForkOptions, order: LandOrder): Promise<Landed> {
   const { task, iteration } = order;
   const record = await forkRecord(options, task);
   const landed = record?.state === 'landed' ? record.landed : undefined;
@@ -100,7 +96,7 @@ async function loopPlace(
 }
 
 /** Called before all else that is done to forks: a crash may have cut the landing of any of them. */
-export async function finishLanding(repository: Repository, options: ForkOptions): Promise<Done> {
+async function finishLanding(repository: Repository, options: ForkOptions): Promise<Done> {
   const landing = await readRecord<Landing>(journalOf(options));
   if (landing === undefined) return { ok: true };
   const { task, iteration, from, commit } = landing;
@@ -147,4 +143,70 @@ async function removeEmptyFolders(top: string, path: string): Promise<void> {
     )
       return;
   }
+}
+
+// The forks of a parallel loop: made, merged with what the loop's branch became, and landed on it one after the other.
+
+export type Forks = Pick<Workspace, 'directory' | 'fork' | 'base' | 'bring' | 'land'>;
+
+/** Merging without touching files came with git 2.38. */
+const versionMin = [2, 38] as const;
+
+export function openForks(repository: Repository, options: ForkOptions): Forks {
+  let unfit: Promise<Refusal | undefined> | undefined;
+  const inTurn = oneAtATime();
+  return {
+    directory: task => forkDirectory(options, task),
+    fork: task =>
+      inTurn(async () => {
+        unfit ??= tooOld(repository);
+        const refusal = await unfit;
+        if (refusal !== undefined) return refusal;
+        const cut = await finishLanding(repository, options);
+        return cut.ok ? takeUpOrMake(repository, options, task) : cut;
+      }),
+    base: async task => (await forkRecord(options, task))?.base ?? '',
+    bring: task =>
+      inTurn(async () => {
+        const cut = await finishLanding(repository, options);
+        return cut.ok ? bring(repository, options, task) : { ...cut, conflicts: [] };
+      }),
+    land: (order: Omit<CommitOrder, 'spans' | 'document'>) =>
+      inTurn(async () => {
+        const cut = await finishLanding(repository, options);
+        return cut.ok ? land(repository, options, order) : cut;
+      }),
+  };
+}
+
+/** A task may begin while another one lands: both change what the repository knows of its worktrees. */
+function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return work => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+}
+
+async function tooOld(repository: Repository): Promise<Refusal | undefined> {
+  const said = await ask(repository, ['version']);
+  if (!said.ok) return said;
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(said.text) ?? [];
+  const isOld = Number(major) < versionMin[0] || (Number(major) === versionMin[0] && Number(minor) < versionMin[1]);
+  if (!isOld) return undefined;
+  return refuse(`Parallel tasks need git ${versionMin.join('.')}, and this is ${major}.${minor}.`, 'Update git.');
+}
+
+async function takeUpOrMake(repository: Repository, options: ForkOptions, task: string): ReturnType<Workspace['fork']> {
+  const record = await forkRecord(options, task);
+  const isThere = record?.state === 'ready' && (await isForkThere(repository, forkDirectory(options, task)));
+  if (!isThere) return makeFork(repository, options, task);
+  if (record.bringing !== undefined) {
+    const finished = await bring(repository, options, task);
+    if (!finished.ok && finished.conflicts.length === 0) return finished;
+  }
+  const { unheard: _heard, ...rest } = (await forkRecord(options, task)) ?? record;
+  await rememberFork(options, task, rest);
+  return { ok: true, base: rest.base };
 }

@@ -1,9 +1,11 @@
 // Merges what the loop's branch became into the fork of a task; its work is safe in a ref before a file is touched.
 import { readFile, rm } from 'node:fs/promises';
-import type { Brought, Refusal } from '../workspace.ts';
-import { ask, revision } from '../ask.ts';
-import { type GitPlace, git, listOf } from '../call.ts';
+import { ask, type GitPlace, git, listOf, revision } from '../call.ts';
 import { makeCommit } from '../commits/commit.ts';
+import { setRef } from '../locks.ts';
+import { onDisk, pathsOf, shown, toText } from '../paths.ts';
+import { type Repository, refuse } from '../repository.ts';
+import type { Brought, Refusal } from '../workspace.ts';
 import {
   type ForkOptions,
   type ForkRecord,
@@ -17,9 +19,6 @@ import {
   rememberFork,
   treeOfFork,
 } from './fork.ts';
-import { setRef } from '../move-ref.ts';
-import { onDisk, pathsOf, shown, toText } from '../paths.ts';
-import { type Repository, refuse } from '../repository.ts';
 
 const namesMax = 20;
 

@@ -1,14 +1,12 @@
 // Decides what a restore does with every path that differs: the loop's own work gives way, a person's edits do not.
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import type { RestoreOrder } from '../workspace.ts';
 import type { GitPlace } from '../call.ts';
-import { isOnDisk } from '../disk.ts';
-import { foreignTo } from '../checkpoints/user-edits.ts';
-import { coveringEntry, ignoredAtStart } from '../checkpoints/ignored.ts';
-import { byPath, foldersAbove, fromText, onDisk, pathsOf, toInput, toText } from '../paths.ts';
+import { sparseIn } from '../checkpoints/init-index.ts';
+import { coveringEntry, foreignTo, ignoredAtStart } from '../checkpoints/user-edits.ts';
+import { type Difference, differences, type Entry, isSame } from '../history.ts';
+import { byPath, foldersAbove, fromText, isOnDisk, onDisk, pathsOf, toInput, toText } from '../paths.ts';
 import { type PrivateGit, privately, waysInside } from '../private.ts';
-import { sparseIn } from '../checkpoints/sparse.ts';
-import { type Difference, differences, type Entry, isSame } from '../trees.ts';
+import type { RestoreOrder } from '../workspace.ts';
 
 /** Paths have one character per byte. */
 export interface Plan {

@@ -2,15 +2,15 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Refusal, Restored, RestoreOrder, RestorePlan } from '../workspace.ts';
 import { outlive } from '../../processes/run-detached.ts';
 import { git } from '../call.ts';
 import { byPath, shown, toText } from '../paths.ts';
-import { type Merge, type Plan, planRestore } from './plan.ts';
 import { type PrivateGit, privately } from '../private.ts';
 import { refuse } from '../repository.ts';
-import { journalIn, type NewFile, stage, stagingOf, writeJournal } from './stage.ts';
+import type { Refusal, Restored, RestoreOrder, RestorePlan } from '../workspace.ts';
 import { type Switched, switchProgram } from './apply-restore.ts';
+import { type Merge, type Plan, planRestore } from './plan.ts';
+import { journalIn, type NewFile, stage, stagingOf, writeJournal } from './stage.ts';
 
 interface Settled {
   readonly plan: Plan;

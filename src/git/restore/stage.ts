@@ -3,16 +3,14 @@
 import { constants } from 'node:fs';
 import { access, chmod, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Refusal } from '../workspace.ts';
 import { complaint } from '../call.ts';
-import { isOnDisk, kindOnDisk, objectOnDisk } from '../disk.ts';
-import { foldersAbove, onDisk, shown, toInput } from '../paths.ts';
-import type { Plan } from './plan.ts';
+import type { Entry } from '../history.ts';
+import { foldersAbove, isOnDisk, kindOnDisk, objectOnDisk, onDisk, shown, toInput, writeRecord } from '../paths.ts';
 import { type PrivateGit, privately } from '../private.ts';
-import { writeRecord } from '../record.ts';
 import { refuse } from '../repository.ts';
+import type { Refusal } from '../workspace.ts';
 import type { Journal, Step } from './apply-restore.ts';
-import type { Entry } from '../trees.ts';
+import type { Plan } from './plan.ts';
 
 /** A file that shall be in the tree: an object, or bytes that a merge made. */
 export interface NewFile {

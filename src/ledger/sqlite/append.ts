@@ -1,11 +1,10 @@
 // The only way into the ledger: checks the fence, the expected place and the chain, and returns when the disk has it.
-import { canonical } from '../../text/canonical.ts';
+
 import type { Event } from '../../core/event.ts';
+import { canonical } from '../../text/canonical.ts';
+import { genesisHash, isLoopEvent, type LoopEvent, link } from '../chain.ts';
 import type { Appended } from '../ledger.ts';
-import { genesisHash, link } from '../chain.ts';
-import { isLoopEvent, type LoopEvent } from '../loop-row.ts';
-import type { Connection } from './connection.ts';
-import { failure, isUniqueViolation } from './failure.ts';
+import { type Connection, failure, isUniqueViolation } from './connection.ts';
 import type { Leases } from './leases.ts';
 
 interface Head {

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { openDatabase } from './connection.ts';
-import { failure, StoreFailed } from './failure.ts';
+import { failure, openDatabase, StoreFailed } from './connection.ts';
 import { sync } from './files.ts';
 import type { Liveness } from './leases.ts';
 import type { Schema } from './schema.ts';

@@ -1,6 +1,8 @@
 // Hands out events as they come: what is there, page by page, then what is added, until told to stop.
-import type { Recorded } from '../ledger.ts';
-import type { Pulse } from './pulse.ts';
+
+import { commandVersion } from '../../core/input.ts';
+import type { Mail, Mailbox, Recorded } from '../ledger.ts';
+import type { Connection } from './connection.ts';
 import type { Reader } from './read.ts';
 
 export async function* follow(
@@ -37,4 +39,96 @@ export async function* follow(
     unlisten();
     stop.removeEventListener('abort', changed);
   }
+}
+
+// Wakes whoever waits for the ledger: at once for writes of this connection, within 200 ms for those of other processes.
+
+/** DESIGN section 2: the holder watches PRAGMA data_version. */
+const pollMs = 200;
+
+export type Change = 'appended' | 'mailed' | 'elsewhere';
+
+export class Pulse {
+  readonly #connection: Connection;
+  readonly #listeners = new Set<(change: Change) => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #version = -1;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** From this call on no change is missed; a change may be told twice. */
+  listen(changed: (change: Change) => void): () => void {
+    if (this.#listeners.size === 0) {
+      this.#version = this.#seen();
+      this.#timer = setInterval(() => this.#poll(), pollMs);
+      this.#timer.unref();
+    }
+    // A wrapper of its own, so that the same function may listen twice.
+    const listener = (change: Change): void => changed(change);
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.stop();
+    };
+  }
+
+  /** This connection wrote, which PRAGMA data_version does not count. */
+  beat(change: Change): void {
+    for (const listener of [...this.#listeners]) listener(change);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #poll(): void {
+    const version = this.#seen();
+    if (version === this.#version) return;
+    this.#version = version;
+    this.beat('elsewhere');
+  }
+
+  /** A ledger that is gone or broken is a change too: the listener finds out when it reads. */
+  #seen(): number {
+    if (this.#connection.unusable() !== undefined) return -2;
+    try {
+      return Number(this.#connection.get('PRAGMA data_version')?.['data_version']);
+    } catch {
+      return -2;
+    }
+  }
+}
+
+// Commands of other processes: rows that anyone may add and that leave in the append of what was decided on them.
+
+export function mailboxOf(connection: Connection, pulse: Pulse): Mailbox {
+  return {
+    async send(loop, by, body, at) {
+      const sql = 'INSERT INTO mailbox (loop, at, "by", version, body) VALUES (?, ?, ?, ?, ?)';
+      const values = [loop, at, by, commandVersion, JSON.stringify(body)] as const;
+      const id = connection.orThrow(() => Number(connection.statement(sql).run(...values).lastInsertRowid));
+      pulse.beat('mailed');
+      return id;
+    },
+    async waiting(loop) {
+      const rows = connection.orThrow(() => connection.all('SELECT * FROM mailbox WHERE loop = ? ORDER BY id', loop));
+      return rows.map(
+        (row): Mail => ({
+          id: Number(row['id']),
+          loop,
+          at: Number(row['at']),
+          by: String(row['by']),
+          version: Number(row['version']),
+          body: JSON.parse(String(row['body'])) as unknown,
+        }),
+      );
+    },
+    watch: changed =>
+      pulse.listen(change => {
+        if (change !== 'appended') changed();
+      }),
+  };
 }

@@ -1,8 +1,7 @@
 // Who may write a loop: one holder at a time, with a token that grows so that a late writer is fenced off.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Holder, Lease, Leased, StoreFailure } from '../ledger.ts';
-import type { Connection, Row } from './connection.ts';
-import { failure } from './failure.ts';
+import { type Connection, failure, type Row } from './connection.ts';
 
 /** A holder that we cannot look at (another boot or pid namespace) is dead when it was silent for this long. */
 const silentMsMax = 60_000;

@@ -1,11 +1,20 @@
 // Brings an older database to our version in one transaction, with a copy of the old one kept beside it.
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { NodeSqliteDialect } from './dialect.ts';
-import { failure, StoreFailed } from './failure.ts';
+import { failure, StoreFailed } from './connection.ts';
 import { sync } from './files.ts';
 import { heldLeases, type Liveness } from './leases.ts';
 import type { Schema } from './schema.ts';
@@ -82,4 +91,48 @@ function freeName(wanted: string): string {
     const name = count === 1 ? wanted : `${wanted}-${count}`;
     if (!existsSync(name)) return name;
   }
+}
+
+// Lets Kysely's migrator and schema builder speak to node:sqlite, with transactions round the schema changes.
+
+class TransactionalAdapter extends SqliteAdapter {
+  // SQLite undoes schema changes like any other; Kysely's own adapter does not rely on it.
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'));
+  }
+}
+
+function adapted(database: DatabaseSync): SqliteDatabase {
+  return {
+    close: () => database.close(),
+    prepare: sql => {
+      const statement = database.prepare(sql);
+      return {
+        reader: statement.columns().length > 0,
+        all: values => statement.all(...(values as SQLInputValue[])),
+        run: values => statement.run(...(values as SQLInputValue[])),
+        iterate: values => statement.iterate(...(values as SQLInputValue[])),
+      };
+    },
+  };
+}
+
+class NodeSqliteDialect implements Dialect {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  createAdapter = (): TransactionalAdapter => new TransactionalAdapter();
+  createDriver = (): ImmediateDriver => new ImmediateDriver({ database: adapted(this.#database) });
+  createQueryCompiler = (): SqliteQueryCompiler => new SqliteQueryCompiler();
+  // biome-ignore lint/suspicious/noExplicitAny: Kysely's own signature
+  createIntrospector = (database: Kysely<any>): SqliteIntrospector => new SqliteIntrospector(database);
 }

@@ -4,11 +4,9 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { StoreFailure } from '../ledger.ts';
-import { Connection, openDatabase } from './connection.ts';
-import { failure, failureOf, StoreFailed } from './failure.ts';
-import { type Glance, glance, lostCommits } from './files.ts';
+import { Connection, failure, failureOf, openDatabase, StoreFailed } from './connection.ts';
+import { type Glance, glance, lostCommits, networkFileSystem } from './files.ts';
 import type { Liveness } from './leases.ts';
-import { networkFileSystem } from './network.ts';
 import { currentSchema, type Schema } from './schema.ts';
 
 const secondLookMs = 50;

@@ -2,9 +2,8 @@
 import { checklist } from '../../documents/formats/checklist.ts';
 import { sectionedPlan } from '../../documents/formats/sectioned-plan.ts';
 import { yamlTasks } from '../../documents/formats/yaml-tasks.ts';
-import { prdInstructions } from '../prd/prd.ts';
 import type { Mode } from '../mode.ts';
-import { prdMode } from '../prd/mode.ts';
+import { prdInstructions, prdMode } from '../prd/mode.ts';
 
 const listMode: Mode = {
   ...prdMode,

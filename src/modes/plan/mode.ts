@@ -1,9 +1,57 @@
 // Seed 004 as data: steps from an approved Plan.md, done by actions or an agent, shown in a vault.
+
+import { quoted } from '../../core/memory.ts';
+import type { LiveIteration, State } from '../../core/state.ts';
+import { allTasks } from '../../core/task.ts';
+import { takeCharacters } from '../../text/text.ts';
+import { iterationPrompt, type PromptText } from '../iteration-prompt.ts';
+import type { Mode } from '../mode.ts';
 import { plan } from './document/plan.ts';
-import { planPrompt } from './plan.ts';
 import { VaultView } from './views/files.ts';
 import { vaultRootOf } from './views/paths.ts';
-import type { Mode } from '../mode.ts';
+
+// The prompt of a plan's step that a coding agent does: one approved step, and what the others are, so that it leaves them alone.
+
+const stepsMax = 50;
+const titleCharsMax = 200;
+
+const planInstructions = `# One step of an approved plan
+
+A person read this plan and said yes to exactly what it says. You do one of its steps, from a clean slate.
+
+- Do this step and nothing else. The other steps are done by tools, by files and by people; what they do must happen once.
+- Do not send, publish, buy or delete anything that the step does not name.
+- Do not edit the plan, and nothing in its vault that the step does not name: Ralph keeps them.
+- When the step cannot be done as it is written, ask instead of doing something similar. Each tag at the start of a line,
+  as the end of your last message:
+
+    <escalate type="stuck">
+    <summary>one line</summary>
+    <context>what you found, what you tried</context>
+    <options>
+    1. one way forward
+    </options>
+    <question>the question to answer</question>
+    </escalate>
+`;
+
+const words = { done: 'done', pending: 'open', active: 'at work', blocked: 'given up', skipped: 'left out' } as const;
+
+function overview(state: State): string {
+  const lines: string[] = [];
+  for (const { id, title, status } of allTasks(state.tasks)) {
+    if (lines.length === stepsMax) break;
+    lines.push(`${id} (${words[status]}): ${takeCharacters(title, titleCharsMax).replaceAll(/\s+/g, ' ')}`);
+  }
+  const left = state.tasks.size - lines.length;
+  return `## The whole plan\n\n${quoted([...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n'))}`;
+}
+
+function planPrompt(state: State, live: LiveIteration, instructions: string): PromptText {
+  const standing = [planInstructions.trim(), instructions.trim()].filter(part => part !== '').join('\n\n');
+  const made = iterationPrompt(state, live, standing);
+  return { ...made, text: `${made.text}\n${overview(state)}\n` };
+}
 
 export const planMode: Mode = {
   name: 'plan',

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { decodeUtf8, readTextFile } from '../../config/text-file.ts';
-import { UsageError } from '../../text/errors.ts';
 import type { Problem } from '../../documents/document.ts';
-import { executeProblems } from './project.ts';
-import { interviewProblems } from '../interview/project-interview.ts';
-import { specTemplate, specValues } from './spec-template.ts';
-import { fillTemplate } from '../template.ts';
+import { UsageError } from '../../text/errors.ts';
+import { interviewProblems } from '../interview/mode.ts';
+import { fillTemplate } from '../iteration-prompt.ts';
+import { executeProblems } from './mode.ts';
+import { specTemplate, specValues } from './templates.ts';
 
 export interface ProjectPaths {
   readonly name: string;

@@ -1,12 +1,12 @@
 // Seed 001's `.agent` folder in the folder of work: metrics of the loop and a log that rotates, both made from the ledger.
 import type { Event } from '../../core/event.ts';
-import { isoTime } from '../../text/format.ts';
 import type { State } from '../../core/state.ts';
+import { isoTime } from '../../text/format.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import { type TriggerReason, triggerOf, triggerOfEnd } from './trigger.ts';
 import { type Metrics, MetricsView } from '../../views/metrics.ts';
-import type { ModeView, ViewFile } from '../mode-view.ts';
 import { sentenceOf } from '../../views/timeline.ts';
+import type { ModeView, ViewFile } from '../mode.ts';
+import { type TriggerReason, triggerOf, triggerOfEnd } from './mode.ts';
 
 const linesMax = 1_000;
 const lineCharsMax = 970; // with its time a thousand: a full log has a million characters

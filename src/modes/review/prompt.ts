@@ -1,13 +1,21 @@
 // The prompts of a review: reviewers look with fresh eyes and change nothing, a fixer mends one issue and nothing else.
+
+import { continuationPrompt } from '../../core/handoff.ts';
 import { composeMemory, prefixHash, quoted } from '../../core/memory.ts';
-import { continuationPrompt } from '../../core/continuation.ts';
-import { reviewStanding } from '../../core/review-standing.ts';
+import { reviewStanding } from '../../core/review.ts';
 import type { LiveIteration, State } from '../../core/state.ts';
 import { findTask, type Task } from '../../core/task.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import { humanSection, type PromptText, refusalSection, taskSection } from '../iteration-prompt.ts';
-import { roleText } from './review-roles.ts';
-import { askingSection, joined, momentLine, proofLine } from '../stepwise.ts';
+import {
+  askingSection,
+  humanSection,
+  joined,
+  momentLine,
+  type PromptText,
+  proofLine,
+  refusalSection,
+  taskSection,
+} from '../iteration-prompt.ts';
 
 type Facts = Readonly<Record<string, string>>;
 
@@ -152,4 +160,43 @@ export function reviewPrompt(state: State, live: LiveIteration, instructions: st
     endSection(state, task),
   ]);
   return { text: `${text}\n`, stableHash: prefixHash(stable) };
+}
+
+// What each reviewer looks for, in a few words of its own; a file of the user's takes their place.
+
+const builtIn: Readonly<Record<string, string>> = {
+  adversarial: `You are this document's adversary. Assume that it is wrong somewhere, and find out where.
+
+- Does it contradict itself, or what it refers to? Do its numbers, names and dates agree with each other?
+- Which claim has no evidence? Which promise cannot be kept, or cannot be tested?
+- What breaks it: nothing at all, far too much, a failure half-way, the same thing twice, somebody with bad intent?
+- Which risk does it leave out that would hurt most?
+
+Attack the text, not its author. What merely could be nicer is no issue.`,
+  facilitator: `You speak for everybody who will have to work with this document, one after the other: who builds it, who tests it, who
+runs it at night, who pays for it, who answers for its security, who uses it for the first time.
+
+- What would one of them miss, so that the work stops to ask?
+- Where would two of them understand the same sentence differently, and both be sure?
+- Where would one of them object, and does the document know it?
+
+An issue names the reader, and what that reader needs.`,
+  elicitation: `You ask for what the document does not say.
+
+- Which assumption does it rest on without saying so? Which word does it use without a meaning?
+- Which decision has no reason, and which alternative no answer?
+- Which limit, unit, owner, deadline, failure or exception is missing? What is out of its scope?
+- How would anybody know that it is fulfilled?
+
+An issue is a question that the document must answer and does not; say why the answer matters.`,
+};
+
+/** `text`: what the user wrote for this role. */
+function roleText(role: string, text: string | undefined): string {
+  if (text !== undefined && text.trim() !== '') return text.trim();
+  const known = Object.hasOwn(builtIn, role) ? builtIn[role] : undefined;
+  return (
+    known ??
+    `You review as: ${role}. Look at the document as somebody with this part would, and find what is wrong, missing or unclear from there.`
+  );
 }

@@ -1,12 +1,12 @@
 // The seed's review state for people and hooks: `.claude/review-loop-state.yaml` field for field, and the review's figures.
 import type { Event } from '../../core/event.ts';
-import { isoTime, plural } from '../../text/format.ts';
+import { reviewStanding } from '../../core/review.ts';
 import type { ReviewSettings } from '../../core/settings.ts';
-import { reviewStanding } from '../../core/review-standing.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type TaskStatus } from '../../core/task.ts';
+import { isoTime, plural } from '../../text/format.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import type { ModeView, ViewFile } from '../mode-view.ts';
+import type { ModeView, ViewFile } from '../mode.ts';
 
 const errorsMax = 5; // seed 001, part 3
 const errorCharsMax = 300;

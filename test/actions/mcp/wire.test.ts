@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openWire } from '../../../src/actions/mcp/wire.ts';
-import { cutMarker } from '../../../src/processes/text.ts';
+import { openWire } from '../../../src/actions/mcp/stdio.ts';
+import { cutMarker } from '../../../src/processes/streams.ts';
 
 const answer = '{"result":{},"jsonrpc":"2.0","id":1}';
 

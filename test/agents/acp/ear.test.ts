@@ -1,6 +1,6 @@
 // Proves what is heard in the updates of an ACP session.
 import { describe, expect, it } from 'vitest';
-import { openEar } from '../../../src/agents/acp/ear.ts';
+import { openEar } from '../../../src/agents/acp/listening.ts';
 import type { PriceBook } from '../../../src/agents/agent.ts';
 import type { Activity } from '../../../src/agents/performer.ts';
 

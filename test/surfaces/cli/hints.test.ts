@@ -3,21 +3,21 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TaskSpec } from '../../../src/core/task.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { memoryLedger } from '../../../src/ledger/memory.ts';
-import type { Context } from '../../../src/cli/context.ts';
-import { workWatch } from '../../../src/cli/interrupt.ts';
-import { liveLine, liveView } from '../../../src/cli/live.ts';
 import { execute as loopsList } from '../../../src/cli/commands/loops-list.ts';
 import { execute as resume } from '../../../src/cli/commands/resume.ts';
 import { execute as status } from '../../../src/cli/commands/status.ts';
-import { makeStyle } from '../../../src/cli/terminal.ts';
 import { execute as add } from '../../../src/cli/commands/task-add.ts';
 import { retry, skip } from '../../../src/cli/commands/task-change.ts';
 import { execute as importTasks } from '../../../src/cli/commands/task-import.ts';
 import { execute as list } from '../../../src/cli/commands/task-list.ts';
 import { execute as show } from '../../../src/cli/commands/task-show.ts';
+import type { Context } from '../../../src/cli/context.ts';
+import { workWatch } from '../../../src/cli/interrupt.ts';
+import { liveLine, liveView } from '../../../src/cli/live.ts';
+import { makeStyle } from '../../../src/cli/terminal.ts';
+import type { TaskSpec } from '../../../src/core/task.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { memoryLedger } from '../../../src/ledger/memory.ts';
 import { standingWords } from '../../../src/views/words.ts';
 import { claims, Story, says, spec, t0, usd } from '../../core/given.ts';
 

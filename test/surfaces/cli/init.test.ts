@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import type { Context } from '../../../src/cli/context.ts';
 import { execute } from '../../../src/cli/commands/init.ts';
+import type { Context } from '../../../src/cli/context.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ralph-init-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { confinementKind } from '../../../src/processes/confine.ts';
 import { commands } from '../../../src/cli/command-table.ts';
+import { confinementKind } from '../../../src/processes/confine.ts';
 import { binary, eventsOf, inScratch, pinnedNode, prd, runScript, type Scratch, scripted } from './kit.ts';
 
 /** An agent that tries these, then these without its variables, notes what was said and every exit code, and claims. */

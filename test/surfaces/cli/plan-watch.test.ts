@@ -3,12 +3,11 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, watch as watchFolder, write
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeVault } from '../../../src/modes/plan/session/vault.ts';
 import { freshHolder } from '../../../src/app/app.ts';
-import { UsageError } from '../../../src/text/errors.ts';
 import type { Event } from '../../../src/core/event.ts';
-import { type HandleNeeds, handlePlan } from '../../../src/modes/plan/commands/plan-handle.ts';
-import { watchOnce, watchPlans } from '../../../src/modes/plan/commands/watch.ts';
+import { type HandleNeeds, handlePlan, watchOnce, watchPlans } from '../../../src/modes/plan/commands/watch.ts';
+import { makeVault } from '../../../src/modes/plan/session/vault.ts';
+import { UsageError } from '../../../src/text/errors.ts';
 import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
 
 let place: VaultPlace;

@@ -2,14 +2,14 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/text/errors.ts';
+import { planCommands } from '../../../src/cli/command-table.ts';
 import type { Context, Flags } from '../../../src/cli/context.ts';
 import { type Ask, askAndApprove } from '../../../src/modes/plan/commands/approve.ts';
-import { planCommands } from '../../../src/cli/plan-commands.ts';
 import { execute as lint } from '../../../src/modes/plan/commands/lint.ts';
-import { planCase, typedPlan } from '../../../src/modes/plan/commands/plan-place.ts';
 import { runPlan } from '../../../src/modes/plan/commands/run.ts';
 import { execute as show } from '../../../src/modes/plan/commands/show.ts';
+import { planCase, typedPlan } from '../../../src/modes/plan/commands/words.ts';
+import { UsageError } from '../../../src/text/errors.ts';
 import { planText, type VaultPlace, vaultPlace } from '../../app/vault-kit.ts';
 
 let place: VaultPlace;

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLedger } from '../../../src/app/app.ts';
-import type { Context } from '../../../src/cli/context.ts';
 import { execute as add } from '../../../src/cli/commands/task-add.ts';
 import { retry, skip } from '../../../src/cli/commands/task-change.ts';
 import { execute as exportTasks } from '../../../src/cli/commands/task-export.ts';
 import { execute as importTasks } from '../../../src/cli/commands/task-import.ts';
 import { execute as list } from '../../../src/cli/commands/task-list.ts';
 import { execute as show } from '../../../src/cli/commands/task-show.ts';
+import type { Context } from '../../../src/cli/context.ts';
 import { claims, prd, runScript, type Scratch, scratch, scripted } from './kit.ts';
 
 type Flags = Readonly<Record<string, unknown>>;

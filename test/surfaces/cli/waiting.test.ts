@@ -1,10 +1,10 @@
 // What a person reads while a loop waits, and what `tell` says became of their words: pure functions of the state.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { becameOf } from '../../../src/cli/commands/tell.ts';
+import { liveLine, waitWords } from '../../../src/cli/live.ts';
 import type { Event } from '../../../src/core/event.ts';
 import { initialState, type LiveIteration, type State } from '../../../src/core/state.ts';
 import { addTasks, emptyTable } from '../../../src/core/task.ts';
-import { liveLine, waitWords } from '../../../src/cli/live.ts';
-import { becameOf } from '../../../src/cli/commands/tell.ts';
 import { settings, spec } from '../../core/given.ts';
 
 const now = Date.parse('2026-11-15T13:53:00Z');

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Committed } from '../../../src/git/workspace.ts';
 import { commitProgress } from '../../../src/git/commits/commit.ts';
+import type { Committed } from '../../../src/git/workspace.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
 const orderOf = (from: string, to: string, document = '/nowhere/PRD.json') => ({

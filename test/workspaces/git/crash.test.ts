@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LookLimits, limitsByDefault } from '../../../src/git/checkpoints/scan.ts';
-import { openPrivate } from '../../../src/git/private.ts';
 import { save } from '../../../src/git/checkpoints/write-checkpoint.ts';
 import type { GitWorkspace } from '../../../src/git/git.ts';
+import { openPrivate } from '../../../src/git/private.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

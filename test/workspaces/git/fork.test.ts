@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forkDirectory, safeName } from '../../../src/git/forks/fork.ts';
-import { openForks } from '../../../src/git/forks/merge.ts';
+import { openForks } from '../../../src/git/forks/merge-fork.ts';
 import { good, orderOf, parallel } from './parallel.ts';
 
 describe('a fork', () => {

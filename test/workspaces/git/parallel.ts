@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ForkOptions, forkDirectory } from '../../../src/git/forks/fork.ts';
-import { type Forks, openForks } from '../../../src/git/forks/merge.ts';
+import { type Forks, openForks } from '../../../src/git/forks/merge-fork.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { makeWorktree } from '../../../src/git/worktree.ts';
 import { copyOf, type Scratch, scratch } from './scratch.ts';

@@ -3,8 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { fileSystemProblem, preflight } from '../../../src/git/preflight.ts';
-import { openRepository } from '../../../src/git/repository.ts';
+import { fileSystemProblem, openRepository, preflight } from '../../../src/git/repository.ts';
 import { makeRepo, type Repo, repoAt, saved } from '../repo.ts';
 
 let repo: Repo;

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { GitWorkspace } from '../../../src/git/git.ts';
+import { differences } from '../../../src/git/history.ts';
 import { type LockRules, ownLock, userLock, waitForLock } from '../../../src/git/locks.ts';
 import { openPrivate } from '../../../src/git/private.ts';
 import { stage, writeJournal } from '../../../src/git/restore/stage.ts';
-import { differences } from '../../../src/git/trees.ts';
-import type { GitWorkspace } from '../../../src/git/git.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Restored } from '../../../src/git/workspace.ts';
 import type { GitWorkspace } from '../../../src/git/git.ts';
+import type { Restored } from '../../../src/git/workspace.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

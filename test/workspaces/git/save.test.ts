@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { dirtyAtStart } from '../../../src/git/checkpoints/dirty.ts';
+import { dirtyAtStart } from '../../../src/git/checkpoints/user-edits.ts';
 import { makeRepo, type Repo, repoAt, saved } from '../repo.ts';
 
 let repo: Repo;

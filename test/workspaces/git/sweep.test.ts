@@ -2,8 +2,7 @@
 import { existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { sweepWorktrees } from '../../../src/git/sweep.ts';
-import { makeWorktree } from '../../../src/git/worktree.ts';
+import { makeWorktree, sweepWorktrees } from '../../../src/git/worktree.ts';
 import { makeRepo, type Repo } from '../repo.ts';
 
 let made: Repo | undefined;

@@ -1,19 +1,17 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
-import { holding } from '../../../app/session/holding.ts';
-import { planCares } from '../session/plan-cares.ts';
-import { changesSince, refuseRenumbered } from '../session/changes.ts';
-import { type Approval, approvePlan, doubtfulBoxes, refusalOf, refuseDoubtfulBoxes } from '../session/vault.ts';
-import { loopOfPlan, refreshDashboard } from '../session/loops.ts';
+import { holding } from '../../../app/session/begin.ts';
+import type { Context, Flags, Words } from '../../../cli/context.ts';
+import { sayHeld } from '../../../cli/run-preparation.ts';
+import { workWithoutAudience } from '../../../cli/terminal.ts';
+import type { Lease } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
-import type { Lease } from '../../../ledger/ledger.ts';
-import type { Context, Flags, Words } from '../../../cli/context.ts';
-import { sayHeld } from '../../../cli/holding.ts';
-import { workWithoutAudience } from '../../../cli/output.ts';
-import { isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './plan-place.ts';
-import { recordApproval } from './plan-start.ts';
-import { approvalState, approvalWords } from './words.ts';
+import { changesSince, planCares, refuseRenumbered } from '../session/changes.ts';
+import { loopOfPlan, refreshDashboard } from '../session/loops.ts';
+import { type Approval, approvePlan, doubtfulBoxes, refusalOf, refuseDoubtfulBoxes } from '../session/vault.ts';
+import { recordApproval } from './run.ts';
+import { approvalState, approvalWords, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './words.ts';
 
 export type Record = (path: string, approval: Approval) => Promise<string>;
 

@@ -1,12 +1,12 @@
 // `ralph plan lint`: everything that is wrong with a plan, at once.
 import { basename } from 'node:path';
-import { planCares } from '../session/plan-cares.ts';
-import { lintPlanFile } from '../session/vault.ts';
+import type { Context, Flags, Words } from '../../../cli/context.ts';
+import { plural } from '../../../text/format.ts';
+import { planCares } from '../session/changes.ts';
 import { readPlan, shownText, withRecord } from '../session/files.ts';
 import { loopOfPlan } from '../session/loops.ts';
-import { plural } from '../../../text/format.ts';
-import type { Context, Flags, Words } from '../../../cli/context.ts';
-import { type NamedPlan, namedPlan } from './plan-place.ts';
+import { lintPlanFile } from '../session/vault.ts';
+import { type NamedPlan, namedPlan } from './words.ts';
 
 interface Notices {
   readonly cares: readonly string[];

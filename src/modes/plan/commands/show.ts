@@ -1,12 +1,20 @@
 // `ralph plan show`: a plan's steps, how far it is, and whether its approval still holds.
-import { planCares } from '../session/plan-cares.ts';
-import { shownText } from '../session/files.ts';
-import { isoTime } from '../../../text/format.ts';
-import { planStatus } from '../views/vault-status.ts';
+
 import type { Context, Flags, Words } from '../../../cli/context.ts';
-import { isApprovedNow, type PlanCase, planCase, typedPlan } from './plan-place.ts';
-import { approvalState, performerWords, stepStates } from './words.ts';
 import { hanging, makeStyle } from '../../../cli/terminal.ts';
+import { isoTime } from '../../../text/format.ts';
+import { planCares } from '../session/changes.ts';
+import { shownText } from '../session/files.ts';
+import { planStatus } from '../views/dashboard.ts';
+import {
+  approvalState,
+  isApprovedNow,
+  type PlanCase,
+  performerWords,
+  planCase,
+  stepStates,
+  typedPlan,
+} from './words.ts';
 
 const marks = { done: '[x]', pending: '[ ]', active: '[~]', blocked: '[!]', skipped: '[-]' } as const;
 

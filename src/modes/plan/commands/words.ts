@@ -1,8 +1,16 @@
 // A plan in words for the terminal: exactly what would be done, and what a reader could miss.
-import { type PlanFile, shownText, unseenIn } from '../session/files.ts';
-import type { PlanLoop } from '../session/loops.ts';
-import { isoTime } from '../../../text/format.ts';
+
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { refuseProblems } from '../../../app/problems.ts';
+import type { Context, Flags } from '../../../cli/context.ts';
 import { findTask, type Order, type TaskSpec, type TaskStatus } from '../../../core/task.ts';
+import { UsageError } from '../../../text/errors.ts';
+import { isoTime } from '../../../text/format.ts';
+import { type PlanFile, readPlan, shownText, unseenIn, withRecord } from '../session/files.ts';
+import { loopOfPlan, type PlanLoop, planKey } from '../session/loops.ts';
+import { findPlan } from '../session/vault.ts';
+import { planName, vaultRootOf } from '../views/paths.ts';
 
 const indent = (text: string, by: string): string => shownText(text).replaceAll('\n', `\n${by}`);
 
@@ -100,3 +108,66 @@ export function approvalState(plan: PlanFile, loop: PlanLoop | undefined): strin
   const holds = given.hash === plan.hash ? 'it holds' : 'NO LONGER VALID: the plan was edited afterwards';
   return `by ${shownText(given.by)} at ${isoTime(given.at)} (${shownText(given.because)}), SHA-256 ${given.hash.slice(0, 12)}: ${holds}`;
 }
+
+// What every `ralph plan` command begins with: the vault, the plan that was named, and the loop it may have.
+
+export { planKey };
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** As told, else this folder when it is a vault itself, else `vault` in it. */
+export function vaultHere({ directory }: Context, flags: Flags): string {
+  const given = flags['vault'];
+  if (typeof given === 'string') {
+    if (given === '' || given.includes('\0')) throw new UsageError('--vault names no folder.', 'Give a folder.');
+    return real(resolve(directory, given));
+  }
+  const isVault = ['Plans', 'Approved'].every(name => existsSync(join(directory, name)));
+  return real(isVault ? directory : join(directory, 'vault'));
+}
+
+export interface NamedPlan {
+  readonly root: string;
+  readonly path: string;
+}
+
+export async function namedPlan(context: Context, word: string | undefined, flags: Flags): Promise<NamedPlan> {
+  if (word === undefined || word === '' || word.includes('\0'))
+    throw new UsageError('Which plan?', 'Name its file or its plan_id.');
+  const here = vaultHere(context, flags);
+  const path = real(await findPlan(context.directory, here, word));
+  return { path, root: flags['vault'] === undefined ? vaultRootOf(path, real(context.directory)) : here };
+}
+
+export interface PlanCase extends NamedPlan {
+  readonly plan: PlanFile;
+  readonly loop: PlanLoop | undefined;
+}
+
+/** A plan that can run as it is written; anything else is refused with all its problems. */
+export async function planCase(context: Context, word: string | undefined, flags: Flags): Promise<PlanCase> {
+  const named = await namedPlan(context, word, flags);
+  const read = await readPlan(named.path);
+  if (read.type !== 'plan') refuseProblems(read.problems, basename(named.path));
+  const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), read.plan) : undefined;
+  return { ...named, plan: loop?.state.loaded === true ? withRecord(read.plan) : read.plan, loop };
+}
+
+/** As it is to be typed in a command that works. */
+export function typedPlan({ directory }: Context, { path, root }: NamedPlan, id: string, flags: Flags = {}): string {
+  const isOutside = typeof flags['vault'] === 'string' && !path.startsWith(`${root}/`);
+  return `${planName(path, real(directory), id)}${isOutside ? ` --vault ${root}` : ''}`;
+}
+
+/** The exit code when another process is at it. */
+export const busyCode = 9;
+
+/** Whether this loop may do what the file says now. */
+export const isApprovedNow = (plan: PlanFile, loop: PlanLoop | undefined): boolean =>
+  loop?.state.approval?.hash === plan.hash;

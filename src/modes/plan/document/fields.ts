@@ -1,10 +1,11 @@
 // The fields of a plan's step by name, and how the value of each is read from its lines.
-import { editDistance } from '../../../text/similarity.ts';
+
 import type { Json } from '../../../core/task.ts';
+import { type TextLine, textLines } from '../../../documents/edits.ts';
 import { type Place, ProblemList, problemsMax } from '../../../documents/problems.ts';
-import { shown } from '../../../text/shown-text.ts';
-import { type TextLine, textLines } from '../../../documents/text-lines.ts';
 import { readYaml } from '../../../documents/yaml.ts';
+import { editDistance } from '../../../text/similarity.ts';
+import { shown } from '../../../text/text.ts';
 
 export type PlanFieldName =
   | 'Dependencies'

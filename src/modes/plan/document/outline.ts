@@ -1,8 +1,9 @@
 // Finds the steps of a plan and their fields in its text, each with its place; what only looks like one is told, never guessed.
+
+import { type TextLine, textLines } from '../../../documents/edits.ts';
 import { type FrontMatterResult, readFrontMatter } from '../../../documents/frontmatter.ts';
 import { byteOrderMark } from '../../../documents/json.ts';
 import { fieldNameOf, nearFieldName, type PlanFieldName } from './fields.ts';
-import { type TextLine, textLines } from '../../../documents/text-lines.ts';
 
 /** What is to be told about a place in the plan. */
 interface PlanFault {

@@ -1,15 +1,15 @@
 // The rules that a plan must keep: all that are broken are told at once, before a person approves it and before anything is done.
-import { pathProblem } from '../../../text/step-path.ts';
+
 import type { Order, TaskSpec } from '../../../core/task.ts';
 import type { ParsedDocument } from '../../../documents/document.ts';
 import type { FrontMatter } from '../../../documents/frontmatter.ts';
-import { readFacts } from './facts.ts';
-import { criteria, idList, longText, oneLine, type PlanFieldName, params } from './fields.ts';
-import { planSubstance } from './plan-marks.ts';
-import { outlinePlan, type PlanField, type PlanOutline, type PlanStep } from './outline.ts';
-import { PlanProblems } from './plan-problems.ts';
-import { shown, suspicion } from '../../../text/shown-text.ts';
 import { checkDependencies, idPattern } from '../../../documents/task-checks.ts';
+import { pathProblem } from '../../../text/step-path.ts';
+import { shown, suspicion } from '../../../text/text.ts';
+import { PlanProblems, readFacts } from './facts.ts';
+import { criteria, idList, longText, oneLine, type PlanFieldName, params } from './fields.ts';
+import { outlinePlan, type PlanField, type PlanOutline, type PlanStep } from './outline.ts';
+import { planSubstance } from './plan.ts';
 
 const stepsMax = 10_000;
 const textCharsMax = 16 * 1024 * 1024;

@@ -1,12 +1,15 @@
 // What is different in a plan since somebody approved it: step by step, by what the ledger says that they saw.
-import { ledgerEvents } from '../../../app/app.ts';
-import { canonical } from '../../../text/canonical.ts';
-import { UsageError } from '../../../text/errors.ts';
+
+import { missingServers } from '../../../app/actions.ts';
+import { type Environment, ledgerEvents, resolveRunConfig } from '../../../app/app.ts';
 import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type TaskSpec, type TaskTable } from '../../../core/task.ts';
-import { takeCharacters } from '../../../text/text.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
+import { canonical } from '../../../text/canonical.ts';
+import { UsageError } from '../../../text/errors.ts';
+import { stepPath } from '../../../text/step-path.ts';
+import { takeCharacters } from '../../../text/text.ts';
 import type { PlanFile } from './files.ts';
 import type { PlanLoop } from './loops.ts';
 
@@ -74,4 +77,44 @@ export async function refuseRenumbered(ledger: Ledger, loop: PlanLoop, plan: Pla
       'Leave steps that were carried out as they are, under their numbers, and put new ones behind them.',
     );
   }
+}
+
+// What a plan asks for that this machine could not do today: said to whoever reads or approves it, and never a refusal.
+
+export interface PlanPlace {
+  readonly env: Environment;
+  /** The folder of work. */
+  readonly directory: string;
+  /** The vault. */
+  readonly root: string;
+  /** As typed: they may name another file of MCP servers. */
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+
+function outside(tasks: readonly TaskSpec[], { directory, root }: PlanPlace): readonly string[] {
+  return tasks.flatMap(({ id, order }) => {
+    if (order?.type !== 'create_file') return [];
+    const path = stepPath(order.path, root, directory);
+    const isInside = isBelow(path, root) || isBelow(path, directory);
+    return isInside ? [] : [`${id} cannot make ${path}: it lies neither in the vault nor in ${directory}.`];
+  });
+}
+
+async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
+  const { env, directory, flags } = place;
+  const names = [...new Set(tasks.flatMap(({ order }) => (order?.type === 'mcp' ? [order.server] : [])))];
+  const resolved = await resolveRunConfig(env, directory, flags, 'plan');
+  if (!resolved.ok || names.length === 0) return [];
+  try {
+    return await missingServers({ config: resolved.run.config, directory, env }, names);
+  } catch (error) {
+    if (error instanceof UsageError) return [`The MCP servers cannot be read: ${error.message}`];
+    throw error;
+  }
+}
+
+export async function planCares(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
+  return [...outside(tasks, place), ...(await unknownServers(tasks, place))];
 }

@@ -1,11 +1,13 @@
 // Plans as files of a vault: read whole, hashed as they would be approved, moved without ever covering another file.
 import { constants, copyFile, link, lstat, mkdir, readdir, readFile, realpath, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { sha256Of } from '../../../engine/records.ts';
-import { plan as planFormat } from '../document/plan.ts';
-import { suspicion, visible } from '../../../text/shown-text.ts';
+import { ledgerEvents } from '../../../app/app.ts';
 import type { ParsedDocument, Problem } from '../../../documents/document.ts';
 import { errorCode, type FileIdentity, readText } from '../../../documents/text-file.ts';
+import { sha256Of } from '../../../engine/checkpoints.ts';
+import type { Ledger, LoopRow } from '../../../ledger/ledger.ts';
+import { suspicion, visible } from '../../../text/text.ts';
+import { plan as planFormat } from '../document/plan.ts';
 import type { VaultPaths } from '../views/paths.ts';
 
 const planBytesMax = 16 * 1024 * 1024;
@@ -164,4 +166,63 @@ export async function isSettled(path: string, pauseMs: number): Promise<boolean>
   await new Promise(done => setTimeout(done, pauseMs));
   const after = await stat(path).catch(() => undefined);
   return after?.ino === before.ino && after.size === before.size && after.mtimeMs === before.mtimeMs;
+}
+
+// Whether an agent could have put a plan among the approved ones: it came there while one was at work around the vault.
+
+const slackMs = 1_000; // the system stamps files by a coarser clock, and something may end just after its iteration
+const unheardMsMax = 60_000; // an agent at work is heard of at least this often
+
+export interface AgentAtWork {
+  readonly loop: string;
+  readonly iteration: number;
+}
+
+const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/** It works around the vault or in it, or for it. */
+const isNear = ({ directory, document }: LoopRow, root: string): boolean =>
+  isIn(directory, root) || isIn(root, directory) || isIn(root, document);
+
+/** Actions do what their plan says, and that was approved. */
+const isAgent = (performer: string): boolean => !/^(mcp:|create_file$|notify_human$)/.test(performer);
+
+/** Where agents are confined, those of such loops cannot write among the approved plans of this vault. */
+const isKeptOut = ({ directory, document }: LoopRow, root: string): boolean =>
+  isIn(root, document) || directory === root || `${directory}/vault` === root;
+
+/** The iteration of an agent who could write there, in which this file came to its place or was last changed. */
+export async function agentAtArrival(
+  ledger: Ledger,
+  root: string,
+  path: string,
+  areConfined: () => Promise<boolean>,
+): Promise<AgentAtWork | undefined> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  const at = stats.ctimeMs; // also of a rename, and nobody can set it
+  for (const row of await ledger.store.loops()) {
+    const isOver = row.endedAt !== null && row.endedAt + slackMs < at;
+    if (isOver || row.startedAt > at + slackMs || !isNear(row, root)) continue;
+    const iteration = await agentAt(ledger, row, at);
+    if (iteration !== undefined && !(isKeptOut(row, root) && (await areConfined())))
+      return { loop: row.name, iteration };
+  }
+  return undefined;
+}
+
+async function agentAt(ledger: Ledger, { loop }: LoopRow, at: number): Promise<number | undefined> {
+  const running = new Set<number>();
+  let lastAt = 0;
+  for await (const page of ledgerEvents(ledger, loop))
+    for (const { event } of page) {
+      lastAt = event.at;
+      if (event.type === 'iteration.started' && isAgent(event.performer) && event.at <= at + slackMs)
+        running.add(event.iteration);
+      if (event.type !== 'iteration.ended' || !running.delete(event.iteration)) continue;
+      if (at <= event.at + slackMs) return event.iteration;
+    }
+  const [open] = running;
+  const isHeld = (await ledger.store.holder(loop))?.alive === true;
+  return open !== undefined && (isHeld || at <= lastAt + unheardMsMax) ? open : undefined;
 }

@@ -6,13 +6,12 @@ import { ledgerEvents, stateOf } from '../../../app/app.ts';
 import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';
-import { putView } from '../../../engine/put-view.ts';
+import { putView } from '../../../engine/publish.ts';
 import type { Ledger, LoopRow } from '../../../ledger/ledger.ts';
-import type { ViewFile } from '../../mode-view.ts';
+import type { ViewFile } from '../../mode.ts';
+import { type DashboardRow, dashboard, isCarriedOut, planStatus } from '../views/dashboard.ts';
 import { VaultView } from '../views/files.ts';
-import { type DashboardRow, dashboard } from '../views/dashboard.ts';
 import { type VaultPaths, vaultPaths } from '../views/paths.ts';
-import { isCarriedOut, planStatus } from '../views/vault-status.ts';
 import { type PlanFile, plansOf, readPlan } from './files.ts';
 
 export interface PlanLoop {

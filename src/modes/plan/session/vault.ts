@@ -2,21 +2,20 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { UsageError } from '../../../text/errors.ts';
+import { refuseProblems } from '../../../app/problems.ts';
 import type { Input } from '../../../core/input.ts';
 import type { State } from '../../../core/state.ts';
-import { vaultFolders } from '../../../text/step-path.ts';
 import { findTask, progress, type TaskSpec } from '../../../core/task.ts';
-import { documentInput } from '../../../engine/document.ts';
-import { lintPlan, type PlanLint, setPlanFacts } from '../document/plan.ts';
-import type { WrittenFacts } from '../document/plan-marks.ts';
 import type { TaskSource } from '../../../documents/document.ts';
-import type { Ledger } from '../../../ledger/ledger.ts';
 import { replaceFile } from '../../../documents/replace-file.ts';
 import { readText } from '../../../documents/text-file.ts';
+import { documentInput } from '../../../engine/document.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
+import { UsageError } from '../../../text/errors.ts';
+import { vaultFolders } from '../../../text/step-path.ts';
+import { lintPlan, type PlanLint, setPlanFacts, type WrittenFacts } from '../document/plan.ts';
+import { isCarriedOut, planStatus } from '../views/dashboard.ts';
 import { vaultPaths } from '../views/paths.ts';
-import { isCarriedOut, planStatus } from '../views/vault-status.ts';
-import { refuseProblems } from '../../../app/problems.ts';
 import { isFolderOf, movePlan, movePlanAside, type PlanFile, plansOf, readPlan } from './files.ts';
 import { type PlanLoop, refreshDashboard, writeLoopViews } from './loops.ts';
 

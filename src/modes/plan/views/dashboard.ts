@@ -1,7 +1,10 @@
 // Dashboard.md: every plan of a vault at a glance.
+
+import type { State } from '../../../core/state.ts';
+import { allTasks, findTask, progress, readyTasks, type Task } from '../../../core/task.ts';
 import { isoTime, plural } from '../../../text/format.ts';
-import type { PlanStatus } from './vault-status.ts';
-import { inline } from './vault-text.ts';
+import { endedByLimit } from '../../../views/ending.ts';
+import { inline } from './files.ts';
 
 export interface DashboardRow {
   readonly plan: string;
@@ -57,4 +60,64 @@ export function dashboard(rows: readonly DashboardRow[]): string {
     'Made by Ralph after each plan; what is written here by hand is lost.',
     '',
   ].join('\n');
+}
+
+// What a plan's loop is to its vault: seed 004's four statuses, and everything for which somebody must act.
+
+/** Seed 004. */
+type PlanStatus = 'executing' | 'completed' | 'blocked' | 'escalated';
+
+const cannotGoOn = (state: State): boolean =>
+  state.escalations.length > 0 &&
+  state.live.length === 0 &&
+  state.claims.length === 0 &&
+  (state.escalations.some(one => one.kind === 'approval') || readyTasks(state.tasks, 1).length === 0);
+
+/** Over, and a step of it was done: a plan that was left out altogether is no plan that was carried out. */
+export const isCarriedOut = ({ ended, tasks }: State): boolean =>
+  ended?.reason === 'goal_achieved' && progress(tasks).done > 0;
+
+export function planStatus(state: State): PlanStatus {
+  if (isCarriedOut(state)) return 'completed';
+  if (endedByLimit(state)) return 'escalated';
+  return state.ended !== undefined || cannotGoOn(state) ? 'blocked' : 'executing';
+}
+
+/** The number that the plan gives a step; 0 for none. */
+export function stepNumber(task: string): number {
+  return Number(/(\d{1,9})$/.exec(task)?.[1] ?? 0);
+}
+
+/** The step at work, else the first that is not closed, else one past the last (as in the seed). */
+export function currentStep(state: State): number {
+  const live = state.live[0]?.task;
+  if (live !== undefined) return stepNumber(live);
+  for (const task of allTasks(state.tasks))
+    if (task.status === 'pending' || task.status === 'blocked') return stepNumber(task.id);
+  return state.tasks.size + 1;
+}
+
+export interface Trouble {
+  readonly task?: Task;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** Why a person must look: steps that were given up, questions that are open, an end that nobody wanted. */
+export function troubles(state: State, errors: ReadonlyMap<string, string>): readonly Trouble[] {
+  if (isCarriedOut(state)) return [];
+  if (state.ended?.reason === 'goal_achieved')
+    return [{ what: 'Every step was left out: nothing of this plan was done', detail: '' }];
+  const failed = [...allTasks(state.tasks)]
+    .filter(task => task.status === 'blocked')
+    .map(task => ({ task, what: task.parked ?? 'given up', detail: errors.get(task.id) ?? '' }));
+  // "Nothing is ready" says no more than the steps that were given up.
+  const open = state.escalations.filter(one => one.kind !== 'blocked' || failed.length === 0);
+  const asked = open.map(one => {
+    const task = one.task === undefined ? undefined : findTask(state.tasks, one.task);
+    return { task, what: `${one.id}: ${one.summary}`, detail: one.context };
+  });
+  const isBadEnd = state.ended !== undefined && state.ended.reason !== 'explicit_stop' && !endedByLimit(state);
+  const ended = isBadEnd && failed.length === 0 ? [{ what: state.ended?.because ?? '', detail: state.lastError }] : [];
+  return [...failed, ...asked, ...ended];
 }

@@ -1,12 +1,13 @@
 // The notes in Needs_Action about a plan that cannot go on (seed 004): what happened, how far it is, what a person can do.
-import { plural } from '../../../text/format.ts';
+
 import type { State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';
 import type { Problem } from '../../../documents/document.ts';
+import { plural } from '../../../text/format.ts';
 import { endingOf } from '../../../views/ending.ts';
+import { currentStep, stepNumber, type Trouble } from './dashboard.ts';
+import { frontMatter, inline, noteLink, quotation } from './files.ts';
 import { fileId, planName } from './paths.ts';
-import { currentStep, stepNumber, type Trouble } from './vault-status.ts';
-import { frontMatter, inline, noteLink, quotation } from './vault-text.ts';
 
 const nameOf = ({ document, directory, projectId }: State): string =>
   planName(document, directory, fileId(projectId)).replaceAll('`', "'");
