@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createFile } from '../../src/actions/create-file.ts';
 import type { Assignment } from '../../src/agents/performer.ts';
 import { activitiesOf, assignmentIn, endOf, performerContract } from '../contracts/performer.ts';
-import { scratchDirectory } from '../process/fixture.ts';
+import { scratchDirectory } from '../processes/fixture.ts';
 
 const order = (path: string, content: string): Partial<Assignment> => ({
   order: { type: 'create_file', path, content },

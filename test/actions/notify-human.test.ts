@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { notifyHuman } from '../../src/actions/notify-human.ts';
 import type { Assignment } from '../../src/agents/performer.ts';
 import { activitiesOf, assignmentIn, endOf, performerContract } from '../contracts/performer.ts';
-import { scratchDirectory } from '../process/fixture.ts';
+import { scratchDirectory } from '../processes/fixture.ts';
 
 const plan = { id: 'plan_onboarding_001', objective: 'Onboard Acme', document: 'Plans/PLAN_onboarding_001.md' };
 const order = (message: string): Partial<Assignment> => ({

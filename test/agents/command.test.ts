@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commandAgent } from '../../src/agents/command.ts';
 import { activitiesOf, assignmentIn, endOf, performerContract } from '../contracts/performer.ts';
-import { agentPath, plainEnvironment, scratchDirectory, signOfLife } from '../process/fixture.ts';
+import { agentPath, plainEnvironment, scratchDirectory, signOfLife } from '../processes/fixture.ts';
 
 const commands = {
   greets: 'echo hello',

@@ -5,7 +5,7 @@ import type { Assignment } from '../../src/agents/performer.ts';
 import { parseScript, type Script, type ScriptStep, scriptedAgent } from '../../src/agents/scripted.ts';
 import { readSignals } from '../../src/messages/claims.ts';
 import { activitiesOf, assignmentIn, type Behaviour, endOf, performerContract } from '../contracts/performer.ts';
-import { scratchDirectory } from '../process/fixture.ts';
+import { scratchDirectory } from '../processes/fixture.ts';
 
 const oneTurn = (...steps: ScriptStep[]): Script => ({ turns: [{ steps }] });
 const play = (script: Script, more: Partial<Assignment> = {}, directory = scratchDirectory()) =>

@@ -7,8 +7,8 @@ import type { Assignment } from '../../src/agents/performer.ts';
 import { plainPrices } from '../contracts/cli-agent.ts';
 import { cliRows } from '../contracts/cli-rows.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
-import { plainEnvironment, scratchDirectory } from '../process/fixture.ts';
-import { agent as acpAgent, run as runAcp } from './acp-stage.ts';
+import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
+import { agent as acpAgent, run as runAcp } from './acp/stage.ts';
 
 const system = 'HANDED-OVER';
 const prompt = 'DO-THE-WORK';

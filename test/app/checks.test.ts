@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildChecks, buildJudge, filesToProtect, judgeSpec, redStart } from '../../src/app/checks.ts';
 import { type Config, presetValues } from '../../src/config/settings.ts';
-import { plainEnvironment, scratchDirectory } from '../process/fixture.ts';
+import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 
 const never = new AbortController().signal;
 const config = (part: Partial<Config>): Config => ({ ...presetValues('prd'), sandbox: 'none', ...part });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { configInReach, holdConfig } from '../../src/app/actions.ts';
 import type { ParsedDocument } from '../../src/documents/document.ts';
-import { scratchDirectory } from '../process/fixture.ts';
+import { scratchDirectory } from '../processes/fixture.ts';
 
 const calling = { tasks: [{ performer: 'mcp:mail' }] } as unknown as ParsedDocument;
 const writing = { tasks: [{ performer: 'create_file' }, {}] } as unknown as ParsedDocument;

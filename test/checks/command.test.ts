@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandCheck } from '../../src/checks/command.ts';
 import { checkContract } from '../contracts/check.ts';
-import { agentPath, plainEnvironment, scratchDirectory, signOfLife } from '../process/fixture.ts';
+import { agentPath, plainEnvironment, scratchDirectory, signOfLife } from '../processes/fixture.ts';
 
 const commands = {
   passes: 'exit 0',

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { commandCheck } from '../../src/checks/command.ts';
 import { fileGuard, protectFiles } from '../../src/checks/protected-files.ts';
 import { screenWork } from '../../src/checks/tamper/screen.ts';
-import { orderFor, plainEnvironment, scratchDirectory, tell } from '../process/fixture.ts';
+import { orderFor, plainEnvironment, scratchDirectory, tell } from '../processes/fixture.ts';
 
 const verify = '#!/bin/sh\nfor test in tests/*_test.sh; do\n  if [ -f "$test" ]; then sh "$test" || exit 1; fi\ndone\n';
 const test = 'test_feature() { :; }\nassert_file() { [ -f "$1" ]; }\nassert_file feature.txt\n';

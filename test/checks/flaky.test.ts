@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandCheck } from '../../src/checks/command.ts';
-import { plainEnvironment, scratchDirectory } from '../process/fixture.ts';
+import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 
 /** The n-th run does what the n-th word says. */
 async function runs(needed: number, most: number, ...words: readonly string[]) {

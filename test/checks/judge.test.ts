@@ -6,7 +6,7 @@ import type { JudgedWork } from '../../src/checks/check.ts';
 import { judgeCheck, judgePrompt } from '../../src/checks/judge.ts';
 import type { Usage } from '../../src/core/event.ts';
 import { checkContract } from '../contracts/check.ts';
-import { scratchDirectory } from '../process/fixture.ts';
+import { scratchDirectory } from '../processes/fixture.ts';
 
 const usage: Usage = {
   inputTokens: 9,

@@ -7,7 +7,7 @@ import { type CliAgentOptions, cliAgent } from '../../src/agents/driver.ts';
 import type { Performer } from '../../src/agents/performer.ts';
 import { type CliName, rowOf } from '../../src/app/agents/agents.ts';
 import type { Timers } from '../../src/processes/timers.ts';
-import { agentPath, plainEnvironment, scratchDirectory } from '../process/fixture.ts';
+import { agentPath, plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 import { cliRows, playedAtMs } from './cli-rows.ts';
 import { type Fault, faultContract } from './faults.ts';
 import { type Behaviour, performerContract } from './performer.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 import type { Usage } from '../../src/core/event.ts';
 import { readSignals } from '../../src/messages/claims.ts';
-import { signOfLife } from '../process/fixture.ts';
+import { signOfLife } from '../processes/fixture.ts';
 import { activitiesOf, assignmentIn, endOf } from './performer.ts';
 
 /** A good agent says `hello` and ends well; one that is not let finish has said `working`. */

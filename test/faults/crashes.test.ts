@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { whyNoTracing } from '../ledger/run-program.ts';
 import { crash, type Undisturbed, undisturbed } from '../prove/crashes.ts';
 import { makeStage, type Stage } from '../prove/stage.ts';
 import { crashAt, tracing } from '../prove/syscalls.ts';
 import { checkFinished, checkNobodyLeft, ofType } from '../prove/verdict.ts';
-import { whyNoTracing } from '../stores/run-program.ts';
 
 const noTracing = whyNoTracing();
 const whenTraced = noTracing === undefined ? '' : ` [skipped: ${noTracing}]`;

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { strangersCanRead } from '../documents/ordinary-user.ts';
+import { tampering, whyNoTracing } from '../ledger/run-program.ts';
 import { makeStage, type Stage, until } from '../prove/stage.ts';
 import { checkFinished, checkNobodyLeft, ofType } from '../prove/verdict.ts';
-import { strangersCanRead } from '../sources/ordinary-user.ts';
-import { tampering, whyNoTracing } from '../stores/run-program.ts';
 
 const noTracing = whyNoTracing();
 const whenTraced = noTracing === undefined ? '' : ` [skipped: ${noTracing}]`;

@@ -3,9 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tampering, whyNoTracing } from '../ledger/run-program.ts';
 import { makeStage, type Stage, until } from '../prove/stage.ts';
 import { ofType } from '../prove/verdict.ts';
-import { tampering, whyNoTracing } from '../stores/run-program.ts';
 
 const noTracing = whyNoTracing();
 const whenTraced = noTracing === undefined ? '' : ` [skipped: ${noTracing}]`;

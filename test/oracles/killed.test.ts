@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
-import { eventsOf, inScratch, type Scratch } from '../surfaces/cli/kit.ts';
+import { eventsOf, inScratch, type Scratch } from '../cli/kit.ts';
 import { unpack } from './unpack.ts';
 
 const bodies = readFileSync(join(import.meta.dirname, 'killed', 'ledger.jsonl'), 'utf8')

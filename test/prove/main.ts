@@ -1,7 +1,7 @@
 // `npm run prove -- NAME [--count N] [--seed N]`: long proofs with real processes; a failure prints how to replay it.
 import { parseArgs } from 'node:util';
-import { flood } from '../process/flood.ts';
-import { whyNoTracing } from '../stores/run-program.ts';
+import { whyNoTracing } from '../ledger/run-program.ts';
+import { flood } from '../processes/flood.ts';
 import { proveAdapters } from './adapters.ts';
 import { crash, undisturbed } from './crashes.ts';
 import { proveFloods } from './floods.ts';

@@ -15,8 +15,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { makeRepo, type Repo } from '../git/repo.ts';
 import type { Random } from '../simulate/random.ts';
-import { makeRepo, type Repo } from '../workspaces/repo.ts';
 
 /** Larger files are left out of the checkpoints of these repositories. */
 export const fileBytesMax = 60_000;

@@ -4,9 +4,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { makeRepo, type Repo, repoAt, saved } from '../git/repo.ts';
+import { whyNoTracing } from '../ledger/run-program.ts';
 import { random } from '../simulate/random.ts';
-import { whyNoTracing } from '../stores/run-program.ts';
-import { makeRepo, type Repo, repoAt, saved } from '../workspaces/repo.ts';
 import { removeRepo, type Snapshot, snapshot, unlike } from './repositories.ts';
 import type { ChildOrder, Said } from './restore-child.ts';
 import { living, until } from './stage.ts';

@@ -1,8 +1,8 @@
 // The agent of the trees proof: works on whatever it finds, well or badly, as its seed says.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { Repo } from '../git/repo.ts';
 import type { Random } from '../simulate/random.ts';
-import type { Repo } from '../workspaces/repo.ts';
 import {
   fileBytesMax,
   listed,

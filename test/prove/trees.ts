@@ -11,8 +11,8 @@ import { runLoop } from '../../src/engine/run.ts';
 import type { GitWorkspace } from '../../src/git/git.ts';
 import type { Restored, RestoreOrder, RestorePlan, Saved, SaveOrder, Workspace } from '../../src/git/workspace.ts';
 import { eventsIn, loop, makeEngine, makeWorld } from '../engine/world.ts';
+import type { Repo } from '../git/repo.ts';
 import { type Random, random } from '../simulate/random.ts';
-import type { Repo } from '../workspaces/repo.ts';
 import {
   type DirtyRepo,
   fileBytesMax,

@@ -1,7 +1,0 @@
-// Amazon Q's CLI through the contracts, by its documented output.
-import { q } from '../../src/agents/cli/q.ts';
-import { cliAgentContract } from '../contracts/cli-agent.ts';
-import { plainChatContract } from '../contracts/plain-agent.ts';
-
-cliAgentContract('q');
-plainChatContract(q);

@@ -1,0 +1,219 @@
+// Proves that what the commands say of a loop is true once it is over, cut or taken back, and that their hints lead somewhere.
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { execute as loopsList } from '../../src/cli/commands/loops-list.ts';
+import { execute as resume } from '../../src/cli/commands/resume.ts';
+import { execute as status } from '../../src/cli/commands/status.ts';
+import { execute as add } from '../../src/cli/commands/task-add.ts';
+import { retry, skip } from '../../src/cli/commands/task-change.ts';
+import { execute as importTasks } from '../../src/cli/commands/task-import.ts';
+import { execute as list } from '../../src/cli/commands/task-list.ts';
+import { execute as show } from '../../src/cli/commands/task-show.ts';
+import type { Context } from '../../src/cli/context.ts';
+import { workWatch } from '../../src/cli/interrupt.ts';
+import { liveLine, liveView } from '../../src/cli/live.ts';
+import { makeStyle } from '../../src/cli/terminal.ts';
+import type { TaskSpec } from '../../src/core/task.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { memoryLedger } from '../../src/ledger/memory.ts';
+import { standingWords } from '../../src/views/words.ts';
+import { claims, Story, says, spec, t0, usd } from '../core/given.ts';
+
+let directory: string;
+let ledger: Ledger;
+let out: string[];
+let said: string[];
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-hints-')));
+  ledger = memoryLedger();
+  out = [];
+  said = [];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const context = (): Context => ({
+  env: {},
+  directory,
+  out: text => void out.push(text),
+  print: text => void out.push(text),
+  say: text => void said.push(text),
+  home: () => directory,
+  hasLedger: () => true,
+  ledger: async () => ledger,
+  close: async () => {},
+  by: 'ada',
+});
+
+function put(name: string, text: string): string {
+  const path = join(directory, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const prd = (...ids: readonly string[]): string =>
+  JSON.stringify({
+    project: 'shop',
+    userStories: ids.map(id => ({ id, title: id, criteria: ['it works'], passes: id === 'A' })),
+  });
+
+/** What the story tells becomes the loop of this document. */
+async function recorded(story: Story, document: string): Promise<void> {
+  const events = story.events.map(event => (event.type === 'loop.started' ? { ...event, document, directory } : event));
+  expect((await ledger.store.append('loop-0001', 0, events)).ok).toBe(true);
+}
+
+function finished(specs: readonly TaskSpec[] = [spec('A')]): Story {
+  const story = new Story({}, specs);
+  for (const { id } of specs) story.iteration(id, claims(id));
+  return story.given({ type: 'loop.ended', at: t0 + 9_000, reason: 'goal_achieved', because: '1 of 1 task done' });
+}
+
+describe('a loop that is over', () => {
+  it('given a task that was added afterwards, then it is listed and shown, and a decision about it explains itself', async () => {
+    await recorded(finished(), put('PRD.json', prd('A', 'B')));
+    await list(context(), [], {});
+    expect(out.join('\n')).toMatch(/^B {2}new .*\(for a new loop\)$/m);
+    await show(context(), ['B'], {});
+    await expect(skip(context(), ['B'], {})).rejects.toMatchObject({
+      message: 'B stands in PRD.json, but loop shop ended before it was written.',
+      hint: expect.stringContaining('A new loop takes it up'),
+    });
+  });
+
+  it('given a skip of what is done, then nobody explains how to have it done again; a retry is told just that', async () => {
+    await recorded(finished(), put('PRD.json', prd('A')));
+    await expect(skip(context(), ['A'], {})).rejects.toMatchObject({ hint: 'A is done: there is nothing to skip.' });
+    await expect(retry(context(), ['A'], {})).rejects.toMatchObject({
+      hint: 'To have A done again, mark it as open in PRD.json, then: ralph run PRD.json',
+    });
+  });
+
+  it('given a limit of time, then a resume names that limit and no other; an average cannot be raised', async () => {
+    const story = new Story({ limits: { durationMsMax: 500 } });
+    story.iteration('A', says('hm'));
+    const because = '1s worked of 0.5s (--max-duration)';
+    await recorded(
+      story.given({ type: 'loop.ended', at: story.now, reason: 'max_duration', because }),
+      put('PRD.json', '{}'),
+    );
+    const refused = await resume(context(), ['shop'], {}).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ hint: 'Raise that limit: ralph resume shop --max-duration 1m' });
+  });
+
+  it('given an undo, then it is called taken back, not completed, and its task was not "not tried yet"', async () => {
+    const story = finished().given({ type: 'task.reopened', at: t0 + 10_000, task: 'A', because: 'undo' });
+    await recorded(story, put('PRD.json', prd('A')));
+    await loopsList(context(), [], {});
+    expect(out.join('\n')).toMatch(/^shop +taken back +0\/1 /);
+    await status(context(), [], {});
+    expect(out.join('\n')).toContain('1 task open again since then (ralph undo)');
+    await show(context(), ['A'], {});
+    expect(out.join('\n')).toContain('pending, opened again, not tried since');
+  });
+});
+
+describe('a loop that no process works on', () => {
+  it('given an iteration that was cut, then its task is not called active', async () => {
+    const story = new Story({}, [spec('A'), spec('B')]);
+    story.begin('A');
+    await recorded(story, put('PRD.json', prd('A', 'B')));
+    await list(context(), [], {});
+    expect(out.join('\n')).toMatch(/^A {2}cut .*iteration 1 was cut, not running/);
+    expect(out.join('\n')).toContain('2 tasks: 1 cut, 1 pending');
+    await show(context(), ['A'], {});
+    expect(out.join('\n')).toContain('cut, 1 attempt of 5; iteration 1 was cut, not running');
+  });
+});
+
+describe('tasks of files', () => {
+  it('given a project, then a new task is done by ralph execute; elsewhere by ralph run and the way to the file', async () => {
+    const tasks = { project_name: 'p', tasks: [{ id: 'T1', title: 'one' }] };
+    put('.artefacts/p/tasks.json', JSON.stringify(tasks));
+    await add(context(), ['More'], { file: '.artefacts/p/tasks.json' });
+    expect(said).toContain('  To have it done: ralph execute p');
+    put('docs/my list.md', '- [ ] one\n');
+    await add(context(), ['More'], { file: 'docs/my list.md' });
+    expect(said).toContain('  To have it done: ralph run "docs/my list.md"');
+  });
+
+  it('given a file that is not there, then that is said, not only that no loop is called so', async () => {
+    await recorded(finished(), put('PRD.json', prd('A')));
+    await expect(list(context(), ['nope.md'], {})).rejects.toThrow(
+      'There is no file "nope.md", and no loop is called so.',
+    );
+    await expect(list(context(), ['nope'], {})).rejects.toThrow('No loop is called "nope".');
+  });
+
+  it('given ticks that the ledger has, then an import keeps those and opens the others', async () => {
+    await recorded(finished([spec('T1')]), put('todo.md', '- [x] T1: one\n- [x] T2: two\n'));
+    await importTasks(context(), ['todo.md'], { to: 'PRD.json' });
+    expect(said.join('\n')).toContain('1 task that was ticked or skipped is open there: T2.');
+    const { userStories } = JSON.parse(readFileSync(join(directory, 'PRD.json'), 'utf8'));
+    expect(userStories).toMatchObject([
+      { id: 'T1', passes: true },
+      { id: 'T2', passes: false },
+    ]);
+  });
+});
+
+describe('while it runs', () => {
+  it('given nothing reported yet, then the live line names no cost; later it does, or says that there is none', () => {
+    const story = new Story({ limits: { costUsdMicrosMax: 50_000_000 } });
+    story.begin('A');
+    expect(liveLine(story.state, story.now, '·')).not.toContain('$');
+    const spent = new Story().given({
+      type: 'usage.recorded',
+      at: t0,
+      iteration: 1,
+      performer: 'agent',
+      task: 'A',
+      usage: usd(1),
+    });
+    expect(liveLine(spent.state, t0, '·')).toContain('$1.00 / $50.00');
+    story.performed(says('hm'));
+    expect(liveLine(story.state, story.now, '·')).toContain('cost not reported');
+  });
+
+  it('given Ctrl-C, then it is said what is stopped: an agent, an action, a check, or nothing', () => {
+    const order = { type: 'notify_human', message: 'hi' } as const;
+    const story = new Story({ checks: ['x'] }, [spec('A'), spec('B', { performer: 'notify_human', order })]);
+    const watch = workWatch();
+    const doing = (): string | undefined => {
+      watch.tell(story.events.at(-1)!, story.state);
+      return watch.doing();
+    };
+    expect(doing()).toBeUndefined();
+    story.begin('A');
+    expect(doing()).toBe('the agent');
+    story.performed(claims('A'));
+    expect(doing()).toBe('the check');
+    story.checked(true);
+    story.begin('B', 'notify_human');
+    expect(doing()).toBe('the action');
+  });
+
+  it('given a view that is closed, then a last line brings back neither the live line nor a question', () => {
+    const written: string[] = [];
+    const style = { ...makeStyle({}), live: true, columns: () => 80 };
+    const view = liveView(style, text => void written.push(text), false);
+    const story = new Story();
+    view.tell(story.begin('A')[0]!, story.state);
+    view.hold(() => void written.push('asked again'));
+    view.close();
+    written.length = 0;
+    view.line('Ended at once.');
+    expect(written.join('').replaceAll('\r\x1b[2K', '')).toBe('Ended at once.\n');
+  });
+
+  it('given a goal whose claim a check refused, then its items are claimed, not completed', () => {
+    const story = new Story({ mode: 'goal', stepwise: true, checks: ['x'] }, [spec('goal')]);
+    const report = { phase: 'complete', completed: ['page'], pending: [], blocked: [] };
+    story.iteration('goal', says(`<report>${JSON.stringify(report)}</report>\n<promise>DONE</promise>`));
+    expect(standingWords(story.state)).toBe('1 of 1 item completed');
+    story.checked(false);
+    expect(standingWords(story.state)).toBe('1 of 1 item claimed');
+  });
+});
