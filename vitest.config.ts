@@ -3,7 +3,9 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Nothing in these folders keeps state between two files, so they need no process each. */
-const pure = ['core', 'formats', 'views', 'prompts', 'modes', 'config'].map(name => `test/${name}/**/*.test.ts`);
+const pure = ['text', 'messages', 'secrets', 'core', 'documents/formats', 'documents/convert', 'views', 'config'].map(
+  name => `test/${name}/**/*.test.ts`,
+);
 const left = ['test/fixtures/**'];
 
 export default defineConfig({

@@ -20,7 +20,7 @@ const entries = { ralph: 'src/cli/main.ts', index: 'src/index.ts' };
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
 /** `ralph status` is to be quick: what it needs comes in one piece, the rest of these files' lazy imports in another. */
-const neededAtOnce = ['./stores/sqlite.ts', './status.ts'];
+const neededAtOnce = ['../ledger/sqlite.ts', './commands/status.ts'];
 /** Node's own modules that take milliseconds to load, and that most commands never call. */
 const slowModules = /^node:(child_process|crypto|process|util)$/;
 
@@ -51,7 +51,7 @@ const fewerChunks = {
   name: 'fewer-chunks',
   setup(build) {
     const lazyPaths = new Map();
-    build.onLoad({ filter: /[\\/]src[\\/](app|surfaces[\\/]cli[\\/]commands)\.ts$/, namespace: 'file' }, ({ path }) => {
+    build.onLoad({ filter: /[\\/]src[\\/](app[\\/]app|cli[\\/]command-table)\.ts$/, namespace: 'file' }, ({ path }) => {
       const lazy = [];
       const text = readFileSync(path, 'utf8').replace(/\bimport\('([^']+)'\)/g, (_whole, name) => {
         if (!lazy.includes(name)) lazy.push(name);

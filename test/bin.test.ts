@@ -95,7 +95,7 @@ describe('bin/ralph on a Node that is new enough', () => {
     put('src/cli/main.ts', "const words: string = 'from source';\nconsole.log(words);\n");
     age('dist/ralph.js', 1000);
     expect(run(pinned, ralph, '--version').out).toBe('from source\n');
-    for (const path of ['src/cli/main.ts', 'src/surfaces/cli', 'src/surfaces', 'src']) age(path, 2000);
+    for (const path of ['src/cli/main.ts', 'src/cli', 'src']) age(path, 2000);
     expect(run(pinned, ralph, '--version').out).toContain('stand-in');
   });
 

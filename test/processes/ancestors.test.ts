@@ -7,7 +7,7 @@ import { startTimeOf } from '../../src/processes/identity.ts';
 import { type Ancestry, ancestry } from '../../src/processes/tree.ts';
 import { orderFor, tell } from './fixture.ts';
 
-const module = join(import.meta.dirname, '..', '..', 'src', 'process', 'ancestors.ts');
+const module = join(import.meta.dirname, '..', '..', 'src', 'processes', 'tree.ts');
 const script = `import(${JSON.stringify(module)}).then(({ ancestry }) => console.log(JSON.stringify(ancestry())))`;
 
 it('a grandchild finds its parent and us above it, with their start times, and the namespace that we are in', () => {
