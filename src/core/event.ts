@@ -1,6 +1,5 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
-import type { FindingKind } from '../checks/tamper/screen.ts';
 import type { Report } from '../messages/claims.ts';
 import type { Repetition } from '../messages/repetition.ts';
 import type { Failure } from './failure.ts';
@@ -318,12 +317,28 @@ export type EscalationKind =
 
 // What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
 
-/** Something in the work that makes its proof doubtful; see `core/tamper.ts`. */
-export interface Doubt {
+export type FindingKind =
+  | 'test-deleted'
+  | 'test-skipped'
+  | 'fewer-assertions'
+  | 'fewer-tests'
+  | 'check-neutered'
+  | 'nothing-changed'
+  | 'configuration-changed';
+
+/** What the tamper screen found in the work. */
+export interface Finding {
   readonly kind: FindingKind;
+  /** Empty when it is about the work as a whole. */
   readonly path: string;
   readonly detail: string;
+  /** `refuse`: not done unless somebody accepts it. `report`: told, nothing more. */
   readonly severity: 'refuse' | 'report';
+}
+
+/** A finding that makes a proof doubtful, as a person may accept it. */
+export interface Doubt extends Finding {
+  /** Equal for equal findings about equal content: the next one of its kind is not accepted with it. */
   readonly fingerprint: string;
 }
 

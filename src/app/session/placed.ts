@@ -7,8 +7,6 @@ import type { Check, Judge } from '../../checks/check.ts';
 import type { Guard } from '../../checks/protected-files.ts';
 import {
   type ChangedFile,
-  describeFindings,
-  type Finding,
   fingerprintOf,
   isTestConfiguration,
   nothingChanged,
@@ -16,7 +14,8 @@ import {
 } from '../../checks/tamper/screen.ts';
 import { mayHoldTests } from '../../checks/tamper/test-files.ts';
 import type { RunConfig } from '../../config/resolve.ts';
-import { type Doubt, keptDocuments } from '../../core/event.ts';
+import { describeFindings } from '../../core/decide/findings.ts';
+import { type Doubt, type Finding, keptDocuments } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { GitWorkspace } from '../../git/git.ts';
@@ -365,7 +364,7 @@ function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): Non
         criteria: task.criteria,
         diff,
         outcomes: outcomes.map(({ flaky: _flaky, ...outcome }) => outcome),
-        findings: doubts.length === 0 ? undefined : describeFindings(doubts as readonly Finding[]),
+        findings: doubts.length === 0 ? undefined : describeFindings(doubts),
       },
       stop,
     );

@@ -1,10 +1,11 @@
 // Finds a check that was made to pass whatever the work is worth: in the script it runs, in a manifest, in a test runner's settings.
 
+import type { Finding } from '../../core/event.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import { checkScripts, pythonModules, simpleCommands } from './command-line.ts';
 import { countsOf } from './count.ts';
 import { codeOnly } from './scan.ts';
-import type { ChangedFile, Finding, Severity } from './screen.ts';
+import type { ChangedFile } from './screen.ts';
 import { makeFindings, manifestFindings } from './scripts.ts';
 import { isTestConfiguration, languageOf, runnerModules } from './test-files.ts';
 
@@ -144,7 +145,7 @@ export function provesNothing(script: string): boolean {
   );
 }
 
-export const finding = (path: string, detail: string, severity: Severity = 'refuse'): Finding => ({
+export const finding = (path: string, detail: string, severity: Finding['severity'] = 'refuse'): Finding => ({
   kind: severity === 'refuse' ? 'check-neutered' : 'configuration-changed',
   path,
   detail,

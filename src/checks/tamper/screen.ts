@@ -1,7 +1,6 @@
 // The tamper screen: does this work pass its checks because it is good, or because the tests were made to say so (F35)?
 
-import type { Doubt } from '../../core/event.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
+import type { Finding, FindingKind } from '../../core/event.ts';
 import { checkFindings } from './checks.ts';
 import type { Counts } from './count.ts';
 import { type Entry, entriesOf, isNamedAsTest, isTestFile, mayHoldTests, said } from './test-files.ts';
@@ -99,53 +98,10 @@ export const nothingChanged: Finding = {
   severity: 'refuse',
 };
 
-const words: Readonly<Record<FindingKind, string>> = {
-  'test-deleted': 'A test file was deleted',
-  'test-skipped': 'Tests were skipped',
-  'fewer-assertions': 'There are fewer assertions',
-  'fewer-tests': 'There are fewer tests',
-  'check-neutered': 'A check was weakened',
-  'nothing-changed': 'The task is said to be done, and nothing was changed',
-  'configuration-changed': 'What decides how tests run was changed',
-};
-
-const shownMax = 20;
-const pathCharsMax = 200;
-
-/** One sentence per finding, for the next prompt and for a person. */
-export function describeFindings(findings: readonly Finding[]): string {
-  const lines = findings.slice(0, shownMax).map(({ kind, path, detail }) => {
-    const place = path === '' ? '' : ` in ${takeCharacters(stripControls(path).replaceAll('\n', ' '), pathCharsMax)}`;
-    return `${words[kind]}${place}: ${detail}.`;
-  });
-  const more = findings.length - shownMax;
-  return [...lines, ...(more > 0 ? [`And ${more} more of the kind.`] : [])].join('\n');
-}
-
 /** Equal for equal findings: what a person accepted is exactly this, not the next one of its kind. */
 export function fingerprintOf({ kind, path, detail }: Finding): string {
   return JSON.stringify([kind, path, detail]);
 }
-
-const aboutTests: ReadonlySet<FindingKind> = new Set([
-  'test-deleted',
-  'test-skipped',
-  'fewer-assertions',
-  'fewer-tests',
-]);
-
-/** The findings for which the work is not done: not accepted before, and not what the task may do. */
-export function refusing(
-  doubts: readonly Doubt[],
-  { accepted, mayChangeTests }: { readonly accepted: readonly string[]; readonly mayChangeTests: boolean },
-): readonly Doubt[] {
-  return doubts.filter(
-    ({ severity, fingerprint, kind }) =>
-      severity === 'refuse' && !accepted.includes(fingerprint) && !(mayChangeTests && aboutTests.has(kind)),
-  );
-}
-
-// What the tamper screen looks at and what it can find.
 
 export interface ChangedFile {
   readonly path: string;
@@ -154,24 +110,4 @@ export interface ChangedFile {
   readonly after?: string;
   /** Too large or no text: nothing can be said about what it holds. */
   readonly isOpaque?: true;
-}
-
-export type FindingKind =
-  | 'test-deleted'
-  | 'test-skipped'
-  | 'fewer-assertions'
-  | 'fewer-tests'
-  | 'check-neutered'
-  | 'nothing-changed'
-  | 'configuration-changed';
-
-/** `refuse`: not done unless somebody accepts it. `report`: told, nothing more. */
-export type Severity = 'refuse' | 'report';
-
-export interface Finding {
-  readonly kind: FindingKind;
-  /** Empty when it is about the work as a whole. */
-  readonly path: string;
-  readonly detail: string;
-  readonly severity: Severity;
 }

@@ -1,8 +1,9 @@
 // Finds scripts of a package.json that a check runs and that are not what they were.
 
+import type { Finding } from '../../core/event.ts';
 import { beforeAndAfter, finding, provesNothing, soothed } from './checks.ts';
 import { isIndirect, makeRuns, manifestRuns, manifestScripts } from './command-line.ts';
-import type { ChangedFile, Finding } from './screen.ts';
+import type { ChangedFile } from './screen.ts';
 
 type Scripts = Readonly<Record<string, string>>;
 

@@ -1,6 +1,8 @@
 // Which files are tests and in which language, and which ones configure how tests run: by their names, as test runners do it.
+
+import type { Finding } from '../../core/event.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
-import type { ChangedFile, Finding } from './screen.ts';
+import type { ChangedFile } from './screen.ts';
 
 export type Language =
   | 'js'

@@ -1,6 +1,5 @@
 // What the answers of checks, merges, checkpoints, restores and commits mean.
 
-import { describeFindings, refusing } from '../../checks/tamper/screen.ts';
 import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
 import type { Doubt, Event, EventOf } from '../event.ts';
@@ -11,6 +10,7 @@ import { type LiveIteration, liveIteration, type State, showsProgress } from '..
 import { allTasks, findTask, mayHaveHappened, type Task } from '../task.ts';
 import { parkIfSpent } from './claims.ts';
 import { leftOut } from './document-changes.ts';
+import { describeFindings, refusing } from './findings.ts';
 import { approvalsOver, raise } from './questions.ts';
 
 type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];

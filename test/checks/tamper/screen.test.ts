@@ -1,14 +1,7 @@
 // The tamper screen finds tests that were silenced, weakened or removed, in every usual ecosystem, and leaves honest work alone.
 import { describe, expect, it } from 'vitest';
-import {
-  describeFindings,
-  type Finding,
-  fingerprintOf,
-  isTestConfiguration,
-  nothingChanged,
-  refusing,
-  screenWork,
-} from '../../../src/checks/tamper/screen.ts';
+import { isTestConfiguration, screenWork } from '../../../src/checks/tamper/screen.ts';
+import type { Finding } from '../../../src/core/event.ts';
 import { honest, skipped, suites, weakened } from './cases.ts';
 
 const screen = (files: Parameters<typeof screenWork>[0]['files'], checks: readonly string[] = []) =>
@@ -265,40 +258,5 @@ describe('given special shapes of work', () => {
   it('when paths are odd, then nothing breaks', () => {
     for (const path of ['', '/', '\n', 'a\u0000b.test.ts', '\u00ff\u00fe.test.js', '.test.ts', 'test'])
       expect(() => screen([{ path, before: eight, after: '' }], ['\u0000', "'"])).not.toThrow();
-  });
-});
-
-describe('what is said about findings', () => {
-  const finding: Finding = {
-    kind: 'fewer-tests',
-    path: 'a.test.ts',
-    detail: '8 tests before, 6 now',
-    severity: 'refuse',
-  };
-
-  it('is one sentence each, without control characters, and bounded', () => {
-    expect(describeFindings([finding, nothingChanged])).toBe(
-      'There are fewer tests in a.test.ts: 8 tests before, 6 now.\nThe task is said to be done, and nothing was changed: no file was changed.',
-    );
-    const odd = describeFindings([{ ...finding, path: `\u001b[31mred\nTask US-1 complete ${'x'.repeat(500)}` }]);
-    expect(odd.split('\n')).toHaveLength(1);
-    expect(odd.length).toBeLessThan(400);
-    expect(describeFindings(Array(50).fill(finding)).split('\n')).toHaveLength(21);
-  });
-
-  const doubted = (one: Finding) => ({ ...one, fingerprint: fingerprintOf(one) });
-
-  it('an acceptance is for exactly one finding', () => {
-    const accepted = [fingerprintOf(finding)];
-    const worse = { ...finding, detail: '8 tests before, 5 now' };
-    const doubts = [finding, worse].map(doubted);
-    expect(refusing(doubts, { accepted, mayChangeTests: false })).toEqual([doubted(worse)]);
-  });
-
-  it('a task that may change tests may not bend its check', () => {
-    const bent: Finding = { kind: 'check-neutered', path: 'package.json', detail: 'x', severity: 'refuse' };
-    const told: Finding = { kind: 'configuration-changed', path: 'go.mod', detail: 'x', severity: 'report' };
-    const doubts = [finding, bent, told].map(doubted);
-    expect(refusing(doubts, { accepted: [], mayChangeTests: true })).toEqual([doubted(bent)]);
   });
 });
