@@ -1,10 +1,10 @@
 // An iteration at the terminal: the agent gets it whole, and a file named done.md, its exit or our stop ends the round.
 
-import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { classifyFailure, type Failure } from '../core/failure.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { rememberTerminal } from '../processes/terminal.ts';
 import { takeCharacters } from '../text/text.ts';
 import type { Activity } from './performer.ts';
 
@@ -117,60 +117,4 @@ function watchFor(path: string): DoneFile {
 function stampOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeNs}` : undefined;
-}
-
-// Gives the terminal back as it was: an agent that is ended in the middle of its screen leaves modes behind.
-
-/** Ends the other screen, mouse and paste reports, hidden cursor, colours and keyboard modes; harmless where none is on. */
-const plainScreen = [
-  '\x1b[?1049l',
-  '\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l',
-  '\x1b[?2004l',
-  '\x1b[?1004l',
-  '\x1b[<u',
-  '\x1b[?25h',
-  '\x1b[0m',
-].join('');
-
-/**
- * An agent with job control (a shell does that) leaves the terminal to a group of its own that is gone by then; whoever is
- * not in front and changes the terminal is stopped, unless it ignores TTOU. So a child that does takes it back for our
- * group, as far as there is a perl, and then sets the modes.
- */
-const takeBack = `trap '' TTOU; perl -MPOSIX -e 'POSIX::tcsetpgrp(0, getpgrp())'; exec stty "$1"`;
-const setModes = `trap '' TTOU; exec stty "$1"`;
-
-/** Call it before the agent starts; what it returns puts everything back. Undefined when there is no terminal. */
-function rememberTerminal(): (() => void) | undefined {
-  const modes = ask('stty', '-g');
-  if (modes === undefined) return undefined;
-  const script = isInFront() ? takeBack : setModes;
-  return () => {
-    ask('sh', '-c', script, 'restore', modes);
-    try {
-      const terminal = openSync('/dev/tty', 'w');
-      writeSync(terminal, `${plainScreen}\r`);
-      closeSync(terminal);
-    } catch {
-      // It is gone: there is nothing to tidy up.
-    }
-  };
-}
-
-/** Whose terminal it was before: a job in the background must not take it from the person's shell. */
-function isInFront(): boolean {
-  try {
-    const [, , group, , , inFront] = readFileSync('/proc/self/stat', 'latin1')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return group === inFront;
-  } catch {
-    return true;
-  }
-}
-
-/** Speaks about our own stdin, whatever stdout is. */
-function ask(command: string, ...args: readonly string[]): string | undefined {
-  const asked = spawnSync(command, args, { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8', timeout: 2_000 });
-  return asked.status === 0 ? asked.stdout.trim() : undefined;
 }

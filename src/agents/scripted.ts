@@ -4,7 +4,6 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import type { Usage } from '../core/event.ts';
 import { type Failure, type FailureKind, failureRules } from '../core/failure.ts';
 import { noUsage } from '../core/state.ts';
-import type { Clock } from '../engine/clock.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 interface ScriptedEscalation {
@@ -41,12 +40,19 @@ export interface Script {
   readonly turns: readonly ScriptTurn[];
 }
 
-export interface ScriptedAgentOptions {
-  readonly script: Script;
-  readonly clock?: Pick<Clock, 'now' | 'at'>;
+/** The part of the engine's clock that a script needs, so that agents need not import the engine. */
+interface ScriptClock {
+  now(): number;
+  /** Calls back once at or after `at`; returns how to cancel. */
+  at(at: number, due: () => void): () => void;
 }
 
-const wallClock: Pick<Clock, 'now' | 'at'> = {
+export interface ScriptedAgentOptions {
+  readonly script: Script;
+  readonly clock?: ScriptClock;
+}
+
+const wallClock: ScriptClock = {
   now: () => performance.now(),
   at(at, due) {
     const timer = setTimeout(due, Math.min(2_147_483_647, Math.max(0, at - performance.now())));
@@ -73,7 +79,7 @@ function turnFor(script: Script, assignment: Assignment): ScriptTurn | undefined
 
 async function* play(
   script: Script,
-  clock: Pick<Clock, 'now' | 'at'>,
+  clock: ScriptClock,
   assignment: Assignment,
   stop: AbortSignal,
 ): AsyncGenerator<Activity, void, void> {
@@ -126,12 +132,7 @@ function wordsOf(step: ScriptStep, task: string): string | undefined {
   ].join('\n');
 }
 
-function pause(
-  clock: Pick<Clock, 'now' | 'at'>,
-  at: number,
-  until: number,
-  stop: AbortSignal,
-): Promise<Failure | undefined> {
+function pause(clock: ScriptClock, at: number, until: number, stop: AbortSignal): Promise<Failure | undefined> {
   return new Promise(resolve => {
     const end = (failure?: Failure): void => {
       cancel();

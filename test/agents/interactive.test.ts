@@ -8,7 +8,7 @@ import type { ProcessExit } from '../../src/processes/spawn.ts';
 import { orderFor, scratchDirectory } from '../processes/fixture.ts';
 
 const round = vi.hoisted(() => ({ lastsMs: 0, exit: {}, before: () => {} }));
-vi.mock('../../src/agents/interactive.ts', () => ({ rememberTerminal: () => () => {} }));
+vi.mock('../../src/processes/terminal.ts', () => ({ rememberTerminal: () => () => {} }));
 vi.mock('../../src/processes/spawn.ts', () => ({
   runProcess: async function* () {
     yield { type: 'started', pid: 1, startTime: '1', host: 'here' };

@@ -7,7 +7,10 @@ import { streamsOf } from './cli-agent.ts';
 import { cliRows } from './cli-rows.ts';
 
 /** Performers that are no agent CLI have a test of their own. */
-const testOf = (name: string): string => join(import.meta.dirname, '../agents/acp', `${name}.test.ts`);
+const testOf = (name: string): string => {
+  const folder = Object.hasOwn(cliRows, name) ? 'cli' : name === 'acp' ? 'acp' : '';
+  return join(import.meta.dirname, '../agents', folder, `${name}.test.ts`);
+};
 
 it.each(Object.keys(cliRows))('the contract of %s is run, with streams of its own', name => {
   expect(readFileSync(testOf(name), 'utf8')).toContain(`cliAgentContract('${name}')`);

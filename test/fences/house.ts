@@ -65,7 +65,7 @@ export const everything = '*';
 /** What every room above the pure ones may use. */
 const low = ['text', 'messages', 'secrets', 'core'];
 /** Adapters: their own port and those of others as types, processes as values, and never each other. */
-const ports = ['agents', 'checks', 'git', 'ledger', 'documents', 'actions/mcp/server.ts', 'engine/clock.ts'];
+const ports = ['agents', 'checks', 'git', 'ledger', 'documents', 'actions/mcp/server.ts'];
 const adapter: Room = { values: [...low, 'processes'], types: ports };
 const planParts = ['modes/plan', 'modes/plan/document', 'modes/plan/views'];
 
