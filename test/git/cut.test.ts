@@ -4,19 +4,21 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { commitProgress } from '../../src/git/commits/commit.ts';
 import { makeWorktree } from '../../src/git/worktree.ts';
+import type { Collected, CollectOrder } from '../../src/processes/run-detached.ts';
 import { again, good, orderOf, type Parallel, parallel } from './parallel.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
-type Call = (place: unknown, args: readonly string[], options?: unknown) => Promise<unknown>;
+type Call = (order: CollectOrder) => Promise<Collected>;
 
 const stage = vi.hoisted(() => ({
-  call: undefined as ((real: Call, ...rest: Parameters<Call>) => Promise<unknown>) | undefined,
+  call: undefined as ((real: Call, order: CollectOrder) => Promise<Collected>) | undefined,
 }));
 
-vi.mock('../../src/git/call.ts', async importOriginal => {
-  const real = (await importOriginal()) as { git: Call };
-  const git: Call = (...args) => (stage.call === undefined ? real.git(...args) : stage.call(real.git, ...args));
-  return { ...real, git };
+/** At the lowest place through which every call of git goes: a mock higher up would miss the calls of its own module. */
+vi.mock('../../src/processes/run-detached.ts', async importOriginal => {
+  const real = (await importOriginal()) as { collect: Call };
+  const collect: Call = order => (stage.call === undefined ? real.collect(order) : stage.call(real.collect, order));
+  return { ...real, collect };
 });
 
 afterEach(() => {
@@ -33,11 +35,11 @@ const isThorough = process.env['RALPH_TEST_THOROUGH'] === '1';
 async function diesAt(number: number, isAfter: boolean, operation: () => Promise<unknown>): Promise<boolean> {
   let count = 0;
   const death = new Promise<'dead'>(die => {
-    stage.call = async (real, place, args, options) => {
+    stage.call = async (real, order) => {
       if (count >= number) return never;
-      if (isThorough || isChanging(args)) count += 1;
-      if (count < number) return real(place, args, options);
-      if (isAfter) await real(place, args, options);
+      if (isThorough || isChanging(order.args)) count += 1;
+      if (count < number) return real(order);
+      if (isAfter) await real(order);
       die('dead');
       return never;
     };
@@ -49,8 +51,8 @@ async function diesAt(number: number, isAfter: boolean, operation: () => Promise
 
 async function diesBefore(word: string, operation: () => Promise<unknown>): Promise<void> {
   const death = new Promise<void>(die => {
-    stage.call = async (real, place, args, options) => {
-      if (!args.includes(word)) return real(place, args, options);
+    stage.call = async (real, order) => {
+      if (!order.args.includes(word)) return real(order);
       die();
       return never;
     };
@@ -103,12 +105,12 @@ describe('a progress commit', () => {
     const repository = await one.open();
     const moveHead = (times: number): void => {
       let moved = 0;
-      stage.call = async (real, place, args, options) => {
-        if (args[0] === 'update-ref' && moved < times) {
+      stage.call = async (real, call) => {
+        if (call.args[0] === 'update-ref' && moved < times) {
           moved += 1;
           one.git('commit', '-q', '--allow-empty', '-m', `person ${moved}`);
         }
-        return real(place, args, options);
+        return real(call);
       };
     };
     moveHead(2);
