@@ -61,7 +61,7 @@ export type { Format, ParsedDocument, Problem, TaskMark } from './documents/docu
 export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
 export { memoryLedger } from './ledger/memory.ts';
 export { type Report, readSignals, type Signals } from './messages/claims.ts';
-export { triggerOf, triggerOfEnd } from './modes/prompt/mode.ts';
+export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
 export { type Efficiency, efficiencyOf, type Metrics, MetricsView, measureEfficiency } from './views/metrics.ts';

@@ -87,7 +87,7 @@ export const house: House = {
     'documents/replace-file.ts': { values: [...low, 'documents'] },
     modes: { values: [...low, 'documents', 'views'], types: ports, isPure: true },
     'modes/<mode>': {
-      values: [...low, 'documents', 'documents/formats', 'views', 'modes', 'modes/*'],
+      values: [...low, 'documents', 'documents/formats', 'views', 'modes', 'modes/*', ...planParts],
       types: ports,
       isPure: true,
     },
@@ -125,8 +125,19 @@ export const house: House = {
       ],
       types: [...ports, 'config', 'engine'],
     },
+    // A mode's session counts as app, so a command may call it; the command of a plan runs what `ralph run` is given.
     'cli/commands': {
-      values: [...low, 'core/evolve', 'app', 'views', 'version.ts', 'cli'],
+      values: [
+        ...low,
+        'core/evolve',
+        'app',
+        'views',
+        'version.ts',
+        'cli',
+        'modes/*/session.ts',
+        'modes/plan/commands/run.ts',
+        'modes/plan/views/paths.ts',
+      ],
       types: [...ports, 'config', 'engine'],
     },
     'cli/command-table.ts': {

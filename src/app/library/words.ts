@@ -6,7 +6,7 @@ import type { BreakerPosition } from '../../core/scheduling.ts';
 import type { BudgetAction as Action } from '../../core/spend.ts';
 import type { TerminationReason as Reason } from '../../core/termination.ts';
 import type { Phase } from '../../messages/claims.ts';
-import type { TriggerReason as Beginning } from '../../modes/prompt/mode.ts';
+import type { TriggerReason as Beginning } from '../../modes/prompt/trigger.ts';
 import type { LoopState as Label } from '../../views/status.ts';
 
 /** PHASE_COMPLETE for phase_complete: a word that is missing or misspelt does not compile. */

@@ -1,11 +1,7 @@
 // `ralph review FILE`: the same loop as `ralph run`, told that the document itself is the work.
 
-import { realpath } from 'node:fs/promises';
-import { basename, resolve, sep } from 'node:path';
-import { heading, markdownLines } from '../../documents/markdown.ts';
-import { readText } from '../../documents/text-file.ts';
+import { reviewNotices } from '../../modes/review/session.ts';
 import { UsageError } from '../../text/errors.ts';
-import { visible } from '../../text/text.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { execute as run } from './run.ts';
 
@@ -18,28 +14,4 @@ export async function execute(context: Context, [file]: Words, flags: Flags): Pr
   const section = typeof flags['section'] === 'string' ? flags['section'] : undefined;
   for (const notice of await reviewNotices(context.directory, file ?? '', section)) context.say(`note: ${notice}`);
   return run(context, [file], { ...flags, mode: 'review' });
-}
-
-// What a person should know before a review begins: a section that is not there, a document that no undo reaches.
-
-const bytesMax = 40 * 1024 * 1024;
-
-/** Whatever keeps the document from being read is said elsewhere. */
-async function reviewNotices(directory: string, file: string, section: string | undefined): Promise<readonly string[]> {
-  const [top, path] = await Promise.all(
-    [directory, resolve(directory, file)].map(one => realpath(one).catch(() => '')),
-  );
-  if (top === undefined || path === undefined || path === '' || path === top) return [];
-  const name = visible(basename(path));
-  const away = path.startsWith(`${top}${sep}`)
-    ? []
-    : [`${name} lies outside of this folder: no checkpoint, commit or undo holds what is changed in it.`];
-  if (section === undefined) return away;
-  const read = await readText(path, bytesMax);
-  if (read.type !== 'text') return away;
-  const wanted = section.trim().toLowerCase();
-  const isThere = markdownLines(read.text).some(line => heading(line)?.text.toLowerCase().includes(wanted) === true);
-  return isThere
-    ? away
-    : [...away, `No heading of ${name} holds ${JSON.stringify(section)} (--section); agents look for it all the same.`];
 }

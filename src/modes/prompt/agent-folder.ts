@@ -6,7 +6,7 @@ import { stripControls, takeCharacters } from '../../text/text.ts';
 import { type Metrics, MetricsView } from '../../views/metrics.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import type { ModeView, ViewFile } from '../mode.ts';
-import { type TriggerReason, triggerOf, triggerOfEnd } from './mode.ts';
+import { type TriggerReason, triggerOf, triggerOfEnd } from './trigger.ts';
 
 const linesMax = 1_000;
 const lineCharsMax = 970; // with its time a thousand: a full log has a million characters

@@ -1,7 +1,7 @@
 // Proves why an iteration starts: each of the seed's reasons from a loop that really went so.
 import { describe, expect, it } from 'vitest';
 import type { TerminationReason } from '../../../src/core/termination.ts';
-import { type TriggerReason, triggerOf, triggerOfEnd } from '../../../src/modes/prompt/mode.ts';
+import { type TriggerReason, triggerOf, triggerOfEnd } from '../../../src/modes/prompt/trigger.ts';
 import { claims, failed, type SettingsPart, Story, says, spec } from '../../core/given.ts';
 
 const base: SettingsPart = { mode: 'goal', stepwise: true, checks: ['npm test'] };

@@ -1,16 +1,26 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
+import { buildEngine, freshId, loopFolder, loopName, runEngine, storeError } from '../../../app/app.ts';
+import { documentSource } from '../../../app/modes.ts';
 import { holding } from '../../../app/session/begin.ts';
-import type { Context, Flags, Words } from '../../../cli/context.ts';
-import { sayHeld } from '../../../cli/run-preparation.ts';
+import { prepareLoop } from '../../../app/session/prepare.ts';
+import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
+import { rememberedBy, sayHeld } from '../../../cli/run-preparation.ts';
 import { workWithoutAudience } from '../../../cli/terminal.ts';
+import type { Command, Input } from '../../../core/input.ts';
 import type { Lease } from '../../../ledger/ledger.ts';
-import { UsageError } from '../../../text/errors.ts';
+import { Bug, UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
 import { changesSince, planCares, refuseRenumbered } from '../session/changes.ts';
 import { loopOfPlan, refreshDashboard } from '../session/loops.ts';
-import { type Approval, approvePlan, doubtfulBoxes, refusalOf, refuseDoubtfulBoxes } from '../session/vault.ts';
-import { recordApproval } from './run.ts';
+import {
+  type Approval,
+  approvePlan,
+  doubtfulBoxes,
+  planAsRead,
+  refusalOf,
+  refuseDoubtfulBoxes,
+} from '../session/vault.ts';
 import { approvalState, approvalWords, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './words.ts';
 
 export type Record = (path: string, approval: Approval) => Promise<string>;
@@ -29,6 +39,57 @@ async function saysYes(question: string): Promise<boolean | undefined> {
   } finally {
     lines.close();
   }
+}
+
+/** Records a yes: begins the loop of the plan at this path with it, or gives it to the open loop. The loop's name. */
+export async function recordApproval(
+  context: Context,
+  path: string,
+  approval: Approval,
+  flags: Flags,
+): Promise<string> {
+  const { subject, hash, by, because } = approval;
+  const yes: Command = { type: 'approve', subject, hash, because };
+  const ledger = await context.ledger({ write: true, create: true });
+  const [row] = await ledger.store.loops({ document: path, open: true });
+  if (row !== undefined) {
+    await sendCommand({ ...context, by }, row, [yes]);
+    return row.name;
+  }
+  const place = { env: context.env, directory: context.directory, home: context.home() };
+  const prepared = await prepareLoop(place, {
+    file: path,
+    flags: { ...flags, mode: 'plan' },
+    remembered: rememberedBy(context, true),
+    isOnlyRecorded: true,
+  });
+  const { document, run } = prepared;
+  const loop = await freshId();
+  const taken = new Set((await ledger.store.loops()).map(one => one.name));
+  const name = await loopName(run.config.name, document.id ?? document.project, loop, taken);
+  const start: Input = {
+    type: 'start',
+    loop,
+    name,
+    goal: document.goal,
+    document: prepared.path,
+    directory: context.directory,
+    projectId: document.id ?? subject,
+    taskId: run.config.taskId ?? '',
+    settings: run.settings,
+    by,
+  };
+  const { directory, home, env } = place;
+  const folder = loopFolder(home, loop);
+  const opened = await documentSource(env, { mode: 'plan', path: prepared.path, directory, folder });
+  const where = { directory, document: prepared.path };
+  const engine = await buildEngine({ home, env, ledger, loop, ...opened, place: where, warn: context.say, by });
+  const read = await planAsRead(opened.source);
+  const first: readonly Input[] = [start, { type: 'command', command: yes, by }, read];
+  const result = await runEngine(engine, loop, { interrupt: new AbortController().signal, settleOnly: true, first });
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type !== 'waiting') throw new Bug(`a loop that was only begun is ${result.type}`);
+  return name;
 }
 
 /** Who can be asked; absent: nobody. */

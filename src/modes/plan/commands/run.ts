@@ -1,29 +1,18 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
 
-import {
-  buildEngine,
-  freshId,
-  loopFolder,
-  loopName,
-  resolveRunConfig,
-  runEngine,
-  storeError,
-} from '../../../app/app.ts';
-import { documentSource } from '../../../app/modes.ts';
+import { resolveRunConfig } from '../../../app/app.ts';
 import { refuseProblems } from '../../../app/problems.ts';
 import { holding } from '../../../app/session/begin.ts';
-import { prepareLoop } from '../../../app/session/prepare.ts';
-import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
+import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
-import { rememberedBy, sayHeld } from '../../../cli/run-preparation.ts';
-import type { Command, Input } from '../../../core/input.ts';
+import { sayHeld } from '../../../cli/run-preparation.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
-import { Bug, UsageError } from '../../../text/errors.ts';
+import { UsageError } from '../../../text/errors.ts';
 import { endingOf } from '../../../views/ending.ts';
 import type { PlanFile } from '../session/files.ts';
 import { isOwnLoop, loopOfPlan } from '../session/loops.ts';
-import { type Approval, finishPlan, otherFile, planAsRead, refuseDoubtfulBoxes } from '../session/vault.ts';
-import { type Ask, askAndApprove, askHere, type Record } from './approve.ts';
+import { finishPlan, otherFile, refuseDoubtfulBoxes } from '../session/vault.ts';
+import { type Ask, askAndApprove, askHere, type Record, recordApproval } from './approve.ts';
 import {
   approvalState,
   busyCode,
@@ -202,57 +191,4 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
     ask: askHere(flags),
     policy: await policyOf(context, flags),
   });
-}
-
-// Begins the loop of a plan with its approval, or gives an open loop the new one; nothing of the plan is done by it.
-
-/** Records a yes in the ledger of the plan at this path; gives the loop's name. */
-export async function recordApproval(
-  context: Context,
-  path: string,
-  approval: Approval,
-  flags: Flags,
-): Promise<string> {
-  const { subject, hash, by, because } = approval;
-  const yes: Command = { type: 'approve', subject, hash, because };
-  const ledger = await context.ledger({ write: true, create: true });
-  const [row] = await ledger.store.loops({ document: path, open: true });
-  if (row !== undefined) {
-    await sendCommand({ ...context, by }, row, [yes]);
-    return row.name;
-  }
-  const place = { env: context.env, directory: context.directory, home: context.home() };
-  const prepared = await prepareLoop(place, {
-    file: path,
-    flags: { ...flags, mode: 'plan' },
-    remembered: rememberedBy(context, true),
-    isOnlyRecorded: true,
-  });
-  const { document, run } = prepared;
-  const loop = await freshId();
-  const taken = new Set((await ledger.store.loops()).map(one => one.name));
-  const name = await loopName(run.config.name, document.id ?? document.project, loop, taken);
-  const start: Input = {
-    type: 'start',
-    loop,
-    name,
-    goal: document.goal,
-    document: prepared.path,
-    directory: context.directory,
-    projectId: document.id ?? subject,
-    taskId: run.config.taskId ?? '',
-    settings: run.settings,
-    by,
-  };
-  const { directory, home, env } = place;
-  const folder = loopFolder(home, loop);
-  const opened = await documentSource(env, { mode: 'plan', path: prepared.path, directory, folder });
-  const where = { directory, document: prepared.path };
-  const engine = await buildEngine({ home, env, ledger, loop, ...opened, place: where, warn: context.say, by });
-  const read = await planAsRead(opened.source);
-  const first: readonly Input[] = [start, { type: 'command', command: yes, by }, read];
-  const result = await runEngine(engine, loop, { interrupt: new AbortController().signal, settleOnly: true, first });
-  if (result.type === 'failed') throw storeError(result.failure);
-  if (result.type !== 'waiting') throw new Bug(`a loop that was only begun is ${result.type}`);
-  return name;
 }

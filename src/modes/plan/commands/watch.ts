@@ -14,8 +14,7 @@ import { loopOfPlan, type PlanLoop, refreshDashboard, writeViewFile } from '../s
 import { approvePlan, doubtfulBoxes, finishPlan, makeVault } from '../session/vault.ts';
 import { brokenPlanFile } from '../views/files.ts';
 import { vaultPaths } from '../views/paths.ts';
-import type { Record } from './approve.ts';
-import { recordApproval } from './run.ts';
+import { type Record, recordApproval } from './approve.ts';
 import { busyCode, isApprovedNow, planKey, typedPlan, vaultHere } from './words.ts';
 
 const busyMs = 5_000;

@@ -1,107 +1,15 @@
-// The Plan.md format of seed 004: steps with actions that a person approves, read strictly and marked without touching another byte.
+// The Plan.md format of seed 004 and its rules: all that are broken are told at once, before a person approves it.
 
-import type { TaskStatus } from '../../../core/task.ts';
-import type { Format, Problem, TaskMark } from '../../../documents/document.ts';
-import { type Plain, readFrontMatter, setFrontMatter } from '../../../documents/frontmatter.ts';
-import { type PlanStatus, writtenKeys } from './facts.ts';
-import { outlinePlan, type PlanStep } from './outline.ts';
-import { readPlan } from './rules.ts';
-
-// Writes into a plan what became of its steps, byte for byte nothing else, and says what of the text is not our own writing.
-
-const failedWord = ' (FAILED)';
-const boxOf: Readonly<Record<TaskStatus, string>> = {
-  pending: ' ',
-  active: ' ',
-  done: 'x',
-  blocked: '!',
-  skipped: '-',
-};
-
-/** Boxes, the word (FAILED), and with them completed_steps. */
-function markPlan(text: string, marks: readonly TaskMark[]): string {
-  const { steps } = outlinePlan(text);
-  const wanted = new Map(marks.map(mark => [mark.id, statusOf(mark)]));
-  const marked = spliced(text, steps, step => wanted.get(`step_${step.number}`));
-  if (marked === text) return text;
-  const done = steps.filter(step => {
-    const status = wanted.get(`step_${step.number}`);
-    return status === undefined ? /x/i.test(step.box) : status === 'done';
-  });
-  return setPlanFacts(marked, { completedSteps: done.length });
-}
-
-function statusOf(mark: TaskMark): TaskStatus {
-  return mark.status ?? (mark.done ? 'done' : mark.skipped ? 'skipped' : 'pending');
-}
-
-function spliced(
-  text: string,
-  steps: readonly PlanStep[],
-  statusFor: (step: PlanStep) => TaskStatus | undefined,
-): string {
-  const pieces: string[] = [];
-  let at = 0;
-  for (const step of steps) {
-    const status = statusFor(step);
-    if (status === undefined) continue;
-    const isKept = step.box.toLowerCase() === boxOf[status];
-    pieces.push(text.slice(at, step.boxAt), isKept ? step.box : boxOf[status]);
-    pieces.push(text.slice(step.boxAt + 1, step.failedStart));
-    const hasWord = step.failedEnd > step.failedStart;
-    if (status === 'blocked') pieces.push(hasWord ? text.slice(step.failedStart, step.failedEnd) : failedWord);
-    at = step.failedEnd;
-  }
-  pieces.push(text.slice(at));
-  return pieces.join('');
-}
-
-export interface WrittenFacts {
-  readonly status?: PlanStatus;
-  readonly completedSteps?: number;
-  readonly iterationsUsed?: number;
-}
-
-/** A key that is missing is added at the end of the front matter; a text without one stays as it is. */
-export function setPlanFacts(text: string, facts: WrittenFacts): string {
-  const { head, matter } = outlinePlan(text);
-  if (!matter.ok || !matter.isPresent) return text;
-  const values: readonly (readonly [string, Plain | undefined])[] = [
-    ['completed_steps', facts.completedSteps],
-    ['status', facts.status],
-    ['iterations_used', facts.iterationsUsed],
-  ];
-  let rest = text.slice(head);
-  for (const [key, value] of values) if (value !== undefined) rest = setFrontMatter(rest, key, value);
-  return text.slice(0, head) + rest;
-}
-
-/** Written one after the other, so that it does not matter how a value was written before. */
-const emptied = 'ralph-emptied';
-const gone = 'ralph-gone';
-
-/** The text without what Ralph writes into it: the same before and after every mark, another after every other edit. */
-export function planSubstance(text: string): string {
-  const plain = spliced(text, outlinePlan(text).steps, () => 'pending');
-  const { head, matter } = outlinePlan(plain);
-  if (!matter.ok || !matter.isPresent) return plain;
-  let block = plain.slice(head, head + matter.bodyStart);
-  for (const key of writtenKeys) {
-    if (Object.hasOwn(matter.values, key)) block = withoutValue(block, key);
-  }
-  return plain.slice(0, head) + block + plain.slice(head + matter.bodyStart);
-}
-
-/** A line that says nothing else goes as a whole: a mark may have added it. */
-function withoutValue(block: string, key: string): string {
-  const emptyBlock = setFrontMatter(setFrontMatter(block, key, emptied), key, gone);
-  const matter = readFrontMatter(emptyBlock);
-  const at = matter.ok ? (matter.offsets.get(key) ?? 0) : 0;
-  const start = emptyBlock.lastIndexOf('\n', at) + 1;
-  const end = emptyBlock.indexOf('\n', at) + 1;
-  const isAlone = emptyBlock.slice(start, end).trim() === `${key}: ${gone}`;
-  return isAlone ? emptyBlock.slice(0, start) + emptyBlock.slice(end) : emptyBlock;
-}
+import type { Order, TaskSpec } from '../../../core/task.ts';
+import type { Format, ParsedDocument, Problem } from '../../../documents/document.ts';
+import type { FrontMatter } from '../../../documents/frontmatter.ts';
+import { checkDependencies, idPattern } from '../../../documents/task-checks.ts';
+import { pathProblem } from '../../../text/step-path.ts';
+import { shown, suspicion } from '../../../text/text.ts';
+import { PlanProblems, readFacts } from './facts.ts';
+import { criteria, idList, longText, oneLine, type PlanFieldName, params } from './fields.ts';
+import { markPlan, planSubstance } from './marks.ts';
+import { outlinePlan, type PlanField, type PlanOutline, type PlanStep } from './outline.ts';
 
 const headCharsMax = 8 * 1024;
 
@@ -135,3 +43,273 @@ export function lintPlan(text: string): PlanLint {
   const { problems } = readPlan(text, false);
   return { problems: problems.located(), notices: problems.notices() };
 }
+
+const stepsMax = 10_000;
+const textCharsMax = 16 * 1024 * 1024;
+const descriptionCharsMax = 1000;
+const messageCharsMax = 64 * 1024;
+const contentCharsMax = 1024 * 1024;
+const mcpType = /^mcp_[a-z0-9_]{1,60}$/;
+const toolPattern = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/;
+
+/** The fields that each kind of action reads, and those that it cannot do without. */
+const fieldsOf: Readonly<
+  Record<Kind, { readonly reads: readonly PlanFieldName[]; readonly needs: readonly PlanFieldName[] }>
+> = {
+  mcp: { reads: ['MCP Server', 'Tool', 'Params'], needs: ['MCP Server', 'Tool'] },
+  create_file: { reads: ['File', 'Content'], needs: ['File'] },
+  notify_human: { reads: ['Message'], needs: [] },
+  agent: { reads: ['Message', 'Content', 'Criteria'], needs: [] },
+};
+
+type Kind = 'mcp' | 'create_file' | 'notify_human' | 'agent';
+
+function kindOf(actionType: string): Kind | undefined {
+  if (mcpType.test(actionType)) return 'mcp';
+  return actionType === 'create_file' || actionType === 'notify_human' || actionType === 'agent'
+    ? actionType
+    : undefined;
+}
+
+interface ReadPlan {
+  readonly problems: PlanProblems;
+  readonly document: ParsedDocument;
+}
+
+/** With problems, the document is not to be used. */
+function readPlan(text: string, isTickTrusted: boolean): ReadPlan {
+  const problems = new PlanProblems(text);
+  const nothing = { project: '', goal: '', tasks: [], notices: [] };
+  if (text.length > textCharsMax) {
+    problems.add(0, 'The plan is larger than 16 MB.', 'Split it into several plans.');
+    return { problems, document: nothing };
+  }
+  const outline = outlinePlan(text);
+  for (const { offset, message, fix } of outline.faults) problems.add(offset, message, fix);
+  for (const { offset, message } of outline.notices) problems.notice(offset, message);
+  const facts = readFacts(text, outline, problems);
+  const tasks = outline.steps.slice(0, stepsMax).map(step => readStep(text, step, problems));
+  checkSteps(outline, tasks, problems);
+  if (!isTickTrusted) noticeTicks(outline, problems);
+  const { planId, objective, iterationsMax, approvalRequired } = facts;
+  const document: ParsedDocument = {
+    project: planId,
+    id: planId,
+    goal: objective,
+    tasks,
+    notices: problems.notices(),
+    wishes: iterationsMax === undefined ? undefined : { iterationsMax },
+    approval: { required: approvalRequired, substance: problems.count > 0 ? '' : planSubstance(text) },
+  };
+  return { problems, document };
+}
+
+/** B44: as many as the front matter says, each number once, from 1 upwards; and no circles. */
+function checkSteps({ steps, matter, head }: PlanOutline, tasks: readonly TaskSpec[], problems: PlanProblems): void {
+  const totalPlace = (from: FrontMatter): number => head + (from.offsets.get('total_steps') ?? 0);
+  const total = matter.ok ? matter.values['total_steps'] : undefined;
+  if (steps.length === 0) {
+    problems.add(0, 'The plan has no steps.', 'Write "- [ ] **Step 1:** what to do (action_type: agent)".');
+  } else if (matter.ok && typeof total === 'number' && total !== steps.length) {
+    problems.add(totalPlace(matter), `total_steps is ${total}, but the plan has ${steps.length} steps.`, 'Correct it.');
+  }
+  if (steps.length > stepsMax) {
+    problems.add(steps[stepsMax]!.start, `The plan has more than ${stepsMax} steps.`, 'Split it into several plans.');
+  }
+  const seen = new Set<number>();
+  let highest = 0;
+  for (const { number, start } of steps) {
+    if (seen.has(number)) problems.add(start, `Step ${number} stands twice.`, 'Number the steps 1, 2, 3 and so on.');
+    else if (number < highest) {
+      problems.add(
+        start,
+        `Step ${number} stands behind step ${highest}.`,
+        'Put the steps in the order of their numbers.',
+      );
+    } else if (number !== highest + 1) {
+      problems.add(start, `Step ${number} stands where step ${highest + 1} should.`, 'Leave no number out.');
+    }
+    seen.add(number);
+    highest = Math.max(highest, number);
+  }
+  const dependenciesOf = (row: number): number =>
+    steps[row]!.fields.find(field => field.name === 'Dependencies')?.start ?? steps[row]!.start;
+  checkDependencies(tasks, {
+    noun: 'step',
+    plural: 'steps',
+    idName: row => `Step ${steps[row]!.number}`,
+    dependenciesName: row => `Dependencies of step ${steps[row]!.number}`,
+    idPlace: row => steps[row]!.start,
+    dependenciesPlace: dependenciesOf,
+    add: (place, message, fix) => problems.add(place as number, message, fix),
+  });
+}
+
+/** B48: nobody knows who ticked a box that we did not tick. */
+function noticeTicks({ steps }: PlanOutline, problems: PlanProblems): void {
+  for (const { number, box, start } of steps) {
+    if (box === ' ') continue;
+    const what = box === '!' ? 'marked as failed' : box === '-' ? 'left out' : 'ticked';
+    problems.notice(start, `Step ${number} was ${what} ([${box}]) before Ralph had a record of it.`);
+  }
+}
+
+function readStep(text: string, step: PlanStep, problems: PlanProblems): TaskSpec {
+  const reader = new StepReader(text, step, problems);
+  const { actionType, number } = step;
+  const kind = actionType === undefined ? undefined : kindOf(actionType);
+  if (actionType === undefined) {
+    problems.add(step.start, `Step ${number} names no action.`, 'End its line with (action_type: …).');
+  } else if (kind === undefined) {
+    const fix = 'Use mcp_ and small letters or digits, create_file, notify_human or agent.';
+    problems.add(step.start, `Step ${number} has an action_type that is not known: ${shown(actionType)}.`, fix);
+  }
+  if (step.description === '') problems.add(step.start, `Step ${number} has no description.`, 'Say what it does.');
+  if (step.description.length > descriptionCharsMax) {
+    const fix = 'Shorten it; more text goes into Message or Content.';
+    problems.add(
+      step.start,
+      `The description of step ${number} is longer than ${descriptionCharsMax} characters.`,
+      fix,
+    );
+  }
+  reader.watch(step.description, step.start, 'The description');
+  const dependsOn = reader.dependencies();
+  const work = kind === undefined ? undefined : reader.work(kind);
+  return {
+    id: `step_${number}`,
+    title: step.description,
+    description: '',
+    criteria: [],
+    dependsOn,
+    done: step.box === 'x' || step.box === 'X',
+    skipped: step.box === '-',
+    blocked: step.box === '!' ? true : undefined,
+    ...work,
+  };
+}
+
+type Work = Partial<Pick<TaskSpec, 'performer' | 'order' | 'closing' | 'description' | 'criteria'>>;
+
+/** Reads the fields of one step by what its action needs. */
+class StepReader {
+  private readonly text: string;
+  private readonly step: PlanStep;
+  private readonly problems: PlanProblems;
+  private readonly fields = new Map<PlanFieldName, PlanField>();
+
+  constructor(text: string, step: PlanStep, problems: PlanProblems) {
+    this.text = text;
+    this.step = step;
+    this.problems = problems;
+    for (const field of step.fields) {
+      if (this.fields.has(field.name) && field.name !== 'Criteria') {
+        problems.add(field.start, `${field.name} stands twice in step ${step.number}.`, 'Keep one of the two.');
+      } else this.fields.set(field.name, field);
+    }
+  }
+
+  dependencies(): readonly string[] {
+    return this.read('Dependencies', idList) ?? [];
+  }
+
+  work(kind: Kind): Work {
+    const { reads, needs } = fieldsOf[kind];
+    for (const [name, field] of this.fields) {
+      if (name === 'Dependencies' || reads.includes(name)) continue;
+      this.problems.notice(field.start, `${name} of step ${this.step.number} is not used by its action.`);
+    }
+    for (const name of needs) {
+      if (this.fields.has(name)) continue;
+      this.problems.add(this.step.start, `Step ${this.step.number} has no ${name}.`, `Add "- ${name}: …" below it.`);
+    }
+    if (kind === 'agent') {
+      const words = this.long('Message', messageCharsMax) ?? this.long('Content', contentCharsMax) ?? '';
+      return { description: words.trim(), criteria: this.criteria() };
+    }
+    const order = this.order(kind);
+    return { performer: order.type === 'mcp' ? `mcp:${order.server}` : order.type, order, closing: 'result' };
+  }
+
+  watch(words: string, offset: number, name: string): void {
+    const warning = suspicion(words);
+    if (warning !== undefined) this.problems.notice(offset, `${name} of step ${this.step.number} ${warning}`);
+    if (words.includes('<!--')) {
+      this.problems.notice(offset, `${name} of step ${this.step.number} holds a comment that a rendered page hides.`);
+    }
+  }
+
+  private order(kind: 'mcp' | 'create_file' | 'notify_human'): Order {
+    if (kind === 'mcp') {
+      return {
+        type: 'mcp',
+        server: this.word('MCP Server', idPattern),
+        tool: this.word('Tool', toolPattern),
+        params: this.read('Params', params) ?? {},
+      };
+    }
+    if (kind === 'create_file') {
+      const content = this.long('Content', contentCharsMax);
+      if (content === undefined) {
+        this.problems.notice(this.step.start, `Step ${this.step.number} has no Content: its file will be empty.`);
+      }
+      return { type: 'create_file', path: this.path(), content: content ?? '' };
+    }
+    return { type: 'notify_human', message: this.long('Message', messageCharsMax)?.trim() ?? this.step.description };
+  }
+
+  private criteria(): readonly string[] {
+    const fields = this.step.fields.filter(field => field.name === 'Criteria');
+    return fields.flatMap(field => criteria(this.text.slice(field.valueStart, field.end)));
+  }
+
+  private word(name: PlanFieldName, pattern: RegExp): string {
+    const value = this.read(name, oneLine);
+    if (value === undefined || pattern.test(value)) return value ?? '';
+    const fix = 'Use letters, digits, hyphens and underscores.';
+    this.problems.add(this.fields.get(name)!.start, `${name} of step ${this.step.number} is ${shown(value)}.`, fix);
+    return '';
+  }
+
+  private path(): string {
+    const value = this.read('File', oneLine) ?? '';
+    const field = this.fields.get('File');
+    const problem = pathProblem(value);
+    if (field !== undefined && problem !== undefined) {
+      const fix = 'Write a path inside the vault or the repository.';
+      this.problems.add(field.start, `File of step ${this.step.number} ${problem}: ${shown(value)}.`, fix);
+    }
+    return value;
+  }
+
+  private long(name: 'Message' | 'Content', charsMax: number): string | undefined {
+    const field = this.fields.get(name);
+    if (field === undefined) return undefined;
+    if (field.end - field.valueStart > charsMax) {
+      const fix = 'Put the text into a file of its own.';
+      this.problems.add(field.start, `${name} of step ${this.step.number} is longer than ${charsMax} characters.`, fix);
+      return '';
+    }
+    if (this.text.slice(field.valueStart, field.end).trim() === '') {
+      const fix = 'Indent its lines below it, or remove it.';
+      this.problems.add(field.start, `${name} of step ${this.step.number} is empty.`, fix);
+    }
+    return this.read(name, longText);
+  }
+
+  private read<Value>(name: PlanFieldName, reading: (raw: string, add: FaultSink) => Value): Value | undefined {
+    const field = this.fields.get(name);
+    if (field === undefined) return undefined;
+    const raw = this.text.slice(field.valueStart, field.end);
+    this.watch(raw, field.start, name);
+    return reading(raw, (at, message, fix) =>
+      this.problems.add(
+        field.valueStart + at,
+        message.replace(/^(Dependencies|Params)/, `$1 of step ${this.step.number}`),
+        fix,
+      ),
+    );
+  }
+}
+
+type FaultSink = (at: number, message: string, fix: string) => void;

@@ -4,7 +4,7 @@ import type { State } from '../../../core/state.ts';
 import { allTasks, findTask, progress, readyTasks, type Task } from '../../../core/task.ts';
 import { isoTime, plural } from '../../../text/format.ts';
 import { endedByLimit } from '../../../views/ending.ts';
-import { inline } from './files.ts';
+import { inline } from './markdown.ts';
 
 export interface DashboardRow {
   readonly plan: string;

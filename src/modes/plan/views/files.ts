@@ -4,10 +4,11 @@ import type { State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';
 import type { Problem } from '../../../documents/document.ts';
 import { isoTime } from '../../../text/format.ts';
-import { stripControls, takeCharacters } from '../../../text/text.ts';
+import { takeCharacters } from '../../../text/text.ts';
 import { sentenceOf } from '../../../views/timeline.ts';
 import type { ModeView, ViewFile } from '../../mode.ts';
 import { currentStep, isCarriedOut, planStatus, stepNumber, troubles } from './dashboard.ts';
+import { frontMatter, inline } from './markdown.ts';
 import { blockedText, brokenText, escalatedText } from './needs-action.ts';
 import { fileId, type VaultPaths, vaultPaths } from './paths.ts';
 
@@ -151,40 +152,4 @@ export class VaultView implements ModeView {
 /** A plan that has no loop, because it cannot be one. */
 export function brokenPlanFile(root: string, id: string, problems: readonly Problem[]): ViewFile {
   return { path: vaultPaths(root).blocked(id), text: brokenText(id, problems) };
-}
-
-// Text that others wrote, as a part of a vault's Markdown: it can be neither front matter, nor a heading, nor a link, nor HTML.
-
-const unseen =
-  /[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
-
-const visible = (text: string): string =>
-  text.replace(unseen, character => `\\u{${character.codePointAt(0)!.toString(16)}}`);
-
-const escaped = (text: string): string => visible(text).replaceAll(/[\\`*[\]<>|~#$%=]/g, '\\$&');
-
-/** One line, bounded; never the start of a line of its own. */
-export function inline(text: string, charsMax = 300): string {
-  const line = stripControls(text).replaceAll(/\s+/g, ' ').trim();
-  const cut = takeCharacters(line, charsMax);
-  return `${escaped(cut)}${cut.length < line.length ? '…' : ''}`;
-}
-
-const blockLinesMax = 20;
-
-/** Several lines as a quotation. */
-export function quotation(text: string): string {
-  const lines = stripControls(text).trim().split('\n');
-  const shown = lines.slice(0, blockLinesMax).map(line => `> ${inline(line)}`.trimEnd());
-  const left = lines.length - shown.length;
-  return [...shown, ...(left > 0 ? [`> (${left} more lines)`] : [])].join('\n');
-}
-
-/** A link to a note beside it, where the name can be one. */
-export const noteLink = (name: string): string =>
-  /^[A-Za-z0-9_][A-Za-z0-9_ .-]*$/.test(name) ? `[[${name}]]` : inline(name);
-
-/** Values are ours: numbers, fixed words, times, ids that name files. */
-export function frontMatter(fields: Readonly<Record<string, string | number | boolean>>): string {
-  return ['---', ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`), '---'].join('\n');
 }

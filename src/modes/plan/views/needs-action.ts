@@ -6,7 +6,7 @@ import type { Problem } from '../../../documents/document.ts';
 import { plural } from '../../../text/format.ts';
 import { endingOf } from '../../../views/ending.ts';
 import { currentStep, stepNumber, type Trouble } from './dashboard.ts';
-import { frontMatter, inline, noteLink, quotation } from './files.ts';
+import { frontMatter, inline, noteLink, quotation } from './markdown.ts';
 import { fileId, planName } from './paths.ts';
 
 const nameOf = ({ document, directory, projectId }: State): string =>

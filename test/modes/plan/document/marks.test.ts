@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskSpec, TaskStatus } from '../../../../src/core/task.ts';
 import type { TaskMark } from '../../../../src/documents/document.ts';
-import { plan, setPlanFacts } from '../../../../src/modes/plan/document/plan.ts';
+import { setPlanFacts } from '../../../../src/modes/plan/document/marks.ts';
+import { plan } from '../../../../src/modes/plan/document/plan.ts';
 import { describeLaws, dressed } from '../../../documents/formats/properties.ts';
 
 // Plans as odd as people and tools write them: bullets, tabs, spaces, comments, decoys in code blocks and contents.
