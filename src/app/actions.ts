@@ -12,7 +12,7 @@ import { sha256Of } from '../engine/checkpoints.ts';
 import { vaultRootOf } from '../modes/plan/views/paths.ts';
 import { UsageError } from '../text/errors.ts';
 import type { AgentNeeds } from './agents/performers.ts';
-import { boundsOf } from './agents/process-limits.ts';
+import { processLimits } from './agents/process-limits.ts';
 
 const prefix = 'mcp:';
 
@@ -28,7 +28,7 @@ function configPath({ config, env, directory }: Pick<AgentNeeds, 'config' | 'env
 }
 
 /** What neither an agent nor a server of a plan may change: what says yes to plans, and which programs are servers. */
-export function heldFromPlan(
+export function readOnlyForPlan(
   { mcpConfig }: AgentNeeds['config'],
   directory: string,
   document: string,
@@ -83,7 +83,7 @@ export async function buildActions(
   const names = wanted.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
   const servers = await serversFor(needs, names);
   const { mcpTool } = await import('../actions/mcp/tool.ts');
-  const { limits, confinement } = boundsOf(needs);
+  const { limits, confinement } = processLimits(needs);
   const bounds = { limits, confinement };
   for (const server of servers)
     performers[`${prefix}${server.name}`] = mcpTool({ server, environment: env, ...bounds });
@@ -118,7 +118,7 @@ export const reachNotice = (path: string): string =>
   `${path} lies in the folder of work, where agents can change it; keep it in your user configuration.`;
 
 /** A server is a program, so a file that was edited since the first run starts none (exit 5). `folder`: of the loop. */
-export async function holdConfig(path: string, folder: string): Promise<void> {
+export async function refuseChangedConfig(path: string, folder: string): Promise<void> {
   const hash = sha256Of(await readFile(path, 'utf8').catch(() => ''));
   const kept = join(folder, 'mcp-config.sha256');
   const before = await readFile(kept, 'utf8').catch(() => undefined);

@@ -8,8 +8,8 @@ import type { Config } from '../config/settings.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
 import { rowOf } from './agents/agents.ts';
-import { type AgentFacts, type AgentNeeds, buildPerformers, lookedAt } from './agents/performers.ts';
-import { boundsOf, environmentOf } from './agents/process-limits.ts';
+import { type AgentFacts, type AgentNeeds, buildPerformers, readOnlyFor } from './agents/performers.ts';
+import { environmentOf, processLimits } from './agents/process-limits.ts';
 
 type CheckNeeds = Omit<AgentNeeds, 'settings'>;
 
@@ -26,7 +26,7 @@ export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> 
     );
   const { commandCheck } = await import('../checks/command.ts');
   const [needed = 1, most = 1] = config.verifyRuns.split('/').map(Number);
-  const bounds = read.some(({ proof }) => proof === undefined) ? boundsOf(needs) : undefined;
+  const bounds = read.some(({ proof }) => proof === undefined) ? processLimits(needs) : undefined;
   const order = {
     environment: environmentOf(needs),
     timeMsMax: config.verifyTimeout,
@@ -130,9 +130,9 @@ export async function buildJudge(
     ...needs,
     config: { ...config, agentArgs: isWorker ? config.agentArgs : [] }, // meant for the one who works
     settings: { performers: [spec], performersByTask: {}, performersByPhase: {} },
-    readOnly: lookedAt(needs),
+    readOnly: readOnlyFor(needs),
   });
-  const [performer, facts] = [staff.performers[spec], staff.facts[spec]];
+  const [performer, facts] = [staff.byName[spec], staff.facts[spec]];
   if (performer === undefined || facts === undefined) return undefined;
   const [{ judgeCheck }, { judgePrompt }] = await Promise.all([
     import('../checks/judge.ts'),

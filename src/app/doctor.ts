@@ -4,7 +4,13 @@ import { dirname, join } from 'node:path';
 import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
-import { inThrowAway, outputOf, type Surveyed, type SurveyNeeds, surveyAgents } from './agents/installed-agents.ts';
+import {
+  type InstalledAgent,
+  installedAgents,
+  inTempFolder,
+  type MachineNeeds,
+  outputOf,
+} from './agents/installed-agents.ts';
 import { hasLedger, openLedger } from './app.ts';
 
 type Verdict = 'ok' | 'warning' | 'bad' | 'unknown';
@@ -19,12 +25,12 @@ export interface Finding {
   readonly exitCode?: 1 | 7;
 }
 
-export interface DoctorNeeds extends SurveyNeeds {
+export interface DoctorNeeds extends MachineNeeds {
   readonly home: string;
 }
 
 export async function examine(needs: DoctorNeeds): Promise<readonly Finding[]> {
-  const agents = await surveyAgents(needs);
+  const agents = await installedAgents(needs);
   return [
     nodeFinding(process.versions.node),
     ...agentFindings(agents),
@@ -56,7 +62,7 @@ export function nodeFinding(version: string): Finding {
   };
 }
 
-function agentFindings(agents: readonly Surveyed[]): readonly Finding[] {
+function agentFindings(agents: readonly InstalledAgent[]): readonly Finding[] {
   const installed = agents.filter(one => one.installed !== null && one.name !== 'scripted');
   if (installed.length === 0) {
     const claude = agents.find(one => one.name === 'claude');
@@ -119,7 +125,7 @@ async function containmentFindings(): Promise<readonly Finding[]> {
 
 /** The same way an agent is started, on files of our own. */
 function confinementKeeps(): Promise<boolean> {
-  return inThrowAway(async folder => {
+  return inTempFolder(async folder => {
     const { runProcess } = await import('../processes/spawn.ts');
     const { shell } = await import('../processes/contain.ts');
     const [hidden, fixed] = [join(folder, 'hidden'), join(folder, 'fixed')];

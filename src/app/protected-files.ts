@@ -31,20 +31,20 @@ export interface Protection {
 
 /** The set that a hash proves; the first one of a loop has no hash in its name. */
 export function protectedFolder(folder: string, hash: string | undefined): string {
-  const anew = join(folder, `protected-${hash}`);
-  return existsSync(anew) ? anew : join(folder, 'protected');
+  const protectNow = join(folder, `protected-${hash}`);
+  return existsSync(protectNow) ? protectNow : join(folder, 'protected');
 }
 
 export const protectedHashOf = ({ settings, protectedHash }: State): string | undefined =>
   settings.protectedHash ?? protectedHash;
 
-export async function protectionAgain(needs: ProtectionNeeds): Promise<Protection> {
+export async function refreshProtection(needs: ProtectionNeeds): Promise<Protection> {
   const { config, state, folder } = needs;
   const hash = protectedHashOf(state);
   const old = await filesIn(protectedFolder(folder, hash), hash);
   const changed = await differing(state.directory, old);
   if (config.protectAnew === true) return { hash: await anew(needs, old), notices: [] };
-  const theirs = changed.length > 0 && (await areTheirs(needs, changed));
+  const theirs = changed.length > 0 && (await areUserEdits(needs, changed));
   const names = changed.join(', ');
   if (!sameCommands(needs.checks, state.settings.checks)) {
     if (changed.length > 0 && !theirs && hash !== undefined) {
@@ -85,7 +85,7 @@ async function differing(directory: string, files: readonly Kept[]): Promise<rea
  * Certain only where nobody else can have been at it: each is another one than in the newest checkpoint, and was changed
  * after the last work of an agent or a check. That time is the system's own, which a program cannot set.
  */
-async function areTheirs({ state, git, inside, lastWorkAt }: ProtectionNeeds, paths: readonly string[]) {
+async function areUserEdits({ state, git, inside, lastWorkAt }: ProtectionNeeds, paths: readonly string[]) {
   const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
   const due = checkpointsDue.filter(one => one.foreign !== true);
   const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;

@@ -17,18 +17,18 @@ import { command, type Environment, loopFolder, resolveRunConfig } from './app.t
 import { refusalError, workspaceOf } from './session/place.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
-export const isCut = ({ state, isHeld }: History): boolean =>
+export const isInterrupted = ({ state, isHeld }: History): boolean =>
   !isHeld && (state.live.length > 0 || state.checkpointsDue.length > 0) && state.restoreDue === undefined;
 
 /** Records how cut work ended and keeps it, as the next run would. */
-export async function settleCut(history: History, sender: Sender, workspace: GitWorkspace): Promise<History> {
+export async function recordInterrupted(history: History, sender: Sender, workspace: GitWorkspace): Promise<History> {
   const { home, ledger, row } = history;
   await command({ home, ledger, row, loop: row.loop, ...sender, parts: { workspace } }, []);
   return openHistory(history, false);
 }
 
 /** What a restore would do to the files; leaves no trace. Work that was cut is the loop's, not a person's. */
-export async function planOf(
+export async function previewRestore(
   history: History,
   workspace: GitWorkspace,
   to: CheckpointMark,
@@ -37,7 +37,7 @@ export async function planOf(
   const now = await workspace.preview();
   if (!now.ok) throw refusalError(now);
   const { state } = history;
-  const base = isCut(history) ? now.commit : (state.newest?.commit ?? now.commit);
+  const base = isInterrupted(history) ? now.commit : (state.newest?.commit ?? now.commit);
   return workspace.plan({
     to: to.commit,
     base,
@@ -214,7 +214,7 @@ export async function recordOf({ home, row }: History, checkpoint: CheckpointRow
 }
 
 /** The newest that git holds and whose record is what the ledger says. */
-export async function newestWhole(history: History): Promise<number | undefined> {
+export async function newestVerifiedNumber(history: History): Promise<number | undefined> {
   const { newestVerified } = await import('../engine/checkpoints.ts');
   const { home, row, list, missing, pruned } = history;
   const rows = list.rows.filter(one => !one.isFork && !missing.has(one.number) && !pruned.has(one.number));

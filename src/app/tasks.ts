@@ -162,7 +162,7 @@ export async function converted(backlog: Backlog, to: WriterName | 'json'): Prom
 }
 
 /** What the reading itself leaves behind. */
-export async function unreadIn({ format, text }: TaskFile): Promise<readonly Loss[]> {
+export async function unreadParts({ format, text }: TaskFile): Promise<readonly Loss[]> {
   const { unreadParts } = await import('../documents/convert/losses.ts');
   return unreadParts(format.name, text);
 }
@@ -210,7 +210,7 @@ export async function writeDocument(
 }
 
 /** What a reader of these texts would not see (B50, B51). */
-export function watchedTexts(tasks: readonly Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria'>[]) {
+export function suspiciousTexts(tasks: readonly Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria'>[]) {
   const notices = tasks.flatMap(({ id, title, description, criteria }) =>
     Object.entries({ title, description, criteria: criteria.join('\n') }).flatMap(([what, text]) => {
       const doubt = suspicion(text);

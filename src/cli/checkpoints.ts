@@ -1,5 +1,5 @@
 // What the commands about checkpoints share: the loop they mean, its numbers, and why something cannot be done.
-import { type History, newestWhole, openHistory, recordOf } from '../app/rewind.ts';
+import { type History, newestVerifiedNumber, openHistory, recordOf } from '../app/rewind.ts';
 import { waitingFor } from '../core/next.ts';
 import { hasStorageTrouble } from '../core/state.ts';
 import { UsageError } from '../text/errors.ts';
@@ -86,7 +86,7 @@ export async function wholeRow(history: History, number: number | string, codeOn
   if (codeOnly) return row;
   const record = await recordOf(history, row);
   if (record.ok) return row;
-  const whole = await newestWhole(history);
+  const whole = await newestVerifiedNumber(history);
   const instead = whole === undefined ? 'No other one verifies.' : `The newest that verifies is ${whole}.`;
   throw new UsageError(
     `Checkpoint ${row.number} is damaged: ${record.problem}. ${instead}`,
@@ -95,7 +95,7 @@ export async function wholeRow(history: History, number: number | string, codeOn
 }
 
 export async function latestRow(history: History): Promise<CheckpointRow> {
-  const whole = await newestWhole(history);
+  const whole = await newestVerifiedNumber(history);
   if (whole !== undefined) return rowOf(history, whole);
   throw new UsageError(
     `No checkpoint of ${history.row.name} verifies. ${rangeWords(history)}`,

@@ -1,12 +1,12 @@
 // One restore at the terminal: what will happen, a yes, what happened, and how to take it back.
 import {
   finishRewind,
-  isCut,
-  planOf,
+  isInterrupted,
+  previewRestore,
   type RewindOrder,
   type Rewound,
+  recordInterrupted,
   rewind,
-  settleCut,
   tasksThen,
 } from '../app/rewind.ts';
 import type { TaskThen } from '../core/event.ts';
@@ -111,7 +111,7 @@ function refuseOver({ history: { state, row } }: Kept, codeOnly: boolean): void 
 /** Refused before anything is asked of the loop. */
 async function foresee({ history, workspace }: Kept, wish: RewindWish): Promise<Foreseen> {
   const { to, overwrite, codeOnly } = wish;
-  const plan = await planOf(history, workspace, to, overwrite);
+  const plan = await previewRestore(history, workspace, to, overwrite);
   if (!plan.ok) {
     const { conflicts } = plan;
     const list = conflicts.slice(0, pathsMax).map(path => `\n    ${fitted(path, 70, { ascii: true })}`);
@@ -194,7 +194,7 @@ export const agreed = async (question: string, flags: Flags): Promise<boolean> =
 async function settled(context: Context, kept: Kept): Promise<Kept> {
   const { env, by, say } = context;
   const { workspace } = kept;
-  const history = await settleCut(kept.history, { env, by, warn: say }, workspace);
+  const history = await recordInterrupted(kept.history, { env, by, warn: say }, workspace);
   const [live] = history.state.live;
   if (live === undefined) return { history, workspace };
   throw new UsageError(
@@ -210,7 +210,7 @@ export async function carryOut(context: Context, given: Kept, wish: RewindWish, 
   refuseUnasked(flags);
   refuseOver(given, wish.codeOnly);
   refuseUnquiet(given);
-  const kept = isCut(given.history) && !isDry ? await settled(context, given) : given;
+  const kept = isInterrupted(given.history) && !isDry ? await settled(context, given) : given;
   if (kept.history.state.restoreDue !== undefined) return finish(context, kept, kept.history.state.restoreDue, isDry);
   const style = makeStyle(flags);
   const foreseen = await foresee(kept, wish);

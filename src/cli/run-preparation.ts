@@ -11,8 +11,8 @@ import {
   type Earlier,
   earlierLoop,
   goalOverWords,
-  goneWords,
   hasWork,
+  missingTasksWords,
   newLoop,
 } from '../app/session/resume-rules.ts';
 import type { CheckResult } from '../checks/check.ts';
@@ -109,7 +109,7 @@ function sayEnded(context: Context, { state, gone }: Ended): void {
   const ending = endingOf(state);
   const what = state.settings.mode === 'goal' ? 'goal' : 'file';
   context.say(`ralph: the last loop of this ${what} ended with work left. ${ending.sentence}`);
-  if (gone.length > 0) context.say(`  ${goneWords(gone, state)}`);
+  if (gone.length > 0) context.say(`  ${missingTasksWords(gone, state)}`);
   const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '');
   const stopped = state.ended?.reason === 'explicit_stop' ? `ralph resume ${state.name}` : undefined;
   if (resume !== undefined || stopped !== undefined)

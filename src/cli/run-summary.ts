@@ -77,9 +77,12 @@ function workRow({ mode, document, path }: Prepared, done: number, total: number
 }
 
 /** A plan of actions alone: who carries them out. */
-function actionRows({ staff, document }: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined } {
+function actionRows({
+  performers,
+  document,
+}: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined } {
   const used = new Set(document.tasks.flatMap(task => task.performer ?? []));
-  const names = Object.keys(staff.performers).filter(name => used.has(name));
+  const names = Object.keys(performers.byName).filter(name => used.has(name));
   return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined };
 }
 
@@ -155,12 +158,13 @@ function costWords(all: readonly AgentFacts[]): string {
 
 /** The rows about agents, before the one about containment and after the limits. */
 function agentRows(prepared: Prepared): { readonly who: readonly Row[]; readonly cost: Row } {
-  const { staff, run } = prepared;
+  const { run } = prepared;
+  const { facts } = prepared.performers;
   const { performers, performersByTask, performersByPhase } = run.settings;
-  const factsOf = (spec: string): AgentFacts => staff.facts[spec] ?? { spec, agent: spec, cost: 'none' };
+  const factsOf = (spec: string): AgentFacts => facts[spec] ?? { spec, agent: spec, cost: 'none' };
   const [first = '', ...others] = performers;
   const named = [...Object.entries(performersByTask), ...Object.entries(performersByPhase)];
-  const all = Object.values(staff.facts);
+  const all = Object.values(facts);
   const unproven = [...new Set(all.flatMap(one => proofWords(one.agent, one.proof ?? 'live') ?? []))];
   return {
     who: [

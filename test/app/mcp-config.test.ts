@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { configInReach, holdConfig } from '../../src/app/actions.ts';
+import { configInReach, refuseChangedConfig } from '../../src/app/actions.ts';
 import type { ParsedDocument } from '../../src/documents/document.ts';
 import { scratchDirectory } from '../processes/fixture.ts';
 
@@ -30,12 +30,15 @@ it('is held to what it was at the first run of its loop, and no longer than that
   const scratch = scratchDirectory();
   const [path, folder] = [join(scratch, 'mcp.json'), join(scratch, 'loop')];
   writeFileSync(path, '{"mcpServers": {}}');
-  await holdConfig(path, folder);
-  await holdConfig(path, folder);
+  await refuseChangedConfig(path, folder);
+  await refuseChangedConfig(path, folder);
   renameSync(path, join(scratch, 'kept'));
   writeFileSync(path, '{"mcpServers": {"mail": {"command": "evil"}}}');
-  await expect(holdConfig(path, folder)).rejects.toMatchObject({ exitCode: 5, message: expect.stringContaining(path) });
+  await expect(refuseChangedConfig(path, folder)).rejects.toMatchObject({
+    exitCode: 5,
+    message: expect.stringContaining(path),
+  });
   renameSync(join(scratch, 'kept'), path);
-  await holdConfig(path, folder);
-  await holdConfig(path, join(scratch, 'other loop'));
+  await refuseChangedConfig(path, folder);
+  await refuseChangedConfig(path, join(scratch, 'other loop'));
 });

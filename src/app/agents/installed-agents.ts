@@ -18,7 +18,7 @@ import { type AgentNeeds, buildPerformers } from './performers.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** `agents list --json` prints these. Null: not there, or not known. */
-export interface Surveyed {
+export interface InstalledAgent {
   readonly name: AgentName;
   /** The path of its program. */
   readonly installed: string | null;
@@ -30,18 +30,18 @@ export interface Surveyed {
   readonly install: string;
 }
 
-export interface SurveyNeeds {
+export interface MachineNeeds {
   readonly env: Variables;
   readonly directory: string;
   readonly config: Config;
 }
 
-export async function surveyAgents(needs: SurveyNeeds): Promise<readonly Surveyed[]> {
+export async function installedAgents(needs: MachineNeeds): Promise<readonly InstalledAgent[]> {
   const clis = await Promise.all(cliNames.map(name => surveyCli(name, needs)));
   return [...clis, surveyAcp(needs), ...surveyPlain(needs)];
 }
 
-async function surveyCli(name: (typeof cliNames)[number], { env, directory }: SurveyNeeds): Promise<Surveyed> {
+async function surveyCli(name: (typeof cliNames)[number], { env, directory }: MachineNeeds): Promise<InstalledAgent> {
   const row = rowOf(name);
   const cli = await row.load();
   const found = findProgram(cli.program, directory, env);
@@ -61,7 +61,7 @@ async function surveyCli(name: (typeof cliNames)[number], { env, directory }: Su
 const nobodysLogin = { known: false, words: 'unknown', command: null } as const;
 const noLogin = { known: true, words: 'none needed', command: null } as const;
 
-function surveyAcp({ env, directory, config }: SurveyNeeds): Surveyed {
+function surveyAcp({ env, directory, config }: MachineNeeds): InstalledAgent {
   const found = findProgram(config.acpCommand?.[0] ?? '', directory, env);
   return {
     name: 'acp',
@@ -74,7 +74,7 @@ function surveyAcp({ env, directory, config }: SurveyNeeds): Surveyed {
   };
 }
 
-function surveyPlain({ env, directory, config }: SurveyNeeds): readonly Surveyed[] {
+function surveyPlain({ env, directory, config }: MachineNeeds): readonly InstalledAgent[] {
   const shell = findProgram('sh', directory, env);
   const can = { steer: false, resume: false, interactive: false };
   return [
@@ -103,7 +103,7 @@ const versionMsMax = 5_000;
 const versionCharsMax = 4_000;
 
 /** A folder of its own, gone afterwards: nothing of the user's is read or written. */
-export async function inThrowAway<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+export async function inTempFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-look-')));
   try {
     return await work(folder);
@@ -114,7 +114,7 @@ export async function inThrowAway<Result>(work: (folder: string) => Promise<Resu
 
 /** What `PROGRAM --version` prints as a version, with an empty home and no key; undefined when it does not say. */
 function programVersion(path: string, env: Variables, fixed: AgentCli['fixed'] = {}): Promise<string | undefined> {
-  return inThrowAway(async folder => {
+  return inTempFolder(async folder => {
     const said = await outputOf(path, ['--version'], folder, { ...fixed, PATH: env['PATH'] ?? '', HOME: folder });
     return /(?<![\w.])v?(\d+\.\d+(?:\.\d+)?[\w.+-]{0,40})/.exec(said)?.[1];
   });
@@ -146,7 +146,7 @@ const word = 'RALPH-TEST-OK';
 const prompt = `This is a test of the connection. Use no tool and change no file. Answer with exactly this one line:\n${word}\n`;
 
 /** `agents test --json` prints this. Null: it did not happen, or the agent did not say. */
-export interface Trial {
+export interface SmokeTest {
   readonly agent: string;
   readonly started: boolean;
   readonly firstByteMs: number | null;
@@ -161,14 +161,14 @@ export interface Trial {
   readonly failure: (Failure & { readonly hint: string }) | null;
 }
 
-export function tryAgent(
+export function smokeTest(
   spec: string,
   needs: Omit<AgentNeeds, 'settings' | 'directory'>,
   stop: AbortSignal,
-): Promise<Trial> {
-  return inThrowAway(async directory => {
+): Promise<SmokeTest> {
+  return inTempFolder(async directory => {
     const settings = { performers: [spec], performersByTask: {}, performersByPhase: {} };
-    const { performers } = await buildPerformers({ ...needs, settings, directory });
+    const { byName: performers } = await buildPerformers({ ...needs, settings, directory });
     const performer = performers[spec];
     if (performer === undefined) throw new Bug(`no performer was made for ${spec}`);
     const redact = makeRedactor(secretValues(needs.env));

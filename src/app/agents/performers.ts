@@ -9,7 +9,7 @@ import type { Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type CliName, cliNames, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
-import { type Bounds, boundsOf, environmentOf, timersOf } from './process-limits.ts';
+import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase'>;
 
@@ -37,15 +37,15 @@ export interface AgentFacts {
   readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
 }
 
-export interface Staff {
-  readonly performers: Readonly<Record<string, Performer>>;
+export interface PerformerSet {
+  readonly byName: Readonly<Record<string, Performer>>;
   readonly facts: Readonly<Record<string, AgentFacts>>;
 }
 
 /** Everything that can be refused is; what is left is to make it. */
 interface Checked {
   readonly facts: AgentFacts;
-  readonly make: (bounds: Bounds) => Performer;
+  readonly make: (bounds: ProcessLimits) => Performer;
 }
 
 const specsOf = ({ performers, performersByTask, performersByPhase }: Named): readonly string[] => [
@@ -53,24 +53,24 @@ const specsOf = ({ performers, performersByTask, performersByPhase }: Named): re
 ];
 
 /** Exit 7 when an agent is missing: nothing is written before this is known (F32). */
-export async function buildPerformers(needs: AgentNeeds): Promise<Staff> {
+export async function buildPerformers(needs: AgentNeeds): Promise<PerformerSet> {
   const checked: (readonly [string, Checked])[] = [];
   for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
-  const bounds = boundsOf(needs);
-  const lookBounds = withReadOnly(bounds, lookedAt(needs));
-  const both = ({ make }: Checked): Performer => byReading(make(bounds), make(lookBounds));
+  const bounds = processLimits(needs);
+  const lookBounds = withReadOnly(bounds, readOnlyFor(needs));
+  const both = ({ make }: Checked): Performer => withReadOnlyTwin(make(bounds), make(lookBounds));
   return {
-    performers: Object.fromEntries(checked.map(([spec, one]) => [spec, both(one)])),
+    byName: Object.fromEntries(checked.map(([spec, one]) => [spec, both(one)])),
     facts: Object.fromEntries(checked.map(([spec, one]) => [spec, one.facts])),
   };
 }
 
 /** The folder that a performer who only looks may not write to; its login must stay usable. */
-export const lookedAt = ({ directory, env }: Pick<AgentNeeds, 'directory' | 'env'>): readonly string[] =>
+export const readOnlyFor = ({ directory, env }: Pick<AgentNeeds, 'directory' | 'env'>): readonly string[] =>
   `${env['HOME'] ?? ''}/`.startsWith(`${directory}/`) ? [] : [directory];
 
 /** The same agent twice: a task that only looks is done by the one that cannot write. */
-function byReading(worker: Performer, looker: Performer): Performer {
+function withReadOnlyTwin(worker: Performer, looker: Performer): Performer {
   return {
     name: worker.name,
     can: worker.can,
@@ -78,7 +78,7 @@ function byReading(worker: Performer, looker: Performer): Performer {
   };
 }
 
-function withReadOnly(bounds: Bounds, readOnly: readonly string[]): Bounds {
+function withReadOnly(bounds: ProcessLimits, readOnly: readonly string[]): ProcessLimits {
   const { confinement } = bounds;
   if (confinement === undefined || readOnly.length === 0) return bounds;
   const writable = confinement.writable.filter(path => !readOnly.includes(path));
@@ -237,7 +237,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
 }
 
 /** The first installed agent by the order of the issue, or one sentence that says how to get one. */
-export async function foundAgent({
+export async function defaultAgent({
   config,
   env,
   directory,

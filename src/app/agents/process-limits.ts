@@ -13,7 +13,7 @@ import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
 
-export interface Bounds {
+export interface ProcessLimits {
   readonly limits: ResourceLimits;
   readonly confinement?: Confinement;
 }
@@ -28,7 +28,7 @@ function memoryBytes(): number {
 }
 
 /** May try bubblewrap out, so it comes after everything that may be refused for less. */
-export function boundsOf(needs: ConfinementNeeds & { readonly config: Config }): Bounds {
+export function processLimits(needs: ConfinementNeeds & { readonly config: Config }): ProcessLimits {
   const { maxMemory, maxProcesses } = needs.config;
   const confinement = confinementFor(needs);
   const memory = maxMemory === undefined ? Math.floor(memoryBytes() * memoryShare) : maxMemory;

@@ -107,7 +107,7 @@ const carefully = (notes: Notes): Notes => ({ listen: listener => notes.listen(g
 
 const ended = (failure: Failure): Activity => ({ type: 'ended', message: '', failure });
 
-export function held(performer: Performer): Performer {
+export function performerToContract(performer: Performer): Performer {
   const { name, can } = performer;
   const broken = (detail: string): Failure => ({ kind: 'unknown', detail: `the performer ${name} ${detail}` });
   async function* perform(assignment: Assignment, stop: AbortSignal): AsyncGenerator<Activity, void, void> {

@@ -5,10 +5,10 @@ import type { Check, CheckResult } from '../../checks/check.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
-import type { Own, Prepared } from '../session/prepare.ts';
-import { ownCheckName } from '../session/resume-rules.ts';
+import type { Prepared, Provided } from '../session/prepare.ts';
+import { providedCheckName } from '../session/resume-rules.ts';
 import { chainOf, type LoopOptions } from './options.ts';
-import { held, readUsage, reasonOf } from './performer.ts';
+import { performerToContract, readUsage, reasonOf } from './performer.ts';
 
 const nameCharsMax = 200;
 
@@ -49,7 +49,7 @@ function refuseStrange(performers: readonly Performer[], checks: readonly Check[
       throw new UsageError(`The check ${name} has no run.`, 'Give it a function that answers with { passed, detail }.');
 }
 
-export function ownOf(options: LoopOptions): Own {
+export function providedBy(options: LoopOptions): Provided {
   const given = chainOf(options);
   const performers = given.filter(one => typeof one !== 'string');
   const checks = options.checks?.filter(one => typeof one !== 'string') ?? [];
@@ -63,20 +63,20 @@ export function ownOf(options: LoopOptions): Own {
   // Agents alone are named as on the command line, with what goes with that (a model, a fallback).
   return {
     chain: performers.length === 0 ? [] : chain,
-    performers: performers.map(held),
+    performers: performers.map(performerToContract),
     checks: checks.map(check => ({
-      name: ownCheckName(check.name),
+      name: providedCheckName(check.name),
       run: (directory, stop, task) => check.run(directory, stop, task),
     })),
   };
 }
 
 /** Held to the time that the settings give a check. */
-export function withProof(prepared: Prepared): Prepared {
-  const { own, checks, run } = prepared;
-  const trusted = new Map(own.checks.map(one => [one, proving(one, run.config.verifyTimeout)]));
+export function withCheckedContract(prepared: Prepared): Prepared {
+  const { provided: own, checks, run } = prepared;
+  const trusted = new Map(own.checks.map(one => [one, checkToContract(one, run.config.verifyTimeout)]));
   const proven = (one: Check): Check => trusted.get(one) ?? one;
-  return { ...prepared, checks: checks.map(proven), own: { ...own, checks: own.checks.map(proven) } };
+  return { ...prepared, checks: checks.map(proven), provided: { ...own, checks: own.checks.map(proven) } };
 }
 
 // A check that a program brings along, held to the contract of its port: only a plain yes within its time proves anything.
@@ -141,7 +141,7 @@ function answered(check: Check, given: Parameters<Check['run']>, timeMsMax: numb
   });
 }
 
-export function proving(check: Check, timeMsMax: number): Check {
+export function checkToContract(check: Check, timeMsMax: number): Check {
   const { name } = check;
   return {
     name,

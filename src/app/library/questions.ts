@@ -34,7 +34,7 @@ const untilAborted = (stop: AbortSignal): Promise<void> =>
   });
 
 /** What the program says; undefined, and a word about it, when that is nothing that counts. */
-function careful(answer: AnswerQuestion, say: (sentence: string) => void): AnswerQuestion {
+function checkedAnswers(answer: AnswerQuestion, say: (sentence: string) => void): AnswerQuestion {
   const given = new Map<string, number>();
   let iterations = 0;
   const answered = async (
@@ -64,7 +64,7 @@ function careful(answer: AnswerQuestion, say: (sentence: string) => void): Answe
   };
 }
 
-export function questioned(
+export function answeredBy(
   ledger: Ledger,
   answer: AnswerQuestion | undefined,
   say: (sentence: string) => void,
@@ -73,7 +73,7 @@ export function questioned(
   const wakes = new Set<() => void>();
   let thinking = 0;
   let hasDeclined = false;
-  const asked = careful(answer, say);
+  const asked = checkedAnswers(answer, say);
   const ask = async (question: Escalation, state: State, stop: AbortSignal): Promise<Answer | undefined> => {
     thinking += 1;
     // Not before the engine rests: what the program does at once (fire its signal) must find it awake to that.

@@ -11,7 +11,7 @@ import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import { endedByLimit, endingOf } from '../../views/ending.ts';
 import { type LoopReport, ReportView } from '../../views/report.ts';
 import { type Environment, hasLedger, ledgerEvents, loopFolder, openLedger } from '../app.ts';
-import { type History, createCheckpoint as make, newestWhole, openHistory, recordOf } from '../rewind.ts';
+import { type History, createCheckpoint as make, newestVerifiedNumber, openHistory, recordOf } from '../rewind.ts';
 
 /** Absolute. */
 export interface LoopPaths {
@@ -147,7 +147,7 @@ export async function createCheckpoint(
 }
 
 async function newest(history: History): Promise<CheckpointRecord | undefined> {
-  const number = await newestWhole(history);
+  const number = await newestVerifiedNumber(history);
   const row = history.list.rows.find(one => one.number === number);
   const read = row === undefined ? undefined : await recordOf(history, row);
   return read?.ok === true ? read.record : undefined;

@@ -23,23 +23,23 @@ import {
 } from '../app.ts';
 import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
-import { holding, placeAgain, placeFirst, redRefusal, type Started } from '../session/begin.ts';
+import { placeAgain, placeFirst, redRefusal, type Started, withLease } from '../session/begin.ts';
 import { engineFor, firstInputs, type Launch } from '../session/launch.ts';
 import { type Prepared, prepareLoop, type Remembered } from '../session/prepare.ts';
 import {
   type Chosen,
-  carriedOver,
+  checksOnResume,
   closedIn,
   earlierLoop,
   goalOverWords,
-  goneWords,
   hasWork,
+  missingTasksWords,
   newLoop,
 } from '../session/resume-rules.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
 import { guarded } from './performer.ts';
-import { ownOf, withProof } from './provided.ts';
-import { questioned } from './questions.ts';
+import { providedBy, withCheckedContract } from './provided.ts';
+import { answeredBy } from './questions.ts';
 import { endedBefore, type LoopResult, resultOf } from './result.ts';
 
 /** One call, and where it keeps what it does. */
@@ -110,8 +110,10 @@ function remembering({ home, options }: Call, ledger: Ledger | undefined): Remem
 }
 
 /** The terminal is nobody's here: only a performer that brings its own can talk with people. */
-function refuseInteractive({ run, staff }: Prepared): void {
-  const cannot = run.config.interactive ? Object.values(staff.performers).find(one => !one.can.interactive) : undefined;
+function refuseInteractive({ run, performers }: Prepared): void {
+  const cannot = run.config.interactive
+    ? Object.values(performers.byName).find(one => !one.can.interactive)
+    : undefined;
   if (cannot !== undefined)
     throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
 }
@@ -136,12 +138,12 @@ function notifier({ options: { onEvent }, say }: Call): Engine['notifiers'][numb
 
 async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen): Promise<LoopResult> {
   const { options, env, home, stop, say, by, flags } = call;
-  const prepared = await carriedOver(given, chosen.state, env);
+  const prepared = await checksOnResume(given, chosen.state, env);
   const placed = await placedFor(call, ledger, prepared, chosen);
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
     await keepEarlier(prepared.path, chosen.loop, say);
   const { onEscalation } = options;
-  const questions = questioned(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
+  const questions = answeredBy(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
   const launch: Launch = {
     env,
     home,
@@ -182,7 +184,8 @@ async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Pr
       : undefined;
   if (plan?.over !== undefined) return resultOf(needs, plan.over.state, 'ended', false);
   const earlier = options.new === true ? undefined : await earlierLoop(ledger, prepared);
-  if (earlier?.type === 'ended') return endedBefore(needs, earlier.state, goneWords(earlier.gone, earlier.state));
+  if (earlier?.type === 'ended')
+    return endedBefore(needs, earlier.state, missingTasksWords(earlier.gone, earlier.state));
   if (earlier?.type === 'over') return resultOf(needs, earlier.state, 'ended', false, goalOverWords(earlier.state));
   if (earlier === undefined && !hasWork(prepared)) {
     const [row] = await ledger.store.loops({ document: prepared.path });
@@ -197,7 +200,7 @@ async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Pr
     throw heldError(held);
   };
   const folder = `folder:${chosen.state?.directory ?? prepared.directory}`;
-  const result = isApart ? await go() : await holding(ledger, folder, refuse, go);
+  const result = isApart ? await go() : await withLease(ledger, folder, refuse, go);
   await plan?.finish();
   return result;
 }
@@ -209,8 +212,8 @@ async function called(call: Call): Promise<LoopResult> {
   let ledger = options.ledger ?? (hasLedger(home) ? await open() : undefined);
   try {
     const { goal, document: file } = options;
-    const request = { file, goal, flags, own: ownOf(options), remembered: remembering(call, ledger) };
-    const prepared = withProof(await prepareLoop({ env, directory, home }, request));
+    const request = { file, goal, flags, provided: providedBy(options), remembered: remembering(call, ledger) };
+    const prepared = withCheckedContract(await prepareLoop({ env, directory, home }, request));
     refuseInteractive(prepared);
     for (const notice of prepared.notices) say(notice);
     ledger ??= await open();
@@ -220,15 +223,15 @@ async function called(call: Call): Promise<LoopResult> {
     };
     const work = (): Promise<LoopResult> => chooseAndWork(call, known, prepared);
     const alone =
-      prepared.mode === 'plan' ? () => holding(known, planKey(prepared.document.id ?? ''), refuse, work) : work;
-    return await holding(known, `document:${prepared.path}`, refuse, alone);
+      prepared.mode === 'plan' ? () => withLease(known, planKey(prepared.document.id ?? ''), refuse, work) : work;
+    return await withLease(known, `document:${prepared.path}`, refuse, alone);
   } finally {
     if (options.ledger === undefined) await ledger?.store.close();
   }
 }
 
 /** A file or a folder that cannot be used is the caller's to mend; anything else is a bug, and stays what it is. */
-function spoken(error: unknown): unknown {
+function asUsageError(error: unknown): unknown {
   const { code, syscall, message } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof UsageError || typeof code !== 'string' || typeof syscall !== 'string') return error;
   const said = new UsageError(message, 'Look at directory, home and the document.', 1);
@@ -241,7 +244,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   try {
     return await start(options);
   } catch (error) {
-    throw spoken(error);
+    throw asUsageError(error);
   }
 }
 

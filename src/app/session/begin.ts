@@ -6,7 +6,7 @@ import type { State } from '../../core/state.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
-import { hireable } from '../agents/who.ts';
+import { withoutProvided } from '../agents/choose-agents.ts';
 import { freshHolder, ledgerEvents, loopFolder } from '../app.ts';
 import { redStart } from '../checks.ts';
 import { type Ground, makeOwnTree, worktreeOf } from './place.ts';
@@ -20,17 +20,17 @@ export interface Started extends Placed {
 
 /** Who was brought along cannot be made anew for another folder. */
 const basisOf = (prepared: Prepared): Basis => {
-  const { run, own } = prepared;
-  return { ...prepared, run: { ...run, settings: hireable(run.settings, own.performers) } };
+  const { run, provided: own } = prepared;
+  return { ...prepared, run: { ...run, settings: withoutProvided(run.settings, own.performers) } };
 };
 
-function withOwn(prepared: Prepared, placed: Placed): Placed {
-  const { own, staff, directory } = prepared;
+function withProvided(prepared: Prepared, placed: Placed): Placed {
+  const { provided: own, performers: staff, directory } = prepared;
   const brought = own.performers.map(one => [one.name, one] as const);
-  const performers = { ...placed.staff.performers, ...Object.fromEntries(brought) };
+  const performers = { ...placed.performers.byName, ...Object.fromEntries(brought) };
   return {
     ...placed,
-    staff: { performers, facts: { ...staff.facts, ...placed.staff.facts } },
+    performers: { byName: performers, facts: { ...staff.facts, ...placed.performers.facts } },
     checks: placed.directory === directory ? placed.checks : [...placed.checks, ...own.checks],
   };
 }
@@ -44,7 +44,7 @@ export async function placeAgain(
 ): Promise<Placed> {
   const { loop } = state;
   const known = { loop, state, lastWorkAt: () => lastWorkAt(ledger, loop) };
-  return withOwn(prepared, await buildPlaced(basisOf(prepared), known, say));
+  return withProvided(prepared, await buildPlaced(basisOf(prepared), known, say));
 }
 
 /** What a person asks of a loop is no work. */
@@ -82,7 +82,7 @@ export async function placeFirst(
   let placed: Placed | undefined;
   let ran: readonly CheckResult[] = [];
   try {
-    placed = withOwn(prepared, await setUp(basisOf(prepared), order, say, stop));
+    placed = withProvided(prepared, await setUp(basisOf(prepared), order, say, stop));
     const { checks } = placed;
     if (checks.length > 0 && !stop.aborted) {
       announce(`Running the checks once, before any work: ${redact(checks.map(one => one.name).join(' ; '))} ...`);
@@ -153,7 +153,7 @@ export async function takeUpTree(
 const renewEveryMs = 15_000;
 
 /** Nobody else does it at the same time. */
-export async function holding<Result>(
+export async function withLease<Result>(
   ledger: Ledger,
   key: string,
   refused: (held: Lease) => Result | Promise<Result>,

@@ -11,7 +11,7 @@ import type { Workspace } from '../../git/workspace.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { interviewChecks, interviewDoneFile } from '../../modes/interview/session.ts';
 import { takeCharacters } from '../../text/text.ts';
-import { configInReach, holdConfig } from '../actions.ts';
+import { configInReach, refuseChangedConfig } from '../actions.ts';
 import { buildEngine, type Engine, type Environment, loopFolder } from '../app.ts';
 import { documentSource, isInterview, readDocument } from '../modes.ts';
 import type { Started } from './begin.ts';
@@ -43,7 +43,7 @@ export async function engineFor(launch: Launch): Promise<Engine> {
     directory: prepared.directory,
     document: prepared.document,
   });
-  if (servers !== undefined) await holdConfig(servers, folder);
+  if (servers !== undefined) await refuseChangedConfig(servers, folder);
   const { source, mode } = await documentSource(env, { mode: name, path, directory, folder, options });
   const doneFile = interviewDoneFile(name, path);
   return buildEngine({
@@ -56,12 +56,12 @@ export async function engineFor(launch: Launch): Promise<Engine> {
     place: { directory, document: path },
     warn: say,
     by,
-    performers: placed.staff.performers,
+    performers: placed.performers.byName,
     interactive: run.config.interactive,
     checks: [...placed.checks, ...(await interviewChecks(prepared))],
     parts: {
       ...placed.engine,
-      facts: factsOf(placed.engine.workspace),
+      facts: promptInputs(placed.engine.workspace),
       ...archiveOf(mode.promptsFolder, directory, say),
       doneFile,
     },
@@ -82,7 +82,11 @@ export function firstInputs(
   if (chosen.state !== undefined) {
     const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
     const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
-    const commands = [...withProtection(changed, chosen.state, placed), ...ownYes(prepared, chosen), ...resume];
+    const commands = [
+      ...withProtection(changed, chosen.state, placed),
+      ...approvalByRunning(prepared, chosen),
+      ...resume,
+    ];
     return commands.map(command => ({ type: 'command', command, by }));
   }
   return [
@@ -101,12 +105,12 @@ export function firstInputs(
       protectedHash,
       baseline,
     },
-    ...ownYes(prepared, chosen).map(command => ({ type: 'command' as const, command, by })),
+    ...approvalByRunning(prepared, chosen).map(command => ({ type: 'command' as const, command, by })),
   ];
 }
 
 /** A plan that needs no approval is bound to the text that was run: what is written into it later needs a yes. */
-function ownYes({ mode, document }: Prepared, { state }: Chosen): readonly Command[] {
+function approvalByRunning({ mode, document }: Prepared, { state }: Chosen): readonly Command[] {
   const { approval, id = '' } = document;
   if (mode !== 'plan' || approval === undefined || approval.required || state?.approval !== undefined) return [];
   const because = 'it needs no approval (approval_required: false): by the command that runs it';
@@ -185,7 +189,7 @@ async function noticesOf({ directory, document, settings: { mode } }: State): Pr
   return read.ok ? read.document.notices.join('\n') : '';
 }
 
-function factsOf(workspace: Workspace | undefined): Facts {
+function promptInputs(workspace: Workspace | undefined): Facts {
   return async (state, live) => {
     const { mode } = state.settings;
     if (mode === 'review') return reviewFacts(state);

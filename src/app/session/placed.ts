@@ -22,11 +22,11 @@ import type { GitWorkspace } from '../../git/git.ts';
 import type { Refusal, Span } from '../../git/workspace.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
-import { heldFromPlan } from '../actions.ts';
-import { buildPerformers, type Staff } from '../agents/performers.ts';
-import { boundsOf, environmentOf } from '../agents/process-limits.ts';
+import { readOnlyForPlan } from '../actions.ts';
+import { buildPerformers, type PerformerSet } from '../agents/performers.ts';
+import { environmentOf, processLimits } from '../agents/process-limits.ts';
 import { buildChecks, buildJudge, filesToProtect } from '../checks.ts';
-import { protectedFolder, protectedHashOf, protectionAgain } from '../protected-files.ts';
+import { protectedFolder, protectedHashOf, refreshProtection } from '../protected-files.ts';
 import { takeUpTree } from './begin.ts';
 import { forksOf, type Ground, makeOwnTree, type OwnGit, openGit, refusalError, worktreeOf } from './place.ts';
 
@@ -37,7 +37,7 @@ export interface Basis {
   readonly directory: string;
   readonly path: string;
   readonly run: RunConfig;
-  readonly staff: Staff;
+  readonly performers: PerformerSet;
   readonly checks: readonly Check[];
   readonly ground: Ground;
 }
@@ -45,7 +45,7 @@ export interface Basis {
 export interface Placed {
   readonly directory: string;
   readonly branch?: string;
-  readonly staff: Staff;
+  readonly performers: PerformerSet;
   readonly checks: readonly Check[];
   readonly protectedHash?: string;
   readonly engine: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge'>;
@@ -86,9 +86,9 @@ async function engineParts(basis: Basis, spot: Spot, git: GitWorkspace | undefin
   };
 }
 
-const withOthers = (staff: Staff, { performers }: Staff): Staff => ({
+const withOthers = (staff: PerformerSet, { byName: performers }: PerformerSet): PerformerSet => ({
   ...staff,
-  performers: { ...performers, ...staff.performers },
+  byName: { ...performers, ...staff.byName },
 });
 
 /** Agents and checks see the folder of the loop, also where it lies in our own home. */
@@ -97,7 +97,7 @@ async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped)
   const { config, settings } = run;
   const isElsewhere = spot.directory !== directory;
   const workplaces = spot.forked ? [forksOf(home, spot.loop)] : [];
-  const readOnly = settings.mode === 'plan' ? heldFromPlan(config, directory, path) : [];
+  const readOnly = settings.mode === 'plan' ? readOnlyForPlan(config, directory, path) : [];
   const needs = { config, settings, directory: spot.directory, home, env, workplaces, readOnly };
   const { worktreeSetup } = config;
   const ready =
@@ -109,7 +109,7 @@ async function built(basis: Basis, spot: Spot, stop: AbortSignal = neverStopped)
     directory: spot.directory,
     branch: spot.branch,
     // Actions do not depend on where agents work.
-    staff: isElsewhere ? withOthers(await buildPerformers(needs), basis.staff) : basis.staff,
+    performers: isElsewhere ? withOthers(await buildPerformers(needs), basis.performers) : basis.performers,
     checks: isElsewhere ? await buildChecks(needs) : basis.checks,
     protectedHash: spot.protectedHash,
     engine: await engineParts(basis, spot, git),
@@ -152,7 +152,7 @@ export async function buildPlaced(
   if (tree.isNew && !forked && config.worktreeSetup !== undefined)
     await ready(basis, directory, config.worktreeSetup, say, neverStopped);
   const git = await openGit({ home, env, loop, directory, document: path, config, branch, forked });
-  const protection = await protectionAgain({
+  const protection = await refreshProtection({
     config,
     checks: run.settings.checks,
     isNamed: run.isSet('protect'),
@@ -235,7 +235,7 @@ async function ready(
   if (refusal !== undefined) throw refusalError(refusal);
 }
 
-type ReadyNeeds = Parameters<typeof boundsOf>[0] & Parameters<typeof environmentOf>[0];
+type ReadyNeeds = Parameters<typeof processLimits>[0] & Parameters<typeof environmentOf>[0];
 
 /** Runs the set-up; undefined when it passed. */
 async function unready(
@@ -246,7 +246,7 @@ async function unready(
 ): Promise<Refusal | undefined> {
   const { commandCheck } = await import('../../checks/command.ts');
   const timeMsMax = 30 * 60_000;
-  const check = commandCheck({ command, environment: environmentOf(needs), timeMsMax, ...boundsOf(needs) });
+  const check = commandCheck({ command, environment: environmentOf(needs), timeMsMax, ...processLimits(needs) });
   const done = await check.run(directory, stop);
   if (done.passed) return undefined;
   const problem = `The worktree could not be made ready: ${command} failed.`;

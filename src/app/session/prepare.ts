@@ -12,9 +12,9 @@ import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { buildActions, configInReach, heldFromPlan, reachNotice } from '../actions.ts';
-import type { Staff } from '../agents/performers.ts';
-import { staffOf, strangeTasks, withAgents } from '../agents/who.ts';
+import { buildActions, configInReach, reachNotice, readOnlyForPlan } from '../actions.ts';
+import { chooseAgents, performersFor, unknownTasks } from '../agents/choose-agents.ts';
+import type { PerformerSet } from '../agents/performers.ts';
 import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
 import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
 import { type FoundDocument, findDocument, isInterview, modeNames, readDocument } from '../modes.ts';
@@ -31,7 +31,7 @@ export interface Prepared extends Place {
   readonly options: FormatOptions;
   readonly document: ParsedDocument;
   readonly run: RunConfig;
-  readonly staff: Staff;
+  readonly performers: PerformerSet;
   /** Nobody named the agent: it is the first that was found on PATH. */
   readonly isFound: boolean;
   readonly checks: readonly Check[];
@@ -40,7 +40,7 @@ export interface Prepared extends Place {
   readonly judge?: string;
   readonly ground: Ground;
   readonly notices: readonly string[];
-  readonly own: Own;
+  readonly provided: Provided;
 }
 
 export interface Place {
@@ -59,7 +59,7 @@ export interface Remembered {
 }
 
 /** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
-export interface Own {
+export interface Provided {
   /** All who work, in order: own ones and agents. */
   readonly chain: readonly string[];
   readonly performers: readonly Performer[];
@@ -74,13 +74,13 @@ export interface Request {
   /** As the command line gives them. */
   readonly flags: Flags;
   readonly remembered?: Remembered;
-  readonly own?: Own;
+  readonly provided?: Provided;
   /** Nothing of it is done yet (the approval of a plan): whoever will do it need not be there. */
   readonly isOnlyRecorded?: true;
 }
 
-const nobodyYet: Staff = { performers: {}, facts: {} };
-const nobody: Own = { chain: [], performers: [], checks: [] };
+const nobodyYet: PerformerSet = { byName: {}, facts: {} };
+const nobody: Provided = { chain: [], performers: [], checks: [] };
 const nothing: Remembered = {
   lastGood: async () => undefined,
   settings: async () => undefined,
@@ -107,7 +107,7 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
 }
 
 /** What the document asks for, where nobody else said anything about it. */
-function withWishes(run: RunConfig, { wishes, approval, tasks }: ParsedDocument): RunConfig {
+function withDocumentDefaults(run: RunConfig, { wishes, approval, tasks }: ParsedDocument): RunConfig {
   const { settings, isPreset } = run;
   const { promise, iterationsMax } = wishes ?? {};
   const limits =
@@ -149,7 +149,7 @@ async function readFirst(place: Place, { file, goal, flags, remembered = nothing
   const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
   const ticked = options.acceptTicked ? [] : await tickedBefore(found, read.document, remembered);
   const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
-  return { found, before, document, run: withWishes(run, document), options };
+  return { found, before, document, run: withDocumentDefaults(run, document), options };
 }
 
 /** A plan asks about its boxes itself. */
@@ -200,14 +200,14 @@ function refuseSecrets({ tasks }: ParsedDocument, env: Environment): void {
 }
 
 /** Who was handed over counts as said. */
-function withOwn(run: RunConfig, { chain }: Own): RunConfig {
+function withProvided(run: RunConfig, { chain }: Provided): RunConfig {
   if (chain.length === 0) return run;
   const isSet = (key: string): boolean => key === 'agent' || run.isSet(key);
   return { ...run, isSet, settings: { ...run.settings, performers: chain } };
 }
 
 export async function prepareLoop(place: Place, request: Request): Promise<Prepared> {
-  const { flags, own = nobody } = request;
+  const { flags, provided: own = nobody } = request;
   const { env, directory } = place;
   checkDirectory(directory, env, flags['force'] === true);
   const { found, before, document, run: resolved, options } = await readFirst(place, request);
@@ -217,16 +217,16 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const isAgentless = isOnlyRecorded || (mode === 'plan' && document.tasks.every(task => task.performer !== undefined));
   const { run: chosen, isFound } = isAgentless
     ? { run: resolved, isFound: false }
-    : await withAgents(withOwn(resolved, own), place, before, isInterview(mode, path));
+    : await chooseAgents(withProvided(resolved, own), place, before, isInterview(mode, path));
   const isUnproven = before === undefined && own.checks.length === 0 && detects.includes(mode);
   const detected = isUnproven ? detectedFor(chosen, place) : undefined;
   const run = await withProof(chosen, { ...place, path }, ground, detected, own.checks);
-  const strange = strangeTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
+  const strange = unknownTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
   if (run.settings.performers.includes('command') && !isOnlyRecorded)
     refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
-  const readOnly = mode === 'plan' ? heldFromPlan(run.config, directory, path) : [];
+  const readOnly = mode === 'plan' ? readOnlyForPlan(run.config, directory, path) : [];
   const needs = { config: run.config, settings: run.settings, ...place, readOnly };
-  const hired = isOnlyRecorded ? nobodyYet : await staffOf(needs, own.performers);
+  const hired = isOnlyRecorded ? nobodyYet : await performersFor(needs, own.performers);
   const staff = withActions(hired, isOnlyRecorded ? {} : await buildActions(needs, path, document));
   const checks = [...(await buildChecks(needs)), ...own.checks];
   const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
@@ -234,15 +234,29 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const reach = servers === undefined ? [] : [reachNotice(servers)];
   const said = [...document.notices, ...promise, ...strange, ...reach];
   const notices = [...run.notices, ...found.notices, ...ground.notices, ...said];
-  return { ...place, path, mode, options, document, run, staff, isFound, checks, ground, notices, own, detected };
+  return {
+    ...place,
+    path,
+    mode,
+    options,
+    document,
+    run,
+    performers: staff,
+    isFound,
+    checks,
+    ground,
+    notices,
+    provided: own,
+    detected,
+  };
 }
 
 /** Where the project's own tests say something about the work. */
 const detects: readonly ModeName[] = ['goal', 'prompt', 'prd', 'project'];
 
-const withActions = (staff: Staff, actions: Staff['performers']): Staff => ({
+const withActions = (staff: PerformerSet, actions: PerformerSet['byName']): PerformerSet => ({
   ...staff,
-  performers: { ...staff.performers, ...actions },
+  byName: { ...staff.byName, ...actions },
 });
 
 /** Only where nobody named a check, and only once: a loop that goes on keeps its own. */

@@ -62,7 +62,7 @@ export const closedIn = (state: State | undefined): ReadonlySet<string> =>
   );
 
 /** Empty where the document still shows all that is open. */
-export function goneWords(gone: readonly string[], { name, document }: State): string {
+export function missingTasksWords(gone: readonly string[], { name, document }: State): string {
   if (gone.length === 0) return '';
   const skip = `ralph resume ${name}, then ralph task skip ID`;
   return `Gone from ${basename(document)} and still open: ${someOf(gone, 5)} (to leave one out: ${skip}).`;
@@ -85,9 +85,13 @@ export async function newLoop(ledger: Ledger, { run, document }: Prepared): Prom
 const ownPrefix = 'own check: ';
 
 /** As a check that a program brings along stands among the checks of a loop: nobody else can run it. */
-export const ownCheckName = (name: string): string => `${ownPrefix}${name}`;
+export const providedCheckName = (name: string): string => `${ownPrefix}${name}`;
 
-export async function carriedOver(prepared: Prepared, state: State | undefined, env: Environment): Promise<Prepared> {
+export async function checksOnResume(
+  prepared: Prepared,
+  state: State | undefined,
+  env: Environment,
+): Promise<Prepared> {
   if (state === undefined || isSaid(prepared) || isInterview(prepared.mode, prepared.path)) return prepared;
   const { checks: names } = state.settings;
   if (names.some(command => command.includes('[redacted:'))) {
@@ -113,7 +117,7 @@ export async function carriedOver(prepared: Prepared, state: State | undefined, 
   return { ...prepared, checks, run: { ...prepared.run, config, settings } };
 }
 
-const isSaid = ({ run, own }: Prepared): boolean => run.isSet('verify') || own.checks.length > 0;
+const isSaid = ({ run, provided: own }: Prepared): boolean => run.isSet('verify') || own.checks.length > 0;
 
 // What differs between a loop's settings and those given now, as the command that changes them.
 
@@ -145,14 +149,14 @@ export function changedSettings(
       : wanted.performersByPhase,
     checks: same(before.checks, wanted.checks) ? undefined : wanted.checks,
     promise: before.promise === wanted.promise || !isSet('promise') ? undefined : wanted.promise,
-    ...changedKeeping(before, wanted, isSet),
+    ...changedCheckpointing(before, wanted, isSet),
   });
   if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
   return { type: 'limits', limits, settings };
 }
 
 /** How work is kept may be changed on the way; where it happens may not. */
-function changedKeeping(before: Settings, wanted: Settings, isSet: (key: string) => boolean): ChangedSettings {
+function changedCheckpointing(before: Settings, wanted: Settings, isSet: (key: string) => boolean): ChangedSettings {
   const fixed = isSet('parallel') && before.parallel !== wanted.parallel ? '--parallel' : undefined;
   if (fixed !== undefined)
     throw new UsageError(

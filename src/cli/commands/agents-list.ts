@@ -1,6 +1,6 @@
 // `ralph agents list`: which agents there are, which of them are here, and how well we know each.
 import { proofWords } from '../../app/agents/agents.ts';
-import { type Surveyed, surveyAgents } from '../../app/agents/installed-agents.ts';
+import { type InstalledAgent, installedAgents } from '../../app/agents/installed-agents.ts';
 import { resolveRunConfig } from '../../app/app.ts';
 import { refuseProblems } from '../../app/problems.ts';
 import type { Context, Flags, Words } from '../context.ts';
@@ -8,7 +8,7 @@ import type { Context, Flags, Words } from '../context.ts';
 /** What an agent can do, in the words of the port. */
 const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;
 
-function line(one: Surveyed): string {
+function line(one: InstalledAgent): string {
   const unknown = one.name === 'scripted' ? 'built in' : 'version unknown';
   const missing = one.name === 'command' || one.name === 'acp' ? 'none named' : 'not installed';
   const place = one.installed === null ? missing : (one.version ?? unknown);
@@ -21,7 +21,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   const { env, directory } = context;
   const resolved = await resolveRunConfig(env, directory, {});
   if (!resolved.ok) refuseProblems(resolved.problems);
-  const agents = await surveyAgents({ env, directory, config: resolved.run.config });
+  const agents = await installedAgents({ env, directory, config: resolved.run.config });
   if (flags['json'] === true) {
     context.out(JSON.stringify({ version: 1, agents }, null, 2));
     return 0;

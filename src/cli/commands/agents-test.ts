@@ -1,7 +1,7 @@
 // `ralph agents test`: one tiny real question to an agent, so that a missing login is found before the night, not in it.
 import { resolve } from 'node:path';
-import { type Trial, tryAgent } from '../../app/agents/installed-agents.ts';
-import { foundAgent } from '../../app/agents/performers.ts';
+import { type SmokeTest, smokeTest } from '../../app/agents/installed-agents.ts';
+import { defaultAgent } from '../../app/agents/performers.ts';
 import { resolveRunConfig } from '../../app/app.ts';
 import { refuseProblems } from '../../app/problems.ts';
 import { parseFlag } from '../../config/fields.ts';
@@ -11,18 +11,18 @@ import { formatDuration, formatUsd } from '../../text/format.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { confirm, plain } from '../terminal.ts';
 
-function costWords({ costUsdMicros, costEstimated, tokens }: Trial): string {
+function costWords({ costUsdMicros, costEstimated, tokens }: SmokeTest): string {
   if (tokens === null || costUsdMicros === null) return 'nothing reported';
   return `${tokens} tokens, ${formatUsd(costUsdMicros)}${costEstimated ? ' (estimated)' : ''}`;
 }
 
-function lines(trial: Trial): readonly string[] {
+function lines(test: SmokeTest): readonly string[] {
   return [
-    `started     ${trial.started ? 'yes' : 'no'}`,
-    `first byte  ${trial.firstByteMs === null ? 'never' : `after ${formatDuration(trial.firstByteMs)}`}`,
-    `message     ${trial.message === '' ? '(none)' : trial.message.replaceAll('\n', ' ')}${trial.failure === null && !trial.obeyed ? '  (not what was asked for)' : ''}`,
-    `cost        ${costWords(trial)}`,
-    `exit        ${trial.clean ? 'clean' : trial.failure === null ? 'left processes behind, which were ended' : 'failed'}`,
+    `started     ${test.started ? 'yes' : 'no'}`,
+    `first byte  ${test.firstByteMs === null ? 'never' : `after ${formatDuration(test.firstByteMs)}`}`,
+    `message     ${test.message === '' ? '(none)' : test.message.replaceAll('\n', ' ')}${test.failure === null && !test.obeyed ? '  (not what was asked for)' : ''}`,
+    `cost        ${costWords(test)}`,
+    `exit        ${test.clean ? 'clean' : test.failure === null ? 'left processes behind, which were ended' : 'failed'}`,
   ];
 }
 
@@ -32,7 +32,7 @@ async function meant(context: Context, name: string | undefined) {
   const resolved = await resolveRunConfig(env, directory, {});
   if (!resolved.ok) refuseProblems(resolved.problems);
   const { config } = resolved.run;
-  if (name === undefined) return { config, spec: config.agent ?? (await foundAgent({ config, env, directory })) };
+  if (name === undefined) return { config, spec: config.agent ?? (await defaultAgent({ config, env, directory })) };
   const read = parseFlag('agent', name);
   if (!read.ok) throw new UsageError(read.problem.replace(/^--agent: /, ''), 'See them: ralph agents list');
   return { config, spec: read.value };
@@ -69,12 +69,12 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const stop = new AbortController();
   const end = (): void => stop.abort();
   process.once('SIGINT', end).once('SIGTERM', end);
-  const trial = await tryAgent(spec, { config, env: context.env, home: context.home() }, stop.signal);
-  if (flags['json'] === true) context.out(JSON.stringify({ version: 1, ...trial }, null, 2));
-  else for (const one of lines(trial)) context.print(plain(one));
+  const test = await smokeTest(spec, { config, env: context.env, home: context.home() }, stop.signal);
+  if (flags['json'] === true) context.out(JSON.stringify({ version: 1, ...test }, null, 2));
+  else for (const one of lines(test)) context.print(plain(one));
   if (stop.signal.aborted) return 130;
-  if (trial.failure === null) return 0;
-  context.say(`ralph: ${spec} cannot work (${trial.failure.kind}): ${plain(trial.failure.detail)}`);
-  context.say(`  ${trial.failure.hint}`);
+  if (test.failure === null) return 0;
+  context.say(`ralph: ${spec} cannot work (${test.failure.kind}): ${plain(test.failure.detail)}`);
+  context.say(`  ${test.failure.hint}`);
   return 7;
 }

@@ -3,10 +3,10 @@
 import { type Engine, type RunResult, runEngine, storeError } from '../../app/app.ts';
 import { isInterview } from '../../app/modes.ts';
 import { refuseProblems } from '../../app/problems.ts';
-import { holding, placeAgain, type Started } from '../../app/session/begin.ts';
+import { placeAgain, type Started, withLease } from '../../app/session/begin.ts';
 import { engineFor, firstInputs } from '../../app/session/launch.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
-import { carriedOver } from '../../app/session/resume-rules.ts';
+import { checksOnResume } from '../../app/session/resume-rules.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { keepEarlier } from '../../modes/project/session.ts';
 import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
@@ -79,13 +79,13 @@ export async function launch(
   workWithoutAudience();
   const watch = workWatch();
   const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
-  const performers = launching.pace?.(placed.staff.performers, interrupt.press) ?? placed.staff.performers;
+  const byName = launching.pace?.(placed.performers.byName, interrupt.press) ?? placed.performers.byName;
   const wiring = {
     env: context.env,
     home: context.home(),
     ledger,
     prepared,
-    placed: { ...placed, staff: { ...placed.staff, performers } },
+    placed: { ...placed, performers: { ...placed.performers, byName } },
     chosen,
     by: context.by,
     say: context.say,
@@ -129,7 +129,7 @@ async function runPrepared(context: Context, given: Prepared, flags: Flags): Pro
   const interactive = process.stdin.isTTY === true && style.live && flags['input'] !== false;
   const isDry = flags['dryRun'] === true;
   if (given.run.config.interactive) {
-    refuseWithoutTerminal(given.staff, interactive || isDry, isInterview(given.mode, given.path));
+    refuseWithoutTerminal(given.performers, interactive || isDry, isInterview(given.mode, given.path));
   }
   for (const notice of given.notices) context.say(`note: ${notice}`);
   if (isDry) {
@@ -140,7 +140,7 @@ async function runPrepared(context: Context, given: Prepared, flags: Flags): Pro
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   // Two runs that start in the same moment must not each begin a loop of one document (F18).
   const work = () => chooseAndWork(context, ledger, given, flags, interactive);
-  return holding(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
+  return withLease(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
 }
 
 async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
@@ -163,7 +163,7 @@ async function chooseAndWork(
   const go = () => work(context, ledger, given, chosen, flags, interactive);
   if (isApart) return go();
   const folder = `folder:${chosen.state?.directory ?? given.directory}`;
-  return holding(ledger, folder, held => sayFolderHeld(context, ledger, held), go);
+  return withLease(ledger, folder, held => sayFolderHeld(context, ledger, held), go);
 }
 
 async function work(
@@ -176,7 +176,7 @@ async function work(
 ): Promise<number> {
   const style = makeStyle(flags);
   const quiet = flags['quiet'] === true;
-  const prepared = await carriedOver(given, chosen.state, context.env);
+  const prepared = await checksOnResume(given, chosen.state, context.env);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
   const placed =

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { stateOf } from '../../app/app.ts';
-import { addToFile, type NewTask, visible, watchedTexts } from '../../app/tasks.ts';
+import { addToFile, type NewTask, suspiciousTexts, visible } from '../../app/tasks.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { documentHere, loopHere, runWords } from '../task-subject.ts';
@@ -94,7 +94,7 @@ export async function execute(context: Context, [title]: Words, flags: Flags): P
   context.say(
     `Added to ${visible(basename(path))}: ${task.id}, ${visible(task.title)}. Everything else in it is as it was.`,
   );
-  for (const notice of watchedTexts([task])) context.say(`note: ${notice}`);
+  for (const notice of suspiciousTexts([task])) context.say(`note: ${notice}`);
   context.say(`  ${await followUp(context, path)}`);
   context.say(`  Undo: take ${task.id} out of the file again; once a loop has read it: ralph task skip ${task.id}`);
   return 0;

@@ -6,10 +6,10 @@ import { closedIn } from '../../app/session/resume-rules.ts';
 import {
   converted,
   readTaskFile,
+  suspiciousTexts,
   type TaskFile,
-  unreadIn,
+  unreadParts,
   visible,
-  watchedTexts,
   writeDocument,
   writerNamed,
 } from '../../app/tasks.ts';
@@ -42,7 +42,7 @@ function reopened(
 
 /** JSON formats do not look for comments themselves. */
 const noticesOf = ({ format, document }: TaskFile): readonly string[] => {
-  const comments = format.name === 'prd' || format.name === 'tasks' ? watchedTexts(document.tasks) : [];
+  const comments = format.name === 'prd' || format.name === 'tasks' ? suspiciousTexts(document.tasks) : [];
   return [...document.notices, ...comments.filter(one => one.includes('HTML comment'))];
 };
 
@@ -68,7 +68,7 @@ export async function execute(context: Context, [from = '']: Words, flags: Flags
     context.say(
       `  ${plural(ticked.length, 'task')} that ${was} ticked or skipped ${is} open there: ${someOf(ticked, idsMax)}. Nobody knows who ticked ${them}; to keep that: --accept-ticked`,
     );
-  for (const line of lossLines([...(await unreadIn(file)), ...losses])) context.say(line);
+  for (const line of lossLines([...(await unreadParts(file)), ...losses])) context.say(line);
   const bare = writer === 'prd' ? tasks.filter(task => task.criteria.length === 0).map(task => task.id) : [];
   if (bare.length > 0)
     context.say(

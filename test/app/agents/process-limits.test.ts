@@ -1,12 +1,12 @@
 // What bounds a process: only what was set differs from the presets, and `unlimited` turns a bound off.
 import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { boundsOf, environmentOf, timersOf } from '../../../src/app/agents/process-limits.ts';
+import { environmentOf, processLimits, timersOf } from '../../../src/app/agents/process-limits.ts';
 import { type Config, presetValues } from '../../../src/config/settings.ts';
 
 const config = (part: Partial<Config> = {}): Config => ({ ...presetValues('prd'), sandbox: 'none', ...part });
 const limits = (part: Partial<Config> = {}) =>
-  boundsOf({ config: config(part), directory: '/w', home: '/h', env: {} }).limits;
+  processLimits({ config: config(part), directory: '/w', home: '/h', env: {} }).limits;
 
 describe('memory and processes (F30)', () => {
   it('are bounded unless it is said that they are not', () => {

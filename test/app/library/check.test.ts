@@ -1,6 +1,6 @@
 // Proves that only a plain yes within its time proves anything, whatever a check of a program's own answers.
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { proving } from '../../../src/app/library/provided.ts';
+import { checkToContract } from '../../../src/app/library/provided.ts';
 import type { Check } from '../../../src/checks/check.ts';
 
 const usage = {
@@ -12,7 +12,7 @@ const usage = {
   estimated: false,
 };
 const ran = (answer: () => unknown, stop = new AbortController().signal) =>
-  proving({ name: 'mine', run: answer as Check['run'] }, 60_000).run('/tmp', stop);
+  checkToContract({ name: 'mine', run: answer as Check['run'] }, 60_000).run('/tmp', stop);
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -82,7 +82,7 @@ describe('a check of our own', () => {
         return never();
       },
     };
-    const stuck = proving(check, 60_000).run('/tmp', stop.signal);
+    const stuck = checkToContract(check, 60_000).run('/tmp', stop.signal);
     await vi.advanceTimersByTimeAsync(1);
     stop.abort();
     expect(hasHeard).toBe(true);

@@ -1,7 +1,7 @@
 // Proves that a performer of a program's own keeps the contract of its port, whatever it yields and whenever it ends.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Activity, Assignment, Note, Performer } from '../../../src/agents/performer.ts';
-import { held } from '../../../src/app/library/performer.ts';
+import { performerToContract } from '../../../src/app/library/performer.ts';
 
 const can = { steer: false, resume: false, interactive: false, usage: true };
 const usage = {
@@ -33,7 +33,7 @@ const yielding = (...activities: readonly unknown[]): Performer =>
 
 async function heard(performer: Performer, stop = new AbortController().signal, part: Partial<Assignment> = {}) {
   const activities: Activity[] = [];
-  for await (const one of held(performer).perform({ ...order, ...part }, stop)) activities.push(one);
+  for await (const one of performerToContract(performer).perform({ ...order, ...part }, stop)) activities.push(one);
   return activities;
 }
 

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { buildEngine, freshId, loopFolder, loopName, runEngine, storeError } from '../../../app/app.ts';
 import { documentSource } from '../../../app/modes.ts';
-import { holding } from '../../../app/session/begin.ts';
+import { withLease } from '../../../app/session/begin.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
 import { rememberedBy, sayHeld } from '../../../cli/run-preparation.ts';
@@ -159,7 +159,7 @@ export async function askAndApprove(
   // Whoever runs it holds it, and may wait for just this yes; only one at a time begins its loop.
   const isBegun = (await loopOfPlan(ledger, plan)) !== undefined;
   const refuse = (held: Lease): number => sayHeld(context, held);
-  const exitCode = await (isBegun ? approve() : holding(ledger, planKey(plan.id), refuse, approve));
+  const exitCode = await (isBegun ? approve() : withLease(ledger, planKey(plan.id), refuse, approve));
   return exitCode === 0 ? { path } : { exitCode };
 }
 

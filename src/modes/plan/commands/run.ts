@@ -2,7 +2,7 @@
 
 import { resolveRunConfig } from '../../../app/app.ts';
 import { refuseProblems } from '../../../app/problems.ts';
-import { holding } from '../../../app/session/begin.ts';
+import { withLease } from '../../../app/session/begin.ts';
 import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import { sayHeld } from '../../../cli/run-preparation.ts';
@@ -154,7 +154,7 @@ async function aloneWith(
 ): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const refuse = (held: Lease): number | undefined => (tries < triesMax ? undefined : sayHeld(context, held));
-    const exitCode = await holding<number | undefined>(ledger, planKey(id), refuse, work);
+    const exitCode = await withLease<number | undefined>(ledger, planKey(id), refuse, work);
     if (exitCode !== undefined) return exitCode;
     await new Promise(done => setTimeout(done, handOverMs));
   }

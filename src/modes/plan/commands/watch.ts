@@ -3,7 +3,7 @@
 import { basename, extname } from 'node:path';
 import { isConfined } from '../../../app/agents/process-limits.ts';
 import { resolveRunConfig } from '../../../app/app.ts';
-import { holding } from '../../../app/session/begin.ts';
+import { withLease } from '../../../app/session/begin.ts';
 import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import type { Problem } from '../../../documents/document.ts';
@@ -251,7 +251,7 @@ export async function handlePlan(needs: HandleNeeds, path: string): Promise<numb
   const { plan } = read;
   const held = (): number => busyCode;
   try {
-    return await holding(needs.ledger, planKey(plan.id), held, () => startOnce(needs, plan));
+    return await withLease(needs.ledger, planKey(plan.id), held, () => startOnce(needs, plan));
   } catch (error) {
     const known = refusalIn(error);
     if (known === undefined) throw error;

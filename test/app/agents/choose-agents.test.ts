@@ -1,6 +1,6 @@
 // A loop that goes on keeps its performers unless a person names others; one word changes only what it says.
 import { describe, expect, it } from 'vitest';
-import { keptRun } from '../../../src/app/agents/who.ts';
+import { agentsOnResume } from '../../../src/app/agents/choose-agents.ts';
 import type { RunConfig } from '../../../src/config/resolve.ts';
 import { type Config, presetValues, settingsOf } from '../../../src/config/settings.ts';
 import { defaultSettings } from '../../../src/core/settings.ts';
@@ -24,7 +24,7 @@ function run(given: Partial<Config>, filed: Partial<Config> = {}): RunConfig {
   };
 }
 const chain = (given: Partial<Config>, filed: Partial<Config> = {}, was = before) =>
-  keptRun(run(given, filed), was).settings.performers;
+  agentsOnResume(run(given, filed), was).settings.performers;
 
 describe('the chain', () => {
   it('stays when nothing is said, whatever a file says by now', () => {
@@ -52,15 +52,15 @@ describe('the chain', () => {
 
 describe('the agents of tasks and phases', () => {
   it('stay too, each unless it is said anew', () => {
-    expect(keptRun(run({ agent: 'gemini' }), before).settings).toMatchObject({
+    expect(agentsOnResume(run({ agent: 'gemini' }), before).settings).toMatchObject({
       performersByTask: { 'US-1': 'pi' },
       performersByPhase: { testing: 'q' },
     });
-    expect(keptRun(run({ taskAgent: ['US-2=codex'] }), before).settings).toMatchObject({
+    expect(agentsOnResume(run({ taskAgent: ['US-2=codex'] }), before).settings).toMatchObject({
       performersByTask: { 'US-2': 'codex' },
       performersByPhase: { testing: 'q' },
     });
-    expect(keptRun(run({ phaseAgent: ['planning=pi'] }), before).settings.performersByPhase).toEqual({
+    expect(agentsOnResume(run({ phaseAgent: ['planning=pi'] }), before).settings.performersByPhase).toEqual({
       planning: 'pi',
     });
   });

@@ -7,23 +7,23 @@ import type { Settings } from '../../core/settings.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Environment, withAgent } from '../app.ts';
-import { type AgentNeeds, buildPerformers, foundAgent, type Staff } from './performers.ts';
+import { type AgentNeeds, buildPerformers, defaultAgent, type PerformerSet } from './performers.ts';
 
 interface Place {
   readonly env: Environment;
   readonly directory: string;
 }
 
-export async function withAgents(
+export async function chooseAgents(
   given: RunConfig,
   place: Place,
   before: Settings | undefined,
   isTalk = false,
 ): Promise<{ readonly run: RunConfig; readonly isFound: boolean }> {
-  const run = before === undefined ? given : keptRun(given, before);
-  if (before !== undefined) refuseForgotten(run);
+  const run = before === undefined ? given : agentsOnResume(given, before);
+  if (before !== undefined) refuseUnrecorded(run);
   if (run.settings.performers.length > 0) return { run, isFound: false };
-  const found = await foundAgent({ config: run.config, ...place, isTalk });
+  const found = await defaultAgent({ config: run.config, ...place, isTalk });
   return { run: await withAgent(run, found), isFound: true };
 }
 
@@ -35,7 +35,7 @@ const unkept = [
 ] as const;
 
 /** A loop goes on with its own agent, but not every agent is known by its name. */
-function refuseForgotten({ config, settings }: RunConfig): void {
+function refuseUnrecorded({ config, settings }: RunConfig): void {
   for (const [agent, key, flag] of unkept) {
     if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
     throw new UsageError(
@@ -47,7 +47,7 @@ function refuseForgotten({ config, settings }: RunConfig): void {
 }
 
 /** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */
-export function strangeTasks(run: RunConfig, document: ParsedDocument, file: string): readonly string[] {
+export function unknownTasks(run: RunConfig, document: ParsedDocument, file: string): readonly string[] {
   const known = new Set(document.tasks.map(task => task.id));
   const strange = Object.keys(run.settings.performersByTask).filter(id => !known.has(id));
   if (strange.length === 0) return [];
@@ -59,7 +59,7 @@ export function strangeTasks(run: RunConfig, document: ParsedDocument, file: str
 type Named = AgentNeeds['settings'];
 
 /** Without those that a program brings along: nobody else could make them. */
-export function hireable<Some extends Named>(settings: Some, own: readonly Performer[]): Some {
+export function withoutProvided<Some extends Named>(settings: Some, own: readonly Performer[]): Some {
   const names = new Set(own.map(one => one.name));
   const others = (table: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
     Object.fromEntries(Object.entries(table).filter(([, name]) => !names.has(name)));
@@ -72,14 +72,14 @@ export function hireable<Some extends Named>(settings: Some, own: readonly Perfo
 }
 
 /** Those whom the settings name, and those whom a program brings along. */
-export async function staffOf(needs: AgentNeeds, own: readonly Performer[]): Promise<Staff> {
-  const hired = await buildPerformers({ ...needs, settings: hireable(needs.settings, own) });
+export async function performersFor(needs: AgentNeeds, own: readonly Performer[]): Promise<PerformerSet> {
+  const hired = await buildPerformers({ ...needs, settings: withoutProvided(needs.settings, own) });
   const facts = own.map(({ name, can }) => {
     const cost = can.usage ? ('agent' as const) : ('none' as const);
     return [name, { spec: name, agent: name, cost }] as const;
   });
   return {
-    performers: { ...hired.performers, ...Object.fromEntries(own.map(one => [one.name, one])) },
+    byName: { ...hired.byName, ...Object.fromEntries(own.map(one => [one.name, one])) },
     facts: { ...hired.facts, ...Object.fromEntries(facts) },
   };
 }
@@ -90,13 +90,13 @@ export async function staffOf(needs: AgentNeeds, own: readonly Performer[]): Pro
 const naming = ['agent', 'agentCommand', 'script'];
 
 /** Files do not count as a person's word: those of the project can be an agent's work. */
-export function keptRun(run: RunConfig, before: Settings): RunConfig {
+export function agentsOnResume(run: RunConfig, before: Settings): RunConfig {
   const { settings, isSet } = run;
   return {
     ...run,
     settings: {
       ...settings,
-      performers: naming.some(isSet) ? settings.performers : keptChain(run, before.performers),
+      performers: naming.some(isSet) ? settings.performers : chainOnResume(run, before.performers),
       performersByTask: isSet('taskAgent') ? settings.performersByTask : before.performersByTask,
       performersByPhase: isSet('phaseAgent') ? settings.performersByPhase : before.performersByPhase,
     },
@@ -104,7 +104,7 @@ export function keptRun(run: RunConfig, before: Settings): RunConfig {
 }
 
 /** A model alone is for the agent that works already; a fallback alone stands behind it. */
-function keptChain({ config, isSet }: RunConfig, [first, ...others]: readonly string[]): readonly string[] {
+function chainOnResume({ config, isSet }: RunConfig, [first, ...others]: readonly string[]): readonly string[] {
   if (first === undefined) return [];
   const agent = specOf(first)?.agent;
   const isOther = isSet('model') && config.model !== undefined && agent !== undefined && !modelless.has(agent);
