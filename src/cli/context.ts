@@ -1,9 +1,17 @@
-// What every command gets: where it runs, how it speaks, and the ledger when it asks for it.
+// Command context: where a command runs, how it speaks, the loop it means, and the ledger when it asks for it.
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname, sep } from 'node:path';
-import { command, type Environment, hasLedger, openHome, openLedger, stateOf } from '../app/app.ts';
-import type { Escalation } from '../core/event.ts';
+import {
+  type Environment,
+  hasLedger,
+  openHome,
+  openLedger,
+  type RunConfig,
+  resolveRunConfig,
+  stateOf,
+} from '../app/app.ts';
+import { type Delivery, findLoop, noLoopYet, sendCommands } from '../app/loops.ts';
+import { refuseProblems } from '../app/problems.ts';
 import type { Command } from '../core/input.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
@@ -58,23 +66,20 @@ function userName(env: Environment): string {
 export function makeContext(): Context {
   const env: Environment = process.env;
   const say = (text: string): void => void process.stderr.write(`${folded(text, process.stderr)}\n`);
-  let home: string | undefined;
+  let found: string | undefined;
   let opened: Ledger | undefined;
-  const homeOnce = (): string => {
-    home ??= openHome(env, say);
-    return home;
-  };
+  const home = (): string => (found ??= openHome(env, say));
   return {
     env,
     directory: workingDirectory(),
     out: text => void process.stdout.write(`${text}\n`),
     print: text => void process.stdout.write(`${folded(text, process.stdout)}\n`),
     say,
-    home: homeOnce,
-    hasLedger: () => hasLedger(homeOnce()),
+    home,
+    hasLedger: () => hasLedger(home()),
     async ledger({ quickCheck = false, write = false, create = false } = {}) {
-      if (opened === undefined && !create && !hasLedger(homeOnce())) throw noLoopYet();
-      opened ??= await openLedger({ home: homeOnce(), env, warn: say, quickCheck, readOnly: !write });
+      if (opened === undefined && !create && !hasLedger(home())) throw noLoopYet();
+      opened ??= await openLedger({ home: home(), env, warn: say, quickCheck, readOnly: !write });
       return opened;
     },
     async close() {
@@ -84,103 +89,58 @@ export function makeContext(): Context {
   };
 }
 
-/** Sends a command to a loop and says what became of it. */
-export async function sendCommand(
-  context: Context,
-  row: LoopRow,
-  commands: readonly Command[],
-): Promise<'decided' | 'taken' | 'waiting'> {
-  const ledger = await context.ledger({ write: true });
-  const sent = await command(
-    { home: context.home(), env: context.env, ledger, loop: row.loop, row, warn: context.say, by: context.by },
-    commands,
-  );
-  if (sent.how === 'decided') return 'decided';
-  const until = Date.now() + 5_000;
-  while (Date.now() < until) {
-    const waiting = await ledger.mailbox.waiting(row.loop);
-    if (!waiting.some(mail => mail.id === sent.mail)) return 'taken';
-    await new Promise(done => setTimeout(done, 50));
-  }
-  return 'waiting';
+/** The answer for programs. */
+export function printJson({ out }: Pick<Context, 'out'>, value: unknown): number {
+  out(JSON.stringify(value, null, 2));
+  return 0;
 }
 
-export const outcomeWords: Readonly<Record<'decided' | 'taken' | 'waiting', string>> = {
+/** A flag that was given a text. */
+export const textFlag = (flags: Flags, name: string): string | undefined =>
+  typeof flags[name] === 'string' ? flags[name] : undefined;
+
+/** The settings that files, the environment and these flags give. */
+export async function configuredRun({ env, directory }: Context, flags: Flags = {}): Promise<RunConfig> {
+  const resolved = await resolveRunConfig(env, directory, flags);
+  return resolved.ok ? resolved.run : refuseProblems(resolved.problems);
+}
+
+export async function loopOf(context: Context, name: string | undefined, write = false) {
+  const ledger = await context.ledger({ write });
+  return { ledger, row: await findLoop(ledger, name, context.directory, write) };
+}
+
+/** The loop that is meant, with its state. */
+export async function loopStateOf(context: Context, name: string | undefined, write = false) {
+  const { ledger, row } = await loopOf(context, name, write);
+  return { ledger, row, ...(await stateOf(ledger, row.loop)) };
+}
+
+export const senderOf = ({ home, env, by, say }: Context) => ({ home: home(), env, by, warn: say });
+
+export const sendCommand = async (context: Context, row: LoopRow, commands: readonly Command[]): Promise<Delivery> =>
+  sendCommands(senderOf(context), await context.ledger({ write: true }), row, commands);
+
+export const deliveryWords: Readonly<Record<Delivery, string>> = {
   decided: 'recorded',
   taken: 'taken up by the running loop',
   waiting: 'in the mailbox; the running loop has not taken it up yet',
 };
 
-export async function loopOf(
+/** Sends `pause` or `stop` to a loop that has not ended, and says what became of it. */
+export async function steer(
   context: Context,
   name: string | undefined,
-  write = false,
-): Promise<{ ledger: Ledger; row: LoopRow }> {
-  const ledger = await context.ledger({ write });
-  return { ledger, row: await findLoop(ledger, name, context.directory, write) };
-}
-
-// Which loop a person means by a name, an id, the start of either, or nothing at all.
-
-const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
-
-/** How much of the path to this folder belongs to the loop: its place of work, or the folder of its document. */
-function nearness(row: LoopRow, directory: string): number {
-  const folders = [row.directory, dirname(row.document)];
-  const around = folders.filter(folder => directory === folder || directory.startsWith(`${folder}${sep}`));
-  return Math.max(0, ...around.map(folder => folder.length));
-}
-
-/** Rows are newest first, and the first of the nearest ones is meant. */
-function ofThisFolder(rows: readonly LoopRow[], directory: string): LoopRow | undefined {
-  const nearest = Math.max(0, ...rows.map(row => nearness(row, directory)));
-  return nearest === 0 ? undefined : rows.find(row => nearness(row, directory) === nearest);
-}
-
-/**
- * A loop by name, id or the start of either; without one, the newest of this folder. To look at, the newest of all will do
- * where this folder has none; what changes something must be named then.
- */
-export async function findLoop(
-  ledger: Ledger,
-  wanted: string | undefined,
-  directory: string,
-  changes: boolean,
-): Promise<LoopRow> {
-  const rows = await ledger.store.loops();
-  if (wanted === undefined) {
-    const row = ofThisFolder(rows, directory) ?? (changes ? undefined : rows[0]);
-    if (row !== undefined) return row;
-    if (rows.length === 0) throw noLoopYet();
-    throw new UsageError('No loop belongs to this folder.', 'Say which one: ralph loops list');
+  command: Command,
+  next?: string,
+): Promise<number> {
+  const { row } = await loopOf(context, name, true);
+  if (row.reason !== null) {
+    context.say(`Loop ${row.name} has ended already: ${row.reason}.`);
+    return 0;
   }
-  const slug = wanted.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  const exact = rows.filter(row => row.name === wanted || row.loop === wanted || row.name === slug);
-  const matches =
-    exact.length > 0 ? exact : rows.filter(row => row.name.startsWith(wanted) || row.loop.startsWith(wanted));
-  const [only, second] = matches;
-  if (only === undefined)
-    throw new UsageError(`No loop is called ${JSON.stringify(wanted)}.`, 'See them all: ralph loops list');
-  if (second !== undefined && exact.length === 0) {
-    const shown = matches.slice(0, 5).map(row => row.name);
-    const names = `${shown.join(', ')}${matches.length > shown.length ? ', …' : ''}`;
-    throw new UsageError(`Several loops begin with ${JSON.stringify(wanted)}: ${names}.`, 'Give more of the name.');
-  }
-  return only;
-}
-
-// The open questions over all loops, and how one is named: E1 when that is clear, LOOP/E1 always.
-
-export interface OpenQuestion {
-  readonly row: LoopRow;
-  readonly escalation: Escalation;
-}
-
-export async function openQuestions(ledger: Ledger): Promise<readonly OpenQuestion[]> {
-  const found: OpenQuestion[] = [];
-  for (const row of await ledger.store.loops({ open: true })) {
-    const { state } = await stateOf(ledger, row.loop);
-    for (const escalation of state.escalations) found.push({ row, escalation });
-  }
-  return found;
+  const said = deliveryWords[await sendCommand(context, row, [command])];
+  const what = command.type === 'pause' ? 'Pause' : 'Stop';
+  context.say(`${what} of ${row.name}: ${said}.${next === undefined ? '' : ` ${next} ${row.name}`}`);
+  return 0;
 }

@@ -3,6 +3,7 @@ import { endOwnTree } from '../app/app.ts';
 import { initialState, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import type { Notifier } from '../engine/engine.ts';
+import { capitalized } from './terminal.ts';
 
 export interface Interrupt {
   readonly signal: AbortSignal;
@@ -39,6 +40,21 @@ interface Manner {
   readonly leave?: () => void;
 }
 
+type Listeners = Readonly<Record<string, (message?: unknown) => void>>;
+
+/** Listens until the returned function is called. */
+function listen(listeners: Listeners): () => void {
+  for (const [name, listener] of Object.entries(listeners)) process.on(name, listener);
+  return () => {
+    for (const [name, listener] of Object.entries(listeners)) process.off(name, listener);
+  };
+}
+
+const wrapperGone = (): void => {
+  endOwnTree();
+  process.exit(137);
+};
+
 export function watchSignals(say: (text: string) => void, { doing, leave }: Manner = {}): Interrupt {
   const controller = new AbortController();
   let exitCode: number | undefined;
@@ -66,39 +82,23 @@ export function watchSignals(say: (text: string) => void, { doing, leave }: Mann
     const what = doing?.();
     return what === undefined ? 'leaving' : `stopping ${what} and recording it`;
   };
-  const terminate = (): void => {
-    const how = recording();
-    stop(143, 'SIGTERM', `${how.charAt(0).toUpperCase()}${how.slice(1)}; the same command resumes.`);
-  };
+  const terminate = (): void => stop(143, 'SIGTERM', `${capitalized(recording())}; the same command resumes.`);
   const hangUp = (): void => stop(143, 'the terminal was closed', `The terminal was closed: ${recording()}.`);
-  process.on('SIGINT', press);
-  process.on('SIGTERM', terminate);
-  process.on('SIGHUP', hangUp);
   // Started through another Node (bin/ralph): it forwards what it alone was sent, and when it is killed, so are we.
   const forwarded = (message: unknown): void => {
     const { signal } = (message ?? {}) as { signal?: unknown };
     if (signal === 'SIGINT' && Date.now() - pressedAt > forwardedMs) press();
     else if (signal === 'SIGHUP' || signal === 'SIGQUIT') hangUp();
   };
-  const wrapperGone = (): void => {
-    endOwnTree();
-    process.exit(137);
-  };
-  if (process.connected) {
-    process.on('message', forwarded);
-    process.on('disconnect', wrapperGone);
-    process.channel?.unref();
-  }
-  return {
-    signal: controller.signal,
-    exitCode: () => exitCode,
-    press,
-    close() {
-      process.off('SIGINT', press);
-      process.off('SIGTERM', terminate);
-      process.off('SIGHUP', hangUp);
-      process.off('message', forwarded);
-      process.off('disconnect', wrapperGone);
-    },
-  };
+  const signals = { SIGINT: press, SIGTERM: terminate, SIGHUP: hangUp };
+  const close = listen(process.connected ? { ...signals, message: forwarded, disconnect: wrapperGone } : signals);
+  if (process.connected) process.channel?.unref();
+  return { signal: controller.signal, exitCode: () => exitCode, press, close };
+}
+
+/** For commands that only look: Ctrl-C or SIGTERM ends them. */
+export function stopOnSignals(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
 }

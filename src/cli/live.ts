@@ -76,14 +76,18 @@ function liveParts(
   ];
 }
 
+interface LineShape {
+  readonly dot: string;
+  readonly columns?: number;
+  readonly workedUntil?: number;
+}
+
 /** Task i/n, iteration, elapsed, cost / budget / forecast, health, what it waits for and until when. */
 export function liveLine(
   state: State,
   now: number,
-  dot: string,
-  columns = Number.POSITIVE_INFINITY,
-  /** Earlier than now when no process works on it any more. */
-  workedUntil = now,
+  /** `workedUntil` is earlier than now when no process works on it any more. */
+  { dot, columns = Number.POSITIVE_INFINITY, workedUntil = now }: LineShape,
 ): string {
   const parts = liveParts(state, now, workedUntil);
   const without = (gone: number): string =>
@@ -251,7 +255,9 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     if (!style.live || quiet || held > 0 || !state.loaded || state.ended || style.columns() < liveColumnsMin) return;
     clear();
     const width = style.columns() - 1;
-    write(style.paint('quiet', fitted(liveLine(state, Date.now(), style.marks.dot, width), width, style)));
+    write(
+      style.paint('quiet', fitted(liveLine(state, Date.now(), { dot: style.marks.dot, columns: width }), width, style)),
+    );
     shown = true;
   };
   const timer = style.live ? setInterval(draw, 1_000).unref() : undefined;

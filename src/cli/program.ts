@@ -9,17 +9,18 @@ import { UsageError } from '../text/errors.ts';
 import { version } from '../version.ts';
 import { type CommandRow, commands } from './command-table.ts';
 import { makeContext } from './context.ts';
+import { capitalized } from './terminal.ts';
 
 /** Commander's words as a sentence of ours. */
-function plainMessage(error: CommanderError): string {
-  const text = error.message
-    .replace(/^error: /, '')
-    .replace(/\s*\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
-    .replace(/\s+/g, ' ')
-    .trim();
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
-}
+const plainMessage = (error: CommanderError): string =>
+  capitalized(
+    error.message
+      .replace(/^error: /, '')
+      .replace(/\s*\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
+      .replace(/\s+/g, ' ')
+      .trim()
+      .replace(/[^.?]$/, '$&.'),
+  );
 
 /** Every process of this machine can see the words of a command line, so a key among them is refused (B19). */
 function refuseSecrets(words: readonly string[]): void {

@@ -2,6 +2,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { stateOf } from '../app/app.ts';
+import { findLoop, isRunning } from '../app/loops.ts';
 import { findDocument, isInterview, readDocument } from '../app/modes.ts';
 import { nearestId, readTaskFile, visible } from '../app/tasks.ts';
 import type { State } from '../core/state.ts';
@@ -10,7 +11,7 @@ import { identify, knownTasks } from '../core/task-identity.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { someOf } from '../text/format.ts';
-import { type Context, type Flags, findLoop } from './context.ts';
+import type { Context, Flags } from './context.ts';
 
 export interface Subject {
   readonly path: string;
@@ -45,7 +46,7 @@ export async function ofLoop(ledger: Ledger, row: LoopRow): Promise<Subject & Re
   const { state } = await stateOf(ledger, row.loop);
   const { goal, tasks: table } = state;
   const unread = await unreadTasks(row, state);
-  const isAlive = (await ledger.store.holder(row.loop))?.alive === true;
+  const isAlive = await isRunning(ledger, row.loop);
   const loop = { ledger, row, state, isAlive };
   return { path: row.document, project: row.name, goal, table, loop, unread, notices: [] };
 }

@@ -1,11 +1,10 @@
-// How text looks on this terminal: colour where it helps and is wanted, never as the only signal.
+// Terminal text: style, wrapping, questions and given text; colour where it helps, never as the only signal.
 
 import { isUtf8 } from 'node:buffer';
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { UsageError } from '../text/errors.ts';
 import { stripControls } from '../text/text.ts';
-import type { Flags } from './context.ts';
 
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet' | 'strong';
 
@@ -32,7 +31,10 @@ const proseColumnsMax = 100;
 const speaksUtf8 = (env: NodeJS.ProcessEnv): boolean =>
   /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'utf-8');
 
-export function makeStyle(flags: Flags, stream: NodeJS.WriteStream = process.stderr): Style {
+export function makeStyle(
+  flags: Readonly<Record<string, unknown>>,
+  stream: NodeJS.WriteStream = process.stderr,
+): Style {
   const { env } = process;
   const ascii = flags['ascii'] === true || !speaksUtf8(env) || env['TERM'] === 'dumb';
   const live = stream.isTTY === true && env['TERM'] !== 'dumb' && !env['CI'];
@@ -50,9 +52,13 @@ export function makeStyle(flags: Flags, stream: NodeJS.WriteStream = process.std
 /** Agent text is data: control sequences never reach the terminal. */
 export const plain = (text: string): string => stripControls(text);
 
+export const oneLine = (text: string): string => plain(text).replaceAll('\n', ' ');
+
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** One line, cut to the width of the terminal. */
 export function fitted(text: string, columns: number, { ascii }: Pick<Style, 'ascii'>): string {
-  const line = plain(text).replaceAll('\n', ' ');
+  const line = oneLine(text);
   const mark = ascii ? '...' : '…';
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - mark.length))}${mark}`;
 }
@@ -107,12 +113,12 @@ export const indented = (text: string, by = '  '): string =>
     .map(line => `${by}${line}`)
     .join('\n');
 
-// What happens when nobody reads our output any more: a look ends quietly, a loop goes on without being watched.
+// Output that nobody reads any more: a command that only looks ends quietly, a loop goes on without being watched.
 
 let isWatchOnly = true;
 
-/** From now on the work matters more than its audience. */
-export function workWithoutAudience(): void {
+/** From now on the work goes on, whether or not somebody reads. */
+export function workWithoutReader(): void {
   isWatchOnly = false;
 }
 

@@ -163,7 +163,7 @@ describe('while it runs', () => {
   it('given nothing reported yet, then the live line names no cost; later it does, or says that there is none', () => {
     const story = new Story({ limits: { costUsdMicrosMax: 50_000_000 } });
     story.begin('A');
-    expect(liveLine(story.state, story.now, '·')).not.toContain('$');
+    expect(liveLine(story.state, story.now, { dot: '·' })).not.toContain('$');
     const spent = new Story().given({
       type: 'usage.recorded',
       at: t0,
@@ -172,9 +172,9 @@ describe('while it runs', () => {
       task: 'A',
       usage: usd(1),
     });
-    expect(liveLine(spent.state, t0, '·')).toContain('$1.00 / $50.00');
+    expect(liveLine(spent.state, t0, { dot: '·' })).toContain('$1.00 / $50.00');
     story.performed(says('hm'));
-    expect(liveLine(story.state, story.now, '·')).toContain('cost not reported');
+    expect(liveLine(story.state, story.now, { dot: '·' })).toContain('cost not reported');
   });
 
   it('given Ctrl-C, then it is said what is stopped: an agent, an action, a check, or nothing', () => {

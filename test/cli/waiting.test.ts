@@ -35,12 +35,12 @@ describe('F54: a provider that has said when it serves again', () => {
   ])('is shown with its time until %s', (reset, words) => {
     const state = waiting({ claude: Date.parse(reset) });
     expect(waitWords(state, now)).toBe(words);
-    expect(liveLine(state, now, '|')).toContain(words);
+    expect(liveLine(state, now, { dot: '|' })).toContain(words);
   });
 
   it('keeps the wait in a narrow terminal, where other parts go first', () => {
     const state = waiting({ claude: now + 720_000 });
-    expect(liveLine(state, now, '|', 79)).toBe(
+    expect(liveLine(state, now, { dot: '|', columns: 79 })).toBe(
       "0/1 tasks | waits for claude's limit to reset at 14:05 (in 12 min), nothing is spent",
     );
   });

@@ -1,9 +1,7 @@
 // `ralph agents list`: which agents there are, which of them are here, and how well we know each.
 import { proofWords } from '../../app/agents/agents.ts';
 import { type InstalledAgent, installedAgents } from '../../app/agents/installed-agents.ts';
-import { resolveRunConfig } from '../../app/app.ts';
-import { refuseProblems } from '../../app/problems.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, configuredRun, type Flags, printJson, type Words } from '../context.ts';
 
 /** What an agent can do, in the words of the port. */
 const abilities = ['steer', 'resume', 'interactive', 'usage'] as const;
@@ -19,22 +17,15 @@ function line(one: InstalledAgent): string {
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const { env, directory } = context;
-  const resolved = await resolveRunConfig(env, directory, {});
-  if (!resolved.ok) refuseProblems(resolved.problems);
-  const agents = await installedAgents({ env, directory, config: resolved.run.config });
-  if (flags['json'] === true) {
-    context.out(JSON.stringify({ version: 1, agents }, null, 2));
-    return 0;
-  }
+  const { config } = await configuredRun(context);
+  const agents = await installedAgents({ env, directory, config });
+  if (flags['json'] === true) return printJson(context, { version: 1, agents });
   context.out('agent     version           proof      what it can, and its login');
   for (const one of agents) {
     context.print(line(one));
     if (one.installed === null) context.print(`          ${one.install}`);
     else if (one.name !== 'scripted') context.print(`          ${one.installed}`);
   }
-  for (const one of agents) {
-    const words = proofWords(one.name, one.proof);
-    if (words !== undefined) context.say(words);
-  }
+  for (const words of agents.flatMap(one => proofWords(one.name, one.proof) ?? [])) context.say(words);
   return 0;
 }

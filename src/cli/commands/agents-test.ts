@@ -2,13 +2,12 @@
 import { resolve } from 'node:path';
 import { type SmokeTest, smokeTest } from '../../app/agents/installed-agents.ts';
 import { defaultAgent } from '../../app/agents/performers.ts';
-import { resolveRunConfig } from '../../app/app.ts';
-import { refuseProblems } from '../../app/problems.ts';
 import { parseFlag } from '../../config/fields.ts';
 import type { Config } from '../../config/settings.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration, formatUsd } from '../../text/format.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, configuredRun, type Flags, printJson, type Words } from '../context.ts';
+import { stopOnSignals } from '../interrupt.ts';
 import { confirm, plain } from '../terminal.ts';
 
 function costWords({ costUsdMicros, costEstimated, tokens }: SmokeTest): string {
@@ -29,9 +28,7 @@ function lines(test: SmokeTest): readonly string[] {
 /** The agent that was named, else the one that a run would take. */
 async function meant(context: Context, name: string | undefined) {
   const { env, directory } = context;
-  const resolved = await resolveRunConfig(env, directory, {});
-  if (!resolved.ok) refuseProblems(resolved.problems);
-  const { config } = resolved.run;
+  const { config } = await configuredRun(context);
   if (name === undefined) return { config, spec: config.agent ?? (await defaultAgent({ config, env, directory })) };
   const read = parseFlag('agent', name);
   if (!read.ok) throw new UsageError(read.problem.replace(/^--agent: /, ''), 'See them: ralph agents list');
@@ -66,13 +63,11 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const { config: typed, spec } = await meant(context, name);
   const config = anchored(typed, context.directory);
   if (!(await mayBegin(context, spec, flags['yes'] === true))) return 130;
-  const stop = new AbortController();
-  const end = (): void => stop.abort();
-  process.once('SIGINT', end).once('SIGTERM', end);
-  const test = await smokeTest(spec, { config, env: context.env, home: context.home() }, stop.signal);
-  if (flags['json'] === true) context.out(JSON.stringify({ version: 1, ...test }, null, 2));
+  const stop = stopOnSignals();
+  const test = await smokeTest(spec, { config, env: context.env, home: context.home() }, stop);
+  if (flags['json'] === true) printJson(context, { version: 1, ...test });
   else for (const one of lines(test)) context.print(plain(one));
-  if (stop.signal.aborted) return 130;
+  if (stop.aborted) return 130;
   if (test.failure === null) return 0;
   context.say(`ralph: ${spec} cannot work (${test.failure.kind}): ${plain(test.failure.detail)}`);
   context.say(`  ${test.failure.hint}`);

@@ -1,20 +1,11 @@
 // `ralph answer`: the human's five answers from any terminal.
 import { stateOf } from '../../app/app.ts';
+import { type OpenQuestion, openQuestions, resumeHint } from '../../app/loops.ts';
 import type { Answer } from '../../core/event.ts';
 import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import {
-  type Context,
-  type Flags,
-  loopOf,
-  type OpenQuestion,
-  openQuestions,
-  outcomeWords,
-  sendCommand,
-  type Words,
-} from '../context.ts';
+import { type Context, deliveryWords, type Flags, loopOf, sendCommand, type Words } from '../context.ts';
 import { givenText } from '../terminal.ts';
-import { goOnWords } from './resume.ts';
 
 interface Found extends OpenQuestion {
   /** Its loop is over: an answer is kept, and changes nothing. */
@@ -90,10 +81,10 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
     context.say(`  To ask it again: ralph resume ${row.name}`);
     return 0;
   }
-  context.say(`Answer to ${row.name}/${escalation.id}: ${outcomeWords[outcome]}.`);
+  context.say(`Answer to ${row.name}/${escalation.id}: ${deliveryWords[outcome]}.`);
   if (outcome === 'decided' && answer.kind !== 'abort') {
     const { state } = await stateOf(await context.ledger(), row.loop);
-    context.say(`  Go on: ${goOnWords(state)}`);
+    context.say(`  Go on: ${resumeHint(state)}`);
   }
   return 0;
 }

@@ -2,7 +2,7 @@
 import { type Anchored, comparedWithAnchors } from '../../app/anchors.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { plural } from '../../text/format.ts';
-import { type Context, type Flags, loopOf, type Words } from '../context.ts';
+import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 
 const none: Anchored = { anchors: 0, anchors_expected: 0 };
 
@@ -26,27 +26,30 @@ const anchorWords = (anchors: number): string =>
 const lostWords = ({ anchors, anchors_expected }: Anchored): string =>
   `${plural(anchors_expected, 'checkpoint')} ${anchors_expected === 1 ? 'was' : 'were'} anchored, ${plural(anchors, 'anchor')} ${anchors === 1 ? 'is' : 'are'} left in git`;
 
+function wordsOf(result: Awaited<ReturnType<typeof verifyAll>>[number]): readonly string[] {
+  if (!result.ok) return [`BROKEN at event ${result.seq}: ${result.detail}`];
+  const { events, anchors, differs, head } = result;
+  return [
+    differs === undefined
+      ? `${events} events, chain holds${anchorWords(anchors)}, head ${head}`
+      : `BROKEN: event ${differs} is not the one that was anchored in git`,
+    ...(anchors < result.anchors_expected ? [lostWords(result)] : []),
+  ];
+}
+
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const results = name === undefined && !context.hasLedger() ? [] : await verifyAll(context, name);
-  const bad = results.filter(result => !result.ok || result.differs !== undefined);
-  if (flags['json'] === true)
-    context.out(JSON.stringify({ version: 1, ok: bad.length === 0, loops: results }, null, 2));
-  else {
-    for (const result of results) {
-      if (result.ok && result.differs !== undefined)
-        context.print(`${result.name}: BROKEN: event ${result.differs} is not the one that was anchored in git`);
-      else if (result.ok)
-        context.print(
-          `${result.name}: ${result.events} events, chain holds${anchorWords(result.anchors)}, head ${result.head}`,
-        );
-      else context.print(`${result.name}: BROKEN at event ${result.seq}: ${result.detail}`);
-      if (result.ok && result.anchors < result.anchors_expected) context.print(`${result.name}: ${lostWords(result)}`);
-    }
-    context.say(
-      results.length === 0
-        ? 'There is no loop yet: nothing to verify.'
-        : 'The chain shows changes against a head that you noted elsewhere; it cannot show a ledger rewritten as a whole.',
-    );
+  const isWhole = results.every(result => result.ok && result.differs === undefined);
+  const exitCode = isWhole ? 0 : 1;
+  if (flags['json'] === true) {
+    printJson(context, { version: 1, ok: isWhole, loops: results });
+    return exitCode;
   }
-  return bad.length === 0 ? 0 : 1;
+  for (const result of results) for (const words of wordsOf(result)) context.print(`${result.name}: ${words}`);
+  context.say(
+    results.length === 0
+      ? 'There is no loop yet: nothing to verify.'
+      : 'The chain shows changes against a head that you noted elsewhere; it cannot show a ledger rewritten as a whole.',
+  );
+  return exitCode;
 }

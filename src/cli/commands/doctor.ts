@@ -1,9 +1,7 @@
 // `ralph doctor`: what a loop needs from this machine, one line each, and what to do about those that are wrong.
 
-import { resolveRunConfig } from '../../app/app.ts';
 import { examine, exitCodeOf, type Finding } from '../../app/doctor.ts';
-import { refuseProblems } from '../../app/problems.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, configuredRun, type Flags, printJson, type Words } from '../context.ts';
 import { hanging, makeStyle, type Style, type Tone } from '../terminal.ts';
 
 const tones: Readonly<Record<Finding['verdict'], Tone>> = {
@@ -24,13 +22,12 @@ function lines({ name, verdict, detail, fix }: Finding, style: Style): readonly 
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const { env, directory } = context;
-  const resolved = await resolveRunConfig(env, directory, {});
-  if (!resolved.ok) refuseProblems(resolved.problems);
-  const findings = await examine({ env, directory, home: context.home(), config: resolved.run.config });
+  const { config } = await configuredRun(context);
+  const findings = await examine({ env, directory, home: context.home(), config });
   const exitCode = exitCodeOf(findings);
   if (flags['json'] === true) {
     const shown = findings.map(({ exitCode: _code, ...one }) => one);
-    context.out(JSON.stringify({ version: 1, ok: exitCode === 0, findings: shown }, null, 2));
+    printJson(context, { version: 1, ok: exitCode === 0, findings: shown });
     return exitCode;
   }
   const style = makeStyle(flags, process.stdout);

@@ -1,32 +1,27 @@
 // `ralph events`: the ledger itself; with -f it goes on as events come, with --json one object per line.
-import { ledgerEvents } from '../../app/app.ts';
+import { eventsIn } from '../../app/loops.ts';
 import type { Recorded } from '../../ledger/ledger.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, type Words } from '../context.ts';
-import { plain } from '../terminal.ts';
+import { stopOnSignals } from '../interrupt.ts';
+import { oneLine } from '../terminal.ts';
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
-  const print = ({ loop, seq, hash, event }: Recorded): void => {
-    if (flags['json'] === true) context.out(JSON.stringify({ version: 1, loop, seq, hash, ...event }));
-    else
-      context.out(
-        `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${plain(sentenceOf(event)).replaceAll('\n', ' ')}`,
-      );
-  };
+  const print = ({ loop, seq, hash, event }: Recorded): void =>
+    context.out(
+      flags['json'] === true
+        ? JSON.stringify({ version: 1, loop, seq, hash, ...event })
+        : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${oneLine(sentenceOf(event))}`,
+    );
   let cursor = 0;
-  for await (const page of ledgerEvents(ledger, row.loop)) {
-    for (const recorded of page) {
-      print(recorded);
-      cursor = recorded.cursor;
-    }
+  for await (const recorded of eventsIn(ledger, row.loop)) {
+    print(recorded);
+    cursor = recorded.cursor;
   }
   if (flags['follow'] !== true || row.reason !== null) return 0;
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  process.once('SIGTERM', () => stop.abort());
   const awake = setInterval(() => {}, 60_000); // the ledger's own timers let a process end
-  for await (const recorded of ledger.store.follow({ cursor, loop: row.loop }, stop.signal)) {
+  for await (const recorded of ledger.store.follow({ cursor, loop: row.loop }, stopOnSignals())) {
     print(recorded);
     if (recorded.event.type === 'loop.ended') break;
   }

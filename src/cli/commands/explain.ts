@@ -1,21 +1,18 @@
 // `ralph explain`: every deciding event with the rule and the numbers behind it.
-import { ledgerEvents } from '../../app/app.ts';
+import { eventsIn } from '../../app/loops.ts';
 import type { Event } from '../../core/event.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import { type Context, type Flags, loopOf, type Words } from '../context.ts';
-import { hanging, makeStyle, plain } from '../terminal.ts';
+import { type Context, type Flags, loopOf, textFlag, type Words } from '../context.ts';
+import { hanging, makeStyle, oneLine } from '../terminal.ts';
 
-export const noise: readonly Event['type'][] = [
-  'iteration.heard',
-  'iteration.spawned',
-  'usage.recorded',
-  'tasks.saved',
-];
+const noise: readonly Event['type'][] = ['iteration.heard', 'iteration.spawned', 'usage.recorded', 'tasks.saved'];
 
-/** What concerns one task: its own events, its questions and their answers, and how the loop ended. */
-export function about(task: string): (event: Event) => boolean {
+/** Deciding events; of one task: its own, its questions and their answers, and how the loop ended. */
+export function isTold(task?: string): (event: Event) => boolean {
   const questions = new Set<string>();
   return event => {
+    if (noise.includes(event.type)) return false;
+    if (task === undefined) return true;
     if (event.type === 'escalation.raised' && event.escalation.task === task) questions.add(event.escalation.id);
     if (event.type === 'escalation.raised') return event.escalation.task === task;
     if (event.type === 'escalation.answered') return questions.has(event.id);
@@ -25,16 +22,13 @@ export function about(task: string): (event: Event) => boolean {
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
-  const task = flags['task'];
-  const concerns = typeof task === 'string' ? about(task) : () => true;
+  const isWanted = isTold(textFlag(flags, 'task'));
   const style = makeStyle(flags, process.stdout);
-  for await (const page of ledgerEvents(ledger, row.loop)) {
-    for (const { event, seq } of page) {
-      if (noise.includes(event.type) || !concerns(event)) continue;
-      const start = `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  `;
-      const sentence = plain(sentenceOf(event)).replaceAll('\n', ' ');
-      context.out(process.stdout.isTTY ? hanging(start, sentence, style.columns()) : `${start}${sentence}`);
-    }
+  for await (const { event, seq } of eventsIn(ledger, row.loop)) {
+    if (!isWanted(event)) continue;
+    const start = `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  `;
+    const sentence = oneLine(sentenceOf(event));
+    context.out(process.stdout.isTTY ? hanging(start, sentence, style.columns()) : `${start}${sentence}`);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
+import { openQuestions } from '../../app/loops.ts';
 import type { Escalation } from '../../core/event.ts';
-import { type Context, type Flags, openQuestions, type Words } from '../context.ts';
+import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { escalationCard } from '../live.ts';
 import { makeStyle } from '../terminal.ts';
 
@@ -14,17 +15,8 @@ const answerWords = ({ kind, options }: Escalation): string => {
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
   if (flags['json'] === true) {
-    context.out(
-      JSON.stringify(
-        {
-          version: 1,
-          questions: questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...escalation })),
-        },
-        null,
-        2,
-      ),
-    );
-    return 0;
+    const shown = questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...escalation }));
+    return printJson(context, { version: 1, questions: shown });
   }
   if (questions.length === 0) context.say('Nothing waits for you.');
   const style = makeStyle(flags, process.stdout);

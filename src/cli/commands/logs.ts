@@ -1,63 +1,62 @@
 // `ralph logs`: what the agent printed in an iteration, redacted when it was written, control sequences stripped now.
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { iterationFolderOf, stateOf } from '../../app/app.ts';
+import type { State } from '../../core/state.ts';
 import { UsageError } from '../../text/errors.ts';
 import { stripControls } from '../../text/text.ts';
-import { type Context, type Flags, loopOf, type Words } from '../context.ts';
+import { type Context, type Flags, loopStateOf, type Words } from '../context.ts';
+import { stopOnSignals } from '../interrupt.ts';
 
-async function print(path: string, from: number, lines: LogLines): Promise<number> {
-  let at = from;
-  const stream = createReadStream(path, { start: from, encoding: 'utf8' });
-  for await (const chunk of stream) {
-    process.stdout.write(lines.push(chunk as string));
-    at += Buffer.byteLength(chunk as string);
+interface Log {
+  readonly path: string;
+  readonly lines: LogLines;
+  /** How many bytes of it were shown. */
+  at: number;
+}
+
+async function printNew(log: Log): Promise<void> {
+  for await (const chunk of createReadStream(log.path, { start: log.at, encoding: 'utf8' })) {
+    process.stdout.write(log.lines.push(chunk as string));
+    log.at += Buffer.byteLength(chunk as string);
   }
-  return at;
 }
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row } = await loopOf(context, name);
-  const { state } = await stateOf(ledger, row.loop);
-  const text = flags['iteration'] === undefined ? String(state.iterations) : String(flags['iteration']);
+  const { ledger, row, state } = await loopStateOf(context, name);
+  const text = String(flags['iteration'] ?? state.iterations);
   if (!/^[1-9][0-9]{0,9}$/.test(text) || Number(text) > state.iterations) {
     const hint =
       state.iterations === 0 ? 'This loop has run no iteration yet.' : `Give a number from 1 to ${state.iterations}.`;
     throw new UsageError(`There is no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
   }
   const iteration = Number(text);
+  const isLive = ({ live }: State): boolean => live.some(one => one.iteration === iteration);
+  const isFollowing = flags['follow'] === true;
   const folder = await iterationFolderOf(context.home(), row.loop, iteration);
   const files = flags['prompt'] === true ? ['prompt.md'] : ['output.log', 'errors.log'];
-  const seen = new Map<string, number>();
-  const shown = new Map(files.map(file => [file, new LogLines()]));
+  const logs: readonly Log[] = files.map(file => ({ path: join(folder, file), lines: new LogLines(), at: 0 }));
   const printAll = async (): Promise<void> => {
-    for (const file of files) {
-      const path = join(folder, file);
-      const from = seen.get(file) ?? 0;
-      if (!existsSync(path) || statSync(path).size <= from) continue;
-      if (from === 0 && file === 'errors.log') context.say('--- standard error ---');
-      seen.set(file, await print(path, from, shown.get(file) ?? new LogLines()));
-      if (!isFollowing) process.stdout.write(shown.get(file)?.end() ?? '');
+    for (const log of logs) {
+      if (!existsSync(log.path) || statSync(log.path).size <= log.at) continue;
+      if (log.at === 0 && log.path.endsWith('errors.log')) context.say('--- standard error ---');
+      await printNew(log);
+      if (!isFollowing) process.stdout.write(log.lines.end());
     }
   };
-  const isFollowing = flags['follow'] === true;
   await printAll();
-  if (seen.size === 0)
-    context.say(
-      `Iteration ${iteration} has printed nothing${state.live.some(one => one.iteration === iteration) ? ' yet' : ''}.`,
-    );
+  if (logs.every(log => log.at === 0))
+    context.say(`Iteration ${iteration} has printed nothing${isLive(state) ? ' yet' : ''}.`);
   if (!isFollowing) return 0;
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  process.once('SIGTERM', () => stop.abort());
-  const ended = new Promise<void>(done => stop.signal.addEventListener('abort', () => done()));
-  while (!stop.signal.aborted) {
+  const stop = stopOnSignals();
+  while (!stop.aborted) {
     const now = (await stateOf(ledger, row.loop)).state;
     await printAll();
-    if (!now.live.some(one => one.iteration === iteration)) break;
-    await Promise.race([ended, new Promise(done => setTimeout(done, 200))]);
+    if (!isLive(now)) break;
+    await setTimeout(200, undefined, { signal: stop }).catch(() => {});
   }
-  for (const lines of shown.values()) process.stdout.write(lines.end());
+  for (const { lines } of logs) process.stdout.write(lines.end());
   return 0;
 }
 

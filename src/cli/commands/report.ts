@@ -1,17 +1,15 @@
 // `ralph report`: the account of a loop from its ledger.
-import { ledgerEvents, stateOf } from '../../app/app.ts';
+import { eventsIn } from '../../app/loops.ts';
 import { ReportView, reportMarkdown } from '../../views/report.ts';
-import { type Context, type Flags, loopOf, type Words } from '../context.ts';
+import { type Context, type Flags, loopStateOf, printJson, type Words } from '../context.ts';
 import { plain } from '../terminal.ts';
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row } = await loopOf(context, name);
+  const { ledger, row, state } = await loopStateOf(context, name);
   const view = new ReportView();
-  for await (const page of ledgerEvents(ledger, row.loop)) for (const { event } of page) view.add(event);
-  const { state } = await stateOf(ledger, row.loop);
+  for await (const { event } of eventsIn(ledger, row.loop)) view.add(event);
   const report = view.report(state);
-  context.out(
-    flags['json'] === true ? JSON.stringify(report, null, 2) : plain(reportMarkdown(report, state)).trimEnd(),
-  );
+  if (flags['json'] === true) return printJson(context, report);
+  context.out(plain(reportMarkdown(report, state)).trimEnd());
   return 0;
 }

@@ -1,22 +1,26 @@
 // `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
 
-import { resolveRunConfig, stateOf } from '../../app/app.ts';
-import { refuseProblems } from '../../app/problems.ts';
+import { isRunning, resumeHint } from '../../app/loops.ts';
 import { nothingBounds } from '../../app/session/resume-rules.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { isBounded, type Limits } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination, type Termination } from '../../core/termination.ts';
-import { planName } from '../../modes/plan/views/paths.ts';
 import { UsageError } from '../../text/errors.ts';
 import { raisedLimit } from '../../views/ending.ts';
-import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
+import {
+  type Context,
+  configuredRun,
+  deliveryWords,
+  type Flags,
+  loopStateOf,
+  sendCommand,
+  type Words,
+} from '../context.ts';
 
 async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Limits>> {
-  const resolved = await resolveRunConfig({}, context.directory, flags);
-  if (!resolved.ok) refuseProblems(resolved.problems);
-  const { settings } = resolved.run;
+  const { settings } = await configuredRun({ ...context, env: {} }, flags);
   const given: Readonly<Record<string, keyof Limits>> = {
     maxIterations: 'iterationsMax',
     maxCost: 'costUsdMicrosMax',
@@ -42,8 +46,7 @@ function wayOn(name: string, state: State, still: Termination): string {
 }
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row } = await loopOf(context, name, true);
-  const { state } = await stateOf(ledger, row.loop);
+  const { ledger, row, state } = await loopStateOf(context, name, true);
   const limits = await wantedLimits(context, flags);
   const changes = Object.keys(limits).length > 0;
   if (!isBounded({ ...state.settings.limits, ...limits })) throw nothingBounds();
@@ -51,9 +54,8 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
   const waits = waitingFor(state, Date.now())?.until !== undefined;
   if (state.ended === undefined && state.paused === undefined && !changes && !waits) {
-    const alive = (await ledger.store.holder(row.loop))?.alive === true;
     context.say(
-      alive
+      (await isRunning(ledger, row.loop))
         ? `Loop ${row.name} is running and not paused.`
         : `Loop ${row.name} is not paused. It goes on with the same \`ralph run\` command as before.`,
     );
@@ -80,14 +82,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   }
   const commands: readonly Command[] = [...(changes ? [{ type: 'limits' as const, limits }] : []), { type: 'resume' }];
   const outcome = await sendCommand(context, row, commands);
-  context.say(`Resume of ${row.name}: ${outcomeWords[outcome]}.`);
-  if (outcome === 'decided') context.say(`  Go on: ${goOnWords(state)}`);
+  context.say(`Resume of ${row.name}: ${deliveryWords[outcome]}.`);
+  if (outcome === 'decided') context.say(`  Go on: ${resumeHint(state)}`);
   return 0;
 }
-
-// How a loop that waited goes on, as a line that can be typed where that is known.
-
-export const goOnWords = ({ settings, projectId, document, directory }: State): string =>
-  settings.mode === 'plan' && settings.performers.length === 0
-    ? `ralph plan run ${planName(document, directory, projectId)}`
-    : 'the same command as before, with its agent';

@@ -26,7 +26,7 @@ import {
   withoutAgent,
 } from '../run-preparation.ts';
 import { card } from '../run-summary.ts';
-import { confirm, makeStyle, workWithoutAudience } from '../terminal.ts';
+import { confirm, makeStyle, workWithoutReader } from '../terminal.ts';
 
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
 export function finish(
@@ -76,7 +76,7 @@ export async function launch(
   launching: Launch,
 ): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
   const { context, ledger, prepared, placed, chosen, view, ask } = launching;
-  workWithoutAudience();
+  workWithoutReader();
   const watch = workWatch();
   const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
   const byName = launching.pace?.(placed.performers.byName, interrupt.press) ?? placed.performers.byName;

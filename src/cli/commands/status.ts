@@ -1,83 +1,82 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as the seed's LoopStatus.
-import { ledgerEvents, stateOf } from '../../app/app.ts';
+import { stateOf } from '../../app/app.ts';
+import { eventsIn, isRunning } from '../../app/loops.ts';
 import { assessHealth } from '../../core/health.ts';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
+import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
 import { loopLabel, StatusView } from '../../views/status.ts';
-import { type Context, type Flags, loopOf, type Words } from '../context.ts';
+import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { escalationCard, liveLine } from '../live.ts';
-import { folded, makeStyle } from '../terminal.ts';
+import { folded, makeStyle, type Style } from '../terminal.ts';
 
 function workWords(state: State, now: number): string {
   if (state.live.length === 0 && state.claims.length > 0)
     return `checking ${state.claims.map(one => one.task).join(', ')}`;
-  return (
-    state.live
-      .map(
-        one =>
-          `iteration ${one.iteration} (${one.task}) by ${one.performer} for ${formatDuration(now - one.startedAt)}`,
-      )
-      .join('; ') || 'nothing at the moment'
+  const live = state.live.map(
+    ({ iteration, task, performer, startedAt }) =>
+      `iteration ${iteration} (${task}) by ${performer} for ${formatDuration(now - startedAt)}`,
   );
+  return live.join('; ') || 'nothing at the moment';
+}
+
+/** The seed has no word for a loop that no process works on; paused is the one that tells a program to resume it. */
+async function statusJson(ledger: Ledger, { loop, reason }: LoopRow) {
+  const view = new StatusView();
+  for await (const { event } of eventsIn(ledger, loop)) view.add(event);
+  const status = view.status();
+  return { ...status, state: reason !== null || (await isRunning(ledger, loop)) ? status.state : 'paused' };
+}
+
+/** The lines about a loop that has not ended. */
+function openLines(state: State, isAlive: boolean, process: string, style: Style): readonly string[] {
+  const now = Date.now();
+  const health = assessHealth(state, now);
+  return [
+    liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.clockedAt }),
+    `at work    ${isAlive ? workWords(state, now) : 'nothing'}`,
+    `process    ${process}`,
+    `health     ${health.state}: ${health.because}`,
+  ];
 }
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row } = await loopOf(context, name);
-  if (flags['json'] === true) {
-    const view = new StatusView();
-    for await (const page of ledgerEvents(ledger, row.loop)) for (const { event } of page) view.add(event);
-    const status = view.status();
-    const alive = (await ledger.store.holder(row.loop))?.alive === true;
-    // The seed has no word for a loop that no process works on; paused is the one that tells a program to resume it.
-    const state = alive || row.reason !== null ? status.state : 'paused';
-    context.out(JSON.stringify({ ...status, state }, null, 2));
-    return 0;
-  }
+  if (flags['json'] === true) return printJson(context, await statusJson(ledger, row));
   const { state } = await stateOf(ledger, row.loop);
-  const now = Date.now();
   const style = makeStyle(flags, process.stdout);
-  const health = assessHealth(state, now);
   const held = await ledger.store.holder(row.loop);
-  const process_ = held?.alive
-    ? `process ${held.lease.holder.pid} on ${held.lease.holder.host}`
-    : state.ended
-      ? 'none'
-      : 'NONE: no process works on it; the same `ralph run` resumes';
-  const alive = held?.alive === true;
-  const standing = `${loopWords(state, alive)}${state.paused && !alive && !state.ended ? ', paused' : ''}`;
-  const what = folded(
-    `${row.name}  ${standing}  (${state.settings.mode === 'goal' ? state.goal : row.document})`,
-    process.stdout,
-  );
+  const isAlive = held?.alive === true;
+  const { pid, host } = held?.lease.holder ?? {};
+  const worker = isAlive ? `process ${pid} on ${host}` : 'NONE: no process works on it; the same `ralph run` resumes';
+  const standing = `${loopWords(state, isAlive)}${state.paused && !isAlive && !state.ended ? ', paused' : ''}`;
+  const about = state.settings.mode === 'goal' ? state.goal : row.document;
+  const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
-  if (state.ended) context.print(`  ${endingOf(state).sentence}`);
-  const since = takenBackWords(state);
-  if (since !== undefined) context.print(`  ${since}`);
-  if (!state.ended) {
-    context.print(`  ${liveLine(state, now, style.marks.dot, undefined, held?.alive ? now : state.clockedAt)}`);
-    context.print(`  at work    ${held?.alive ? workWords(state, now) : 'nothing'}`);
-  }
-  context.print(`  process    ${process_}`);
-  if (!state.ended) context.print(`  health     ${health.state}: ${health.because}`);
-  for (const escalation of state.ended ? [] : state.escalations) context.out(escalationCard(escalation, style));
-  if (!state.ended && state.escalations.length > 0) context.print(`  ${endingOf(state).next.at(-1) ?? ''}`);
+  const ending = endingOf(state);
+  const lines = state.ended
+    ? [ending.sentence, ...takenBackWords(state), `process    ${isAlive ? worker : 'none'}`]
+    : openLines(state, isAlive, worker, style);
+  for (const line of lines) context.print(`  ${line}`);
+  if (state.ended || state.escalations.length === 0) return 0;
+  for (const escalation of state.escalations) context.out(escalationCard(escalation, style));
+  context.print(`  ${ending.next.at(-1) ?? ''}`);
   return 0;
 }
 
-// How a loop stands, for people: its label, that no process works on it, or that an undo has opened its work again.
-
 const isTakenBack = ({ ended, tasks }: State): boolean => ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
 
+/** How a loop stands: its label, that no process works on it, or that an undo has opened its work again. */
 export function loopWords(state: State, isAlive: boolean): string {
   if (isTakenBack(state)) return 'taken back';
   return state.ended !== undefined || isAlive ? loopLabel(state) : 'not running';
 }
 
 /** What the sentence of its end no longer says. */
-function takenBackWords(state: State): string | undefined {
-  if (!isTakenBack(state)) return undefined;
-  const { open } = progress(state.tasks);
-  return `${plural(open, 'task')} open again since then (ralph undo); the same command as before starts a new loop`;
+function takenBackWords(state: State): readonly string[] {
+  if (!isTakenBack(state)) return [];
+  const open = plural(progress(state.tasks).open, 'task');
+  return [`${open} open again since then (ralph undo); the same command as before starts a new loop`];
 }

@@ -2,20 +2,23 @@
 import { basename } from 'node:path';
 import { stateOf } from '../../app/app.ts';
 import { visible } from '../../app/tasks.ts';
-import type { ModeName } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural, someOf } from '../../text/format.ts';
-import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
-import { ofLoop, runWords, taskIn } from '../task-subject.ts';
+import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
+import { ofLoop, runWords, type Subject, taskIn } from '../task-subject.ts';
 
 const heldElsewhere = 9;
 
-function refuseEnded(act: Decision['act'], row: LoopRow, { id, status }: Task, mode: ModeName, here: string): void {
+type Loop = NonNullable<Subject['loop']>;
+
+/** `here`: the folder that the command is given in. */
+function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }: Task, here: string): void {
   const { name, reason, document } = row;
   if (reason === null) return;
+  const { mode } = state.settings;
   const file = visible(basename(document));
   const again =
     mode === 'goal'
@@ -108,12 +111,11 @@ const retrying: Decision = {
 };
 
 async function decide(context: Context, [id = '']: Words, flags: Flags, decision: Decision): Promise<number> {
-  const named = flags['loop'];
-  const { ledger, row } = await loopOf(context, typeof named === 'string' ? named : undefined, true);
+  const { ledger, row } = await loopOf(context, textFlag(flags, 'loop'), true);
   const subject = await ofLoop(ledger, row);
   const { state } = subject.loop;
   const task = taskIn(subject, id);
-  refuseEnded(decision.act, row, task, state.settings.mode, context.directory);
+  refuseEnded(decision.act, subject.loop, task, context.directory);
   const needless = decision.needless(task);
   if (needless !== undefined) {
     context.say(needless);
@@ -125,7 +127,7 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
   const wanted = { type: 'task', act: decision.act, task: id, again: isAgain ? (true as const) : undefined } as const;
   const outcome = await sendCommand(context, row, [wanted]);
   if (outcome === 'waiting') {
-    context.say(`ralph task ${decision.act} ${id}: ${outcomeWords.waiting}.`);
+    context.say(`ralph task ${decision.act} ${id}: ${deliveryWords.waiting}.`);
     return 0;
   }
   const { state: after } = await stateOf(ledger, row.loop);

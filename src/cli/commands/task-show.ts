@@ -1,14 +1,14 @@
 // `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
 
-import { ledgerEvents } from '../../app/app.ts';
+import { eventsIn } from '../../app/loops.ts';
 import { visible } from '../../app/tasks.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, type Flags, printJson, textFlag, type Words } from '../context.ts';
 import { isCut, type Subject, subjectOf, taskIn, taskJson, waitWords } from '../task-subject.ts';
 import { fitted, hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
-import { about, noise } from './explain.ts';
+import { isTold } from './explain.ts';
 
 const historyMax = 30;
 const namesMax = 20;
@@ -23,19 +23,22 @@ interface Step {
 }
 
 /** The last steps, and how many there were before. */
-async function historyOf({ loop }: Subject, task: string): Promise<{ steps: readonly Step[]; earlier: number }> {
+interface Past {
+  readonly steps: readonly Step[];
+  readonly earlier: number;
+}
+
+async function historyOf({ loop }: Subject, task: string): Promise<Past> {
   const steps: Step[] = [];
   let earlier = 0;
   if (loop === undefined) return { steps, earlier };
-  const isAbout = about(task);
-  for await (const page of ledgerEvents(loop.ledger, loop.row.loop)) {
-    for (const { event, seq } of page) {
-      if (noise.includes(event.type) || !isAbout(event)) continue;
-      steps.push({ seq, at: event.at, type: event.type, sentence: sentenceOf(event) });
-      if (steps.length > historyMax) {
-        steps.shift();
-        earlier += 1;
-      }
+  const isWanted = isTold(task);
+  for await (const { event, seq } of eventsIn(loop.ledger, loop.row.loop)) {
+    if (!isWanted(event)) continue;
+    steps.push({ seq, at: event.at, type: event.type, sentence: sentenceOf(event) });
+    if (steps.length > historyMax) {
+      steps.shift();
+      earlier += 1;
     }
   }
   return { steps, earlier };
@@ -102,43 +105,31 @@ function labelled([label, text]: readonly [string, string], columns: number): re
   return lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(labelColumns - 1)} ${line}`.trimEnd());
 }
 
-function printHistory(context: Context, steps: readonly Step[], earlier: number, columns: number, style: Style): void {
-  if (steps.length === 0) return;
-  context.out('  history');
-  if (earlier > 0) context.out(`    ${earlier} earlier ones: ralph explain`);
-  for (const { seq, at, sentence } of steps) {
+function historyLines({ steps, earlier }: Past, style: Style): readonly string[] {
+  if (steps.length === 0) return [];
+  const lines = steps.map(({ seq, at, sentence }) => {
     const time = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-    context.out(
-      hanging(`  ${String(seq).padStart(5)}  ${time}  `, fitted(visible(sentence), sentenceMax, style), columns),
-    );
-  }
+    const start = `  ${String(seq).padStart(5)}  ${time}  `;
+    return hanging(start, fitted(visible(sentence), sentenceMax, style), style.columns());
+  });
+  return ['  history', ...(earlier > 0 ? [`    ${earlier} earlier ones: ralph explain`] : []), ...lines];
 }
 
 export async function execute(context: Context, [id = '']: Words, flags: Flags): Promise<number> {
-  const named = flags['loop'];
-  const subject = withUnread(await subjectOf(context, typeof named === 'string' ? named : undefined));
+  const subject = withUnread(await subjectOf(context, textFlag(flags, 'loop')));
   const task = taskIn(subject, id);
-  const { steps, earlier } = await historyOf(subject, id);
+  const past = await historyOf(subject, id);
+  const { steps, earlier } = past;
   if (flags['json'] === true) {
     const { description, criteria, rejection = null } = task;
     const said = { ...taskJson(subject.table, task), description, criteria, rejection };
-    const needed = dependents(subject, id);
+    const shown = { ...said, needed_by: dependents(subject, id) };
     const loop = subject.loop?.row.name ?? null;
-    const whole = {
-      version: 1,
-      loop,
-      document: subject.path,
-      task: { ...said, needed_by: needed },
-      earlier,
-      history: steps,
-    };
-    context.out(JSON.stringify(whole, null, 2));
-    return 0;
+    return printJson(context, { version: 1, loop, document: subject.path, task: shown, earlier, history: steps });
   }
   const style = makeStyle(flags, process.stdout);
-  const columns = style.columns();
   context.out(`${style.paint('strong', task.id)}  ${visible(task.title)}`);
-  for (const fact of factsOf(subject, task, steps)) for (const line of labelled(fact, columns)) context.out(line);
-  printHistory(context, steps, earlier, columns, style);
+  const facts = factsOf(subject, task, steps).flatMap(fact => labelled(fact, style.columns()));
+  for (const line of [...facts, ...historyLines(past, style)]) context.out(line);
   return 0;
 }

@@ -1,13 +1,11 @@
 // `ralph tell`: guidance for the agent at work where it can be steered, else for the top of the next prompt.
 
-import { stateOf } from '../../app/app.ts';
 import type { Event } from '../../core/event.ts';
 import { evolve } from '../../core/evolve/evolve.ts';
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { type Context, type Flags, loopOf, outcomeWords, sendCommand, type Words } from '../context.ts';
+import { type Context, deliveryWords, type Flags, loopStateOf, sendCommand, textFlag, type Words } from '../context.ts';
 import { givenText } from '../terminal.ts';
 
 const reachMsMax = 3_000;
@@ -30,15 +28,10 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
 }
 
 /** Looks for a moment whether a running loop could say it to its agent. */
-async function followed(ledger: Ledger, loop: string, before: State, seq: number, by: string) {
+async function followed(before: State, since: () => Promise<readonly Event[]>, by: string) {
   const until = Date.now() + reachMsMax;
   while (Date.now() < until) {
-    const since = await ledger.store.read(loop, seq);
-    const became = becameOf(
-      before,
-      since.map(one => one.event),
-      by,
-    );
+    const became = becameOf(before, await since(), by);
     if (became !== undefined) return became;
     await new Promise(done => setTimeout(done, lookEveryMs));
   }
@@ -50,16 +43,15 @@ export async function execute(context: Context, [first, second]: Words, flags: F
     throw new UsageError('There is nothing to tell.', 'ralph tell "keep the public API as it is"');
   const [name, words] = second === undefined ? [undefined, first] : [first, second];
   const text = await givenText(words, 'guidance', context.say);
-  const { ledger, row } = await loopOf(context, name, true);
+  const { ledger, row, state: before, seq } = await loopStateOf(context, name, true);
   if (row.reason !== null)
     throw new UsageError(
       `Loop ${row.name} has ended: ${row.reason}.`,
       'Guidance needs a loop that goes on: ralph loops list',
     );
-  const task = flags['task'];
-  const { state: before, seq } = await stateOf(ledger, row.loop);
-  const meant = typeof task === 'string' ? findTask(before.tasks, task) : undefined;
-  if (typeof task === 'string' && meant === undefined)
+  const task = textFlag(flags, 'task');
+  const meant = task === undefined ? undefined : findTask(before.tasks, task);
+  if (task !== undefined && meant === undefined)
     throw new UsageError(
       `Loop ${row.name} has no task ${JSON.stringify(task)}.`,
       `See them: ralph loops show ${row.name}`,
@@ -69,12 +61,10 @@ export async function execute(context: Context, [first, second]: Words, flags: F
       `${meant.id} is ${meant.status}: nobody will work on it any more.`,
       'Leave out --task to speak to whichever iteration is at work or comes next.',
     );
-  const outcome = await sendCommand(context, row, [
-    { type: 'tell', text, task: typeof task === 'string' ? task : undefined },
-  ]);
-  const became = outcome === 'taken' ? await followed(ledger, row.loop, before, seq, context.by) : undefined;
-  context.say(
-    `Guidance for ${row.name}: ${outcomeWords[outcome]}. ${became ?? `It stands in the prompt of the next iteration${typeof task === 'string' ? ` of ${task}` : ''}.`}`,
-  );
+  const delivery = await sendCommand(context, row, [{ type: 'tell', text, task }]);
+  const since = async () => (await ledger.store.read(row.loop, seq)).map(one => one.event);
+  const became = delivery === 'taken' ? await followed(before, since, context.by) : undefined;
+  const next = `It stands in the prompt of the next iteration${task === undefined ? '' : ` of ${task}`}.`;
+  context.say(`Guidance for ${row.name}: ${deliveryWords[delivery]}. ${became ?? next}`);
   return 0;
 }

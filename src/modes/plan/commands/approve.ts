@@ -6,7 +6,7 @@ import { withLease } from '../../../app/session/begin.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
 import { rememberedBy, sayHeld } from '../../../cli/run-preparation.ts';
-import { workWithoutAudience } from '../../../cli/terminal.ts';
+import { workWithoutReader } from '../../../cli/terminal.ts';
 import type { Command, Input } from '../../../core/input.ts';
 import type { Lease } from '../../../ledger/ledger.ts';
 import { Bug, UsageError } from '../../../text/errors.ts';
@@ -164,7 +164,7 @@ export async function askAndApprove(
 }
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  workWithoutAudience(); // a yes is a yes, also when nobody reads to the end (| head)
+  workWithoutReader(); // a yes is a yes, also when nobody reads to the end (| head)
   const ledger = await context.ledger({ write: true, create: true });
   const found = await planCase(context, word, flags);
   const refusal = refusalOf(found.plan, found.loop);

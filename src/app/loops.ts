@@ -1,0 +1,127 @@
+// Loops for every surface: which one a person means, its state, its open questions, and commands sent to it.
+import { dirname, sep } from 'node:path';
+import type { Escalation } from '../core/event.ts';
+import type { Command } from '../core/input.ts';
+import type { State } from '../core/state.ts';
+import type { Replayed } from '../engine/replay.ts';
+import type { Ledger, LoopRow, Recorded } from '../ledger/ledger.ts';
+import { planName } from '../modes/plan/views/paths.ts';
+import { UsageError } from '../text/errors.ts';
+import { command, type Environment, ledgerEvents, stateOf } from './app.ts';
+
+export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
+
+/** How much of the path to this folder belongs to the loop: its folder of work, or the folder of its document. */
+function nearness(row: LoopRow, directory: string): number {
+  const folders = [row.directory, dirname(row.document)];
+  const around = folders.filter(folder => directory === folder || directory.startsWith(`${folder}${sep}`));
+  return Math.max(0, ...around.map(folder => folder.length));
+}
+
+/** Rows are newest first, and the first of the nearest ones is meant. */
+function ofThisFolder(rows: readonly LoopRow[], directory: string): LoopRow | undefined {
+  const nearest = Math.max(0, ...rows.map(row => nearness(row, directory)));
+  return nearest === 0 ? undefined : rows.find(row => nearness(row, directory) === nearest);
+}
+
+/**
+ * A loop by name, id or the start of either; without one, the newest of this folder. To look at, the newest of all will do
+ * where this folder has none; what changes something must be named then.
+ */
+export async function findLoop(
+  ledger: Ledger,
+  wanted: string | undefined,
+  directory: string,
+  changes: boolean,
+): Promise<LoopRow> {
+  const rows = await ledger.store.loops();
+  if (wanted === undefined) {
+    const row = ofThisFolder(rows, directory) ?? (changes ? undefined : rows[0]);
+    if (row !== undefined) return row;
+    if (rows.length === 0) throw noLoopYet();
+    throw new UsageError('No loop belongs to this folder.', 'Say which one: ralph loops list');
+  }
+  const slug = wanted.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const exact = rows.filter(row => row.name === wanted || row.loop === wanted || row.name === slug);
+  const matches =
+    exact.length > 0 ? exact : rows.filter(row => row.name.startsWith(wanted) || row.loop.startsWith(wanted));
+  const [only, second] = matches;
+  if (only === undefined)
+    throw new UsageError(`No loop is called ${JSON.stringify(wanted)}.`, 'See them all: ralph loops list');
+  if (second !== undefined && exact.length === 0) {
+    const shown = matches.slice(0, 5).map(row => row.name);
+    const names = `${shown.join(', ')}${matches.length > shown.length ? ', …' : ''}`;
+    throw new UsageError(`Several loops begin with ${JSON.stringify(wanted)}: ${names}.`, 'Give more of the name.');
+  }
+  return only;
+}
+
+/** A living process holds the loop. */
+export const isRunning = async ({ store }: Ledger, loop: string): Promise<boolean> =>
+  (await store.holder(loop))?.alive === true;
+
+/** The newest loop of a document, with its state. */
+export async function newestLoop(
+  ledger: Ledger | undefined,
+  document: string,
+): Promise<(Replayed & { readonly row: LoopRow }) | undefined> {
+  const [row] = (await ledger?.store.loops({ document })) ?? [];
+  return ledger === undefined || row === undefined ? undefined : { row, ...(await stateOf(ledger, row.loop)) };
+}
+
+/** Every event of a loop, in order. */
+export async function* eventsIn(ledger: Ledger, loop: string): AsyncGenerator<Recorded> {
+  for await (const page of ledgerEvents(ledger, loop)) yield* page;
+}
+
+export interface OpenQuestion {
+  readonly row: LoopRow;
+  readonly escalation: Escalation;
+}
+
+/** The open questions over all loops. */
+export async function openQuestions(ledger: Ledger): Promise<readonly OpenQuestion[]> {
+  const found: OpenQuestion[] = [];
+  for (const row of await ledger.store.loops({ open: true })) {
+    const { state } = await stateOf(ledger, row.loop);
+    for (const escalation of state.escalations) found.push({ row, escalation });
+  }
+  return found;
+}
+
+export interface Sender {
+  readonly home: string;
+  readonly env: Environment;
+  readonly by: string;
+  readonly warn: (sentence: string) => void;
+}
+
+/** `decided`: here and now, as no process holds the loop; `taken`, `waiting`: whether its holder has read it yet. */
+export type Delivery = 'decided' | 'taken' | 'waiting';
+
+const takenMsMax = 5_000;
+const lookEveryMs = 50;
+
+/** Sends commands to a loop and waits for a moment until its holder has taken them. */
+export async function sendCommands(
+  sender: Sender,
+  ledger: Ledger,
+  row: LoopRow,
+  commands: readonly Command[],
+): Promise<Delivery> {
+  const sent = await command({ ...sender, ledger, loop: row.loop, row }, commands);
+  if (sent.how === 'decided') return 'decided';
+  const until = Date.now() + takenMsMax;
+  while (Date.now() < until) {
+    const waiting = await ledger.mailbox.waiting(row.loop);
+    if (!waiting.some(mail => mail.id === sent.mail)) return 'taken';
+    await new Promise(done => setTimeout(done, lookEveryMs));
+  }
+  return 'waiting';
+}
+
+/** How a loop that waited goes on, as a line that can be typed where that is known. */
+export const resumeHint = ({ settings, projectId, document, directory }: State): string =>
+  settings.mode === 'plan' && settings.performers.length === 0
+    ? `ralph plan run ${planName(document, directory, projectId)}`
+    : 'the same command as before, with its agent';
