@@ -69,7 +69,7 @@ function grouped(names: readonly string[]): string {
 
 function section(name: CliName): string {
   const cli = clis[name];
-  const set = Object.entries(cli.fixed).map(([key, value]) => `${key}=${value}`);
+  const set = Object.entries(cli.fixedEnvironment).map(([key, value]) => `${key}=${value}`);
   const files = codes(cli.login.files.map(file => `~/${file}`));
   const seen = [grouped(cli.login.variables), files].filter(text => text !== '').join(', ');
   return [

@@ -19,7 +19,7 @@ export interface AgentCli {
   /** Names of variables that it may see besides the harmless ones: keys, addresses, folders of its own. */
   readonly environment: readonly string[];
   /** Set in every run: no telemetry, no updates, few retries (the retry policy is ours). */
-  readonly fixed: Readonly<Record<string, string>>;
+  readonly fixedEnvironment: Readonly<Record<string, string>>;
   /** Any of these present: a login is there. None: unknown. */
   readonly login: {
     readonly variables: readonly string[];
@@ -35,12 +35,12 @@ export interface AgentCli {
    * do the same: where one is in the user's arguments or names a variable of theirs, theirs stays, and ours goes before the
    * prompt.
    */
-  readonly systemBy?: readonly string[];
+  readonly systemFlags?: readonly string[];
   launch(order: LaunchOrder): Launch;
   /** A fresh one for each iteration: it has memory. */
   reader(order: LaunchOrder): Reader;
   /** What is written to its stdin while it lives; present exactly when `can.steer`. */
-  readonly steering?: Steering;
+  readonly steering?: SteeringLines;
 }
 
 export interface LaunchOrder {
@@ -57,7 +57,7 @@ export interface LaunchOrder {
    * Present when the agent gets the terminal, without its headless flags: the first that it is told, which points to the
    * prompt. That lies as `prompt.md` in `folder`.
    */
-  readonly opening?: string;
+  readonly openingPrompt?: string;
 }
 
 export interface Launch {
@@ -69,7 +69,7 @@ export interface Launch {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export interface Steering {
+export interface SteeringLines {
   /** A message to the working agent, as a line for its stdin. */
   say(text: string): string;
   /** Its own way to stop what it does, as a line for its stdin. */
@@ -85,7 +85,7 @@ export interface Tokens {
 }
 
 /** What one event of a stream means. */
-export type Heard =
+export type AgentEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool'; readonly name: string; readonly detail: string; readonly phase: 'began' | 'ended' }
   /** Running totals of this iteration by model. A cost in US dollars only when the agent gave one; it may be nonsense. */
@@ -108,20 +108,20 @@ export type Heard =
 export interface Reader {
   /** True for a line that cannot matter, told by its first characters: it is not even parsed. */
   skips?(line: string): boolean;
-  read(event: Readonly<Record<string, unknown>>): readonly Heard[];
+  read(event: Readonly<Record<string, unknown>>): readonly AgentEvent[];
   /**
    * For agents whose output is plain text and whose end is their exit: it gets every line, and `finished` stays false.
    * Absent: lines that are not JSON are only counted.
    */
-  plain?(line: string): readonly Heard[];
+  readPlain?(line: string): readonly AgentEvent[];
   /** How a line begins that was too long to be kept: for an event that matters although it cannot be read. */
-  cut?(head: string): readonly Heard[];
+  readCut?(head: string): readonly AgentEvent[];
   /** A line of its stderr: for agents that say only there that they try in vain. Absent: stderr is kept for people. */
-  complains?(line: string): void;
-  verdict(): Verdict;
+  onErrorLine?(line: string): void;
+  result(): AgentResult;
 }
 
-export interface Verdict {
+export interface AgentResult {
   /** The final message: the only text in which signals are read. */
   readonly message: string;
   /** A terminal event was seen: the agent has said its last word. False again when it goes on after all. */
@@ -149,7 +149,7 @@ export interface PriceBook {
 
 // One text of what belongs into the system prompt and the prompt, for whoever has no other way to be told the former.
 
-export function wholePrompt({ system, prompt }: Pick<Assignment, 'system' | 'prompt'>): string {
+export function fullPrompt({ system, prompt }: Pick<Assignment, 'system' | 'prompt'>): string {
   return system === undefined || system === '' ? prompt : `${system}\n\n${prompt}`;
 }
 

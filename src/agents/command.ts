@@ -2,7 +2,7 @@
 import { classifyFailure } from '../core/failure.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
-import { wholePrompt } from './agent.ts';
+import { fullPrompt } from './agent.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement'> {
@@ -35,7 +35,7 @@ async function* perform(
     args: ['-c', options.command],
     directory: assignment.directory,
     environment: environmentFor(options, assignment),
-    input: wholePrompt(assignment),
+    input: fullPrompt(assignment),
     timeMsMax: assignment.timeMsMax,
     graceMs: options.graceMs,
     timers: options.timers,

@@ -4,13 +4,13 @@ import { nudgeWords } from '../core/handoff.ts';
 import { type Feed, openFeed, type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { type OutputEvent, openQueue, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
-import type { AgentCli, Heard, LaunchOrder, PriceBook, Reader, Steering, Verdict } from './agent.ts';
-import { failureOf, plausibleReset, type RunSeen } from './failures.ts';
+import type { AgentCli, AgentEvent, AgentResult, LaunchOrder, PriceBook, Reader, SteeringLines } from './agent.ts';
+import { failureOf, plausibleReset, type RunFacts } from './failures.ts';
 import type { Activity, Notes } from './performer.ts';
-import { type Oddities, readJsonLines } from './stream.ts';
-import { openSpending } from './usage.ts';
+import { type ParseProblems, readJsonLines } from './stream.ts';
+import { openUsageReporter } from './usage.ts';
 
-export interface Conversation {
+export interface AgentRun {
   readonly cli: AgentCli;
   readonly launchOrder: LaunchOrder;
   readonly process: Omit<ProcessOrder, 'feed' | 'stop' | 'onSilence' | 'lineBytesMax'>;
@@ -36,14 +36,14 @@ const queuedCharsMax = 262_144;
 const activityWeight = 256;
 const wordsCharsMax = 8_192; // many small words that lived longer would make the collector let the heap grow
 
-export function converse(order: Conversation): Talk {
+export function converse(order: AgentRun): Talk {
   const queue = openQueue<Activity>(queuedCharsMax);
   const halting = new AbortController();
   const feed = openFeed();
   const push = (activity: Activity): void =>
     queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
   const hearing = hearingOf(order, push, feed.busy);
-  const helm = steer({
+  const helm = openSteering({
     feed,
     steering: order.cli.steering,
     notes: order.notes,
@@ -96,19 +96,19 @@ export function converse(order: Conversation): Talk {
 
 interface Hearing {
   /** Says what is known of how it goes after that. */
-  said(event: OutputEvent): Verdict;
+  said(event: OutputEvent): AgentResult;
   exited(exit: ProcessExit, hadSucceeded: boolean): void;
   isBusy(): boolean;
 }
 
 /** Makes activities of what a process says. */
-function hearingOf(order: Conversation, push: (activity: Activity) => void, busy: (isBusy: boolean) => void): Hearing {
+function hearingOf(order: AgentRun, push: (activity: Activity) => void, busy: (isBusy: boolean) => void): Hearing {
   const reader = order.cli.reader(order.launchOrder);
-  const ear = listen(order, reader, push, busy);
+  const ear = openListener(order, reader, push, busy);
   const strayWords = tailOf(errorCharsMax);
-  const lines = readJsonLines(reader, lineBytesMax, ear.hear, line => strayWords.add(`${line}\n`));
+  const lines = readJsonLines(reader, lineBytesMax, ear.onEvent, line => strayWords.add(`${line}\n`));
   const errors = tailOf(errorCharsMax);
-  const complaints = reader.complains && wholeLines(line => reader.complains?.(line));
+  const complaints = reader.onErrorLine && wholeLines(line => reader.onErrorLine?.(line));
 
   return {
     isBusy: ear.isBusy,
@@ -119,16 +119,16 @@ function hearingOf(order: Conversation, push: (activity: Activity) => void, busy
         complaints?.(text);
       } else {
         lines.push(text);
-        ear.pause();
+        ear.flush();
       }
-      return reader.verdict();
+      return reader.result();
     },
     exited(exit, hadSucceeded) {
       lines.end();
       ear.end();
-      const odd = inWords(lines.oddities);
+      const odd = problemWords(lines.problems);
       if (odd !== '') push({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
-      const seen = { errors: errors.text(), odd: strayWords.text(), hadSucceeded };
+      const seen = { errors: errors.text(), strayLines: strayWords.text(), hadSucceeded };
       push(ended(order, reader, exit, seen, ear.isBusy()));
     },
   };
@@ -148,22 +148,22 @@ function wholeLines(take: (line: string) => void): (text: string) => void {
   };
 }
 
-interface Ear {
-  hear(heard: Heard): void;
+interface Listener {
+  onEvent(heard: AgentEvent): void;
   /** All that was said so far is told, without waiting for more. */
-  pause(): void;
+  flush(): void;
   /** Nothing more will be heard: the last line is ended, and what it used is told whatever the agent said about it. */
   end(): void;
   isBusy(): boolean;
 }
 
-export function listen(
-  order: Pick<Conversation, 'cli' | 'prices' | 'launchOrder' | 'now'>,
+export function openListener(
+  order: Pick<AgentRun, 'cli' | 'prices' | 'launchOrder' | 'now'>,
   reader: Reader,
   push: (activity: Activity) => void,
   busy: (isBusy: boolean) => void,
-): Ear {
-  const spending = openSpending(order, push);
+): Listener {
+  const spending = openUsageReporter(order, push);
   let words: string[] = [];
   let wordsChars = 0;
   let isLineOpen = false;
@@ -182,7 +182,7 @@ export function listen(
   function tools(change: 1 | -1): void {
     const before = toolsOpen;
     toolsOpen = Math.max(0, before + change);
-    if (before === 0 || toolsOpen === 0) busy(toolsOpen > 0 && !reader.verdict().finished);
+    if (before === 0 || toolsOpen === 0) busy(toolsOpen > 0 && !reader.result().finished);
   }
 
   function lineEnd(): void {
@@ -193,25 +193,25 @@ export function listen(
 
   function end(): void {
     lineEnd();
-    spending.end(reader.verdict().message);
+    spending.end(reader.result().message);
   }
 
-  function hear(heard: Heard): void {
+  function hear(heard: AgentEvent): void {
     if (heard.type === 'text') {
       words.push(heard.text);
       wordsChars += heard.text.length;
       if (wordsChars > wordsCharsMax) pause();
-      spending.hear(heard);
+      spending.onEvent(heard);
       return;
     }
     pause();
     if (heard.type === 'tool') {
       tools(heard.phase === 'began' ? 1 : -1);
       if (heard.phase === 'ended') return;
-      spending.hear(heard);
+      spending.onEvent(heard);
       lineEnd();
       push({ type: 'tool', name: heard.name, detail: heard.detail });
-    } else if (heard.type === 'usage' || heard.type === 'context') spending.hear(heard);
+    } else if (heard.type === 'usage' || heard.type === 'context') spending.onEvent(heard);
     else if (heard.type === 'session') {
       if (heard.id !== session && heard.id !== '') push({ type: 'session', id: heard.id });
       session = heard.id;
@@ -221,24 +221,24 @@ export function listen(
     }
   }
 
-  return { hear, pause, end, isBusy: () => toolsOpen > 0 };
+  return { onEvent: hear, flush: pause, end, isBusy: () => toolsOpen > 0 };
 }
 
 function ended(
-  order: Conversation,
+  order: AgentRun,
   reader: Reader,
   exit: ProcessExit,
-  seen: Pick<RunSeen, 'errors' | 'odd' | 'hadSucceeded'>,
+  seen: Pick<RunFacts, 'errors' | 'strayLines' | 'hadSucceeded'>,
   isBusy: boolean,
 ): Extract<Activity, { type: 'ended' }> {
   const { timers, process } = order;
-  const verdict = reader.verdict();
+  const verdict = reader.result();
   const message = tailOf(messageCharsMax);
   message.add(verdict.message);
   const failure = failureOf({
     exit,
     verdict,
-    isPlain: reader.plain !== undefined,
+    isPlain: reader.readPlain !== undefined,
     stopped: order.stop.aborted,
     ...seen,
     loginMissing: order.cli.login.missing ?? [],
@@ -251,7 +251,7 @@ function ended(
 }
 
 /** One line for all of it: an agent that babbles must not make us babble. */
-export function inWords({ notUnderstood, tooLong, unknownEvents }: Readonly<Oddities>): string {
+export function problemWords({ notUnderstood, tooLong, unknownEvents }: Readonly<ParseProblems>): string {
   const said: string[] = [];
   const some = (count: number, one: string, many: string): void => {
     if (count > 0) said.push(count === 1 ? `1 ${one}` : `${count} ${many}`);
@@ -264,10 +264,10 @@ export function inWords({ notUnderstood, tooLong, unknownEvents }: Readonly<Oddi
 
 // What we say to a working agent besides its prompt: notes, a nudge, that no more will come, and, before signals, an interrupt.
 
-export interface SteerOrder {
+export interface SteeringOrder {
   readonly feed: Feed;
   /** Absent: it hears nothing but its prompt. */
-  readonly steering: Steering | undefined;
+  readonly steering: SteeringLines | undefined;
   readonly notes: Notes | undefined;
   readonly stop: AbortSignal;
   /** Ends the process by signals. */
@@ -279,7 +279,7 @@ export interface SteerOrder {
   readonly failedMs: number;
 }
 
-export interface Helm {
+export interface Steering {
   /** The process is there: what we say from now on reaches it. */
   started(): void;
   /** It has said its last word. May be called again: a later word counts. */
@@ -293,7 +293,7 @@ export interface Helm {
   release(): void;
 }
 
-export function steer(order: SteerOrder): Helm {
+export function openSteering(order: SteeringOrder): Steering {
   const { feed, steering, stop } = order;
   let phase: 'starting' | 'working' | 'finished' | 'deaf' | 'over' = 'starting';
   let isGood = false;

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessOrder } from '../processes/spawn.ts';
 import type { Timers } from '../processes/timers.ts';
-import { type AgentCli, type Launch, type LaunchOrder, type PriceBook, wholePrompt } from './agent.ts';
+import { type AgentCli, fullPrompt, type Launch, type LaunchOrder, type PriceBook } from './agent.ts';
 import { converse } from './conversation.ts';
-import { performAtTerminal, type RoundOrder } from './interactive.ts';
+import { performAtTerminal, type TerminalOrder } from './interactive.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 export interface CliAgentOptions {
@@ -65,7 +65,7 @@ async function* perform(
   if (typeof prepared === 'string') {
     return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: prepared } };
   }
-  if (order.opening !== undefined) {
+  if (order.openingPrompt !== undefined) {
     try {
       return yield* performAtTerminal(roundOf(cli, options, assignment, prepared), stop);
     } finally {
@@ -103,7 +103,7 @@ async function* perform(
   }
 }
 
-function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment, launch: Launch): RoundOrder {
+function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment, launch: Launch): TerminalOrder {
   return {
     command: options.program,
     args: launch.args,
@@ -124,9 +124,11 @@ const systemBytesMax = 100_000;
 /** Else it goes before the prompt: at a terminal, too, where the prompt is a file. */
 function takesSystem(cli: AgentCli, { args, environment }: CliAgentOptions, assignment: Assignment): boolean {
   const { system = '' } = assignment;
-  if (cli.systemBy === undefined || system === '' || assignment.interactive === true) return false;
+  if (cli.systemFlags === undefined || system === '' || assignment.interactive === true) return false;
   if (Buffer.byteLength(system) > systemBytesMax || system.includes('\0')) return false;
-  return !cli.systemBy.some(word => args.some(argument => argument.includes(word)) || Object.hasOwn(environment, word));
+  return !cli.systemFlags.some(
+    word => args.some(argument => argument.includes(word)) || Object.hasOwn(environment, word),
+  );
 }
 
 function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assignment): LaunchOrder {
@@ -136,12 +138,12 @@ function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assign
   const isApart = takesSystem(cli, options, assignment);
   return {
     system: isApart ? system : undefined,
-    prompt: isApart ? prompt : wholePrompt(assignment),
+    prompt: isApart ? prompt : fullPrompt(assignment),
     model: options.model,
     args: options.args,
     folder,
     isRoot: process.getuid?.() === 0,
-    opening: assignment.interactive === true ? opening : undefined,
+    openingPrompt: assignment.interactive === true ? opening : undefined,
   };
 }
 
@@ -149,7 +151,7 @@ function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assign
 function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
   try {
     const launch = cli.launch(order);
-    const prompt = order.opening === undefined ? {} : { [promptFile]: order.prompt };
+    const prompt = order.openingPrompt === undefined ? {} : { [promptFile]: order.prompt };
     const files = Object.entries({ ...launch.files, ...prompt });
     if (files.length > 0) mkdirSync(order.folder, { mode: 0o700 });
     for (const [name, content] of files) writeFileSync(join(order.folder, name), content, { mode: 0o600, flag: 'wx' });
@@ -168,7 +170,7 @@ function environmentFor(
 ): Readonly<Record<string, string>> {
   return {
     ...options.environment,
-    ...cli.fixed,
+    ...cli.fixedEnvironment,
     ...launch.environment,
     ...assignment.environment,
     RALPH_LOOP: assignment.loop,

@@ -4,11 +4,11 @@ import { classifyFailure, type Failure, type FailureKind } from '../core/failure
 import { resetMsMax } from '../core/scheduling.ts';
 import type { ProcessExit } from '../processes/spawn.ts';
 import { countOf, type Fields, fieldsOf, textOf } from '../text/fields.ts';
-import type { StreamProblem, Verdict } from './agent.ts';
+import type { AgentResult, StreamProblem } from './agent.ts';
 
-export interface RunSeen {
+export interface RunFacts {
   readonly exit: ProcessExit;
-  readonly verdict: Verdict;
+  readonly verdict: AgentResult;
   /** Its output is plain text: it has no last word, and a good exit is its good end. */
   readonly isPlain: boolean;
   readonly stopped: boolean;
@@ -17,7 +17,7 @@ export interface RunSeen {
   /** The end of its stderr. */
   readonly errors: string;
   /** The end of what it printed that is no event. */
-  readonly odd?: string;
+  readonly strayLines?: string;
   /** How its words begin when it has no login. */
   readonly loginMissing?: readonly string[];
   /** How long it was allowed to be silent when it ended. */
@@ -30,7 +30,7 @@ export interface RunSeen {
 const detailCharsMax = 500;
 
 /** Undefined for a success: a good last word, whatever the exit code (AGENT-CLIS, rule 1). */
-export function failureOf(seen: RunSeen): Failure | undefined {
+export function failureOf(seen: RunFacts): Failure | undefined {
   const { exit, verdict } = seen;
   const isGood = verdict.finished && verdict.problem === undefined;
   if (seen.stopped && !(isGood && seen.hadSucceeded === true)) return { kind: 'stopped', detail: 'stopped by Ralph' };
@@ -43,7 +43,7 @@ export function failureOf(seen: RunSeen): Failure | undefined {
 }
 
 /** Kiro exits with 0 when it has no login: only an answer and the exit code together are a good end. */
-function isGoodPlainEnd({ isPlain, exit, verdict }: RunSeen): boolean {
+function isGoodPlainEnd({ isPlain, exit, verdict }: RunFacts): boolean {
   return isPlain && exit.code === 0 && exit.cause === undefined && verdict.message.trim() !== '';
 }
 
@@ -72,7 +72,7 @@ function streamFailure(problem: StreamProblem, exit: ProcessExit, nowMs: number)
   return { ...failure, detail: oneLine(text) || failure.detail, exitCode };
 }
 
-function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunSeen): Failure | undefined {
+function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunFacts): Failure | undefined {
   if (exit.cause === 'first-byte') {
     const failure = classifyFailure({ neverSpoke: true, text: '' });
     return { ...failure, detail: `no sign of life within ${inWords(firstByteMs)} of its start` };
@@ -85,7 +85,7 @@ function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunSeen): Fai
   return { ...classifyFailure({ timedOut: true, text: '' }), detail: `not finished within ${inWords(timeMsMax)}` };
 }
 
-function endedWithoutLogin({ exit, errors, odd = '', loginMissing = [] }: RunSeen): Failure | undefined {
+function endedWithoutLogin({ exit, errors, strayLines: odd = '', loginMissing = [] }: RunFacts): Failure | undefined {
   const lines = `${errors}\n${odd}`.split('\n').map(line => line.trim());
   const line = lines.find(each => loginMissing.some(start => each.startsWith(start)));
   return line === undefined ? undefined : classifyFailure({ kind: 'auth', exitCode: exit.code, text: oneLine(line) });

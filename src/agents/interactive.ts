@@ -13,7 +13,8 @@ const graceMs = 600; // with the look it stays below the second within which the
 const messageCharsMax = 1_000_000;
 const briefMs = 10_000; // nobody has talked with an agent that is over that soon
 
-export interface RoundOrder extends Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
+export interface TerminalOrder
+  extends Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
   /** Absolute; done.md in `directory` unless told. */
   readonly doneFile?: string;
 }
@@ -22,7 +23,10 @@ export interface RoundOrder extends Omit<ProcessOrder, 'input' | 'feed' | 'timer
 const wordless = 'It wrote an empty done.md.';
 
 /** Nothing is read from its screen: its message is what it wrote into done.md, which is then removed. */
-export async function* performAtTerminal(order: RoundOrder, stop: AbortSignal): AsyncGenerator<Activity, void, void> {
+export async function* performAtTerminal(
+  order: TerminalOrder,
+  stop: AbortSignal,
+): AsyncGenerator<Activity, void, void> {
   const restore = rememberTerminal();
   if (restore === undefined) {
     const failure: Failure = { kind: 'permission', detail: 'an interactive iteration needs a terminal' };

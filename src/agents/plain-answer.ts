@@ -2,7 +2,7 @@
 import type { FailureKind } from '../core/failure.ts';
 import { tailOf } from '../processes/streams.ts';
 import { stripControls } from '../text/text.ts';
-import type { Heard, Launch, LaunchOrder, Reader, StreamProblem } from './agent.ts';
+import type { AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from './agent.ts';
 
 interface Complaint {
   /** How a line of its own begins, in small letters. */
@@ -21,7 +21,7 @@ const complaintsOfAll: readonly Complaint[] = [
 export function chatLaunch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--trust-all-tools', ...model, ...order.args];
-  if (order.opening !== undefined) return { args: ['chat', ...always, order.opening], input: '' };
+  if (order.openingPrompt !== undefined) return { args: ['chat', ...always, order.openingPrompt], input: '' };
   return { args: ['chat', '--no-interactive', ...always], input: order.prompt };
 }
 
@@ -53,14 +53,14 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
   let isInTool = false;
   let complaint: { readonly kind?: FailureKind; readonly lines: string[] } | undefined;
 
-  function add(text: string): readonly Heard[] {
+  function add(text: string): readonly AgentEvent[] {
     const said = `${text}\n`;
     if (!isInTool) message.add(said);
     return [{ type: 'text', text: said }];
   }
 
   /** What it prints of a tool's work is not its answer; without answers to be told apart, all of it is. */
-  function readTool(text: string): readonly Heard[] | undefined {
+  function readTool(text: string): readonly AgentEvent[] | undefined {
     const named = toolLine.exec(text);
     if (named !== null) {
       isInTool = true;
@@ -77,7 +77,7 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
     if (found) complaint = { kind: found.kind, lines: [text.trim()] };
   }
 
-  function plain(line: string): readonly Heard[] {
+  function plain(line: string): readonly AgentEvent[] {
     const answer = answerStart.exec(line);
     if (answer !== null) {
       message = tailOf(messageCharsMax);
@@ -101,8 +101,8 @@ export function plainAnswer(own: readonly Complaint[]): Reader {
 
   return {
     read: () => [],
-    plain,
-    verdict() {
+    readPlain: plain,
+    result() {
       const found = problem();
       return {
         get message() {

@@ -2,12 +2,12 @@
 
 import { cutMarker } from '../processes/streams.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import type { Heard, Reader } from './agent.ts';
+import type { AgentEvent, Reader } from './agent.ts';
 
 /** A reader gives exactly this back for an event of a kind that it does not know, so that it can be counted. */
-export const unknownEvent: readonly Heard[] = [];
+export const unknownEvent: readonly AgentEvent[] = [];
 
-export interface Oddities {
+export interface ParseProblems {
   /** Lines, or rests of lines, that are no event. */
   notUnderstood: number;
   tooLong: number;
@@ -18,7 +18,7 @@ export interface JsonLines {
   push(text: string): void;
   /** The last line may lack its newline. */
   end(): void;
-  readonly oddities: Readonly<Oddities>;
+  readonly problems: Readonly<ParseProblems>;
 }
 
 const cutHeadChars = 200;
@@ -34,14 +34,14 @@ const backslash = 0x5c;
 export function readJsonLines(
   reader: Reader,
   lineBytesMax: number,
-  hear: (heard: Heard) => void,
+  hear: (heard: AgentEvent) => void,
   odd: (line: string) => void = () => {},
 ): JsonLines {
-  const oddities: Oddities = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
+  const oddities: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
   const marker = cutMarker(lineBytesMax);
-  const isPlain = reader.plain !== undefined; // what looks like an event is a quotation then (B67)
+  const isPlain = reader.readPlain !== undefined; // what looks like an event is a quotation then (B67)
 
-  function tell(all: readonly Heard[]): void {
+  function tell(all: readonly AgentEvent[]): void {
     if (all === unknownEvent) oddities.unknownEvents += 1;
     else for (const each of all) hear(each);
   }
@@ -67,7 +67,7 @@ export function readJsonLines(
 
   function readCut(line: string): void {
     oddities.tooLong += 1;
-    if (reader.cut) tell(reader.cut(line.slice(0, cutHeadChars)));
+    if (reader.readCut) tell(reader.readCut(line.slice(0, cutHeadChars)));
   }
 
   function readObjects(text: string, line: string): void {
@@ -78,14 +78,14 @@ export function readJsonLines(
   }
 
   function readPlain(line: string): void {
-    if (reader.plain) tell(reader.plain(line));
+    if (reader.readPlain) tell(reader.readPlain(line));
     else if (line.trim() !== '') {
       oddities.notUnderstood += 1;
       odd(line);
     }
   }
 
-  return { oddities, ...splitLines(readLine) };
+  return { problems: oddities, ...splitLines(readLine) };
 }
 
 /** A line that came in several chunks is put together once. */

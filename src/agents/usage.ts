@@ -1,12 +1,12 @@
 // Turns what agents say about tokens, money and context into totals that never shrink, whatever they say (F57).
 import type { Usage } from '../core/event.ts';
 import { countOf } from '../text/fields.ts';
-import type { Heard, PriceBook, Tokens } from './agent.ts';
-import type { Conversation } from './conversation.ts';
+import type { AgentEvent, PriceBook, Tokens } from './agent.ts';
+import type { AgentRun } from './conversation.ts';
 import type { Activity } from './performer.ts';
 
-type HeardUsage = Extract<Heard, { type: 'usage' }>;
-type HeardContext = Extract<Heard, { type: 'context' }>;
+type HeardUsage = Extract<AgentEvent, { type: 'usage' }>;
+type HeardContext = Extract<AgentEvent, { type: 'context' }>;
 
 export interface Meter {
   /** The new totals; undefined when nothing changed. */
@@ -32,7 +32,7 @@ const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, owed: noTokens };
 
 /** `statesCost` is that of the adapter. */
-export function meterOf(prices: PriceBook, modelAsked: string | undefined, statesCost = false): Meter {
+export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false): Meter {
   const shares = new Map<string, Share>();
   let said: Usage | undefined;
   let asked: { readonly model: string | undefined; readonly windowTokens: number } | undefined;
@@ -143,17 +143,17 @@ function isSame(a: Usage, b: Usage): boolean {
 
 // Tells what a run of an agent CLI used: as the agent says it, and by a guess where it ended before it could.
 
-export interface Spending {
-  hear(heard: Extract<Heard, { type: 'text' | 'tool' | 'usage' | 'context' }>): void;
+export interface UsageReporter {
+  onEvent(heard: Extract<AgentEvent, { type: 'text' | 'tool' | 'usage' | 'context' }>): void;
   /** `message` is its final one, empty for none. */
   end(message: string): void;
 }
 
-export function openSpending(
-  { cli, prices, launchOrder }: Pick<Conversation, 'cli' | 'prices' | 'launchOrder'>,
+export function openUsageReporter(
+  { cli, prices, launchOrder }: Pick<AgentRun, 'cli' | 'prices' | 'launchOrder'>,
   push: (activity: Activity) => void,
-): Spending {
-  const meter = meterOf(prices, launchOrder.model, cli.statesCost);
+): UsageReporter {
+  const meter = openMeter(prices, launchOrder.model, cli.statesCost);
   let toolCalls = 0;
   let spokenChars = 0;
   let usedFraction = -1;
@@ -163,7 +163,7 @@ export function openSpending(
   }
 
   return {
-    hear(heard) {
+    onEvent(heard) {
       if (heard.type === 'text') spokenChars += heard.text.length;
       else if (heard.type === 'usage') tell(meter.usage(heard));
       else if (heard.type === 'context') {
@@ -179,7 +179,7 @@ export function openSpending(
       // Neither work nor an answer: what was said is how it was refused, and that costs nothing.
       const isWork = toolCalls > 0 || message !== '';
       const turn = { promptChars: launchOrder.prompt.length, spokenChars, toolCalls };
-      const tokens = cli.can.usage && isWork && meter.isEmpty() ? guessOf(turn) : undefined;
+      const tokens = cli.can.usage && isWork && meter.isEmpty() ? estimateTokens(turn) : undefined;
       if (tokens !== undefined) tell(meter.usage({ type: 'usage', tokens }));
       tell(meter.end());
     },
@@ -188,7 +188,7 @@ export function openSpending(
 
 // Guesses the tokens of a turn that its agent said nothing about: less than the truth perhaps, but not nothing.
 
-export interface Turn {
+export interface TurnSize {
   readonly promptChars: number;
   /** Its words and what it gave to tools. */
   readonly spokenChars: number;
@@ -205,7 +205,12 @@ const callsMax = 200; // beyond that it has begun its context anew at least once
 const tokensIn = (chars: number): number => Math.ceil(chars / charsPerToken);
 
 /** Undefined for a turn in which nothing was done. What is sent again comes from the provider's cache. */
-export function guessOf({ promptChars, spokenChars, toolCalls = 0, usedTokens = 0 }: Turn): Tokens | undefined {
+export function estimateTokens({
+  promptChars,
+  spokenChars,
+  toolCalls = 0,
+  usedTokens = 0,
+}: TurnSize): Tokens | undefined {
   if (spokenChars === 0 && usedTokens === 0 && toolCalls === 0) return undefined;
   const input = Math.max(usedTokens, tokensIn(promptChars));
   const output = tokensIn(spokenChars);
@@ -215,9 +220,9 @@ export function guessOf({ promptChars, spokenChars, toolCalls = 0, usedTokens = 
 
 // Adds up what an agent counts message by message: the totals of an iteration, by model, are what a reader tells.
 
-export interface Tally {
+export interface TokenTotals {
   /** The new totals of that model. A cost that is no number adds nothing. */
-  add(tokens: Tokens, model?: string, costUsd?: unknown): Heard;
+  add(tokens: Tokens, model?: string, costUsd?: unknown): AgentEvent;
 }
 
 interface Total {
@@ -227,7 +232,7 @@ interface Total {
 
 const none: Total = { tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, costUsd: 0 };
 
-export function openTally(): Tally {
+export function openTokenTotals(): TokenTotals {
   const totals = new Map<string, Total>();
   return {
     add(tokens, model = '', costUsd) {

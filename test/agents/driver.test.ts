@@ -292,7 +292,7 @@ describe('an agent that goes wrong', () => {
       read: () => {
         throw new Error('out of order');
       },
-      verdict: () => ({ message: '', finished: false }),
+      result: () => ({ message: '', finished: false }),
     };
     const agent = playing({ ...claude, reader: () => broken }, 'greets');
     const { failure } = endOf(await activitiesOf(agent, assignmentIn(scratchDirectory())));
@@ -314,11 +314,11 @@ describe('an agent of plain text', () => {
     let message = '';
     return {
       read: () => [],
-      plain: line => {
+      readPlain: line => {
         message += `${line}\n`;
         return [{ type: 'text', text: `${line}\n` }];
       },
-      verdict: () => ({ message, finished: false }),
+      result: () => ({ message, finished: false }),
     };
   };
   const plain: AgentCli = {

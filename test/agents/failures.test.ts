@@ -1,7 +1,7 @@
 // Proves why a run was no success: what the stream says, what we did, how it ended, in that order.
 import { describe, expect, it } from 'vitest';
 import type { StreamProblem } from '../../src/agents/agent.ts';
-import { failureOf, plausibleReset, type RunSeen } from '../../src/agents/failures.ts';
+import { failureOf, plausibleReset, type RunFacts } from '../../src/agents/failures.ts';
 import type { ProcessExit } from '../../src/processes/spawn.ts';
 
 const now = Date.parse('2026-11-15T12:00:00Z');
@@ -14,7 +14,7 @@ const exited = (more: Partial<ProcessExit> = {}): ProcessExit => ({
   reaped: 0,
   ...more,
 });
-const seen = (exit: Partial<ProcessExit>, more: Partial<RunSeen> = {}): RunSeen => ({
+const seen = (exit: Partial<ProcessExit>, more: Partial<RunFacts> = {}): RunFacts => ({
   exit: exited(exit),
   verdict: { message: '', finished: false },
   isPlain: false,
@@ -26,7 +26,7 @@ const seen = (exit: Partial<ProcessExit>, more: Partial<RunSeen> = {}): RunSeen 
   nowMs: now,
   ...more,
 });
-const finished = (problem?: StreamProblem): Partial<RunSeen> => ({
+const finished = (problem?: StreamProblem): Partial<RunFacts> => ({
   verdict: { message: '', finished: true, ...(problem === undefined ? {} : { problem }) },
 });
 
@@ -101,7 +101,7 @@ it.each([
 });
 
 describe('a run of an agent whose output is plain text', () => {
-  const plain = (message: string, exit: Partial<ProcessExit> = {}, more: Partial<RunSeen> = {}) =>
+  const plain = (message: string, exit: Partial<ProcessExit> = {}, more: Partial<RunFacts> = {}) =>
     failureOf(seen(exit, { isPlain: true, verdict: { message, finished: false }, ...more }));
 
   it('is good when it said something and exited with 0', () => {
@@ -122,7 +122,7 @@ describe('a run without a login', () => {
 
   it.each([
     ['among its errors', { errors: 'Error: No authentication information found.\n\nYou can use:\n  - a token\n' }],
-    ['instead of its stream', { errors: 'a warning\n', odd: '  Error: No authentication information found.\n' }],
+    ['instead of its stream', { errors: 'a warning\n', strayLines: '  Error: No authentication information found.\n' }],
   ])('is told by the words of the agent, %s (F56)', (_where, words) => {
     expect(failureOf(seen({ code: 1 }, { ...words, loginMissing }))).toEqual({
       kind: 'auth',

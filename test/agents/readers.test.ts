@@ -39,12 +39,12 @@ function eventsOf(agent: string): readonly Fields[] {
 describe('the reader of every agent', () => {
   it.each(Object.entries(cliRows))('of %s bears whatever its events hold (B55)', (name, { cli }) => {
     const reader = cli.reader(order);
-    const events = reader.plain ? [] : eventsOf(name);
+    const events = reader.readPlain ? [] : eventsOf(name);
     for (const event of events) {
       for (const bad of spoiled(event)) {
         try {
           reader.read(bad);
-          const { message, problem } = reader.verdict();
+          const { message, problem } = reader.result();
           if (typeof message !== 'string') throw new Error(`a message that is no text: ${String(message)}`);
           if (problem !== undefined && typeof problem.text !== 'string') throw new Error('a problem without words');
         } catch (error) {
@@ -52,6 +52,6 @@ describe('the reader of every agent', () => {
         }
       }
     }
-    expect(events.length > 5 || reader.plain !== undefined).toBe(true);
+    expect(events.length > 5 || reader.readPlain !== undefined).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
 import { copilot } from '../../src/agents/cli/copilot.ts';
 import type { Activity } from '../../src/agents/performer.ts';
-import { openSpending } from '../../src/agents/usage.ts';
+import { openUsageReporter } from '../../src/agents/usage.ts';
 import { plainPrices, playing } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn } from '../contracts/performer.ts';
 import { scratchDirectory } from '../processes/fixture.ts';
@@ -17,7 +17,7 @@ const usagesOf = (activities: readonly Activity[]) =>
 
 function spendingOf(cli: AgentCli) {
   const told: Activity[] = [];
-  const spending = openSpending({ cli, prices: plainPrices, launchOrder: order }, each => told.push(each));
+  const spending = openUsageReporter({ cli, prices: plainPrices, launchOrder: order }, each => told.push(each));
   return { spending, usages: () => usagesOf(told) };
 }
 
@@ -32,8 +32,8 @@ describe('an iteration whose agent ended before it said what it used', () => {
 
   it('is guessed from its words and its calls of tools', () => {
     const { spending, usages } = spendingOf(codex);
-    spending.hear({ type: 'text', text: 'I will test. '.repeat(2) });
-    for (const phase of ['began', 'ended'] as const) spending.hear({ ...tool, phase });
+    spending.onEvent({ type: 'text', text: 'I will test. '.repeat(2) });
+    for (const phase of ['began', 'ended'] as const) spending.onEvent({ ...tool, phase });
     spending.end('');
     expect(usages()).toMatchObject([{ inputTokens: 100, outputTokens: 12, cacheReadTokens: 106, estimated: true }]);
   });
@@ -50,20 +50,20 @@ describe('an iteration whose agent ended before it said what it used', () => {
 
   it('is not guessed when it did say, or never says at all', () => {
     const said = spendingOf(codex);
-    said.spending.hear(tool);
-    said.spending.hear({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 } });
+    said.spending.onEvent(tool);
+    said.spending.onEvent({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 } });
     said.spending.end('Done.');
     expect(said.usages()).toMatchObject([{ inputTokens: 7, outputTokens: 1 }]);
     const silent = spendingOf(copilot);
-    silent.spending.hear(tool);
+    silent.spending.onEvent(tool);
     silent.spending.end('Done.');
     expect(silent.usages()).toEqual([]);
   });
 
   it('is guessed when it said that it used nothing', () => {
     const { spending, usages } = spendingOf(codex);
-    spending.hear({ type: 'usage', tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });
-    spending.hear({ type: 'text', text: 'Some words.' });
+    spending.onEvent({ type: 'usage', tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });
+    spending.onEvent({ type: 'text', text: 'Some words.' });
     spending.end('Some words.');
     expect(usages().at(-1)).toMatchObject({ inputTokens: 100, estimated: true });
   });
@@ -73,8 +73,8 @@ describe('an agent that says its cost itself', () => {
   it('is charged at the upper bound when it ended before it did', () => {
     const told: Activity[] = [];
     const prices = { ...plainPrices, knows: () => false };
-    const spending = openSpending({ cli: claude, prices, launchOrder: order }, each => told.push(each));
-    spending.hear({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 }, model: 'new' });
+    const spending = openUsageReporter({ cli: claude, prices, launchOrder: order }, each => told.push(each));
+    spending.onEvent({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 }, model: 'new' });
     spending.end('');
     expect(usagesOf(told)).toMatchObject([
       { inputTokens: 7, costUsdMicros: 0 },

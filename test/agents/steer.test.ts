@@ -1,6 +1,6 @@
 // Proves what is said to a working agent, in which order, and what is not said too late.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Helm, steer } from '../../src/agents/conversation.ts';
+import { openSteering, type Steering } from '../../src/agents/conversation.ts';
 import type { Note } from '../../src/agents/performer.ts';
 import type { Feed } from '../../src/processes/spawn.ts';
 
@@ -8,7 +8,7 @@ const failedMs = 30_000;
 const interruptMs = 5_000;
 
 interface Steered {
-  readonly helm: Helm;
+  readonly helm: Steering;
   /** What reached the feed, in order; `halt` for signals. */
   readonly done: string[];
   note(text: string): void;
@@ -27,7 +27,7 @@ function steered(): Steered {
     unreadBytes: () => 0,
   };
   let give = (_note: Note): void => {};
-  const helm = steer({
+  const helm = openSteering({
     feed,
     steering: { say: text => `say ${text}`, interrupt: () => 'interrupt' },
     notes: { listen: listener => (give = listener) },

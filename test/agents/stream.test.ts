@@ -10,7 +10,7 @@ const lineBytesMax = 1_000;
 function sayer(more: Partial<Reader> = {}): Reader {
   return {
     read: event => (typeof event['say'] === 'string' ? [{ type: 'text', text: event['say'] }] : unknownEvent),
-    verdict: () => ({ message: '', finished: false }),
+    result: () => ({ message: '', finished: false }),
     ...more,
   };
 }
@@ -22,7 +22,7 @@ function read(chunks: readonly string[], reader: Reader = sayer()) {
   );
   for (const chunk of chunks) lines.push(chunk);
   lines.end();
-  return { said, ...lines.oddities };
+  return { said, ...lines.problems };
 }
 
 const clean = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
@@ -68,7 +68,7 @@ describe('the lines of a stream', () => {
   it('that were cut may still be told by how they begin (B54)', () => {
     const heads: string[] = [];
     const reader = sayer({
-      cut: head => {
+      readCut: head => {
         heads.push(head);
         return [{ type: 'text', text: 'cut' }];
       },
@@ -84,7 +84,7 @@ describe('the lines of a stream', () => {
   });
 
   it('of a plain-text agent are its words, blank ones too', () => {
-    const reader = sayer({ plain: line => [{ type: 'text', text: `${line}|` }] });
+    const reader = sayer({ readPlain: line => [{ type: 'text', text: `${line}|` }] });
     expect(read(['one\n\n  two\n{"half\nend'], reader)).toEqual({
       said: ['one|', '|', '  two|', '{"half|', 'end|'],
       ...clean,
@@ -92,7 +92,7 @@ describe('the lines of a stream', () => {
   });
 
   it('of a plain-text agent are words even when they look like events (B67)', () => {
-    const reader = sayer({ plain: line => [{ type: 'text', text: `${line}|` }] });
+    const reader = sayer({ readPlain: line => [{ type: 'text', text: `${line}|` }] });
     expect(read(['{"say":"a"}\n {"say":"b"} {"say":"c"}\n'], reader)).toEqual({
       said: ['{"say":"a"}|', ' {"say":"b"} {"say":"c"}|'],
       ...clean,

@@ -13,7 +13,7 @@ import { agent as acpAgent, run as runAcp } from './acp/stage.ts';
 const system = 'HANDED-OVER';
 const prompt = 'DO-THE-WORK';
 const clis = Object.values(cliRows).map(({ cli }) => cli);
-const taking = clis.filter(({ systemBy }) => systemBy !== undefined);
+const taking = clis.filter(({ systemFlags: systemBy }) => systemBy !== undefined);
 
 /** What the driver orders, and what the adapter makes of it; no process is started. */
 async function launched(
@@ -50,7 +50,7 @@ describe.each(clis.map(cli => [cli.name, cli] as const))('%s', (_name, cli) => {
     const { launch } = await launched(cli);
     const places = placesOf(launch);
     expect([timesIn(places, system), timesIn(places, prompt)]).toEqual([1, 1]);
-    if (cli.systemBy === undefined) expect(launch.input).toContain(`${system}\n\n${prompt}`);
+    if (cli.systemFlags === undefined) expect(launch.input).toContain(`${system}\n\n${prompt}`);
     else expect(launch.input).not.toContain(system);
   });
 
@@ -77,7 +77,7 @@ describe('an agent with a way for it', () => {
     expect(taking.map(({ name }) => name).sort()).toEqual(['claude', 'goose', 'opencode', 'pi', 'qwen']);
   });
 
-  it.each(taking.flatMap(cli => (cli.systemBy ?? []).map(word => [cli.name, word, cli] as const)))(
+  it.each(taking.flatMap(cli => (cli.systemFlags ?? []).map(word => [cli.name, word, cli] as const)))(
     '%s keeps what its user says by %s, and gets ours before the prompt',
     async (_name, word, cli) => {
       const byArgument = await launched(cli, {}, { args: [`${word}=theirs`] });

@@ -1,7 +1,7 @@
 // Proves that tokens and money are neither lost, doubled nor decreased, whatever an agent states (F57).
 import { describe, expect, it } from 'vitest';
 import type { PriceBook, Tokens } from '../../src/agents/agent.ts';
-import { meterOf } from '../../src/agents/usage.ts';
+import { openMeter } from '../../src/agents/usage.ts';
 
 const prices: PriceBook = {
   costUsdMicros: ({ input, output }, model) => (input + output) * (model === 'dear' ? 100 : 1),
@@ -15,7 +15,7 @@ const tokens = (input: number, output = 0, more: Partial<Tokens> = {}): Tokens =
   cacheWrite: 0,
   ...more,
 });
-const meter = () => meterOf(prices, undefined);
+const meter = () => openMeter(prices, undefined);
 
 describe('what an agent has used', () => {
   it('costs what the agent says', () => {
@@ -61,7 +61,7 @@ describe('what an agent has used', () => {
   });
 
   it('has the price of the model that was asked for when none is named', () => {
-    const usage = meterOf(prices, 'dear').usage({ type: 'usage', tokens: tokens(1) });
+    const usage = openMeter(prices, 'dear').usage({ type: 'usage', tokens: tokens(1) });
     expect(usage?.costUsdMicros).toBe(100);
   });
 
@@ -79,7 +79,7 @@ describe('what an agent has used', () => {
   });
 
   it('stays an estimate when that was higher than what the agent says in the end', () => {
-    const one = meterOf(prices, 'dear');
+    const one = openMeter(prices, 'dear');
     one.usage({ type: 'usage', tokens: tokens(100) });
     one.usage({ type: 'usage', tokens: tokens(101), costUsd: 0.000_001 });
     expect(one.usage({ type: 'usage', tokens: tokens(102), costUsd: 0.000_002 })).toMatchObject({
@@ -90,7 +90,7 @@ describe('what an agent has used', () => {
 
   it('has the price of each request, not of their sum', () => {
     const tiered = { ...prices, costUsdMicros: ({ input }: Tokens) => input * (input > 200 ? 2 : 1) };
-    const one = meterOf(tiered, undefined);
+    const one = openMeter(tiered, undefined);
     for (const input of [100, 200, 300, 400]) one.usage({ type: 'usage', tokens: tokens(input) });
     expect(one.usage({ type: 'usage', tokens: tokens(700) })?.costUsdMicros).toBe(400 + 600);
   });
@@ -113,7 +113,7 @@ describe('what an agent has used', () => {
   });
 
   it('costs what the agent says as soon as that is more than what was told before', () => {
-    const one = meterOf(prices, 'dear');
+    const one = openMeter(prices, 'dear');
     one.usage({ type: 'usage', tokens: tokens(100) });
     one.usage({ type: 'usage', tokens: tokens(100), costUsd: 0.001 });
     expect(one.usage({ type: 'usage', tokens: tokens(300), costUsd: 0.02 })).toMatchObject({
@@ -135,7 +135,7 @@ describe('what an agent has used that says its cost itself, with a model whose p
     costUsdMicros: ({ input }) => input * 1_000,
     knows: name => name === 'listed',
   };
-  const stating = () => meterOf(unlisted, undefined, true);
+  const stating = () => openMeter(unlisted, undefined, true);
 
   it('is told in tokens at once, and in money when it says so', () => {
     const one = stating();
@@ -174,7 +174,7 @@ describe('what an agent has used that says its cost itself, with a model whose p
   it('is priced at once where the model is known, or the agent says no cost', () => {
     const listed = { type: 'usage', tokens: tokens(1), model: 'listed' } as const;
     expect(stating().usage(listed)?.costUsdMicros).toBe(1_000);
-    expect(meterOf(unlisted, undefined).usage({ type: 'usage', tokens: tokens(1) })?.costUsdMicros).toBe(1_000);
+    expect(openMeter(unlisted, undefined).usage({ type: 'usage', tokens: tokens(1) })?.costUsdMicros).toBe(1_000);
   });
 
   it('is nothing at the end when nothing was told', () => {

@@ -1,8 +1,8 @@
 // One process that reads a stream from a file several times, as the driver does or as a bare loop, and says what that took.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { openEar } from '../../src/agents/acp/listening.ts';
-import { openWire } from '../../src/agents/acp/session.ts';
+import { openSessionListener } from '../../src/agents/acp/listening.ts';
+import { openConnection } from '../../src/agents/acp/session.ts';
 import type { AgentCli, LaunchOrder, PriceBook } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
@@ -12,7 +12,7 @@ import { goose } from '../../src/agents/cli/goose.ts';
 import { opencode } from '../../src/agents/cli/opencode.ts';
 import { pi } from '../../src/agents/cli/pi.ts';
 import { qwen } from '../../src/agents/cli/qwen.ts';
-import { listen } from '../../src/agents/conversation.ts';
+import { openListener } from '../../src/agents/conversation.ts';
 import type { Activity } from '../../src/agents/performer.ts';
 import { openPriceBook } from '../../src/agents/prices.ts';
 import { readJsonLines } from '../../src/agents/stream.ts';
@@ -86,20 +86,20 @@ function driver(cli: AgentCli, prices: PriceBook): Subject {
   const { counts, tell } = counting();
   const bounded = boundedText(lineBytesMax);
   const reader = cli.reader(order);
-  const ear = listen({ cli, prices, launchOrder: order, now: Date.now }, reader, tell, () => {});
-  const lines = readJsonLines(reader, lineBytesMax, ear.hear);
+  const ear = openListener({ cli, prices, launchOrder: order, now: Date.now }, reader, tell, () => {});
+  const lines = readJsonLines(reader, lineBytesMax, ear.onEvent);
   let finished = 0;
   return {
     push(bytes) {
       lines.push(bounded.push(bytes));
-      ear.pause();
-      if (reader.verdict().finished) finished += 1;
+      ear.flush();
+      if (reader.result().finished) finished += 1;
     },
     end() {
       lines.push(bounded.end());
       lines.end();
       ear.end();
-      const { notUnderstood, tooLong, unknownEvents } = lines.oddities;
+      const { notUnderstood, tooLong, unknownEvents } = lines.problems;
       return { ...counts, lines: 0, odd: notUnderstood + tooLong + unknownEvents + finished };
     },
   };
@@ -108,17 +108,17 @@ function driver(cli: AgentCli, prices: PriceBook): Subject {
 function acpDriver(prices: PriceBook): Subject {
   const { counts, tell } = counting();
   const bounded = boundedText(lineBytesMax);
-  const ear = openEar(prices, tell, () => {});
+  const ear = openSessionListener(prices, tell, () => {});
   let odd = 0;
   const noise = (): void => {
     odd += 1;
   };
-  const wire = openWire({ write: noise, onUpdate: ear.update, onNoise: noise });
+  const wire = openConnection({ write: noise, onUpdate: ear.update, onNoise: noise });
   return {
     push: bytes => wire.push(bounded.push(bytes)),
     end() {
       wire.close();
-      const { notUnderstood, tooLong, unknownEvents } = wire.oddities;
+      const { notUnderstood, tooLong, unknownEvents } = wire.problems;
       return { ...counts, lines: 0, odd: odd + notUnderstood + tooLong + unknownEvents };
     },
   };

@@ -106,8 +106,8 @@ export function cliAgentContract(name: CliName): void {
 
     it('is pointed to its prompt when it gets the terminal', () => {
       const prompt = 'a prompt that must not be seen in a list of processes';
-      const opening = 'Read /private/prompt.md and do what it says.';
-      const order = { prompt, args: ['--more'], folder: '/private', isRoot: false, opening };
+      const openingPrompt = 'Read /private/prompt.md and do what it says.';
+      const order = { prompt, args: ['--more'], folder: '/private', isRoot: false, openingPrompt };
       const { args, input } = cli.launch(order);
       expect(args.join(' ')).not.toContain(prompt);
       expect(args.join(' ')).toContain('/private/prompt.md');

@@ -34,8 +34,8 @@ export function plainChatContract(cli: AgentCli): void {
       const reader = cli.reader(order);
       const mark = `${String.fromCharCode(0x1b)}[38;5;10m> `;
       for (const line of [`${mark}Let me look.`, 'cat notes (using tool: shell)', '<promise>DONE</promise>'])
-        reader.plain?.(line);
-      expect(reader.verdict().message).toBe('Let me look.');
+        reader.readPlain?.(line);
+      expect(reader.result().message).toBe('Let me look.');
     });
 
     it('may quote its own complaints in an answer', () => {

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Heard, Reader } from '../../src/agents/agent.ts';
+import type { AgentEvent, Reader } from '../../src/agents/agent.ts';
 import { failureOf } from '../../src/agents/failures.ts';
-import { type Oddities, readJsonLines } from '../../src/agents/stream.ts';
-import { meterOf } from '../../src/agents/usage.ts';
+import { type ParseProblems, readJsonLines } from '../../src/agents/stream.ts';
+import { openMeter } from '../../src/agents/usage.ts';
 import type { Usage } from '../../src/core/event.ts';
 import type { Failure, FailureKind } from '../../src/core/failure.ts';
 import { plainPrices, streamsOf } from './cli-agent.ts';
@@ -15,23 +15,23 @@ export interface ReadStream {
   readonly message: string;
   readonly text: string;
   readonly tools: readonly string[];
-  readonly heard: readonly Heard[];
+  readonly heard: readonly AgentEvent[];
   readonly usage: Usage | undefined;
   readonly failure: Failure | undefined;
-  readonly oddities: Readonly<Oddities>;
+  readonly oddities: Readonly<ParseProblems>;
 }
 
 /** The exit code is one that must not count; only for plain text it must, and is a good one. */
 export function readStream(reader: Reader, agent: string, stream: string): ReadStream {
-  const heard: Heard[] = [];
+  const heard: AgentEvent[] = [];
   const lines = readJsonLines(reader, 1_000_000, each => heard.push(each));
   lines.push(readFileSync(join(streamsOf(agent), `${stream}.jsonl`), 'utf8'));
   lines.end();
-  const meter = meterOf(plainPrices, undefined);
+  const meter = openMeter(plainPrices, undefined);
   let usage: Usage | undefined;
   for (const each of heard) if (each.type === 'usage') usage = meter.usage(each) ?? usage;
-  const verdict = reader.verdict();
-  const isPlain = reader.plain !== undefined;
+  const verdict = reader.result();
+  const isPlain = reader.readPlain !== undefined;
   const code = isPlain ? 0 : 1;
   const exit = { type: 'exited', code, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 } as const;
   const times = { silenceMs: 1, firstByteMs: 1, timeMsMax: 1, nowMs: playedAtMs };
@@ -44,7 +44,7 @@ export function readStream(reader: Reader, agent: string, stream: string): ReadS
     heard,
     usage,
     failure: failureOf({ exit, verdict, isPlain, stopped: false, errors: '', ...times }),
-    oddities: lines.oddities,
+    oddities: lines.problems,
   };
 }
 

@@ -3,14 +3,14 @@
 import { openFeed, type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
 import { openQueue, type Queue, tailOf } from '../../processes/streams.ts';
 import type { Timers } from '../../processes/timers.ts';
-import { type PriceBook, type StreamProblem, type Verdict, wholePrompt } from '../agent.ts';
-import { inWords } from '../conversation.ts';
+import { type AgentResult, fullPrompt, type PriceBook, type StreamProblem } from '../agent.ts';
+import { problemWords } from '../conversation.ts';
 import { usualTimers } from '../driver.ts';
 import { failureOf } from '../failures.ts';
 import type { Activity, Assignment, Performer } from '../performer.ts';
-import { openEar } from './listening.ts';
-import { openWire } from './session.ts';
-import { beginTalk, type Talk, type TalkEnd } from './talk.ts';
+import { openSessionListener } from './listening.ts';
+import { openConnection } from './session.ts';
+import { type Session, type SessionEnd, startSession } from './talk.ts';
 
 export interface AcpAgentOptions {
   readonly name: string;
@@ -95,19 +95,19 @@ function begin(
 ): Life {
   const feed = openFeed();
   const errors = tailOf(errorsCharsMax);
-  const ear = openEar(options.prices, tell, feed.busy);
+  const ear = openSessionListener(options.prices, tell, feed.busy);
   const complain = (text: string): void => {
     errors.add(text);
     tell({ type: 'text', text, channel: 'errors' });
   };
-  const wire = openWire({ write: feed.write, onUpdate: ear.update, onNoise: line => errors.add(`${line}\n`) });
+  const wire = openConnection({ write: feed.write, onUpdate: ear.update, onNoise: line => errors.add(`${line}\n`) });
   const ending = endingOf(stop, assignment.timeMsMax, options.cancelMs ?? cancelMsUsual);
-  let talk: Talk | undefined;
+  let talk: Session | undefined;
 
   function start(): void {
-    talk = beginTalk({
+    talk = startSession({
       stream: wire,
-      prompt: wholePrompt(assignment),
+      prompt: fullPrompt(assignment),
       directory: assignment.directory,
       model: options.model,
       permission: options.permission,
@@ -128,7 +128,7 @@ function begin(
     wire.close();
     const talked = await talk?.over;
     ear.lineEnd();
-    const odd = inWords(wire.oddities);
+    const odd = problemWords(wire.problems);
     if (odd !== '') tell({ type: 'text', text: `[ralph] ${odd}\n`, channel: 'errors' });
     tell(endedBy(options, assignment, exit, ending.over(), verdictOf(talked, ear.message()), errors.text()));
   }
@@ -185,7 +185,7 @@ function orderOf(options: AcpAgentOptions, assignment: Assignment): Omit<Process
   };
 }
 
-function verdictOf(talked: TalkEnd | undefined, message: string): Verdict {
+function verdictOf(talked: SessionEnd | undefined, message: string): AgentResult {
   if (talked?.type === 'failed') return { message, finished: true, problem: talked.problem };
   return { message, finished: talked?.type === 'answered' };
 }
@@ -195,7 +195,7 @@ function endedBy(
   assignment: Assignment,
   exit: ProcessExit,
   wound: Wound,
-  verdict: Verdict,
+  verdict: AgentResult,
   errors: string,
 ): Activity {
   const { message } = verdict;
@@ -224,7 +224,7 @@ type Wound = 'stop' | 'time' | 'deaf' | undefined;
 export interface Ending {
   readonly halt: AbortSignal;
   /** `close` is called when the talk is over and the agent may go by itself. */
-  watch(talk: Talk, close: () => void): void;
+  watch(talk: Session, close: () => void): void;
   abandon(): void;
   /** It asks and asks, and reads no answer: it will not hear a cancel either. `close`: nothing of it is listened to. */
   giveUp(close: () => void): void;
@@ -235,7 +235,7 @@ function endingOf(stop: AbortSignal, timeMsMax: number, cancelMs: number): Endin
   const halting = new AbortController();
   const halt = (): void => halting.abort();
   let wound: Wound;
-  let talk: Talk | undefined;
+  let talk: Session | undefined;
   let hasAnswered = false;
   let patience: NodeJS.Timeout | undefined;
 

@@ -2,15 +2,15 @@
 
 import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { Heard, PriceBook, StreamProblem } from '../agent.ts';
+import type { AgentEvent, PriceBook, StreamProblem } from '../agent.ts';
 import type { Activity, Note } from '../performer.ts';
-import { openAccount } from './usage.ts';
+import { openSessionUsage } from './usage.ts';
 
 export interface Listening {
   /** The parameters of `session/update`. */
-  update(params: unknown): readonly Heard[];
+  update(params: unknown): readonly AgentEvent[];
   /** A permission that is asked for tells of a tool, too; some agents announce it in no other way. */
-  permission(params: unknown): readonly Heard[];
+  permission(params: unknown): readonly AgentEvent[];
   /** From now on only this session counts: one of a subagent may speak on the same wire. */
   session(id: string): void;
   /** A tool is at work. */
@@ -19,7 +19,7 @@ export interface Listening {
   /** What went wrong in a turn that says itself that it ended well: its words are the error then. */
   problem(): StreamProblem | undefined;
   /** No tool outlives its turn. */
-  turnEnded(): readonly Heard[];
+  turnEnded(): readonly AgentEvent[];
   /** The last message of the last turn: the text after the last tool. */
   message(): string;
   /** Characters that the model made in this turn, thoughts included. */
@@ -42,7 +42,7 @@ function listenToSession(): Listening {
 
   const isOurs = (id: unknown): boolean => session === undefined || id === session;
 
-  function said(chunk: Fields): readonly Heard[] {
+  function said(chunk: Fields): readonly AgentEvent[] {
     const text = textOf(fieldsOf(chunk['content'])['text']);
     if (text === '') return [];
     turn.spoken += text.length;
@@ -50,7 +50,7 @@ function listenToSession(): Listening {
     return [{ type: 'text', text: text.slice(0, messageCharsMax) }];
   }
 
-  function read(fields: Fields): readonly Heard[] {
+  function read(fields: Fields): readonly AgentEvent[] {
     switch (fields['sessionUpdate']) {
       case 'agent_message_chunk':
         return said(fields);
@@ -71,7 +71,7 @@ function listenToSession(): Listening {
     }
   }
 
-  function update(params: unknown): readonly Heard[] {
+  function update(params: unknown): readonly AgentEvent[] {
     const { sessionId, update: fields } = fieldsOf(params);
     if (!isOurs(sessionId)) return [];
     const heard = read(fieldsOf(fields));
@@ -134,17 +134,17 @@ function codexStatus({ _meta }: Fields): string {
 const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 
 /** A cost in anything but dollars is none that we could count. */
-function contextAndCost({ used, size, cost }: Fields): readonly Heard[] {
+function contextAndCost({ used, size, cost }: Fields): readonly AgentEvent[] {
   const usedTokens = countOf(used);
   const windowTokens = countOf(size) || undefined;
-  const context: readonly Heard[] = usedTokens === 0 ? [] : [{ type: 'context', usedTokens, windowTokens }];
+  const context: readonly AgentEvent[] = usedTokens === 0 ? [] : [{ type: 'context', usedTokens, windowTokens }];
   const { amount, currency } = fieldsOf(cost);
   return currency === 'USD' ? [...context, { type: 'usage', tokens: none, costUsd: amount }] : context;
 }
 
 // Turns what an ACP session lets us hear into the activities of a performer.
 
-export interface Ear {
+export interface SessionListener {
   update(params: unknown): void;
   permission(params: unknown): void;
   session(id: string, model: string | undefined): void;
@@ -158,9 +158,13 @@ export interface Ear {
 }
 
 /** `busy` hears whether a tool is at work. */
-export function openEar(prices: PriceBook, tell: (activity: Activity) => void, busy: (isBusy: boolean) => void): Ear {
+export function openSessionListener(
+  prices: PriceBook,
+  tell: (activity: Activity) => void,
+  busy: (isBusy: boolean) => void,
+): SessionListener {
   const listening = listenToSession();
-  const account = openAccount(prices);
+  const account = openSessionUsage(prices);
   let promptChars = 0;
   let wasBusy = false;
   let usedFraction = -1;
@@ -175,7 +179,7 @@ export function openEar(prices: PriceBook, tell: (activity: Activity) => void, b
     if (isLineOpen) say('\n');
   }
 
-  function hear(heard: Heard): void {
+  function hear(heard: AgentEvent): void {
     if (heard.type === 'text') say(heard.text);
     else if (heard.type === 'tool' && heard.phase === 'began') {
       lineEnd();
@@ -192,7 +196,7 @@ export function openEar(prices: PriceBook, tell: (activity: Activity) => void, b
     if (usage !== undefined && inputTokens + outputTokens + costUsdMicros > 0) tell({ type: 'usage', usage });
   }
 
-  function hearAll(all: readonly Heard[]): void {
+  function hearAll(all: readonly AgentEvent[]): void {
     for (const heard of all) hear(heard);
     if (listening.isBusy() !== wasBusy) busy(!wasBusy);
     wasBusy = listening.isBusy();
@@ -227,10 +231,10 @@ export function openEar(prices: PriceBook, tell: (activity: Activity) => void, b
 
 export interface Tools {
   /** A word about a tool: `tool_call`, `tool_call_update`, or the one in a request for permission. */
-  tell(call: Fields): readonly Heard[];
+  tell(call: Fields): readonly AgentEvent[];
   /** Something else happened: no tool that is known waits any longer for a better description. */
-  announceAll(): readonly Heard[];
-  endAll(): readonly Heard[];
+  announceAll(): readonly AgentEvent[];
+  endAll(): readonly AgentEvent[];
   isAtWork(): boolean;
 }
 
@@ -247,13 +251,13 @@ function watchTools(onNew: () => void): Tools {
   const open = new Map<string, Tool>();
   const seen = new Set<string>();
 
-  function announce(tool: Tool): readonly Heard[] {
+  function announce(tool: Tool): readonly AgentEvent[] {
     if (tool.announced) return [];
     tool.announced = true;
     return [{ type: 'tool', name: tool.name, detail: tool.detail.slice(0, detailCharsMax), phase: 'began' }];
   }
 
-  function end(id: string, tool: Tool): readonly Heard[] {
+  function end(id: string, tool: Tool): readonly AgentEvent[] {
     open.delete(id);
     return [...announce(tool), { type: 'tool', name: tool.name, detail: '', phase: 'ended' }];
   }

@@ -1,7 +1,7 @@
 // Connects to an ACP agent and opens a session: the only place that knows the official SDK, which is loaded when needed.
 import type { Stream } from '@agentclientprotocol/sdk';
 import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import type { Oddities } from '../stream.ts';
+import type { ParseProblems } from '../stream.ts';
 
 export interface MessageStream {
   readonly readable: ReadableStream<RpcMessage>;
@@ -149,7 +149,7 @@ interface RpcMessage {
   readonly error?: unknown;
 }
 
-export interface WireOrder {
+export interface ConnectionOrder {
   write(text: string): void;
   /** In the order of the output, and before any later answer is seen. */
   onUpdate(params: unknown): void;
@@ -157,26 +157,26 @@ export interface WireOrder {
   onNoise(line: string): void;
 }
 
-export interface Wire {
+export interface Connection {
   /** Requests and answers only: the SDK complains on our own stderr about anything that it does not expect. */
   readonly readable: ReadableStream<RpcMessage>;
   readonly writable: WritableStream<RpcMessage>;
   push(text: string): void;
   /** The agent is gone: whoever waits for an answer learns it. */
   close(): void;
-  readonly oddities: Readonly<Oddities>;
+  readonly problems: Readonly<ParseProblems>;
 }
 
 const headChars = 300;
 const longLineChars = 1_000_000; // the house's limit for a line; longer ones are read, but it is said when they are lost
 const idPattern = /"id":\s*(\d{1,15}|"[^"\\]{1,100}")\s*[,}]/;
 
-export function openWire(order: WireOrder): Wire {
+export function openConnection(order: ConnectionOrder): Connection {
   const awaited = new Set<unknown>();
   let incoming!: ReadableStreamDefaultController<RpcMessage>;
   let isClosing = false;
   let isClosed = false;
-  const oddities: Oddities = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
+  const oddities: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
 
   function send(message: RpcMessage): void {
     order.write(`${JSON.stringify(message)}\n`);
@@ -235,7 +235,7 @@ export function openWire(order: WireOrder): Wire {
       isClosed = true;
       incoming.close();
     },
-    oddities,
+    problems: oddities,
   };
 }
 

@@ -13,7 +13,7 @@ import {
   type SessionOrder,
 } from './session.ts';
 
-export interface TalkOrder extends SessionOrder {
+export interface SessionOrder2 extends SessionOrder {
   readonly stream: MessageStream;
   readonly prompt: string;
   readonly permission: 'allow' | 'deny';
@@ -24,14 +24,14 @@ export interface TalkOrder extends SessionOrder {
 }
 
 /** How it went; `lost` when the agent was gone before it had answered. */
-export type TalkEnd =
+export type SessionEnd =
   | { readonly type: 'answered' }
   | { readonly type: 'failed'; readonly problem: StreamProblem }
   | { readonly type: 'lost' };
 
-export interface Talk {
+export interface Session {
   /** Never rejects. */
-  readonly over: Promise<TalkEnd>;
+  readonly over: Promise<SessionEnd>;
   /** An urgent note cancels the turn at work; every other waits for its end. */
   note(note: Note): void;
   /** Wakes a turn that says nothing: false when there is none. */
@@ -49,7 +49,7 @@ const nudge: Note = {
   urgent: true,
 };
 
-export function beginTalk(order: TalkOrder): Talk {
+export function startSession(order: SessionOrder2): Session {
   const waiting: Note[] = [];
   let isStopping = false;
   let isCancelling = false;
@@ -80,7 +80,7 @@ export function beginTalk(order: TalkOrder): Talk {
     return brokenOff ? undefined : (problemOfStop(stopReason) ?? problem);
   }
 
-  async function converse(agent: Agent): Promise<TalkEnd> {
+  async function converse(agent: Agent): Promise<SessionEnd> {
     const sessionId = await openSession(order, agent.request);
     for (let texts = [order.prompt]; ; texts = []) {
       const notes = waiting.splice(0);
@@ -135,7 +135,7 @@ async function prompt(
   }
 }
 
-function endOfError(error: unknown): TalkEnd {
+function endOfError(error: unknown): SessionEnd {
   const problem = problemOfError(error);
   return problem === undefined ? { type: 'lost' } : { type: 'failed', problem };
 }

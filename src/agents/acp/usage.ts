@@ -1,21 +1,21 @@
 // Adds up what an ACP session used: every agent states it in another place, and some not at all.
 import type { Usage } from '../../core/event.ts';
 import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import type { Heard, PriceBook, Tokens } from '../agent.ts';
-import { guessOf, meterOf, type Turn } from '../usage.ts';
+import type { AgentEvent, PriceBook, Tokens } from '../agent.ts';
+import { estimateTokens, openMeter, type TurnSize } from '../usage.ts';
 
 /** Each gives the new totals of the session, undefined when they did not change. */
-export interface Account {
+export interface SessionUsage {
   /** What the session has cost so far in US dollars, as the agent says: it may be nonsense. */
   cost(amountUsd: unknown): Usage | undefined;
   /** `answer` is the result of `session/prompt`, undefined when none came. */
-  turnEnded(answer: unknown, turn: Turn): Usage | undefined;
-  usedFraction(heard: Extract<Heard, { type: 'context' }>): number;
+  turnEnded(answer: unknown, turn: TurnSize): Usage | undefined;
+  usedFraction(heard: Extract<AgentEvent, { type: 'context' }>): number;
   /** The model that works, unless an answer names another. */
   model(name: string | undefined): void;
 }
 
-export function openAccount(prices: PriceBook): Account {
+export function openSessionUsage(prices: PriceBook): SessionUsage {
   let turnByModel = new Map<string, Tokens>();
   let tokens = zero;
   let current = '';
@@ -25,7 +25,7 @@ export function openAccount(prices: PriceBook): Account {
    * The cost that an agent states is of all its models together, so they are one thing to the meter. What is new to it are
    * always the tokens of the last turn.
    */
-  const meter = meterOf(
+  const meter = openMeter(
     {
       ...prices,
       costUsdMicros: () =>
@@ -71,10 +71,10 @@ function plus(a: Tokens, b: Tokens): Tokens {
 /** By model; '' where no model is named. */
 type ByModel = ReadonlyMap<string, Tokens>;
 
-function usedIn(answer: unknown, turn: Turn): ByModel {
+function usedIn(answer: unknown, turn: TurnSize): ByModel {
   const stated = statedIn(answer);
   if (stated.size > 0) return stated;
-  const guess = guessOf(turn);
+  const guess = estimateTokens(turn);
   return guess === undefined ? stated : new Map([['', guess]]);
 }
 

@@ -5,7 +5,7 @@ import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -35,7 +35,7 @@ export const claude: AgentCli = {
     'CLAUDE_CODE_USE_BEDROCK',
     'CLAUDE_CODE_USE_VERTEX',
   ],
-  fixed: {
+  fixedEnvironment: {
     CLAUDE_CODE_MAX_RETRIES: '1', // it tries ten times by default, for minutes
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_TELEMETRY: '1',
@@ -47,7 +47,7 @@ export const claude: AgentCli = {
     files: ['.claude/.credentials.json'],
     command: 'claude /login',
   },
-  systemBy: ['--append-system-prompt', '--system-prompt'],
+  systemFlags: ['--append-system-prompt', '--system-prompt'],
   launch,
   reader: () => claudeReader(),
   steering: { say: userLine, interrupt: () => interruptLine },
@@ -65,8 +65,8 @@ function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--dangerously-skip-permissions', ...model];
   const environment: Record<string, string> = order.isRoot ? { IS_SANDBOX: '1' } : {}; // as root it refuses that flag otherwise
-  if (order.opening !== undefined) {
-    return { args: [...always, ...order.args, order.opening], input: '', environment };
+  if (order.openingPrompt !== undefined) {
+    return { args: [...always, ...order.args, order.openingPrompt], input: '', environment };
   }
   const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
   const { system } = order;
@@ -83,7 +83,7 @@ function userLine(text: string): string {
 
 // Understands Claude Code's stream-json: what is said, done, used and why it ended.
 
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 const noTrouble: Trouble = {};
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';
 const deltaType = '"delta":{"type":"';
@@ -95,7 +95,7 @@ function skips(line: string): boolean {
   return at >= 0 && !line.startsWith('text_delta"', at + deltaType.length);
 }
 
-function toolsEnded(event: Fields): readonly Heard[] {
+function toolsEnded(event: Fields): readonly AgentEvent[] {
   const content = listOf(fieldsOf(event['message'])['content']);
   const results = content.filter(block => fieldsOf(block)['type'] === 'tool_result');
   return results.map(() => ({ type: 'tool', name: '', detail: '', phase: 'ended' }));
@@ -153,7 +153,7 @@ export function claudeReader(): Reader {
   const turns = followTurns();
   let isDelegating = false;
 
-  function readPiece(event: Fields): readonly Heard[] {
+  function readPiece(event: Fields): readonly AgentEvent[] {
     const piece = fieldsOf(event['event']);
     const isMain = event['parent_tool_use_id'] == null;
     if (piece['type'] === 'message_start') turns.goesOn(isMain);
@@ -163,14 +163,14 @@ export function claudeReader(): Reader {
   }
 
   /** Where the model could not answer, claude writes a message itself. */
-  function readMessage(event: Fields): readonly Heard[] {
+  function readMessage(event: Fields): readonly AgentEvent[] {
     const isOwn = fieldsOf(event['message'])['model'] === '<synthetic>' || event['is_api_error_message'] === true;
     if (isOwn) turns.hadTrouble({ failed: event });
     else turns.goesOn(event['parent_tool_use_id'] == null);
     return words.whole(event, isOwn);
   }
 
-  function readSystem(event: Fields): readonly Heard[] {
+  function readSystem(event: Fields): readonly AgentEvent[] {
     if (event['subtype'] === 'init') {
       turns.began();
       return [{ type: 'session', id: textOf(event['session_id']) }];
@@ -180,18 +180,18 @@ export function claudeReader(): Reader {
     return nothing;
   }
 
-  function readResult(event: Fields): readonly Heard[] {
+  function readResult(event: Fields): readonly AgentEvent[] {
     turns.ended(event);
     return resultUsage(event, live);
   }
 
-  function readLimit(event: Fields): readonly Heard[] {
+  function readLimit(event: Fields): readonly AgentEvent[] {
     const info = fieldsOf(event['rate_limit_info']);
     if (info['status'] === 'rejected') turns.hadTrouble({ rejected: info });
     return claudeLimit(info);
   }
 
-  const readers: ReadonlyMap<unknown, (event: Fields) => readonly Heard[]> = new Map([
+  const readers: ReadonlyMap<unknown, (event: Fields) => readonly AgentEvent[]> = new Map([
     ['stream_event', readPiece],
     ['assistant', readMessage],
     ['user', toolsEnded],
@@ -204,7 +204,7 @@ export function claudeReader(): Reader {
   return {
     skips,
     read: event => readers.get(event['type'])?.(event) ?? unknownEvent,
-    verdict() {
+    result() {
       const [result, problem] = [turns.result(), turns.problem()];
       const isGood = result !== undefined && problem === undefined;
       return {
@@ -300,7 +300,7 @@ function resetOf(info: Fields | undefined): number | undefined {
 }
 
 /** Only a limit that is reached: the reset of a window that still allows work says nothing about a later refusal. */
-function claudeLimit(info: Fields): readonly Heard[] {
+function claudeLimit(info: Fields): readonly AgentEvent[] {
   const resetAtMs = resetOf(info);
   const { rateLimitType, status } = info;
   if (resetAtMs === undefined || status !== 'rejected') return [];
@@ -311,7 +311,7 @@ function claudeLimit(info: Fields): readonly Heard[] {
 
 export interface LiveUsage {
   /** Undefined when the piece does not concern it. */
-  read(event: Fields, piece: Fields): readonly Heard[] | undefined;
+  read(event: Fields, piece: Fields): readonly AgentEvent[] | undefined;
   /** The id of the message that the main thread is writing. */
   mainId(): unknown;
   /**
@@ -334,7 +334,7 @@ function liveUsage(): LiveUsage {
   const open = new Map<unknown, OpenMessage>();
   const totals = new Map<string, Tokens>();
 
-  function count(event: Fields, piece: Fields): readonly Heard[] {
+  function count(event: Fields, piece: Fields): readonly AgentEvent[] {
     const thread = event['parent_tool_use_id'] ?? null;
     const current = open.get(thread);
     if (current === undefined) return [];
@@ -343,7 +343,7 @@ function liveUsage(): LiveUsage {
     current.counted = now;
     totals.set(current.model, total);
     const model = current.model || undefined;
-    const heard: Heard[] = [{ type: 'usage', tokens: total, model }];
+    const heard: AgentEvent[] = [{ type: 'usage', tokens: total, model }];
     const usedTokens = now.input + now.cacheRead + now.cacheWrite + now.output;
     if (thread === null) heard.push({ type: 'context', usedTokens, model });
     return heard;
@@ -372,15 +372,15 @@ function liveUsage(): LiveUsage {
  * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not. What
  * was counted live under another name for the same model stands in there too, so that name counts for nothing until then.
  */
-function resultUsage(result: Fields, live: LiveUsage): readonly Heard[] {
+function resultUsage(result: Fields, live: LiveUsage): readonly AgentEvent[] {
   const byModel = Object.entries(fieldsOf(result['modelUsage'])).map(([model, usage]) => {
     const fields = fieldsOf(usage);
     return { model, tokens: statedTokens(fields), costUsd: fields['costUSD'] };
   });
   if (byModel.length === 0) return [];
   const renamed = live.settle(new Map(byModel.map(({ model, tokens }) => [model, tokens])));
-  const cleared = renamed.map((model): Heard => ({ type: 'usage', tokens: noTokens, model: model || undefined }));
-  return [...cleared, ...byModel.map((stated): Heard => ({ type: 'usage', ...stated }))];
+  const cleared = renamed.map((model): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined }));
+  return [...cleared, ...byModel.map((stated): AgentEvent => ({ type: 'usage', ...stated }))];
 }
 
 function statedTokens(usage: Fields): Tokens {
@@ -423,9 +423,9 @@ function combine(total: Tokens, plus: Tokens, minus: Tokens): Tokens {
 
 export interface Words {
   /** A part of a message that is being written. */
-  piece(id: unknown, piece: Fields): readonly Heard[];
+  piece(id: unknown, piece: Fields): readonly AgentEvent[];
   /** A whole block: text that was not heard in pieces, and tools. */
-  whole(event: Fields, isOwn: boolean): readonly Heard[];
+  whole(event: Fields, isOwn: boolean): readonly AgentEvent[];
   /** The last message that has text. */
   last(): string;
 }
@@ -463,7 +463,7 @@ function hearWords(): Words {
       const written = fieldsOf(event['message']);
       const id = written['id'];
       const isNew = event['parent_tool_use_id'] == null && (id === undefined || id !== heardId);
-      const heard: Heard[] = [];
+      const heard: AgentEvent[] = [];
       for (const block of listOf(written['content']).map(fieldsOf)) {
         if (block['type'] === 'tool_use') {
           heard.push({ type: 'tool', name: textOf(block['name']), detail: detailOf(block['input']), phase: 'began' });

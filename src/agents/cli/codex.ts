@@ -4,7 +4,7 @@ import type { FailureKind } from '../../core/failure.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -28,7 +28,7 @@ export const codex: AgentCli = {
     'CODEX_API_KEY',
     'CODEX_HOME',
   ],
-  fixed: {},
+  fixedEnvironment: {},
   login: {
     variables: ['CODEX_API_KEY'], // OPENAI_API_KEY counts only where a provider of the user's own names it
     files: ['.codex/auth.json'],
@@ -45,14 +45,14 @@ export const codex: AgentCli = {
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--dangerously-bypass-approvals-and-sandbox', '-c', 'analytics.enabled=false', ...model];
-  if (order.opening !== undefined) {
-    return { args: [...always, ...order.args, order.opening], input: '' };
+  if (order.openingPrompt !== undefined) {
+    return { args: [...always, ...order.args, order.openingPrompt], input: '' };
   }
   const args = ['exec', '--json', '--skip-git-repo-check', ...always, '-', ...order.args];
   return { args, input: order.prompt };
 }
 
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 const reconnectMsMax = 120_000;
 const known = new Set(['turn.started', 'item.updated']);
 /** Items that are words, not work. */
@@ -65,14 +65,14 @@ export function codexReader(now: () => number = Date.now): Reader {
   let reconnectingSince: number | undefined;
 
   /** Without a network it says so for ever: after a while that is its last word. */
-  function reconnects(words: string): readonly Heard[] {
+  function reconnects(words: string): readonly AgentEvent[] {
     reconnectingSince ??= now();
     problem = codexProblem(words, now());
     isFinished = now() - reconnectingSince >= reconnectMsMax;
     return nothing;
   }
 
-  function readItem(item: Fields, phase: 'began' | 'ended'): readonly Heard[] {
+  function readItem(item: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] {
     const type = textOf(item['type']);
     if (type === 'agent_message' && phase === 'ended') {
       message = textOf(item['text']);
@@ -83,14 +83,14 @@ export function codexReader(now: () => number = Date.now): Reader {
     return [{ type: 'tool', name: textOf(item['tool']) || type, detail, phase }];
   }
 
-  function readUsage(usage: Fields): readonly Heard[] {
+  function readUsage(usage: Fields): readonly AgentEvent[] {
     const cacheRead = countOf(usage['cached_input_tokens']);
     const cacheWrite = countOf(usage['cache_write_input_tokens']);
     const input = Math.max(0, countOf(usage['input_tokens']) - cacheRead - cacheWrite);
     return [{ type: 'usage', tokens: { input, output: countOf(usage['output_tokens']), cacheRead, cacheWrite } }];
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     const type = textOf(event['type']);
     if (type === 'error') {
       const words = textOf(event['message']);
@@ -116,7 +116,7 @@ export function codexReader(now: () => number = Date.now): Reader {
 
   return {
     read,
-    verdict: () => ({ message, finished: isFinished, problem }),
+    result: () => ({ message, finished: isFinished, problem }),
   };
 }
 

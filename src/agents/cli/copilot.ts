@@ -3,7 +3,7 @@ import type { FailureKind } from '../../core/failure.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -37,7 +37,7 @@ export const copilot: AgentCli = {
     'COPILOT_PROVIDER_MODEL_ID',
     'COPILOT_PROVIDER_WIRE_MODEL',
   ],
-  fixed: { COPILOT_AUTO_UPDATE: 'false' },
+  fixedEnvironment: { COPILOT_AUTO_UPDATE: 'false' },
   login: {
     variables: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_PROVIDER_API_KEY'],
     files: [], // its config.json is there without a login too
@@ -48,7 +48,7 @@ export const copilot: AgentCli = {
   reader: copilotReader,
 };
 
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 /** Whole messages come too, and of the rest there is much. */
 const skippedStarts = [
   '{"type":"assistant.message_delta"',
@@ -73,8 +73,8 @@ const tooLongStart = 'The provider rejected the prompt as too long';
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const always = ['--allow-all-tools', '--no-auto-update', ...model];
-  if (order.opening !== undefined) {
-    return { args: [...always, ...order.args, '-i', order.opening], input: '' };
+  if (order.openingPrompt !== undefined) {
+    return { args: [...always, ...order.args, '-i', order.openingPrompt], input: '' };
   }
   const headless = ['--output-format', 'json', '--no-ask-user', '--disable-client-telemetry'];
   return { args: [...headless, ...always, ...order.args], input: order.prompt };
@@ -86,29 +86,29 @@ function copilotReader(): Reader {
   let problem: StreamProblem | undefined;
 
   /** A subagent's words are not its own. */
-  function say(data: Fields): readonly Heard[] {
+  function say(data: Fields): readonly AgentEvent[] {
     if (textOf(data['parentToolCallId']) !== '') return nothing;
     message = textOf(data['content']);
     problem = undefined;
     return message === '' ? nothing : [{ type: 'text', text: `${message}\n` }];
   }
 
-  function endTool(data: Fields): readonly Heard[] {
+  function endTool(data: Fields): readonly AgentEvent[] {
     const metrics = fieldsOf(fieldsOf(data['toolTelemetry'])['metrics']);
     const usedTokens = countOf(metrics['context_current_tokens']);
     const windowTokens = countOf(metrics['context_token_limit']);
-    const ended: Heard = { type: 'tool', name: '', detail: '', phase: 'ended' };
+    const ended: AgentEvent = { type: 'tool', name: '', detail: '', phase: 'ended' };
     return usedTokens === 0 || windowTokens === 0 ? [ended] : [ended, { type: 'context', usedTokens, windowTokens }];
   }
 
-  function finish(event: Fields): readonly Heard[] {
+  function finish(event: Fields): readonly AgentEvent[] {
     finished = true;
     const exitCode = event['exitCode'];
     if (exitCode !== 0) problem ??= { kind: 'process', text: `it ended with code ${String(exitCode)}` };
     return [{ type: 'session', id: textOf(event['sessionId']) }];
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     const type = textOf(event['type']);
     const data = fieldsOf(event['data']);
     if (type === 'assistant.message') return say(data);
@@ -125,7 +125,7 @@ function copilotReader(): Reader {
   return {
     skips: line => skippedStarts.some(start => line.startsWith(start)),
     read,
-    verdict: () => ({ message, finished, problem }),
+    result: () => ({ message, finished, problem }),
   };
 }
 

@@ -5,7 +5,7 @@ import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -32,7 +32,7 @@ export const gemini: AgentCli = {
     'GEMINI_CLI_HOME',
     'GEMINI_MODEL',
   ],
-  fixed: {
+  fixedEnvironment: {
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
     GEMINI_CLI_NO_RELAUNCH: 'true', // its wrapper does not pass on a TERM
   },
@@ -52,8 +52,8 @@ export const gemini: AgentCli = {
  */
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.opening !== undefined) {
-    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.opening];
+  if (order.openingPrompt !== undefined) {
+    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.openingPrompt];
     return { args, input: '' };
   }
   return {
@@ -62,7 +62,7 @@ function launch(order: LaunchOrder): Launch {
   };
 }
 
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 const messageCharsMax = 1_000_000;
 
 export function geminiReader(now: () => number = Date.now): Reader {
@@ -71,7 +71,7 @@ export function geminiReader(now: () => number = Date.now): Reader {
   let result: Fields | undefined;
   let vain: StreamProblem | undefined;
 
-  function readMessage(event: Fields): readonly Heard[] {
+  function readMessage(event: Fields): readonly AgentEvent[] {
     const text = textOf(event['content']);
     if (event['role'] !== 'assistant') isMessageOver = true;
     if (event['role'] !== 'assistant' || text === '') return nothing;
@@ -81,12 +81,12 @@ export function geminiReader(now: () => number = Date.now): Reader {
     return [{ type: 'text', text: isMessageOver ? `${text}\n` : text }];
   }
 
-  function readTool(event: Fields, phase: 'began' | 'ended'): readonly Heard[] {
+  function readTool(event: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] {
     isMessageOver = true;
     return [{ type: 'tool', name: textOf(event['tool_name']), detail: detailOf(event['parameters']), phase }];
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     const type = event['type'];
     if (type === 'message') return readMessage(event);
     if (type === 'tool_use') return readTool(event, 'began');
@@ -101,10 +101,10 @@ export function geminiReader(now: () => number = Date.now): Reader {
 
   return {
     read,
-    complains(line) {
+    onErrorLine(line) {
       vain ??= vainAttempt(line, now());
     },
-    verdict() {
+    result() {
       const isGood = result?.['status'] === 'success';
       const said = result === undefined || isGood ? undefined : geminiProblem(fieldsOf(result['error']), now());
       const problem = result === undefined ? vain : said;
@@ -119,7 +119,7 @@ export function geminiReader(now: () => number = Date.now): Reader {
   };
 }
 
-function readStats(stats: Fields): readonly Heard[] {
+function readStats(stats: Fields): readonly AgentEvent[] {
   const byModel = Object.entries(fieldsOf(stats['models']));
   if (byModel.length === 0) return [{ type: 'usage', tokens: tokensOf(stats) }];
   return byModel.map(([model, counts]) => ({ type: 'usage', tokens: tokensOf(fieldsOf(counts)), model }));

@@ -4,7 +4,7 @@ import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -27,7 +27,7 @@ export const goose: AgentCli = {
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
   environment: [...networkVariables, ...providerKeys, ...own, ...addresses],
-  fixed: {
+  fixedEnvironment: {
     GOOSE_MODE: 'auto',
     GOOSE_TELEMETRY_OFF: '1',
     GOOSE_DISABLE_SESSION_NAMING: 'true',
@@ -39,13 +39,13 @@ export const goose: AgentCli = {
     command: 'goose configure',
     missing: ['error: No provider configured'],
   },
-  systemBy: ['--system', '--recipe'],
+  systemFlags: ['--system', '--recipe'],
   launch,
   reader: gooseReader,
 };
 
 const messageCharsMax = 1_000_000;
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 /** What it draws before it begins. */
 const bannerStarts = ['    __( O)>', '   \\____)', '     L L'];
 /** Its own words: the message has no id and begins so. */
@@ -62,7 +62,7 @@ const errorKinds: readonly (readonly [string, FailureKind])[] = [
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.opening !== undefined) {
+  if (order.openingPrompt !== undefined) {
     const args = ['run', '--interactive', '--instructions', `${order.folder}/prompt.md`, ...model, ...order.args];
     return { args, input: '' };
   }
@@ -77,7 +77,7 @@ function gooseReader(): Reader {
   let finished = false;
   let problem: StreamProblem | undefined;
 
-  function say(id: unknown, text: string): readonly Heard[] {
+  function say(id: unknown, text: string): readonly AgentEvent[] {
     if (id === null && text.startsWith(errorStart)) {
       problem = problemOf(text.slice(errorStart.length));
       return nothing;
@@ -88,7 +88,7 @@ function gooseReader(): Reader {
     return [{ type: 'text', text }];
   }
 
-  function readBlock(said: Fields, block: Fields): readonly Heard[] {
+  function readBlock(said: Fields, block: Fields): readonly AgentEvent[] {
     if (block['type'] === 'text' && said['role'] === 'assistant') return say(said['id'], textOf(block['text']));
     if (block['type'] === 'toolRequest') {
       const call = fieldsOf(fieldsOf(block['toolCall'])['value']);
@@ -102,7 +102,7 @@ function gooseReader(): Reader {
     return nothing;
   }
 
-  function complete(event: Fields): readonly Heard[] {
+  function complete(event: Fields): readonly AgentEvent[] {
     finished = true;
     const input = countOf(event['input_tokens']);
     const output = countOf(event['output_tokens']);
@@ -111,7 +111,7 @@ function gooseReader(): Reader {
     return [{ type: 'usage', tokens: { input, output: output + rest, cacheRead: 0, cacheWrite: 0 } }];
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     if (event['type'] === 'message') {
       const said = fieldsOf(event['message']);
       return listOf(said['content']).flatMap(block => readBlock(said, fieldsOf(block)));
@@ -124,7 +124,7 @@ function gooseReader(): Reader {
   return {
     skips: line => bannerStarts.some(start => line.startsWith(start)),
     read,
-    verdict: () => ({
+    result: () => ({
       get message() {
         return message.text();
       },

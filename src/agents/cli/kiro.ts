@@ -12,7 +12,7 @@ export const kiro: AgentCli = {
   proof: 'documented',
   can: { steer: false, resume: false, interactive: true, usage: false },
   environment: [...networkVariables, 'KIRO_API_KEY'],
-  fixed: { KIRO_DISABLE_TELEMETRY: '1', Q_DISABLE_TELEMETRY: '1', KIRO_NO_AUTO_UPDATE: '1' },
+  fixedEnvironment: { KIRO_DISABLE_TELEMETRY: '1', Q_DISABLE_TELEMETRY: '1', KIRO_NO_AUTO_UPDATE: '1' },
   login: {
     variables: ['KIRO_API_KEY'],
     files: [], // its login is a row of a database that is there without one too

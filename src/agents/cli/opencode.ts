@@ -5,7 +5,7 @@ import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -16,7 +16,7 @@ import {
 } from '../agent.ts';
 import { resetOf, statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { openTally } from '../usage.ts';
+import { openTokenTotals } from '../usage.ts';
 
 const own = ['OPENCODE_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_MODELS_FETCH'];
 /** A last layer of its configuration, as a text; lists of the layers below are kept. */
@@ -30,7 +30,7 @@ export const opencode: AgentCli = {
   can: { steer: false, resume: false, interactive: true, usage: true },
   statesCost: true,
   environment: [...networkVariables, ...providerKeys, ...own],
-  fixed: {
+  fixedEnvironment: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_SHARE: '1',
@@ -42,7 +42,7 @@ export const opencode: AgentCli = {
     files: ['.local/share/opencode/auth.json'],
     command: 'opencode auth login',
   },
-  systemBy: [inlineConfig],
+  systemFlags: [inlineConfig],
   launch,
   reader: opencodeReader,
 };
@@ -58,14 +58,14 @@ const badReasons: ReadonlyMap<string, StreamProblem> = new Map([
   ['content-filter', { kind: 'unknown', text: 'the provider filtered its answer' }],
   ['error', { kind: 'unknown', text: 'its last step ended in an error without words' }],
 ]);
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 
 const systemFile = 'system.md';
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.opening !== undefined) {
-    return { args: [...model, ...order.args, '--prompt', order.opening], input: '' };
+  if (order.openingPrompt !== undefined) {
+    return { args: [...model, ...order.args, '--prompt', order.openingPrompt], input: '' };
   }
   const { system } = order;
   const place = `${order.folder}/${systemFile}`;
@@ -78,7 +78,7 @@ function launch(order: LaunchOrder): Launch {
 }
 
 function opencodeReader(): Reader {
-  const tally = openTally();
+  const tally = openTokenTotals();
   let message = tailOf(messageCharsMax);
   let stopped = false;
   let overflows = 0;
@@ -95,14 +95,14 @@ function opencodeReader(): Reader {
     if (stopped && isOvercome) problem = badReasons.get(reason);
   }
 
-  function finishStep(part: Fields): readonly Heard[] {
+  function finishStep(part: Fields): readonly AgentEvent[] {
     const counted = tokensOf(fieldsOf(part['tokens']));
     stopStep(textOf(part['reason']));
     const usedTokens = counted.input + counted.output + counted.cacheRead + counted.cacheWrite;
     return [tally.add(counted, undefined, part['cost']), { type: 'context', usedTokens }];
   }
 
-  function fail(event: Fields): readonly Heard[] {
+  function fail(event: Fields): readonly AgentEvent[] {
     problem = opencodeProblem(event);
     if (problem.kind === 'context-too-long') {
       overflows += 1;
@@ -111,7 +111,7 @@ function opencodeReader(): Reader {
     return nothing;
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     const part = fieldsOf(event['part']);
     if (event['type'] === 'text') {
       const isItsOwn = part['synthetic'] === true; // its words to the model, after a summary: its work goes on
@@ -137,7 +137,7 @@ function opencodeReader(): Reader {
 
   return {
     read,
-    verdict: () => ({
+    result: () => ({
       get message() {
         return message.text().trimEnd();
       },

@@ -3,7 +3,7 @@
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -13,7 +13,7 @@ import {
 } from '../agent.ts';
 import { statusAtStart, statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { openTally } from '../usage.ts';
+import { openTokenTotals } from '../usage.ts';
 
 /** Tried with pi 0.87.1; 0.74.2 by its recorded stream. It retries three times, in 14 s, and has no flag for that. */
 export const pi: AgentCli = {
@@ -30,19 +30,19 @@ export const pi: AgentCli = {
     'PI_CODING_AGENT_DIR',
     'PI_OFFLINE',
   ],
-  fixed: { PI_SKIP_VERSION_CHECK: '1', PI_TELEMETRY: '0' },
+  fixedEnvironment: { PI_SKIP_VERSION_CHECK: '1', PI_TELEMETRY: '0' },
   login: {
     variables: [...providerKeys, 'ANTHROPIC_OAUTH_TOKEN'],
     files: [], // its auth.json is there, empty, without a login too
     command: 'pi, then /login',
     missing: ['No API key found', 'No models available'],
   },
-  systemBy: [], // its flag may be given many times
+  systemFlags: [], // its flag may be given many times
   launch,
   reader: piReader,
 };
 
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 const quiet = new Set([
   'turn_start',
   'turn_end',
@@ -64,8 +64,8 @@ const systemFile = 'system.md';
 
 function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.opening !== undefined) {
-    return { args: [...model, ...order.args, order.opening], input: '' };
+  if (order.openingPrompt !== undefined) {
+    return { args: [...model, ...order.args, order.openingPrompt], input: '' };
   }
   const { system } = order;
   const more = system === undefined ? [] : ['--append-system-prompt', `${order.folder}/${systemFile}`];
@@ -77,14 +77,14 @@ function launch(order: LaunchOrder): Launch {
 }
 
 function piReader(): Reader {
-  const tally = openTally();
+  const tally = openTokenTotals();
   let message = '';
   let settled = false;
   let hasAnswered = false;
   let settledBefore = false;
   let problem: StreamProblem | undefined;
 
-  function endMessage(said: Fields): readonly Heard[] {
+  function endMessage(said: Fields): readonly AgentEvent[] {
     if (said['role'] !== 'assistant') return nothing;
     const usage = fieldsOf(said['usage']);
     const counted = {
@@ -102,14 +102,14 @@ function piReader(): Reader {
       .join('\n');
     problem = problemOf(said);
     hasAnswered = problem === undefined && said['stopReason'] !== 'toolUse';
-    const heard: Heard[] = message === '' ? [] : [{ type: 'text', text: `${message}\n` }];
+    const heard: AgentEvent[] = message === '' ? [] : [{ type: 'text', text: `${message}\n` }];
     if (usedTokens === 0) return heard;
     heard.push(tally.add(counted, model, fieldsOf(usage['cost'])['total']));
     heard.push({ type: 'context', usedTokens, model: model || undefined });
     return heard;
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     const type = textOf(event['type']);
     if (type === 'message_end') return endMessage(fieldsOf(event['message']));
     if (type === 'tool_execution_start' || type === 'tool_execution_end') {
@@ -131,11 +131,11 @@ function piReader(): Reader {
     skips: line => skippedStarts.some(start => line.startsWith(start)),
     read,
     /** Before 0.80 its end holds the whole session; whether it will retry stands behind that, but a good answer is final. */
-    cut(head) {
+    readCut(head) {
       if (head.startsWith(endStart)) settled = hasAnswered;
       return nothing;
     },
-    verdict: () => ({ message, finished: settled, problem }),
+    result: () => ({ message, finished: settled, problem }),
   };
 }
 

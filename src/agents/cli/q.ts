@@ -12,7 +12,7 @@ export const q: AgentCli = {
   proof: 'documented',
   can: { steer: false, resume: false, interactive: true, usage: false },
   environment: [...networkVariables, 'AMAZON_Q_SIGV4'],
-  fixed: { Q_DISABLE_TELEMETRY: '1' },
+  fixedEnvironment: { Q_DISABLE_TELEMETRY: '1' },
   login: {
     variables: [],
     files: [], // its login is a row of a database that is there without one too

@@ -3,7 +3,7 @@
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import {
   type AgentCli,
-  type Heard,
+  type AgentEvent,
   type Launch,
   type LaunchOrder,
   networkVariables,
@@ -13,7 +13,7 @@ import {
 } from '../agent.ts';
 import { statusAtStart, statusProblem } from '../failures.ts';
 import { unknownEvent } from '../stream.ts';
-import { openTally } from '../usage.ts';
+import { openTokenTotals } from '../usage.ts';
 
 /** Tried with qwen 0.24.4. Of its two layers of retries one can be set; the other tries seven times. */
 export const qwen: AgentCli = {
@@ -35,7 +35,7 @@ export const qwen: AgentCli = {
     'QWEN_MODEL',
     'QWEN_DEFAULT_AUTH_TYPE',
   ],
-  fixed: {
+  fixedEnvironment: {
     QWEN_CODE_NO_RELAUNCH: 'true',
     QWEN_CODE_SUPPRESS_YOLO_WARNING: '1',
     QWEN_CODE_UNATTENDED_RETRY: 'false', // true would make it wait for hours
@@ -47,12 +47,12 @@ export const qwen: AgentCli = {
     files: ['.qwen/oauth_creds.json', '.qwen/settings.json'],
     command: 'qwen, then /auth',
   },
-  systemBy: ['--append-system-prompt'],
+  systemFlags: ['--append-system-prompt'],
   launch,
   reader: qwenReader,
 };
 
-const nothing: readonly Heard[] = Object.freeze([]);
+const nothing: readonly AgentEvent[] = Object.freeze([]);
 const defaultsFile = 'qwen-defaults.json';
 /** The lowest layer of its settings: what the user has set stands above it. */
 const defaults = JSON.stringify({
@@ -66,8 +66,8 @@ function launch(order: LaunchOrder): Launch {
   const model = order.model === undefined ? [] : ['--model', order.model];
   const environment = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${order.folder}/${defaultsFile}` };
   const files = { [defaultsFile]: defaults };
-  if (order.opening !== undefined) {
-    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.opening];
+  if (order.openingPrompt !== undefined) {
+    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.openingPrompt];
     return { args, input: '', files, environment };
   }
   const system = order.system === undefined ? [] : [`--append-system-prompt=${order.system}`];
@@ -76,13 +76,13 @@ function launch(order: LaunchOrder): Launch {
 }
 
 function qwenReader(): Reader {
-  const tally = openTally();
+  const tally = openTokenTotals();
   let model = '';
   let message = '';
   let finished = false;
   let problem: StreamProblem | undefined;
 
-  function say(event: Fields): readonly Heard[] {
+  function say(event: Fields): readonly AgentEvent[] {
     const said = fieldsOf(event['message']);
     const isOwn = event['parent_tool_use_id'] == null;
     const heard = listOf(said['content']).flatMap(block => readBlock(fieldsOf(block), isOwn));
@@ -94,7 +94,7 @@ function qwenReader(): Reader {
     return isOwn ? [...heard, counted, { type: 'context', usedTokens, model: usedModel }] : [...heard, counted];
   }
 
-  function readBlock(block: Fields, isOwn: boolean): readonly Heard[] {
+  function readBlock(block: Fields, isOwn: boolean): readonly AgentEvent[] {
     if (block['type'] === 'tool_use') {
       return [{ type: 'tool', name: textOf(block['name']), detail: detailOf(block['input']), phase: 'began' }];
     }
@@ -105,7 +105,7 @@ function qwenReader(): Reader {
     return [{ type: 'text', text: `${text}\n` }];
   }
 
-  function finish(event: Fields): readonly Heard[] {
+  function finish(event: Fields): readonly AgentEvent[] {
     finished = true;
     const isError = event['is_error'] === true;
     problem = isError ? problemOf(textOf(fieldsOf(event['error'])['message']) || textOf(event['subtype'])) : undefined;
@@ -114,7 +114,7 @@ function qwenReader(): Reader {
     return tokens.input + tokens.output === 0 ? nothing : [{ type: 'usage', tokens, model: model || undefined }];
   }
 
-  function read(event: Fields): readonly Heard[] {
+  function read(event: Fields): readonly AgentEvent[] {
     if (event['type'] === 'assistant' || event['type'] === 'user') return say(event);
     if (event['type'] === 'result') return finish(event);
     if (event['type'] === 'stream_event') return nothing;
@@ -126,7 +126,7 @@ function qwenReader(): Reader {
 
   return {
     read,
-    verdict: () => ({ message, finished, problem }),
+    result: () => ({ message, finished, problem }),
   };
 }
 

@@ -50,7 +50,7 @@ async function surveyCli(name: (typeof cliNames)[number], { env, directory }: Ma
   return {
     name,
     installed: path,
-    version: path === null ? null : ((await programVersion(path, env, cli.fixed)) ?? null),
+    version: path === null ? null : ((await programVersion(path, env, cli.fixedEnvironment)) ?? null),
     login: { known, words, command: cli.login.command },
     can: cli.can,
     proof: cli.proof,
@@ -113,7 +113,11 @@ export async function inTempFolder<Result>(work: (folder: string) => Promise<Res
 }
 
 /** What `PROGRAM --version` prints as a version, with an empty home and no key; undefined when it does not say. */
-function programVersion(path: string, env: Variables, fixed: AgentCli['fixed'] = {}): Promise<string | undefined> {
+function programVersion(
+  path: string,
+  env: Variables,
+  fixed: AgentCli['fixedEnvironment'] = {},
+): Promise<string | undefined> {
   return inTempFolder(async folder => {
     const said = await outputOf(path, ['--version'], folder, { ...fixed, PATH: env['PATH'] ?? '', HOME: folder });
     return /(?<![\w.])v?(\d+\.\d+(?:\.\d+)?[\w.+-]{0,40})/.exec(said)?.[1];

@@ -218,7 +218,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
   const order = {
     name: spec,
     command: [program, ...args, ...argsFor('acp', needs)] as const,
-    environment: { ...environmentOf(needs, cli?.environment), ...cli?.fixed },
+    environment: { ...environmentOf(needs, cli?.environment), ...cli?.fixedEnvironment },
     prices: await prices(),
     permission: 'allow' as const, // as every other agent is started: nobody is there to ask
     timers: { ...usualTimers, ...timersOf(needs.config) },

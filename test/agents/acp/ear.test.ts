@@ -1,6 +1,6 @@
 // Proves what is heard in the updates of an ACP session.
 import { describe, expect, it } from 'vitest';
-import { openEar } from '../../../src/agents/acp/listening.ts';
+import { openSessionListener } from '../../../src/agents/acp/listening.ts';
 import type { PriceBook } from '../../../src/agents/agent.ts';
 import type { Activity } from '../../../src/agents/performer.ts';
 
@@ -9,7 +9,7 @@ const prices: PriceBook = { costUsdMicros: () => 1, windowTokens: () => undefine
 /** What was told and whether it was busy, in order. */
 function earWithLog() {
   const log: (Activity | boolean)[] = [];
-  const ear = openEar(
+  const ear = openSessionListener(
     prices,
     activity => log.push(activity),
     isBusy => log.push(isBusy),

@@ -1,6 +1,6 @@
 // Proves what an ACP session has used and cost, whichever way the agent says it.
 import { describe, expect, it } from 'vitest';
-import { openAccount } from '../../../src/agents/acp/usage.ts';
+import { openSessionUsage } from '../../../src/agents/acp/usage.ts';
 import type { PriceBook } from '../../../src/agents/agent.ts';
 
 const prices: PriceBook = {
@@ -13,7 +13,7 @@ const used = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 0 }
 
 describe('what an ACP session used over several turns', () => {
   it('costs each turn by the model that worked then, and no turn twice', () => {
-    const account = openAccount(prices);
+    const account = openSessionUsage(prices);
     account.model('cheap');
     account.turnEnded(used(100), turn);
     expect(account.turnEnded(used(150), turn)).toMatchObject({ inputTokens: 250, costUsdMicros: 250 });
@@ -26,14 +26,14 @@ describe('what an ACP session used over several turns', () => {
   });
 
   it('costs what the agent says of it all, as soon as it says it', () => {
-    const account = openAccount(prices);
+    const account = openSessionUsage(prices);
     account.turnEnded(used(100), turn);
     expect(account.cost(0.5)).toMatchObject({ inputTokens: 100, costUsdMicros: 500_000, estimated: false });
     expect(account.turnEnded(used(100), turn)).toMatchObject({ inputTokens: 200, costUsdMicros: 500_000 });
   });
 
   it('adds a count without a name to the model that works', () => {
-    const account = openAccount(prices);
+    const account = openSessionUsage(prices);
     account.model('dear');
     const count = (model: string) => ({ model, token_count: { input_tokens: 1, output_tokens: 0 } });
     const answer = { _meta: { quota: { model_usage: [count('dear'), count('')] } } };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { claude, claudeReader } from '../../../src/agents/cli/claude.ts';
 import { openPriceBook } from '../../../src/agents/prices.ts';
-import { meterOf } from '../../../src/agents/usage.ts';
+import { openMeter } from '../../../src/agents/usage.ts';
 import type { Usage } from '../../../src/core/event.ts';
 import { cliAgentContract } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
@@ -85,7 +85,7 @@ describe('a stream of claude', () => {
     ['a name that no price is known for', 'a-new-one', 30],
   ])('is counted once over two results under %s, and costs what it says', (_what, stated, sideCalls) => {
     const reader = claudeReader();
-    const meter = meterOf(prices, undefined, true);
+    const meter = openMeter(prices, undefined, true);
     let last: Usage | undefined;
     const feed = (event: Record<string, unknown>): void => {
       for (const heard of reader.read(event)) if (heard.type === 'usage') last = meter.usage(heard) ?? last;
@@ -140,9 +140,9 @@ describe('a stream of claude', () => {
       });
     tasks('local_agent');
     reader.read({ type: 'result', subtype: 'success', is_error: false, result: 'I have delegated it.' });
-    expect(reader.verdict().finished).toBe(false);
+    expect(reader.result().finished).toBe(false);
     tasks('local_bash');
-    expect(reader.verdict().finished).toBe(true);
+    expect(reader.result().finished).toBe(true);
   });
 
   describe('that goes on after a result', () => {
@@ -157,7 +157,7 @@ describe('a stream of claude', () => {
     const after = (...events: Record<string, unknown>[]) => {
       const reader = claudeReader();
       for (const event of events) reader.read(event);
-      return reader.verdict();
+      return reader.result();
     };
 
     it.each([

@@ -68,10 +68,10 @@ describe('a stream of codex', () => {
     reader.read(waits);
     now += 119_000;
     reader.read(waits);
-    expect(reader.verdict().finished).toBe(false);
+    expect(reader.result().finished).toBe(false);
     now += 1_000;
     reader.read(waits);
-    expect(reader.verdict()).toMatchObject({ finished: true, problem: { kind: 'connection' } });
+    expect(reader.result()).toMatchObject({ finished: true, problem: { kind: 'connection' } });
   });
 
   it('that waited for a network and has it again goes on', () => {
@@ -82,9 +82,9 @@ describe('a stream of codex', () => {
     reader.read({ type: 'item.completed', item: { type: 'agent_message', text: 'hello' } });
     now += 120_000;
     reader.read(waits);
-    expect(reader.verdict().finished).toBe(false);
+    expect(reader.result().finished).toBe(false);
     reader.read({ type: 'turn.started' });
-    expect(reader.verdict().problem).toBeUndefined();
+    expect(reader.result().problem).toBeUndefined();
   });
 });
 

@@ -35,7 +35,7 @@ it('says how full its context is when a tool has ended', () => {
 it('has failed when its last word has an exit code and no error came before it', () => {
   const reader = copilot.reader(order);
   reader.read({ type: 'result', exitCode: 130 });
-  expect(reader.verdict()).toMatchObject({ finished: true, problem: { kind: 'process' } });
+  expect(reader.result()).toMatchObject({ finished: true, problem: { kind: 'process' } });
 });
 
 it('has no error when the model answered after it', () => {
@@ -43,7 +43,7 @@ it('has no error when the model answered after it', () => {
   reader.read({ type: 'session.error', data: { errorType: 'query', message: 'a hiccup', statusCode: 500 } });
   reader.read({ type: 'assistant.message', data: { content: 'There it is.' } });
   reader.read({ type: 'result', exitCode: 0 });
-  expect(reader.verdict()).toEqual({ message: 'There it is.', finished: true });
+  expect(reader.result()).toEqual({ message: 'There it is.', finished: true });
 });
 
 it('asks nobody, updates nothing and reads its prompt from stdin', () => {

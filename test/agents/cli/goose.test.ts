@@ -38,14 +38,14 @@ it('is not believed to have an error because its model speaks of one', () => {
   const reader = goose.reader(order);
   reader.read(say('chatcmpl-1', 'Ran into this error: Rate limit exceeded. I wrote a test for it.'));
   reader.read({ type: 'complete', total_tokens: null });
-  expect(reader.verdict().problem).toBeUndefined();
+  expect(reader.result().problem).toBeUndefined();
 });
 
 it('has said only what its own messages say', () => {
   const reader = goose.reader(order);
   reader.read(say('chatcmpl-1', 'hello'));
   reader.read({ type: 'message', message: { id: 'msg_2', role: 'user', content: [{ type: 'text', text: 'no' }] } });
-  expect(reader.verdict().message).toBe('hello');
+  expect(reader.result().message).toBe('hello');
 });
 
 it('draws a banner that nobody counts as noise', () => {
@@ -58,5 +58,5 @@ it('reads its prompt from stdin and asks nobody', () => {
   const { args, input } = goose.launch({ ...order, model: 'm1', args: ['--max-turns', '50'] });
   expect(args.slice(-6)).toEqual(['--instructions', '-', '--model', 'm1', '--max-turns', '50']);
   expect(input).toBe('Do it.');
-  expect(goose.fixed['GOOSE_MODE']).toBe('auto');
+  expect(goose.fixedEnvironment['GOOSE_MODE']).toBe('auto');
 });

@@ -47,25 +47,25 @@ describe('an opencode that cannot make its context fit', () => {
     const seen: boolean[] = [];
     for (let time = 1; time <= 3; time += 1) {
       reader.read(overflow);
-      seen.push(reader.verdict().finished);
+      seen.push(reader.result().finished);
       reader.read(summary);
-      seen.push(reader.verdict().finished);
+      seen.push(reader.result().finished);
     }
     expect(seen).toEqual([false, false, false, false, true, true]);
-    expect(reader.verdict().problem?.kind).toBe('context-too-long');
+    expect(reader.result().problem?.kind).toBe('context-too-long');
   });
 
   it('goes on after a summary that no error made necessary', () => {
     const reader = opencode.reader(order);
     reader.read(summary);
     reader.read({ type: 'text', part: { synthetic: true, text: 'Continue if you have next steps.' } });
-    expect(reader.verdict()).toEqual({ message: '', finished: false });
+    expect(reader.result()).toEqual({ message: '', finished: false });
   });
 
   it('has recovered when a step after its own summary stops', () => {
     const reader = opencode.reader(order);
     for (const event of [overflow, summary, { type: 'step_start', part: {} }, summary]) reader.read(event);
-    expect(reader.verdict()).toEqual({ message: '', finished: true });
+    expect(reader.result()).toEqual({ message: '', finished: true });
   });
 });
 
@@ -74,7 +74,7 @@ describe('a step of opencode', () => {
   const after = (...events: Record<string, unknown>[]) => {
     const reader = opencode.reader(order);
     for (const event of [{ type: 'step_start', part: {} }, ...events]) reader.read(event);
-    const { finished, problem } = reader.verdict();
+    const { finished, problem } = reader.result();
     return { finished, kind: problem?.kind };
   };
   const refused = { type: 'error', error: { name: 'ProviderAuthError', data: { message: 'no' } } };
@@ -113,7 +113,7 @@ it('is without a connection when the provider never answered', () => {
   const reader = opencode.reader(order);
   const data = { message: 'Cannot connect to API: Unable to connect.', isRetryable: true };
   reader.read({ type: 'error', timestamp: 1, error: { name: 'APIError', data } });
-  expect(reader.verdict()).toMatchObject({ finished: true, problem: { kind: 'connection' } });
+  expect(reader.result()).toMatchObject({ finished: true, problem: { kind: 'connection' } });
 });
 
 describe('the end of a limit that a provider names in its headers', () => {
@@ -121,7 +121,7 @@ describe('the end of a limit that a provider names in its headers', () => {
     const reader = opencode.reader(order);
     const data = { message: 'slow down', statusCode: 429, responseHeaders };
     reader.read({ type: 'error', timestamp: playedAtMs, error: { name: 'APIError', data } });
-    return reader.verdict().problem?.resetAtMs;
+    return reader.result().problem?.resetAtMs;
   };
 
   it.each([
@@ -149,5 +149,5 @@ it('is told its model, and is allowed to work without questions', () => {
   const always = ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN'];
   expect(args).toEqual([...always, '--model', 'anthropic/claude-sonnet-4-5', '--variant', 'high']);
   expect(input).toBe('Do it.');
-  expect(JSON.parse(opencode.fixed['OPENCODE_PERMISSION'] ?? '')).toEqual({ '*': 'allow' });
+  expect(JSON.parse(opencode.fixedEnvironment['OPENCODE_PERMISSION'] ?? '')).toEqual({ '*': 'allow' });
 });

@@ -60,7 +60,7 @@ it('has said only what its own messages say', () => {
   ]) {
     reader.read({ type: 'message_end', message: { role, content: [{ type: 'text', text }] } });
   }
-  expect(reader.verdict().message).toBe('hello');
+  expect(reader.result().message).toBe('hello');
 });
 
 describe('a pi that tries again by itself', () => {
@@ -71,7 +71,7 @@ describe('a pi that tries again by itself', () => {
   const after = (...events: Record<string, unknown>[]) => {
     const reader = pi.reader(order);
     for (const event of events) reader.read(event);
-    return reader.verdict();
+    return reader.result();
   };
 
   it('is not over while it will', () => {
@@ -93,8 +93,8 @@ describe('a pi whose end is too long to be read, as it holds the whole session',
   const cutAfter = (stopReason: string, head = '{"type":"agent_end","messages":[{"role":') => {
     const reader = pi.reader(order);
     reader.read(answer(stopReason));
-    reader.cut?.(head);
-    return reader.verdict();
+    reader.readCut?.(head);
+    return reader.result();
   };
 
   it('has ended well when its last message was a good answer', () => {
@@ -130,7 +130,7 @@ describe('a pi that makes its context smaller', () => {
   ])('%s', (_what, events, finished) => {
     const reader = pi.reader(order);
     for (const event of events) reader.read(event);
-    expect(reader.verdict().finished).toBe(finished);
+    expect(reader.result().finished).toBe(finished);
   });
 });
 
