@@ -1,10 +1,10 @@
-// What makes a mode: data over the one loop. No mode has a loop or an effect of its own.
+// Mode type: a mode is data over the one loop. No mode has a loop or an effect of its own.
 
 import type { Event } from '../core/event.ts';
 import type { ModeName } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format, ParsedDocument } from '../documents/document.ts';
-import type { PromptText } from './iteration-prompt.ts';
+import type { PromptFacts, PromptText } from './iteration-prompt.ts';
 
 export interface Mode {
   readonly name: ModeName;
@@ -17,7 +17,7 @@ export interface Mode {
   readonly damage?: (before: ParsedDocument, now: ParsedDocument) => string | undefined;
   /** Each prompt is kept here too, in the folder of work, as prompt_N.md. */
   readonly promptsFolder?: string;
-  /** What it shows beside status.json and report.json. */
+  /** Its files beside status.json and report.json. */
   readonly view?: (place: ViewPlace) => ModeView;
 }
 
@@ -30,9 +30,6 @@ interface Instructions {
   readonly isWritten: boolean;
 }
 
-/** What the engine looks up for a prompt because it is not in the state: `diff` since the start, `scratchpad`, `spec`. */
-type PromptFacts = Readonly<Record<string, string>>;
-
 /** Absolute paths. */
 export interface ViewPlace {
   readonly directory: string;
@@ -41,9 +38,7 @@ export interface ViewPlace {
   readonly folder: string;
 }
 
-// What a mode shows beside status.json and report.json: files made from the ledger, each written when its text changed.
-
-/** `text` null: the file is to be gone. Paths are absolute. */
+/** Made from the ledger, and written when its text changed. `text` null: the file is to be gone. Paths are absolute. */
 export interface ViewFile {
   readonly path: string;
   readonly text: string | null;

@@ -1,5 +1,12 @@
 // Where a step's file belongs, as far as its path says: one rule for lint, for whoever approves it, and for the deed itself.
 
+/** The folder itself, or anything below it. */
+export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/** As seen from the folder of work, where that is shorter. */
+export const relativePath = (directory: string, path: string): string =>
+  directory !== '' && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
+
 /** The folders that a vault consists of (seed 004). */
 export const vaultFolders = [
   'Plans',

@@ -48,6 +48,10 @@ export function takeLastCharacters(text: string, max: number): string {
   return text.slice(cut);
 }
 
+/** All on one line and without controls, at most `charsMax` long. */
+export const oneLine = (text: string, charsMax = Number.POSITIVE_INFINITY): string =>
+  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax);
+
 const escapeCode = 0x1b;
 const bellCode = 0x07;
 const lineFeed = 0x0a;

@@ -14,9 +14,9 @@ import { plural } from '../../text/format.ts';
 import {
   askingSection,
   humanSection,
+  iterationCount,
   joined,
   memorySection,
-  momentLine,
   type PromptText,
   proofLine,
   refusalSection,
@@ -24,18 +24,11 @@ import {
 } from '../iteration-prompt.ts';
 import type { Mode } from '../mode.ts';
 
-// A goal in words: all of the text is what is to be reached, whatever it looks like, and no mark of ours ever stands in it.
-
 const titleCharsMax = 120;
 const goalCharsMax = 500;
 
-/** It lies in our own folder under a name that we chose. Whether it is reached, the ledger says. */
-export const goal: Format = {
-  name: 'goal',
-  recognises: () => false,
-  parse: parseGoal,
-  mark: text => text,
-};
+/** A goal in words, in our own folder under a name that we chose; the ledger says whether it is reached. */
+export const goal: Format = { name: 'goal', recognises: () => false, parse: parseGoal, mark: text => text };
 
 function parseGoal(text: string): Parsed {
   const description = text.trim();
@@ -44,13 +37,9 @@ function parseGoal(text: string): Parsed {
   const title = shortened(description.split('\n', 1)[0]!.replace(/^#{1,6}[ \t]+/, ''), titleCharsMax);
   const task = { id: 'goal', title, description, criteria: [], dependsOn: [], done: false, skipped: false };
   const notices = watchHidden(markdownLines(text), 1);
-  return {
-    ok: true,
-    document: { project: title, goal: shortened(description, goalCharsMax), tasks: [task], notices },
-  };
+  const document = { project: title, goal: shortened(description, goalCharsMax), tasks: [task], notices };
+  return { ok: true, document };
 }
-
-// The prompt of goal mode (seed 000): a goal, six phases, the items of the agent's own report, and where it stands now.
 
 /** What is to be done in each, in order. */
 const phases: readonly (readonly [Phase, string])[] = [
@@ -118,7 +107,6 @@ function endSection(state: State): string {
 function nowSection(state: State, live: LiveIteration): string {
   const now = phaseNow(state);
   const at = phases.findIndex(([phase]) => phase === now);
-  const [, words] = phases[at] ?? ['', ''];
   const items =
     state.report === undefined && state.lastIteration !== undefined
       ? ' The iteration before you left no report: find out from the files what is done, and draw up the items anew.'
@@ -126,9 +114,9 @@ function nowSection(state: State, live: LiveIteration): string {
   return [
     `## Your phase now: ${now} (${at + 1} of ${phases.length})`,
     '',
-    `${words}${items}`,
+    `${phases[at]?.[1] ?? ''}${items}`,
     '',
-    momentLine(state, live),
+    `${iterationCount(state, live)}.`,
   ].join('\n');
 }
 
@@ -148,9 +136,4 @@ export function goalPrompt(state: State, live: LiveIteration, instructions: stri
   return { text: `${text}\n`, stableHash: prefixHash(stable), system: system || undefined };
 }
 
-export const goalMode: Mode = {
-  name: 'goal',
-  formats: [goal],
-  damage: editedTask,
-  prompt: goalPrompt,
-};
+export const goalMode: Mode = { name: 'goal', formats: [goal], damage: editedTask, prompt: goalPrompt };

@@ -1,36 +1,30 @@
-// Seed 002's interview as data: N rounds at the terminal, one after another, each proven before the next begins.
+// Mode interview (seed 002): N rounds at the terminal, one after another, each proven before the next begins.
 
 import type { LiveIteration, State } from '../../core/state.ts';
 import { allTasks, findTask, type TaskSpec } from '../../core/task.ts';
-import type { Format, Parsed, Problem } from '../../documents/document.ts';
+import type { Format, Parsed } from '../../documents/document.ts';
 import { stripControls, suspicion, takeCharacters } from '../../text/text.ts';
 import {
   fillTemplate,
   humanSection,
+  type PromptFacts,
   type PromptText,
   refusalSection,
   type TemplateValues,
 } from '../iteration-prompt.ts';
 import type { Mode } from '../mode.ts';
-import { assembled, type Facts, projectValues } from '../project/mode.ts';
+import { assembled, projectPlaceholders, projectValues } from '../project/mode.ts';
 import { interviewTemplate, isUntouchedSpec, lastRoundTemplate, specNotices } from '../project/templates.ts';
 
-// The prompt of one round of an interview: whom to ask about what, and which file ends the round.
+/** The names that a template of one's own may use. */
+export const interviewPlaceholders: readonly string[] = [
+  ...projectPlaceholders,
+  'round',
+  'total_rounds',
+  ...['guidance', 'ending', 'refusals', 'notices', 'tasks'],
+];
 
-const sectionNames = ['guidance', 'ending', 'refusals', 'notices', 'tasks'] as const;
-const valueNames = ['project_name', 'artefacts', 'spec', 'iteration', 'max_iterations', 'attempt'] as const;
-
-/** What a template of one's own may name. */
-export const interviewPlaceholders: readonly string[] = [...valueNames, 'round', 'total_rounds', ...sectionNames];
-
-export function interviewProblems(template: string): readonly Problem[] {
-  return fillTemplate(template, Object.fromEntries(interviewPlaceholders.map(name => [name, '']))).problems;
-}
-
-const earlierRound = `## Not yet
-
-Write no tasks.json in this round: that is the work of the last one.
-`.trim();
+const earlierRound = '## Not yet\n\nWrite no tasks.json in this round: that is the work of the last one.';
 
 /** A person is at the terminal and the screen is not read, so a file ends the round. */
 function endingText({ artefacts, spec }: TemplateValues, doneFile: string, isLast: boolean): string {
@@ -51,7 +45,12 @@ function noticeText(notices: string): string {
 }
 
 /** `facts.notices`: sentences of ours about the spec. `facts.doneFile`: where it is not done.md beside the spec. */
-export function interviewPrompt(state: State, live: LiveIteration, template: string, facts: Facts = {}): PromptText {
+export function interviewPrompt(
+  state: State,
+  live: LiveIteration,
+  template: string,
+  facts: PromptFacts = {},
+): PromptText {
   const task = findTask(state.tasks, live.task);
   if (task === undefined) return { text: '', stableHash: '' };
   const rounds = [...allTasks(state.tasks)].reduce((most, { round = 0 }) => Math.max(most, round), 1);
@@ -62,33 +61,27 @@ export function interviewPrompt(state: State, live: LiveIteration, template: str
   const wanted = { ...values, project_json: JSON.stringify(values['project_name']) };
   const tasks = isLast ? fillTemplate(lastRoundTemplate.trim(), wanted).text : earlierRound;
   const doneFile = facts['doneFile'] ?? `${values['artefacts']}/done.md`;
-  return assembled(
-    template,
-    values,
-    { name: 'guidance', text: humanSection(state, live) },
-    { name: 'ending', text: endingText(values, doneFile, isLast) },
-    [
-      { name: 'refusals', text: refusalSection(state, task) },
-      { name: 'notices', text: noticeText(facts['notices'] ?? '') },
-      { name: 'tasks', text: tasks },
-    ],
-  );
+  return assembled(template, values, {
+    guidance: humanSection(state, live),
+    ending: endingText(values, doneFile, isLast),
+    refusals: refusalSection(state, task),
+    notices: noticeText(facts['notices'] ?? ''),
+    tasks,
+  });
 }
 
 export const interviewRounds = 3; // seed 002
-
-const roundId = (round: number): string => `round-${round}`;
 
 export function interviewTasks(rounds: number): readonly TaskSpec[] {
   return Array.from({ length: rounds }, (_none, at) => {
     const round = at + 1;
     const last = round === rounds ? ' and write tasks.json' : '';
     return {
-      id: roundId(round),
+      id: `round-${round}`,
       title: `Interview, round ${round} of ${rounds}`,
       description: `Find the gaps in spec.md, ask the person at the terminal, amend spec.md${last}.`,
       criteria: [],
-      dependsOn: round === 1 ? [] : [roundId(round - 1)],
+      dependsOn: round === 1 ? [] : [`round-${at}`],
       done: false,
       skipped: false,
       interactive: true,
@@ -109,17 +102,16 @@ function parseSpec(text: string, rounds: number): Parsed {
   if (text.length > specCharsMax) return problem('The brief is larger than 1 MB.', 'Keep what an agent has to know.');
   const title = titleOf(text);
   const odd = suspicion(text);
+  const empty = 'spec.md is still the empty template: the interview begins from nothing.';
   const notices = [
-    ...(isUntouchedSpec(text, title)
-      ? ['spec.md is still the empty template: the interview begins from nothing.']
-      : []),
+    ...(isUntouchedSpec(text, title) ? [empty] : []),
     ...specNotices(text, title),
     ...(odd === undefined ? [] : [`spec.md ${odd}`]),
   ];
-  const project = `${title === '' ? 'project' : title} interview`;
+  const goal = `Ask until ${title || 'it'} is clear`;
   return {
     ok: true,
-    document: { project, goal: `Ask until ${title || 'it'} is clear`, tasks: interviewTasks(rounds), notices },
+    document: { project: `${title || 'project'} interview`, goal, tasks: interviewTasks(rounds), notices },
   };
 }
 

@@ -1,24 +1,19 @@
-// Where a project's files lie, how its first one is made, and whether its own prompts can be used.
+// Files of a project: where they lie, how the first is made, and the prompts that a user wrote for it.
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { decodeUtf8, readTextFile } from '../../config/text-file.ts';
 import type { Problem } from '../../documents/document.ts';
 import { UsageError } from '../../text/errors.ts';
-import { interviewProblems } from '../interview/mode.ts';
-import { fillTemplate } from '../iteration-prompt.ts';
-import { executeProblems } from './mode.ts';
+import { interviewPlaceholders } from '../interview/mode.ts';
+import { fillTemplate, templateProblems } from '../iteration-prompt.ts';
+import { executePlaceholders } from './mode.ts';
 import { specTemplate, specValues } from './templates.ts';
 
 export interface ProjectPaths {
-  readonly name: string;
   readonly folder: string;
   readonly spec: string;
   readonly tasks: string;
-  readonly state: string;
-  readonly obstacles: string;
-  readonly results: string;
-  readonly done: string;
 }
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
@@ -32,28 +27,18 @@ export function projectPaths(directory: string, name: string): ProjectPaths {
   const isSafe = namePattern.test(name) && !name.includes('..') && !name.endsWith('.') && !reserved.test(name);
   if (!isSafe) throw new UsageError(`${JSON.stringify(name.slice(0, 80))} is no name for a project.`, nameRule);
   const folder = join(directory, '.artefacts', name);
-  const at = (file: string): string => join(folder, file);
-  return {
-    name,
-    folder,
-    spec: at('spec.md'),
-    tasks: at('tasks.json'),
-    state: at('state.json'),
-    obstacles: at('obstacles.json'),
-    results: at('results.md'),
-    done: at('done.md'),
-  };
+  return { folder, spec: join(folder, 'spec.md'), tasks: join(folder, 'tasks.json') };
 }
 
-export type PromptName = 'init' | 'interview' | 'execute';
+type PromptName = 'init' | 'interview' | 'execute';
 
-const problemsOf: Readonly<Record<PromptName, (text: string) => readonly Problem[]>> = {
-  init: text => fillTemplate(text, specValues('')).problems,
-  interview: interviewProblems,
-  execute: executeProblems,
+const placeholdersOf: Readonly<Record<PromptName, readonly string[]>> = {
+  init: Object.keys(specValues('')),
+  interview: interviewPlaceholders,
+  execute: executePlaceholders,
 };
 
-export interface OwnPrompt {
+interface OwnPrompt {
   /** Absent: there is none, and ours is used. */
   readonly text?: string;
   readonly problems: readonly Problem[];
@@ -62,7 +47,7 @@ export interface OwnPrompt {
 /** The user's own words in .ralph/prompts/; a link that leads out of the project is not followed. */
 export async function readOwnPrompt(directory: string, name: PromptName): Promise<OwnPrompt> {
   const label = `.ralph/prompts/${name}.md`;
-  const file = await readTextFile(directory, join('.ralph', 'prompts', `${name}.md`), true);
+  const file = await readTextFile(directory, label, true);
   if (file.type === 'absent') return { problems: [] };
   const broken = (message: string, fix: string): OwnPrompt => ({
     problems: [{ message: `${label}: ${message}`, fix }],
@@ -73,7 +58,11 @@ export async function readOwnPrompt(directory: string, name: PromptName): Promis
   const { text } = decoded;
   if (text.includes('\0')) return broken('it holds a NUL character.', 'Save it as plain text.');
   if (text.trim() === '') return broken('it is empty.', 'Write the template, or delete the file to get ours.');
-  return { text, problems: problemsOf[name](text).map(one => ({ ...one, message: `${label}: ${one.message}` })) };
+  const problems = templateProblems(text, placeholdersOf[name]).map(one => ({
+    ...one,
+    message: `${label}: ${one.message}`,
+  }));
+  return { text, problems };
 }
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
@@ -91,7 +80,7 @@ async function makeFolders(directory: string, folders: readonly string[]): Promi
   }
 }
 
-/** What was written. Nothing that is already there is changed. */
+/** Makes the folder and spec.md; nothing that is already there is changed. */
 export async function initProject(directory: string, name: string): Promise<ProjectPaths> {
   const paths = projectPaths(directory, name);
   const own = await readOwnPrompt(directory, 'init');
@@ -104,9 +93,8 @@ export async function initProject(directory: string, name: string): Promise<Proj
   } catch (error) {
     if (codeOf(error) !== 'EEXIST')
       throw new UsageError(`${paths.spec} cannot be written (${codeOf(error)}).`, 'Check the folder and the disk.');
-    const where = relative(directory, paths.spec);
     throw new UsageError(
-      `${where} is already there; nothing was changed.`,
+      `${relative(directory, paths.spec)} is already there; nothing was changed.`,
       `Edit it and go on: ralph interview ${name}; or name another project.`,
     );
   }
@@ -129,14 +117,14 @@ async function plainFolder(path: string): Promise<void> {
 
 const views = ['state.json', 'obstacles.json', 'results.md'];
 
-/** A new loop writes its own files: what an earlier one left is moved aside, not lost, and that is said. */
+/** A new loop writes its own files: those of an earlier one are moved into `earlier/`, and that is said. */
 export async function keepEarlier(document: string, label: string, say: (sentence: string) => void): Promise<void> {
   const folder = dirname(document);
   const left = isProjectFolder(folder) ? views.filter(name => existsSync(join(folder, name))) : [];
   if (left.length === 0) return;
-  const aside = join(folder, 'earlier', label);
-  await plainFolder(dirname(aside));
-  await plainFolder(aside);
-  for (const name of left) await rename(join(folder, name), join(aside, name));
-  say(`What the execution before this one left (${left.join(', ')}) is kept in ${aside}.`);
+  const earlier = join(folder, 'earlier', label);
+  await plainFolder(dirname(earlier));
+  await plainFolder(earlier);
+  for (const name of left) await rename(join(folder, name), join(earlier, name));
+  say(`What the execution before this one left (${left.join(', ')}) is kept in ${earlier}.`);
 }

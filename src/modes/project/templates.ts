@@ -1,4 +1,4 @@
-// The words of project mode: what an interviewer and an executing agent are told, until people write their own.
+// Templates of project mode: prompts of an interviewer and an executing agent, and the first spec.md, until people write their own.
 import { fillTemplate } from '../iteration-prompt.ts';
 
 export const executeTemplate = `# You build {{project_name}}
@@ -105,8 +105,6 @@ When the questions are answered, write \`{{artefacts}}/tasks.json\`: the whole p
 
 Read the list to the person before you finish. Ralph reads the file afterwards: when it is not valid, this round is held again with its faults shown.
 `;
-
-// The first spec.md of a project: questions that make a good brief, and how to tell that nobody has answered them yet.
 
 /** One placeholder, `project_name`; people replace the text in .ralph/prompts/init.md. */
 export const specTemplate = `# {{project_name}}

@@ -4,7 +4,8 @@ import { type Obstacle, obstaclesAfter, obstaclesClosed, obstaclesMetIn } from '
 import { waitingFor } from '../../core/next.ts';
 import type { State } from '../../core/state.ts';
 import { allTasks, type Task } from '../../core/task.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
+import { plural } from '../../text/format.ts';
+import { oneLine, stripControls } from '../../text/text.ts';
 import { endingOf } from '../../views/ending.ts';
 import type { ModeView, ViewFile } from '../mode.ts';
 
@@ -23,7 +24,6 @@ export class ProjectView implements ModeView {
   private readonly folder: string;
   private readonly project: string | undefined;
   private readonly entries: StateEntry[] = [];
-  private readonly places = new Map<number, number>();
   private readonly completedIn = new Map<string, number>();
   /** As the state has them, bounded. */
   private recent: readonly Obstacle[] = [];
@@ -50,7 +50,6 @@ export class ProjectView implements ModeView {
 
   private ended(event: EventOf<'iteration.ended'>): void {
     this.keep(obstaclesAfter(this.recent, event));
-    this.places.set(event.iteration, this.entries.length);
     this.entries.push({
       iteration: event.iteration,
       task_id: event.task,
@@ -68,17 +67,15 @@ export class ProjectView implements ModeView {
       if (isOver) this.obstacles.set(id, { ...one, resolved: true });
     }
     this.completedIn.set(task, iteration);
-    this.change(iteration, entry => (entry.task_id === task ? { ...entry, status: 'completed' } : entry));
+    this.change(iteration, task, () => ({ status: 'completed' }));
   }
 
   /** Only what the iteration itself changed: other checkpoints are made by people, or around a restore; tasks.json is ours. */
   private saved({ iteration, task, files = [] }: EventOf<'checkpoint.made'>, { directory, document }: State): void {
-    const theirs = files.filter(path => `${directory}/${path}` !== document);
-    this.change(iteration, entry =>
-      entry.task_id === task
-        ? { ...entry, files_modified: [...new Set([...entry.files_modified, ...theirs])].sort() }
-        : entry,
-    );
+    const changed = files.filter(path => `${directory}/${path}` !== document);
+    this.change(iteration, task, ({ files_modified }) => ({
+      files_modified: [...new Set([...files_modified, ...changed])].sort(),
+    }));
   }
 
   private keep(recent: readonly Obstacle[]): void {
@@ -87,10 +84,10 @@ export class ProjectView implements ModeView {
     this.recent = recent;
   }
 
-  private change(iteration: number, to: (entry: StateEntry) => StateEntry): void {
-    const place = this.places.get(iteration);
-    const entry = place === undefined ? undefined : this.entries[place];
-    if (place !== undefined && entry !== undefined) this.entries[place] = to(entry);
+  private change(iteration: number, task: string | undefined, to: (entry: StateEntry) => Partial<StateEntry>): void {
+    const at = this.entries.findLastIndex(entry => entry.iteration === iteration);
+    const entry = this.entries[at];
+    if (entry !== undefined && entry.task_id === task) this.entries[at] = { ...entry, ...to(entry) };
   }
 
   /** Entries are only ever appended: one whose proof is still open waits, and those after it with it. */
@@ -107,8 +104,8 @@ export class ProjectView implements ModeView {
     if (!stands) return this.stood ? [{ path, text: null }] : [];
     const project = this.project ?? state.name;
     const { entries, completedIn } = this;
-    const facts = { project, entries, obstacles: [...this.obstacles.values()], completedIn };
-    return [{ path, text: resultsMarkdown(state, facts) }];
+    const obstacles = [...this.obstacles.values()];
+    return [{ path, text: resultsMarkdown(state, { project, entries, obstacles, completedIn }) }];
   }
 
   files(state: State): readonly ViewFile[] {
@@ -127,9 +124,7 @@ export class ProjectView implements ModeView {
   }
 }
 
-// What project mode keeps of each iteration: who did what to which files, in the words of seed 002's state.json.
-
-/** Field for field as the seed has it. */
+/** An entry of state.json, field for field as seed 002 has it. */
 interface StateEntry {
   readonly iteration: number;
   readonly task_id: string;
@@ -141,8 +136,7 @@ interface StateEntry {
 
 const summaryCharsMax = 300;
 
-const oneLine = (text: string): string =>
-  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), summaryCharsMax);
+const short = (text: string): string => oneLine(text, summaryCharsMax);
 
 const claim = /^\W{0,6}task\s+\S+\s+(?:is\s+)?(?:complete|completed|done)\W{0,4}$/i;
 
@@ -164,8 +158,8 @@ function saidIn(excerpt: string): string {
 function summaryOf(event: EventOf<'iteration.ended'>): string {
   const { report, failure, excerpt, because } = event;
   const told = report?.completed.join('; ') ?? '';
-  if (failure !== undefined) return oneLine(told === '' ? because : `${told} (${because})`);
-  return oneLine(told) || oneLine(saidIn(excerpt)) || oneLine(report?.pending.join('; ') ?? '') || oneLine(because);
+  if (failure !== undefined) return short(told === '' ? because : `${told} (${because})`);
+  return short(told) || short(saidIn(excerpt)) || short(report?.pending.join('; ') ?? '') || short(because);
 }
 
 /** Its claim is still to be proven, or what it changed is still to be looked at: not to be written yet. */
@@ -175,9 +169,9 @@ function unsettledIterations(state: State): ReadonlySet<number> {
   return new Set([...state.claims, ...saved].map(({ iteration }) => iteration));
 }
 
-// The last word about a project, results.md: what was done, which files changed, what remains, why it stopped and what to do next.
+// results.md: what was done, which files changed, what remains, why it stopped and what to do next.
 
-export interface ResultFacts {
+interface ResultFacts {
   readonly project: string;
   readonly entries: readonly StateEntry[];
   readonly obstacles: readonly Obstacle[];
@@ -191,15 +185,14 @@ const hiddenInText = /[\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\
 
 /** Others' words stay words: one line, no markup, nothing that a reader could not see. */
 function plain(text: string): string {
-  return takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), lineCharsMax)
-    .replace(/[\\<[\]*`]/g, '\\$&')
-    .replace(hiddenInText, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return visible(oneLine(text, lineCharsMax).replace(/[\\<[\]*`]/g, '\\$&'));
 }
 
+const visible = (text: string): string =>
+  text.replace(hiddenInText, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+
 /** A path as code; one that would end the code early is told as words. */
-const pathOf = (path: string): string => (/[`\n\r]/.test(path) ? plain(path) : `\`${plainPath(path)}\``);
-const plainPath = (path: string): string =>
-  stripControls(path).replace(hiddenInText, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+const pathOf = (path: string): string => (/[`\n\r]/.test(path) ? plain(path) : `\`${visible(stripControls(path))}\``);
 
 const proofOf = (task: Task): string =>
   task.verified === undefined ? 'before this loop' : task.verified ? 'checked' : "on the agent's word, unverified";
@@ -221,13 +214,11 @@ const statusWords: Readonly<Record<Task['status'], string>> = {
 };
 
 function openLine(task: Task): string {
-  const attempts = task.attempts === 0 ? '' : `, ${task.attempts} attempt${task.attempts === 1 ? '' : 's'}`;
+  const attempts = task.attempts === 0 ? '' : `, ${plural(task.attempts, 'attempt')}`;
   const why = (task.parked ?? task.rejection ?? '').split('\n')[0] ?? '';
   const reason = why === '' ? '' : `: ${plain(why)}`;
   return `- **${plain(task.id)}** ${plain(task.title)} (${statusWords[task.status]}${attempts})${reason}`;
 }
-
-const listed = (lines: readonly string[], none: string): readonly string[] => (lines.length === 0 ? [none] : lines);
 
 function fileLines(entries: readonly StateEntry[]): readonly string[] {
   const files = [...new Set(entries.flatMap(one => one.files_modified))].sort();
@@ -238,13 +229,20 @@ function fileLines(entries: readonly StateEntry[]): readonly string[] {
   ];
 }
 
-const section = (title: string, lines: readonly string[]): readonly string[] => ['', `## ${title}`, '', ...lines];
+const section = (title: string, lines: readonly string[], none = 'Nothing.'): readonly string[] => [
+  '',
+  `## ${title}`,
+  '',
+  ...(lines.length === 0 ? [none] : lines),
+];
 
 function resultsMarkdown(state: State, facts: ResultFacts): string {
   const tasks = [...allTasks(state.tasks)];
   const done = tasks.filter(task => task.status === 'done');
   const open = tasks.filter(task => task.status !== 'done');
-  const obstacles = facts.obstacles.filter(one => !one.resolved);
+  const obstacles = facts.obstacles
+    .filter(one => !one.resolved)
+    .map(({ id, task, message }) => `- **${id}** (${plain(task)}) ${plain(message)}`);
   const { sentence, next } = endingOf(state);
   const outcome =
     open.length === 0
@@ -258,25 +256,15 @@ function resultsMarkdown(state: State, facts: ResultFacts): string {
     `Reason: ${plain(sentence)}`,
     ...section(
       'Changes',
-      listed(
-        done.map(task => doneLine(task, facts)),
-        'No task was completed.',
-      ),
+      done.map(task => doneLine(task, facts)),
+      'No task was completed.',
     ),
-    ...section('Files modified', listed(fileLines(facts.entries), 'None that Ralph knows of.')),
-    ...section('Remaining', listed(open.map(openLine), 'Nothing.')),
-    ...(obstacles.length === 0
-      ? []
-      : section(
-          'Obstacles that are not resolved',
-          obstacles.map(({ id, task, message }) => `- **${id}** (${plain(task)}) ${plain(message)}`),
-        )),
+    ...section('Files modified', fileLines(facts.entries), 'None that Ralph knows of.'),
+    ...section('Remaining', open.map(openLine)),
+    ...(obstacles.length === 0 ? [] : section('Obstacles that are not resolved', obstacles)),
     ...section(
       'What to do next',
-      listed(
-        next.map(command => `    ${plainPath(command)}`),
-        'Nothing.',
-      ),
+      next.map(command => `    ${visible(stripControls(command))}`),
     ),
   ];
   return `${lines.join('\n')}\n`;

@@ -11,9 +11,10 @@ import { stripControls, takeLastCharacters } from '../../text/text.ts';
 import {
   askingSection,
   humanSection,
+  iterationCount,
   joined,
   memorySection,
-  momentLine,
+  type PromptFacts,
   type PromptText,
   proofLine,
   refusalSection,
@@ -22,8 +23,6 @@ import {
 import type { Mode } from '../mode.ts';
 import { AgentFolderView } from './agent-folder.ts';
 import { type TriggerReason, triggerOf } from './trigger.ts';
-
-// The prompt of prompt mode (seed 001, part 2): the user's PROMPT.md first, then how the loop works and what it left.
 
 const scratchpadCharsMax = 8_000;
 
@@ -92,7 +91,7 @@ const reasons: Readonly<Record<TriggerReason, string>> = {
 
 function nowSection(state: State, live: LiveIteration): string {
   const trigger = triggerOf(state, live.iteration, live.task);
-  return `# This iteration\n\n${momentLine(state, live)} Started by \`${trigger}\`. ${reasons[trigger]}`;
+  return `# This iteration\n\n${iterationCount(state, live)}. Started by \`${trigger}\`. ${reasons[trigger]}`;
 }
 
 /** The agents' own notes: data for whoever reads them next, and never longer than what a context can spare. */
@@ -111,11 +110,12 @@ function scratchpadSection(text = ''): string {
   ].join('\n');
 }
 
+/** The user's PROMPT.md first, then how the loop works and what it left. */
 export function documentPrompt(
   state: State,
   live: LiveIteration,
   instructions: string,
-  facts: Readonly<Record<string, string>> = {},
+  facts: PromptFacts = {},
 ): PromptText {
   const task = findTask(state.tasks, live.task);
   const stable = joined([task?.description.trim() ?? '', instructions.trim(), loopSection(state), askingSection]);

@@ -5,7 +5,8 @@ import type { ReviewSettings } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type TaskStatus } from '../../core/task.ts';
 import { isoTime, plural } from '../../text/format.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
+import { relativePath } from '../../text/step-path.ts';
+import { oneLine } from '../../text/text.ts';
 import type { ModeView, ViewFile } from '../mode.ts';
 
 const errorsMax = 5; // seed 001, part 3
@@ -43,8 +44,7 @@ function issueCounts(state: State): Readonly<Record<TaskStatus | 'total', number
   };
 }
 
-const oneLine = (text: string, charsMax: number): string =>
-  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax).toWellFormed();
+const short = (text: string, charsMax = nameCharsMax): string => oneLine(text, charsMax).toWellFormed();
 
 /** Text is JSON, which is YAML as well. */
 const yaml = (value: string | number | boolean | null): string => JSON.stringify(value);
@@ -72,7 +72,7 @@ export class ReviewStateView implements ModeView {
     if (event.waitFor === 'backoff') this.backoffMs += Math.max(0, (event.waitUntil ?? event.at) - event.at);
     if (event.outcome !== 'failed') return;
     this.failures += 1;
-    this.errors.push(oneLine(`iteration ${event.iteration}: ${event.because}`, errorCharsMax));
+    this.errors.push(short(`iteration ${event.iteration}: ${event.because}`, errorCharsMax));
     if (this.errors.length > errorsMax) this.errors.shift();
   }
 
@@ -109,8 +109,8 @@ export class ReviewStateView implements ModeView {
     const fix = standing.fixes.find(task => task.status === 'active');
     const fields = {
       active: state.ended === undefined,
-      workflow_name: oneLine(review.workflow ?? '', nameCharsMax),
-      section_name: oneLine(review.section ?? '', nameCharsMax),
+      workflow_name: short(review.workflow ?? ''),
+      section_name: short(review.section ?? ''),
       content_path: contentPath(state),
       current_round: standing.round,
       max_rounds: review.roundsMax ?? 0,
@@ -135,7 +135,7 @@ export class ReviewStateView implements ModeView {
       `max_consecutive_failures: ${limits.consecutiveErrorsMax}`,
       `started_at: ${yaml(isoTime(state.startedAt))}`,
       `last_updated: ${yaml(isoTime(this.updatedAt))}`,
-      `completion_promise: ${yaml(oneLine(promise, nameCharsMax))}`,
+      `completion_promise: ${yaml(short(promise))}`,
       '---',
       '# Original prompt (for re-injection)',
       '',
@@ -145,21 +145,18 @@ export class ReviewStateView implements ModeView {
   }
 }
 
-function contentPath({ document, directory }: State): string {
-  const path = document.startsWith(`${directory}/`) ? document.slice(directory.length + 1) : document;
-  return oneLine(path, 4_096);
-}
+const contentPath = ({ document, directory }: State): string => short(relativePath(directory, document), 4_096);
 
 /** Names and paths stand as JSON texts: none of them can begin a line or close the front matter. */
 function originalPrompt(state: State, review: Partial<ReviewSettings>): string {
   const { section = '', workflow = '', reviewers = [], roundsMax = 1, targetConfidence = 0 } = review;
-  const part = section === '' ? '' : `the section ${yaml(oneLine(section, nameCharsMax))} of `;
-  const belongs = workflow === '' ? '' : `, which belongs to the workflow ${yaml(oneLine(workflow, nameCharsMax))}`;
+  const part = section === '' ? '' : `the section ${yaml(short(section))} of `;
+  const belongs = workflow === '' ? '' : `, which belongs to the workflow ${yaml(short(workflow))}`;
   return [
     `Review ${part}${yaml(contentPath(state))}${belongs}.`,
     reviewers.length === 1
-      ? `Let ${oneLine(reviewers[0] ?? '', nameCharsMax)} look at it with a fresh context.`
-      : `Let ${reviewers.map(role => oneLine(role, nameCharsMax)).join(', ')} look at it side by side, each with a fresh context.`,
+      ? `Let ${short(reviewers[0] ?? '')} look at it with a fresh context.`
+      : `Let ${reviewers.map(role => short(role)).join(', ')} look at it side by side, each with a fresh context.`,
     'Merge what they find, mend every issue in the document one at a time, then let them look again.',
     `Go on until a round finds nothing and nobody is less than ${targetConfidence} % confident, for at most ${plural(roundsMax, 'round')}.`,
     'Say <review-complete>ALL_ISSUES_RESOLVED</review-complete> only when that is so.',

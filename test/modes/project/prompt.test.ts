@@ -2,13 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Obstacle } from '../../../src/core/memory.ts';
 import { projectTasks } from '../../../src/documents/formats/tasks.ts';
-import {
-  interviewPlaceholders,
-  interviewProblems,
-  interviewPrompt,
-  interviewTasks,
-} from '../../../src/modes/interview/mode.ts';
-import { executePlaceholders, executeProblems, executePrompt } from '../../../src/modes/project/mode.ts';
+import { interviewPlaceholders, interviewPrompt, interviewTasks } from '../../../src/modes/interview/mode.ts';
+import { templateProblems } from '../../../src/modes/iteration-prompt.ts';
+import { executePlaceholders, executePrompt } from '../../../src/modes/project/mode.ts';
 import { executeTemplate, interviewTemplate } from '../../../src/modes/project/templates.ts';
 import { claims, Story, says, spec } from '../../core/given.ts';
 
@@ -124,6 +120,8 @@ describe('a template of one’s own', () => {
   });
 
   it('is told what it names wrongly; ours names nothing wrongly', () => {
+    const executeProblems = (text: string) => templateProblems(text, executePlaceholders);
+    const interviewProblems = (text: string) => templateProblems(text, interviewPlaceholders);
     expect(executeProblems('{{task_id}} {{round}}')).toMatchObject([
       { message: expect.stringContaining('{{round}}'), line: 1 },
     ]);

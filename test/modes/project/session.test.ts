@@ -36,8 +36,8 @@ describe('the name of a project', () => {
   it.each(['shop', 'My-Shop_2.0', 'a', 'x'.repeat(63)])('may be %s', name => {
     expect(projectPaths('/w', name)).toMatchObject({
       folder: `/w/.artefacts/${name}`,
+      spec: `/w/.artefacts/${name}/spec.md`,
       tasks: `/w/.artefacts/${name}/tasks.json`,
-      done: `/w/.artefacts/${name}/done.md`,
     });
   });
 
@@ -158,6 +158,7 @@ describe('a prompt of one’s own', () => {
 
 describe('what an earlier execution left', () => {
   const said: string[] = [];
+  const stateOf = ({ folder }: { readonly folder: string }): string => join(folder, 'state.json');
   const keep = (document: string, label = 'loop-1') =>
     keepEarlier(document, label, sentence => void said.push(sentence));
   beforeEach(() => void said.splice(0));
@@ -166,12 +167,12 @@ describe('what an earlier execution left', () => {
     const paths = await initProject(directory, 'shop');
     await keep(paths.tasks);
     expect([existsSync(join(paths.folder, 'earlier')), said]).toEqual([false, []]);
-    writeFileSync(paths.state, '[1]');
-    writeFileSync(paths.results, 'old');
+    writeFileSync(stateOf(paths), '[1]');
+    writeFileSync(join(paths.folder, 'results.md'), 'old');
     await keep(paths.tasks);
     expect(said).toEqual([expect.stringMatching(/\(state\.json, results\.md\) is kept in .*shop\/earlier\/loop-1\.$/)]);
     expect(readFileSync(join(paths.folder, 'earlier/loop-1/state.json'), 'utf8')).toBe('[1]');
-    expect([existsSync(paths.state), existsSync(paths.spec)]).toEqual([false, true]);
+    expect([existsSync(stateOf(paths)), existsSync(paths.spec)]).toEqual([false, true]);
   });
 
   it('given tasks.json anywhere else, then files beside it are somebody else’s and stay', async () => {
@@ -187,12 +188,12 @@ describe('what an earlier execution left', () => {
     ['earlier/loop-1', 'a link', (path: string, to: string) => symlinkSync(to, path)],
   ])('given that %s is %s, then that is said and nothing is moved', async (name, what, put) => {
     const paths = await initProject(directory, 'shop');
-    writeFileSync(paths.state, '[1]');
+    writeFileSync(stateOf(paths), '[1]');
     const elsewhere = join(directory, 'elsewhere');
     mkdirSync(elsewhere);
     if (name.includes('/')) mkdirSync(join(paths.folder, 'earlier'));
     put(join(paths.folder, name), elsewhere);
     await expect(keep(paths.tasks)).rejects.toThrow(new RegExp(`${name} is ${what}`));
-    expect([readFileSync(paths.state, 'utf8'), readdirSync(elsewhere)]).toEqual(['[1]', []]);
+    expect([readFileSync(stateOf(paths), 'utf8'), readdirSync(elsewhere)]).toEqual(['[1]', []]);
   });
 });

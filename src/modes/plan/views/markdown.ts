@@ -1,6 +1,6 @@
 // Markdown of a vault's notes around text that others wrote: it can become neither front matter, heading, link nor HTML.
 
-import { stripControls, takeCharacters } from '../../../text/text.ts';
+import { oneLine, stripControls, takeCharacters } from '../../../text/text.ts';
 
 const unseen =
   /[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
@@ -12,7 +12,7 @@ const escaped = (text: string): string => visible(text).replaceAll(/[\\`*[\]<>|~
 
 /** One line, bounded; never the start of a line of its own. */
 export function inline(text: string, charsMax = 300): string {
-  const line = stripControls(text).replaceAll(/\s+/g, ' ').trim();
+  const line = oneLine(text);
   const cut = takeCharacters(line, charsMax);
   return `${escaped(cut)}${cut.length < line.length ? '…' : ''}`;
 }
