@@ -23,14 +23,12 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const settingFlags = new Set(keys.map(flagName));
 const isSetting = (flags: string): boolean => settingFlags.has(/--[a-z-]+/.exec(flags)?.[0] ?? '');
 
-const nameOf = (row: CommandRow): string => [row.group, row.usage.split(' ')[0]].filter(Boolean).join(' ');
-
 function commandSection(row: CommandRow): string {
   const options = row.options ?? [];
-  const isRun = nameOf(row) === 'run';
+  const isRun = row.usage.startsWith('run ');
   const own = isRun ? options.filter(one => !isSetting(one.flags)) : options;
   return [
-    `## ralph ${row.group === undefined ? '' : `${row.group} `}${row.usage}`,
+    `## ralph ${row.usage}`,
     `${row.summary.charAt(0).toUpperCase()}${row.summary.slice(1)}.`,
     ['```', ...row.examples, '```'].join('\n'),
     ...(isRun ? ['Every setting of [config.md](config.md) is a flag of this command too.'] : []),

@@ -15,7 +15,7 @@ interface CommandModule {
 }
 
 export interface CommandRow {
-  readonly group?: string;
+  /** Its name, of one or two words, and what it takes: `run [what]`, `checkpoint list [loop]`. */
   readonly usage: string;
   readonly summary: string;
   readonly options?: readonly FlagRow[];
@@ -24,6 +24,10 @@ export interface CommandRow {
   readonly changes?: true;
   readonly load: () => Promise<CommandModule>;
 }
+
+/** The words that name a command. */
+export const nameOf = ({ usage }: CommandRow): readonly string[] =>
+  usage.split(' ').filter(word => /^[a-z]/.test(word));
 
 const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
 /** The settings that mean something in this mode; all of them where the mode is not known before. */
@@ -41,21 +45,26 @@ const limitFlags = settings.filter(one =>
   /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
 );
 
+const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' };
+const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
+const printing: readonly FlagRow[] = [
+  { flags: '--quiet', description: 'print only the ending' },
+  { flags: '--json', description: 'print the ending as JSON' },
+  ascii,
+];
+
 /** How a loop is run, whatever it works on. */
 const running: readonly FlagRow[] = [
   { flags: '--yes', description: 'start without asking' },
-  { flags: '--no-input', description: 'never ask anything at the terminal' },
+  noInput,
   { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
   { flags: '--force', description: 'allow / or the home folder as the place of work' },
   { flags: '--dry-run', description: 'show what would happen and write nothing' },
-  { flags: '--quiet', description: 'print only the ending' },
-  { flags: '--json', description: 'print the ending as JSON' },
-  { flags: '--ascii', description: 'plain characters only' },
+  ...printing,
 ];
 
-// The part of the command table that looks at what a loop changed, and takes it back.
+// What a loop changed, and the way back.
 
-const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' };
 const restoreFlags: readonly FlagRow[] = [
   { flags: '--dry-run', description: 'show what would happen and change nothing' },
   { flags: '--overwrite', description: 'take the old version where yours cannot be merged with it' },
@@ -89,32 +98,28 @@ const backCommands: readonly CommandRow[] = [
     load: () => import('./commands/undo.ts'),
   },
   {
-    group: 'checkpoint',
-    usage: 'list [loop]',
+    usage: 'checkpoint list [loop]',
     summary: 'all checkpoints of a loop: number, time, iteration, task, files changed',
     options: [json, ascii],
     examples: ['ralph checkpoint list', 'ralph checkpoint list my-loop --json'],
     load: () => import('./commands/checkpoint-list.ts'),
   },
   {
-    group: 'checkpoint',
-    usage: 'show <number> [loop]',
+    usage: 'checkpoint show <number> [loop]',
     summary: 'one checkpoint: what was done and open, decisions, cost, git ids, and whether its record is whole',
     options: [{ flags: '--json', description: 'print the record itself' }, ascii],
     examples: ['ralph checkpoint show 3', 'ralph checkpoint show 3 my-loop --json'],
     load: () => import('./commands/checkpoint-show.ts'),
   },
   {
-    group: 'checkpoint',
-    usage: 'diff <number> [loop]',
+    usage: 'checkpoint diff <number> [loop]',
     summary: 'what changed up to a checkpoint since the one before, or between two (A..B)',
     options: [{ flags: '--stat', description: 'only the files and how many lines' }, json, ascii],
     examples: ['ralph checkpoint diff 3', 'ralph checkpoint diff 1..4 my-loop --stat'],
     load: () => import('./commands/checkpoint-diff.ts'),
   },
   {
-    group: 'checkpoint',
-    usage: 'create [loop]',
+    usage: 'checkpoint create [loop]',
     summary: 'keep what is there now',
     options: [{ flags: '--label <text>', description: 'why, for the list' }],
     examples: ['ralph checkpoint create', 'ralph checkpoint create my-loop --label "before I edit"'],
@@ -122,8 +127,7 @@ const backCommands: readonly CommandRow[] = [
     load: () => import('./commands/checkpoint-create.ts'),
   },
   {
-    group: 'checkpoint',
-    usage: 'restore [number] [loop]',
+    usage: 'checkpoint restore [number] [loop]',
     summary: 'files, untracked files and task state as at a checkpoint; without a number the newest that verifies',
     options: [
       { flags: '--iteration <number>', description: 'as it was after this iteration; 0 is before the first' },
@@ -135,8 +139,7 @@ const backCommands: readonly CommandRow[] = [
     load: () => import('./commands/checkpoint-restore.ts'),
   },
   {
-    group: 'checkpoint',
-    usage: 'prune [loop]',
+    usage: 'checkpoint prune [loop]',
     summary: 'let old checkpoints go; the first, the last good one and what undo needs stay',
     options: [
       { flags: '--keep <number>', description: 'so many of the newest stay (20)' },
@@ -149,13 +152,9 @@ const backCommands: readonly CommandRow[] = [
   },
 ];
 
-// The part of the command table that starts loops by the names of their modes: review, and a project's three steps.
+// Review, and a project's three steps: loops that are started by the name of their mode.
 
-/** `settingsFor`: the flags of `ralph run` that are settings of a mode; `running`: those about how it runs. */
-const modeCommands = (
-  settingsFor: (mode: string) => readonly FlagRow[],
-  running: readonly FlagRow[],
-): readonly CommandRow[] => [
+const modeCommands: readonly CommandRow[] = [
   {
     usage: 'review <file>',
     summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
@@ -197,33 +196,28 @@ const modeCommands = (
   },
 ];
 
-// The part of the command table that is about plans and their vault.
+// Plans and their vault.
 
 const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (vault in this folder unless told)' };
-const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
 const ticked: FlagRow = { flags: '--accept-ticked', description: 'boxes that were ticked before are right' };
 
-/** `settings`: the flags of `ralph run` that are settings. */
-export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[] => [
+const planCommands: readonly CommandRow[] = [
   {
-    group: 'plan',
-    usage: 'lint <file>',
+    usage: 'plan lint <file>',
     summary: 'everything that is wrong with a plan, at once',
     options: [vault, json],
     examples: ['ralph plan lint vault/Plans/onboarding.md', 'ralph plan lint Plan.md --json'],
     load: () => import('../modes/plan/commands/lint.ts'),
   },
   {
-    group: 'plan',
-    usage: 'show <plan>',
+    usage: 'plan show <plan>',
     summary: 'the steps of a plan, how far it is, and whether its approval still holds',
     options: [vault, json],
     examples: ['ralph plan show plan_client_onboarding_001', 'ralph plan show vault/Plans/onboarding.md --json'],
     load: () => import('../modes/plan/commands/show.ts'),
   },
   {
-    group: 'plan',
-    usage: 'approve <plan>',
+    usage: 'plan approve <plan>',
     summary: 'show exactly what would be done, and record your yes to it; an edit afterwards needs a new one',
     options: [
       { flags: '--yes', description: 'approve without asking; for whoever has read it' },
@@ -236,33 +230,29 @@ export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[
     load: () => import('../modes/plan/commands/approve.ts'),
   },
   {
-    group: 'plan',
-    usage: 'run <plan>',
+    usage: 'plan run <plan>',
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
     options: [
-      ...settings,
+      ...settingsFor('plan'),
       vault,
       { flags: '--yes', description: 'start without asking; it approves nothing' },
       ticked,
       noInput,
-      { flags: '--quiet', description: 'print only the ending' },
-      { flags: '--json', description: 'print the ending as JSON' },
-      { flags: '--ascii', description: 'plain characters only' },
+      ...printing,
     ],
     examples: ['ralph plan run plan_client_onboarding_001', 'ralph plan run Plan.md --on-approval wait'],
     changes: true,
     load: () => import('../modes/plan/commands/run.ts'),
   },
   {
-    group: 'plan',
-    usage: 'watch',
+    usage: 'plan watch',
     summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
     options: [
-      ...settings.filter(one => !one.flags.startsWith('--on-approval')),
+      ...settingsFor('plan').filter(one => !one.flags.startsWith('--on-approval')),
       vault,
       { flags: '--once', description: 'do what is there now, then leave (for cron)' },
       { flags: '--quiet', description: 'print only the endings' },
-      { flags: '--ascii', description: 'plain characters only' },
+      ascii,
     ],
     examples: ['ralph plan watch', 'ralph plan watch --vault ~/notes/vault', 'ralph plan watch --once'],
     changes: true,
@@ -270,23 +260,21 @@ export const planCommands = (settings: readonly FlagRow[]): readonly CommandRow[
   },
 ];
 
-// The part of the command table that is about tasks: look at them, decide about one, add one, carry lists over.
+// Tasks: look at them, decide about one, add one, carry lists over.
 
 const loop: FlagRow = { flags: '--loop <loop>', description: 'of this loop (the newest of this folder unless told)' };
 const force: FlagRow = { flags: '--force', description: 'replace the file if it is there already' };
 
 const taskCommands: readonly CommandRow[] = [
   {
-    group: 'task',
-    usage: 'list [what]',
+    usage: 'task list [what]',
     summary: 'the tasks of a loop or of a file, in order: status, attempts, title, what each waits for',
     options: [json, ascii],
     examples: ['ralph task list', 'ralph task list my-loop --json', 'ralph task list fix_plan.md'],
     load: () => import('./commands/task-list.ts'),
   },
   {
-    group: 'task',
-    usage: 'show <id>',
+    usage: 'task show <id>',
     summary: 'one task: description, criteria, dependencies, attempts, why its last claim was refused, its history',
     options: [
       { flags: '--loop <loop>', description: 'of this loop or file (the newest loop of this folder unless told)' },
@@ -297,8 +285,7 @@ const taskCommands: readonly CommandRow[] = [
     load: () => import('./commands/task-show.ts'),
   },
   {
-    group: 'task',
-    usage: 'skip <id>',
+    usage: 'task skip <id>',
     summary: 'leave a task out of its loop, also while it runs; retry takes that back',
     options: [loop],
     examples: ['ralph task skip US-003', 'ralph task skip US-003 --loop my-loop'],
@@ -306,8 +293,7 @@ const taskCommands: readonly CommandRow[] = [
     load: async () => ({ execute: (await import('./commands/task-change.ts')).skip }),
   },
   {
-    group: 'task',
-    usage: 'retry <id>',
+    usage: 'task retry <id>',
     summary: 'open a task again that is parked, skipped or done; its attempts count from 0',
     options: [
       loop,
@@ -321,8 +307,7 @@ const taskCommands: readonly CommandRow[] = [
     load: async () => ({ execute: (await import('./commands/task-change.ts')).retry }),
   },
   {
-    group: 'task',
-    usage: 'add <title>',
+    usage: 'task add <title>',
     summary: 'write one task more into the document, in its own style; a loop that runs takes it up',
     options: [
       { flags: '--description <text>', description: 'what is to be done; - reads standard input' },
@@ -341,8 +326,7 @@ const taskCommands: readonly CommandRow[] = [
     load: () => import('./commands/task-add.ts'),
   },
   {
-    group: 'task',
-    usage: 'import <file>',
+    usage: 'task import <file>',
     summary: 'the tasks of any document that Ralph reads as a new document; says what could not be carried over',
     options: [
       { flags: '--to <file>', description: 'PRD.json unless told; tasks.json, NAME.md (a checklist), NAME.yaml' },
@@ -355,8 +339,7 @@ const taskCommands: readonly CommandRow[] = [
     load: () => import('./commands/task-import.ts'),
   },
   {
-    group: 'task',
-    usage: 'export [what]',
+    usage: 'task export [what]',
     summary: 'the tasks of a loop, with the statuses of its ledger, or of a file, as another document',
     options: [
       { flags: '--to <file>', description: 'where to; - is standard output (default)' },
@@ -394,10 +377,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'demo',
     summary: 'a whole loop in a scratch folder with a scripted agent: no key, no question, under a minute',
-    options: [
-      { flags: '--ascii', description: 'plain characters only' },
-      { flags: '--fast', description: 'without the pauses that make it readable' },
-    ],
+    options: [ascii, { flags: '--fast', description: 'without the pauses that make it readable' }],
     examples: ['ralph demo'],
     load: () => import('./commands/demo.ts'),
   },
@@ -492,29 +472,26 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph report', 'ralph report my-loop --json'],
     load: () => import('./commands/report.ts'),
   },
-  ...modeCommands(settingsFor, running),
-  ...planCommands(settingsFor('plan')),
+  ...modeCommands,
+  ...planCommands,
   ...taskCommands,
   ...backCommands,
   {
-    group: 'loops',
-    usage: 'list',
+    usage: 'loops list',
     summary: 'all loops, newest first',
     options: [json],
     examples: ['ralph loops list'],
     load: () => import('./commands/loops-list.ts'),
   },
   {
-    group: 'loops',
-    usage: 'show <loop>',
+    usage: 'loops show <loop>',
     summary: 'one loop: settings, tasks, questions',
     options: [json],
     examples: ['ralph loops show my-loop'],
     load: () => import('./commands/loops-show.ts'),
   },
   {
-    group: 'agents',
-    usage: 'list',
+    usage: 'agents list',
     summary:
       'the agents that Ralph can drive: installed or not, version, login, what they can do, how well we know them',
     options: [json],
@@ -522,8 +499,7 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/agents-list.ts'),
   },
   {
-    group: 'agents',
-    usage: 'test [agent]',
+    usage: 'agents test [agent]',
     summary: 'one tiny real question to an agent, in a scratch folder and with your own login; it costs a little',
     options: [{ flags: '--yes', description: 'do not ask first' }, json],
     examples: ['ralph agents test', 'ralph agents test claude/haiku --yes'],
@@ -537,8 +513,7 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/doctor.ts'),
   },
   {
-    group: 'audit',
-    usage: 'verify [loop]',
+    usage: 'audit verify [loop]',
     summary: 'prove the hash chain and name the first bad event',
     options: [json],
     examples: ['ralph audit verify', 'ralph audit verify my-loop'],

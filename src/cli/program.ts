@@ -7,7 +7,7 @@ import type { StoreFailure } from '../ledger/ledger.ts';
 import { looksSecret } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { version } from '../version.ts';
-import { type CommandRow, commands } from './command-table.ts';
+import { type CommandRow, commands, nameOf } from './command-table.ts';
 import { makeContext } from './context.ts';
 import { capitalized } from './terminal.ts';
 
@@ -36,23 +36,29 @@ function refuseSecrets(words: readonly string[]): void {
 }
 
 /** The row that the words name, as far as they name one. */
-function namedRow(words: readonly string[]): CommandRow | undefined {
-  return commands.find(({ group, usage }) => {
-    const name = usage.split(' ')[0];
-    return group === undefined ? words[0] === name : words[0] === group && words[1] === name;
-  });
-}
+const namedRow = (words: readonly string[]): CommandRow | undefined =>
+  commands.find(row => nameOf(row).every((word, at) => words[at] === word));
+
+/** The rows below a first word that is no command itself: `ralph checkpoint list`. */
+const rowsBelow = (group: string | undefined): readonly CommandRow[] =>
+  commands.filter(row => nameOf(row).length > 1 && nameOf(row)[0] === group);
 
 /** `ralph help WORDS` of something that is not there is a typo: parsing the words alone says so and suggests. */
 function helpWords(words: readonly string[]): readonly string[] {
-  const isGroup = words.length === 1 && commands.some(row => row.group === words[0]);
+  const isGroup = words.length === 1 && rowsBelow(words[0]).length > 0;
   return isGroup || namedRow(words) !== undefined ? [...words, '--help'] : words.slice(0, 2);
 }
 
 /** Without its flags where it is not asked for: a start pays for each. */
-function addCommand(parent: Command, row: CommandRow, wanted: boolean, done: (code: number) => void): void {
-  const made = parent.command(row.usage).description(row.summary);
-  for (const option of wanted ? (row.options ?? []) : []) {
+function addCommand(program: Command, row: CommandRow, typed: readonly string[], done: (code: number) => void): void {
+  const name = nameOf(row);
+  const [group] = name.length > 1 ? name : [];
+  const parent =
+    group === undefined
+      ? program
+      : (program.commands.find(one => one.name() === group) ?? quietly(program.command(group)).helpCommand(false));
+  const made = parent.command(row.usage.slice(group === undefined ? 0 : group.length + 1)).description(row.summary);
+  for (const option of typed.includes(name.at(-1) ?? '') ? (row.options ?? []) : []) {
     const flag = new Option(option.flags, option.description);
     if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
     if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
@@ -67,7 +73,7 @@ function addCommand(parent: Command, row: CommandRow, wanted: boolean, done: (co
     try {
       if (row.changes && flags['dryRun'] !== true) {
         const { refuseInsideAgent } = await import('./inside-agent.ts');
-        await refuseInsideAgent(context, [row.group, row.usage.split(' ')[0]].filter(Boolean).join(' '), words);
+        await refuseInsideAgent(context, name.join(' '), words);
       }
       const { execute } = await row.load();
       done(await execute(context, words, flags));
@@ -80,29 +86,36 @@ function addCommand(parent: Command, row: CommandRow, wanted: boolean, done: (co
   });
 }
 
+/** We say ourselves what is wrong, and only then end. */
+const quietly = (one: Command): Command =>
+  one.exitOverride().configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) });
+
+function usageError(error: CommanderError, words: readonly string[]): UsageError {
+  const [first] = words;
+  if (error.code === 'commander.help') {
+    const below = rowsBelow(first).map(row => nameOf(row)[1]);
+    return new UsageError(`${first} needs one more word: ${below.join(' or ')}.`, `See them: ralph help ${first}`);
+  }
+  const known = namedRow(words);
+  const hint =
+    known === undefined ? 'See the commands: ralph help' : `See its flags: ralph help ${nameOf(known).join(' ')}`;
+  return new UsageError(plainMessage(error), hint);
+}
+
 export async function runProgram(words: readonly string[]): Promise<number> {
-  const program = new Command('ralph');
   let code = 0;
-  program
+  const program = quietly(new Command('ralph'))
     .version(version(), '-V, --version', 'print the version')
-    .exitOverride()
-    .configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) })
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
     .helpCommand(false);
-  for (const row of commands) {
-    const group =
-      row.group === undefined
-        ? program
-        : (program.commands.find(one => one.name() === row.group) ?? program.command(row.group).helpCommand(false));
-    group.exitOverride().configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) });
-    addCommand(group, row, words.includes(row.usage.split(' ')[0] ?? ''), result => {
+  for (const row of commands)
+    addCommand(program, row, words, result => {
       code = result;
     });
-  }
   refuseSecrets(words);
-  const first = words[0];
-  if (words.length === 0 || (words.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {
+  const [first] = words;
+  if (words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(first ?? ''))) {
     process.stdout.write(await overview());
     return 0;
   }
@@ -113,22 +126,9 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (error.code === 'commander.help')
-      throw new UsageError(`${first} needs one more word: ${subcommands(first)}.`, `See them: ralph help ${first}`);
-    const known = namedRow(words);
-    const name = [known?.group, known?.usage.split(' ')[0]].filter(word => word !== undefined).join(' ');
-    throw new UsageError(
-      plainMessage(error),
-      known === undefined ? 'See the commands: ralph help' : `See its flags: ralph help ${name}`,
-    );
+    throw usageError(error, words);
   }
 }
-
-const subcommands = (group: string | undefined): string =>
-  commands
-    .filter(row => row.group === group)
-    .map(row => row.usage.split(' ')[0])
-    .join(' or ');
 
 // What `ralph` alone prints: a dozen lines, the ways to start first, and the next step for this folder.
 

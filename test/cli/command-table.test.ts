@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { commands } from '../../src/cli/command-table.ts';
+import { commands, nameOf } from '../../src/cli/command-table.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { claims, inScratch, prd, refused, runScript, type Scratch, scratch, scripted } from './kit.ts';
 
@@ -74,7 +74,7 @@ async function printed(words: readonly string[]): Promise<string> {
 
 describe('help', () => {
   for (const row of commands) {
-    const words = [row.group, row.usage.split(' ')[0]].filter(word => word !== undefined);
+    const words = nameOf(row);
     it(`ralph help ${words.join(' ')} names each flag and shows examples`, async () => {
       const help = await printed(['help', ...words]);
       expect(help).toContain(`Usage: ralph ${words.join(' ')}`);

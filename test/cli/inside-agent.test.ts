@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { commands } from '../../src/cli/command-table.ts';
+import { commands, nameOf } from '../../src/cli/command-table.ts';
 import { confinementKind } from '../../src/processes/confine.ts';
 import { binary, eventsOf, inScratch, pinnedNode, prd, runScript, type Scratch, scripted } from './kit.ts';
 
@@ -128,7 +128,6 @@ it('loops may be nested by who says so, never on the same document', () =>
 it('every command is refused to an agent unless it only looks', () => {
   const looking =
     /^(demo|status|inbox|explain|events|logs|report|doctor|diff|(loops|agents|audit|checkpoint) \w+|plan (lint|show)|task (list|show|export))$/;
-  const names = commands.filter(row => !row.changes).map(row => `${row.group ?? ''} ${row.usage}`.trim());
-  const bare = names.map(name => name.replaceAll(/ [[<].*/g, ''));
-  expect(bare.filter(name => !looking.test(name) || /create|restore|prune|rm|undo/.test(name))).toEqual([]);
+  const names = commands.filter(row => !row.changes).map(row => nameOf(row).join(' '));
+  expect(names.filter(name => !looking.test(name) || /create|restore|prune|rm|undo/.test(name))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { planCommands } from '../../src/cli/command-table.ts';
+import { commands, nameOf } from '../../src/cli/command-table.ts';
 import type { Context, Flags } from '../../src/cli/context.ts';
 import { type Ask, askAndApprove } from '../../src/modes/plan/commands/approve.ts';
 import { execute as lint } from '../../src/modes/plan/commands/lint.ts';
@@ -362,6 +362,6 @@ describe('ralph plan show', () => {
 });
 
 it('every command that changes something is refused to agents', () => {
-  const rows = planCommands([]).map(({ usage, changes }) => [usage.split(' ')[0], changes === true]);
+  const rows = commands.filter(row => nameOf(row)[0] === 'plan').map(row => [nameOf(row)[1], row.changes === true]);
   expect(Object.fromEntries(rows)).toEqual({ lint: false, show: false, approve: true, run: true, watch: true });
 });

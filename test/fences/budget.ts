@@ -52,18 +52,16 @@ function weightsOf(modules: Modules, entry: string): Record<string, Weight> {
   );
 }
 
-/** A row of the command table: an object with `usage`, perhaps `group`, and `load: () => import('./file.ts')`. */
+/** A row of the command table: an object with `usage` and `load: () => import('./file.ts')`. */
 function commandIn({ imports }: Module, node: ts.Node): { command: string; file: string }[] {
   if (!ts.isObjectLiteralExpression(node)) return [];
   const value = (name: string): ts.Expression | undefined =>
     node.properties.filter(ts.isPropertyAssignment).find(one => one.name.getText() === name)?.initializer;
-  const word = (name: string): string[] => {
-    const found = value(name);
-    return found !== undefined && ts.isStringLiteralLike(found) ? found.text.split(' ').slice(0, 1) : [];
-  };
+  const usage = value('usage');
+  const words = usage !== undefined && ts.isStringLiteralLike(usage) ? usage.text.split(' ') : [];
   const specifier = /\bimport\('([^']+)'\)/.exec(value('load')?.getText() ?? '')?.[1];
   const file = imports.find(one => one.specifier === specifier)?.target;
-  const command = [...word('group'), ...word('usage')].join(' ');
+  const command = words.filter(word => /^[a-z]/.test(word)).join(' ');
   return command === '' || file === undefined ? [] : [{ command, file }];
 }
 
