@@ -2,9 +2,9 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram } from '../processes/find-program.ts';
-import { provesNothing } from './tamper/checks.ts';
 import { simpleCommands } from './tamper/command-line.ts';
 import { isPlaceholder, makeTargets } from './tamper/scripts.ts';
+import { cannotFail } from './tamper/weakening.ts';
 
 export interface DetectedCheck {
   readonly command: string;
@@ -74,7 +74,7 @@ function watches(script: string): boolean {
 
 const packageJson: Detector = ({ read, has }) => {
   const script = testScript(read('package.json'));
-  if (script === undefined || isPlaceholder(script) || provesNothing(script) || watches(script)) return undefined;
+  if (script === undefined || isPlaceholder(script) || cannotFail(script) || watches(script)) return undefined;
   const runner = runners.find(([lockFile, program]) => read(lockFile) !== undefined && has(program));
   if (runner !== undefined) return { command: runner[2], why: `the test script of package.json, with ${runner[0]}` };
   return has('npm') ? { command: 'npm test', why: 'the test script of package.json' } : undefined;

@@ -5,14 +5,9 @@ import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Check, Judge } from '../../checks/check.ts';
 import type { Guard } from '../../checks/protected-files.ts';
-import {
-  type ChangedFile,
-  fingerprintOf,
-  isTestConfiguration,
-  nothingChanged,
-  screenWork,
-} from '../../checks/tamper/screen.ts';
-import { mayHoldTests } from '../../checks/tamper/test-files.ts';
+import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/screen.ts';
+import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/test-files.ts';
+import type { ChangedFile } from '../../checks/tamper/weakening.ts';
 import type { RunConfig } from '../../config/resolve.ts';
 import { describeFindings } from '../../core/decide/findings.ts';
 import { type Doubt, type Finding, keptDocuments } from '../../core/event.ts';

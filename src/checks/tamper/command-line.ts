@@ -1,4 +1,4 @@
-// Reads from a check's command line which files of the project are the check itself, and which scripts of a manifest it runs.
+// Command lines of checks: the files of the project, the package scripts and the make targets that one runs.
 
 interface Interpreter {
   readonly names: RegExp;
@@ -25,38 +25,31 @@ const interpreters: readonly Interpreter[] = [
 const wrappers = set('env time nice nohup exec command sudo xvfb-run stdbuf if elif while until then else do ! {');
 const subcommands = set('run test x');
 
+/** Single quotes, double quotes, an escaped character, a redirection, a separator, blanks, anything else. */
+const pieces =
+  /'([^']*)'?|"((?:[^"\\]+|\\[\s\S]?)*)"?|\\([\s\S]?)|([<>][&>]?)|([;&|()\n`])|[ \t]+|([^'"\\<>;&|()\n` \t]+)/g;
+
 /** The simple commands of a line as their words, quotes taken away. Redirections are left out. */
 export function simpleCommands(line: string): readonly (readonly string[])[] {
   const commands: string[][] = [[]];
   let word: string | undefined;
-  let quote = '';
   let isTarget = false;
   const endWord = (): void => {
-    if (word !== undefined && !isTarget) commands.at(-1)?.push(word);
-    if (word !== undefined) isTarget = false;
+    if (word === undefined) return;
+    if (!isTarget) commands.at(-1)?.push(word);
+    isTarget = false;
     word = undefined;
   };
-  for (let at = 0; at < line.length; at += 1) {
-    const letter = line[at] as string;
-    if (quote !== '' && letter === quote) quote = '';
-    else if (quote === "'" || (quote === '"' && letter !== '\\')) word = `${word ?? ''}${letter}`;
-    else if (letter === '\\') {
-      at += 1;
-      word = `${word ?? ''}${line[at] ?? ''}`;
-    } else if (letter === '"' || letter === "'") {
-      quote = letter;
-      word ??= '';
-    } else if (letter === '>' || letter === '<') {
-      if (/^\d*$/.test(word ?? '')) word = undefined;
-      endWord();
-      isTarget = true;
-      if (line[at + 1] === '&' || line[at + 1] === '>') at += 1;
-    } else if (';&|()\n`'.includes(letter)) {
-      endWord();
-      isTarget = false;
-      commands.push([]);
-    } else if (letter === ' ' || letter === '\t') endWord();
-    else word = `${word ?? ''}${letter}`;
+  for (const [, single, double, escaped, redirection, separator, plain] of line.matchAll(pieces)) {
+    const text = single ?? double?.replace(/\\([\s\S]?)/g, '$1') ?? escaped ?? plain;
+    if (text !== undefined) {
+      word = `${word ?? ''}${text}`;
+      continue;
+    }
+    if (redirection !== undefined && /^\d*$/.test(word ?? '')) word = undefined;
+    endWord();
+    isTarget = redirection !== undefined || (isTarget && separator === undefined);
+    if (separator !== undefined) commands.push([]);
   }
   endWord();
   return commands.filter(words => words.length > 0);
@@ -77,25 +70,26 @@ function withoutWrappers(words: readonly string[]): readonly string[] {
   return words.slice(at);
 }
 
-const isShell = (program: string): boolean => interpreters[0]?.names.test(baseName(program)) === true;
-
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-function scriptsOf(words: readonly string[]): readonly string[] {
-  const [program = '', ...args] = withoutWrappers(words);
-  const interpreter = interpreters.find(one => one.names.test(program === '.' ? '.' : baseName(program)));
-  if (interpreter === undefined) return program.includes('/') ? [program] : [];
+function scriptsOf([program = '', ...args]: readonly string[]): readonly string[] {
+  const interpreter = interpreters.find(one => one.names.test(baseName(program)));
+  if (interpreter !== undefined) return interpreted(interpreter, args);
+  return program.includes('/') ? [program] : [];
+}
+
+function interpreted(interpreter: Interpreter, args: readonly string[]): readonly string[] {
   const scripts: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] as string;
+    const [, joined] = /^-[^=]*=([\s\S]*)$/.exec(word) ?? [];
     if (interpreter.code.has(word))
-      return isShell(program) ? [...scripts, ...checkScripts(args[at + 1] ?? '')] : scripts;
-    const value = word.startsWith('-') ? word.indexOf('=') : -1;
-    if (value !== -1) scripts.push(word.slice(value + 1));
+      return interpreter === interpreters[0] ? [...scripts, ...checkScripts(args[at + 1] ?? '')] : scripts;
+    if (joined !== undefined) scripts.push(joined);
     else if (interpreter.valued.has(word)) {
       at += 1;
-      if (args[at] !== undefined) scripts.push(args[at] as string);
-    } else if (!word.startsWith('-') && !word.startsWith('+') && !subcommands.has(word)) return [...scripts, word];
+      scripts.push(...args.slice(at, at + 1));
+    } else if (!/^[-+]/.test(word) && !subcommands.has(word)) return [...scripts, word];
   }
   return scripts;
 }
@@ -179,27 +173,31 @@ interface MakeRun {
 
 const makeValued = set('-C --directory -f --file --makefile -I -j -l -o -W');
 
+/** The number of -j and -l may be missing. */
+const takesValue = (option: string, next = ''): boolean =>
+  makeValued.has(option) && (!/^-[jl]$/.test(option) || /^\d/.test(next));
+
 /** The targets that a command line makes. */
 export function makeRuns(line: string): readonly MakeRun[] {
-  return stepsOf(line).flatMap(({ folder, words }) => {
-    const [program = '', ...args] = words;
-    if (!/^(g|b)?make$|^\$[({]MAKE[)}]$/.test(baseName(program))) return [];
-    let place = folder;
-    const files: string[] = [];
-    const targets: string[] = [];
-    for (let at = 0; at < args.length; at += 1) {
-      const word = args[at] as string;
-      const [, option = word, joined] = /^(--\w+)=(.*)$/.exec(word) ?? /^(-[Cf])(.+)$/.exec(word) ?? [];
-      const isNumbered = option === '-j' || option === '-l';
-      const value =
-        joined ?? (makeValued.has(option) && !(isNumbered && !/^\d/.test(args[at + 1] ?? '')) ? args[++at] : undefined);
-      if (/^(-C|--directory)$/.test(option)) place = `${place}/${value ?? '.'}`;
-      else if (/^(-f|--file|--makefile)$/.test(option)) files.push(value ?? '');
-      else if (!word.startsWith('-') && !word.includes('=')) targets.push(word);
-    }
-    const names = files.length > 0 ? files : ['GNUmakefile', 'makefile', 'Makefile'];
-    return { targets, files: names.map(name => within(place, name)) };
-  });
+  return stepsOf(line).flatMap(({ folder, words: [program = '', ...args] }) =>
+    /^(g|b)?make$|^\$[({]MAKE[)}]$/.test(baseName(program)) ? [makeRun(folder, args)] : [],
+  );
+}
+
+function makeRun(folder: string, args: readonly string[]): MakeRun {
+  let place = folder;
+  const files: string[] = [];
+  const targets: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] as string;
+    const [, option = word, joined] = /^(--\w+)=(.*)$/.exec(word) ?? /^(-[Cf])(.+)$/.exec(word) ?? [];
+    const value = joined ?? (takesValue(option, args[at + 1]) ? args[++at] : undefined);
+    if (/^(-C|--directory)$/.test(option)) place = `${place}/${value ?? '.'}`;
+    else if (/^(-f|--file|--makefile)$/.test(option)) files.push(value ?? '');
+    else if (!word.startsWith('-') && !word.includes('=')) targets.push(word);
+  }
+  const names = files.length > 0 ? files : ['GNUmakefile', 'makefile', 'Makefile'];
+  return { targets, files: names.map(name => within(place, name)) };
 }
 
 /** The modules that a command line gives to Python's -m, as paths without an ending. */
@@ -217,15 +215,7 @@ const taskRunners = /^(just|task|rake|tox|nox|ant|gradlew?|turbo|nx|lerna|bazel|
 /** A check runs something that may run what this file names, unseen; without checks that cannot be ruled out. */
 export function isIndirect(lines: readonly string[], file: 'manifest' | 'makefile'): boolean {
   const other = file === 'manifest' ? /^g?make$/ : /^(npm|pnpm|yarn|bun)$/;
-  return (
-    lines.length === 0 ||
-    lines.some(
-      line =>
-        checkScripts(line).length > 0 ||
-        stepsOf(line).some(({ words: [program = ''] }) => {
-          const name = baseName(program);
-          return taskRunners.test(name) || other.test(name);
-        }),
-    )
-  );
+  const runsOther = ({ words: [program = ''] }: Step): boolean =>
+    taskRunners.test(baseName(program)) || other.test(baseName(program));
+  return lines.length === 0 || lines.some(line => checkScripts(line).length > 0 || stepsOf(line).some(runsOther));
 }

@@ -1,5 +1,5 @@
 // Real-life work on tests in the usual ecosystems: what the tamper screen must find, and what it must leave alone.
-import type { ChangedFile } from '../../../src/checks/tamper/screen.ts';
+import type { ChangedFile } from '../../../src/checks/tamper/weakening.ts';
 
 export interface Case {
   readonly name: string;

@@ -1,6 +1,7 @@
 // What a check runs must stay what it was: scripts of a manifest, targets of a Makefile, and what runs before them.
 import { describe, expect, it } from 'vitest';
-import { type ChangedFile, screenWork } from '../../../src/checks/tamper/screen.ts';
+import { screenWork } from '../../../src/checks/tamper/screen.ts';
+import type { ChangedFile } from '../../../src/checks/tamper/weakening.ts';
 
 const screen = (files: readonly ChangedFile[], checks: readonly string[], folder = '') =>
   screenWork({ files, checks, folder });

@@ -1,6 +1,7 @@
 // Deleted tests that live on elsewhere are no loss; tests that are gone, or where no runner looks, are one.
 import { describe, expect, it } from 'vitest';
-import { type ChangedFile, screenWork } from '../../../src/checks/tamper/screen.ts';
+import { screenWork } from '../../../src/checks/tamper/screen.ts';
+import type { ChangedFile } from '../../../src/checks/tamper/weakening.ts';
 
 const found = (...files: readonly ChangedFile[]) =>
   screenWork({ files, checks: [] }).map(({ kind, severity, path, detail }) => `${kind}/${severity} ${path}: ${detail}`);

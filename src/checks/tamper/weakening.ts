@@ -1,0 +1,73 @@
+// Weakened checks: shell that hides a failure, settings that leave tests out, and the findings about changed files.
+import type { Finding, FindingKind } from '../../core/event.ts';
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import { simpleCommands } from './command-line.ts';
+
+export interface ChangedFile {
+  readonly path: string;
+  /** Absent: the file was not there. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Too large or no text: nothing can be said about what it holds. */
+  readonly isOpaque?: true;
+}
+
+const failureHiding = [
+  /\|\|[ \t]*(?:true|:|\/bin\/true|echo|exit 0|return 0)(?=$|[\s;&|)"'])/gm,
+  /(?:^|[\s;&|])(?:exit|return) 0(?=$|[\s;&|)"'])/gm,
+  /(?:^|[\s;&|])set \+e(?=$|[\s;])/gm,
+  /;[ \t]*(?:true|:)[ \t]*(?=$|["'])/gm,
+  /--?pass-?with-?no-?tests|--exit-zero|--no-error-on-unmatched-pattern|--maxfail=0/gi,
+];
+
+const testSilencing = [
+  /passWithNoTests["']?[ \t]*[:=][ \t]*true/g,
+  /\b(?:collect_ignore|collect_ignore_glob|pytest_collection_modifyitems|pytest_sessionfinish|pytest_ignore_collect|pytest_pyfunc_call|pytest_runtest_\w+|pytest_report_teststatus)\b/g,
+  /--(?:ignore|deselect|ignore-glob)[= ]/g,
+  /\b(?:testPathIgnorePatterns|skipTests|maven\.test\.skip|ignoreFailures|testFailureIgnore)\b(?!["']?[ \t]*[:=>][ \t]*false)/g,
+];
+
+const matchCount = (text: string, patterns: readonly RegExp[]): number =>
+  patterns.reduce((sum, pattern) => sum + (text.match(pattern)?.length ?? 0), 0);
+
+/** How often a line of shell makes a failure look like a success. */
+export const hiddenFailures = (text: string): number => matchCount(text, failureHiding);
+
+/** How often the settings of a test runner leave tests out or let them fail. */
+export const silencedTests = (text: string): number => matchCount(text, testSilencing);
+
+/** It does nothing that could fail: `true`, `echo ok`, `exit 0`, nothing. */
+export function cannotFail(script: string): boolean {
+  return simpleCommands(script.replaceAll('\n', ';')).every(
+    ([program = '', argument]) =>
+      /^(true|:|echo|printf|set|#!.*)$/.test(program) || (/^(exit|return)$/.test(program) && argument === '0'),
+  );
+}
+
+export const finding = (
+  kind: FindingKind,
+  path: string,
+  detail: string,
+  severity: Finding['severity'] = 'refuse',
+): Finding => ({ kind, path, detail, severity });
+
+export const weakened = (path: string, detail: string): Finding => finding('check-neutered', path, detail);
+
+export const changed = (path: string, detail: string): Finding =>
+  finding('configuration-changed', path, detail, 'report');
+
+/** For a file of which only this much is worth saying. */
+export const plainChange = ({ path, before, after }: ChangedFile): Finding =>
+  changed(path, after === undefined ? 'it was deleted' : before === undefined ? 'it was added' : 'it was changed');
+
+const shownCharsMax = 120;
+
+function shortened(text: string): string {
+  const line = stripControls(text).replace(/\s+/g, ' ').trim();
+  const shown = takeCharacters(line, shownCharsMax);
+  return JSON.stringify(shown === line ? line : `${shown}… (${line.length} characters)`);
+}
+
+/** What it was and what it is, for a person to compare. */
+export const beforeAndAfter = (before: string, after: string): string =>
+  `it was ${shortened(before)}, it is ${shortened(after)}`;
