@@ -7,28 +7,9 @@ import { readYaml } from '../../../documents/yaml.ts';
 import { editDistance } from '../../../text/similarity.ts';
 import { shown } from '../../../text/text.ts';
 
-export type PlanFieldName =
-  | 'Dependencies'
-  | 'MCP Server'
-  | 'Tool'
-  | 'Params'
-  | 'File'
-  | 'Content'
-  | 'Message'
-  | 'Criteria';
-
-const names: readonly PlanFieldName[] = [
-  'Dependencies',
-  'MCP Server',
-  'Tool',
-  'Params',
-  'File',
-  'Content',
-  'Message',
-  'Criteria',
-];
+const names = ['Dependencies', 'MCP Server', 'Tool', 'Params', 'File', 'Content', 'Message', 'Criteria'] as const;
+export type PlanFieldName = (typeof names)[number];
 const bare = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
-const byBareName = new Map(names.map(name => [bare(name), name]));
 /** Other words for the same thing: too likely to be passed over in silence, too loose to be obeyed. */
 const otherWords: Readonly<Record<string, PlanFieldName>> = {
   dependson: 'Dependencies',
@@ -49,7 +30,7 @@ const slipsMax = 2;
 
 /** Case, spaces, hyphens and underscores do not matter. */
 export function fieldNameOf(written: string): PlanFieldName | undefined {
-  return byBareName.get(bare(written));
+  return names.find(name => bare(name) === bare(written));
 }
 
 /** The field that an unknown one was probably meant to be. */
@@ -104,14 +85,10 @@ function writtenLines(raw: string): string {
 }
 
 function dedented(lines: readonly TextLine[]): readonly string[] {
-  const shared = lines.reduce(
-    (least, { text }) => (text.trim() === '' ? least : Math.min(least, leadingSpace(text))),
-    Number.POSITIVE_INFINITY,
-  );
+  const indents = lines.filter(({ text }) => text.trim() !== '').map(({ text }) => text.search(/\S/));
+  const shared = indents.reduce((least, indent) => Math.min(least, indent), Number.POSITIVE_INFINITY);
   return lines.map(line => line.text.slice(shared));
 }
-
-const leadingSpace = (line: string): number => line.length - line.trimStart().length;
 
 /** `none`, or ids with commas between; `Step 2` is as good as `step_2`. */
 export function idList(raw: string, add: AddFault): readonly string[] {
@@ -123,9 +100,9 @@ export function idList(raw: string, add: AddFault): readonly string[] {
     const number = /^step[_ -]?0*(\d{1,6})$/i.exec(part)?.[1];
     if (number !== undefined) return `step_${number}`;
     if (part === '') add(0, 'Dependencies has a comma too many.', 'Remove it.');
-    else if (/^none$/i.test(part)) {
+    else if (/^none$/i.test(part))
       add(0, 'Dependencies says none and more than that.', 'Write none alone, or only the steps.');
-    } else add(0, `Dependencies names ${shown(part)}.`, 'Write none, or step_1, step_2.');
+    else add(0, `Dependencies names ${shown(part)}.`, 'Write none, or step_1, step_2.');
     return '';
   });
   return [...new Set(ids.filter(id => id !== ''))];
@@ -155,28 +132,25 @@ function isMembers(value: unknown): value is Members {
 
 /** B47: JSON values only, bounded in size and depth, also after aliases are written out. */
 export function params(raw: string, add: AddFault): Members {
-  if (raw.length > paramsCharsMax) {
-    add(0, 'Params is larger than 64 kB.', 'Put the text into a file, and name the file.');
+  const refused = (message: string, fix: string): Members => {
+    add(0, `Params ${message}.`, fix);
     return {};
-  }
-  if (writtenDepth(raw) > paramsDepthMax) {
-    add(0, `Params is nested deeper than ${paramsDepthMax} levels.`, 'Flatten it.');
-    return {};
-  }
+  };
+  if (raw.length > paramsCharsMax)
+    return refused('is larger than 64 kB', 'Put the text into a file, and name the file.');
+  if (writtenDepth(raw) > paramsDepthMax) return refused(tooDeep.message, tooDeep.fix);
   const value = raw.trim() === '' ? {} : yamlValue(raw, add, 0);
   if (value === undefined) return {};
-  if (!isMembers(value)) {
-    add(0, 'Params must be names with values.', 'Write { name: value, other: "text" }.');
-    return {};
-  }
+  if (!isMembers(value)) return refused('must be names with values', 'Write { name: value, other: "text" }.');
   const rule = brokenRule(value, 1);
-  // Plain objects: what the YAML reader gives has no prototype.
-  const text = rule === undefined ? JSON.stringify(value) : '{}';
-  if (rule !== undefined) add(0, `Params ${rule.message}.`, rule.fix);
-  if (text.length <= paramsCharsMax) return JSON.parse(text) as Members;
-  add(0, 'Params is larger than 64 kB once its aliases are written out.', 'Write less.');
-  return {};
+  if (rule !== undefined) return refused(rule.message, rule.fix);
+  const text = JSON.stringify(value);
+  if (text.length > paramsCharsMax)
+    return refused('is larger than 64 kB once its aliases are written out', 'Write less.');
+  return JSON.parse(text) as Members; // plain objects: what the YAML reader gives has no prototype
 }
+
+const tooDeep = { message: `is nested deeper than ${paramsDepthMax} levels`, fix: 'Flatten it.' };
 
 /** How deep braces, brackets and dashes in a row lead outside of quotes: the YAML reader takes long over thousands. */
 function writtenDepth(raw: string): number {
@@ -186,31 +160,31 @@ function writtenDepth(raw: string): number {
   for (let at = 0; at < raw.length; at++) {
     const character = raw[at]!;
     if (character === ' ' || character === '\t') continue;
-    dashes = (character === '-' || character === '?') && /\s/.test(raw[at + 1] ?? '') ? dashes + 1 : 0;
-    if (character === '[' || character === '{') depth++;
-    else if (character === ']' || character === '}') depth--;
-    // In flow style a quote opens a text only where a value may begin; elsewhere it is an apostrophe.
-    else if ((character === '"' || character === "'") && /[[{,:\s]/.test(raw[at - 1] ?? ' ')) at = afterQuote(raw, at);
+    dashes = /^[-?]\s/.test(raw.slice(at, at + 2)) ? dashes + 1 : 0;
+    if ('[{'.includes(character)) depth++;
+    else if (']}'.includes(character)) depth--;
     deepest = Math.max(deepest, depth, dashes);
+    at = quoteEnd(raw, at);
   }
   return deepest;
 }
 
-function afterQuote(raw: string, from: number): number {
+/** The end of the quoted text that opens here; the same place when none does. */
+function quoteEnd(raw: string, from: number): number {
   const quote = raw[from];
+  // In flow style a quote opens a text only where a value may begin; elsewhere it is an apostrophe.
+  if ((quote !== '"' && quote !== "'") || !/[[{,:\s]/.test(raw[from - 1] ?? ' ')) return from;
   let at = from + 1;
   while (at < raw.length && raw[at] !== quote) at += raw[at] === '\\' && quote === '"' ? 2 : 1;
   return at;
 }
 
-function brokenRule(value: Json, depth: number): { readonly message: string; readonly fix: string } | undefined {
+function brokenRule(value: Json, depth: number): typeof tooDeep | undefined {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     return { message: 'holds a number with more digits than are kept', fix: 'Put the number in quotes.' };
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth > paramsDepthMax) {
-    return { message: `is nested deeper than ${paramsDepthMax} levels`, fix: 'Flatten it.' };
-  }
+  if (depth > paramsDepthMax) return tooDeep;
   for (const part of Object.values(value)) {
     const rule = brokenRule(part as Json, depth + 1);
     if (rule !== undefined) return rule;

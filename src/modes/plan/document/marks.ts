@@ -2,8 +2,8 @@
 
 import type { TaskStatus } from '../../../core/task.ts';
 import type { TaskMark } from '../../../documents/document.ts';
-import { type Plain, readFrontMatter, setFrontMatter } from '../../../documents/frontmatter.ts';
-import { type PlanStatus, writtenKeys } from './facts.ts';
+import { readFrontMatter, setFrontMatter } from '../../../documents/frontmatter.ts';
+import { type PlanStatus, writtenKeys } from './front-matter.ts';
 import { outlinePlan, type PlanStep } from './outline.ts';
 
 const failedWord = ' (FAILED)';
@@ -18,21 +18,18 @@ const boxOf: Readonly<Record<TaskStatus, string>> = {
 /** Boxes, the word (FAILED), and with them completed_steps. */
 export function markPlan(text: string, marks: readonly TaskMark[]): string {
   const { steps } = outlinePlan(text);
-  const wanted = new Map(marks.map(mark => [mark.id, statusOf(mark)]));
-  const marked = spliced(text, steps, step => wanted.get(`step_${step.number}`));
+  const statuses = new Map(marks.map(mark => [mark.id, statusOf(mark)]));
+  const statusFor = ({ number }: PlanStep): TaskStatus | undefined => statuses.get(`step_${number}`);
+  const marked = withBoxes(text, steps, statusFor);
   if (marked === text) return text;
-  const done = steps.filter(step => {
-    const status = wanted.get(`step_${step.number}`);
-    return status === undefined ? /x/i.test(step.box) : status === 'done';
-  });
-  return setPlanFacts(marked, { completedSteps: done.length });
+  const done = steps.filter(step => (statusFor(step) ?? (/x/i.test(step.box) ? 'done' : 'pending')) === 'done');
+  return setPlanFacts(marked, { completed_steps: done.length });
 }
 
-function statusOf(mark: TaskMark): TaskStatus {
-  return mark.status ?? (mark.done ? 'done' : mark.skipped ? 'skipped' : 'pending');
-}
+const statusOf = (mark: TaskMark): TaskStatus =>
+  mark.status ?? (mark.done ? 'done' : mark.skipped ? 'skipped' : 'pending');
 
-function spliced(
+function withBoxes(
   text: string,
   steps: readonly PlanStep[],
   statusFor: (step: PlanStep) => TaskStatus | undefined,
@@ -42,8 +39,8 @@ function spliced(
   for (const step of steps) {
     const status = statusFor(step);
     if (status === undefined) continue;
-    const isKept = step.box.toLowerCase() === boxOf[status];
-    pieces.push(text.slice(at, step.boxAt), isKept ? step.box : boxOf[status]);
+    const isSame = step.box.toLowerCase() === boxOf[status];
+    pieces.push(text.slice(at, step.boxAt), isSame ? step.box : boxOf[status]);
     pieces.push(text.slice(step.boxAt + 1, step.failedStart));
     const hasWord = step.failedEnd > step.failedStart;
     if (status === 'blocked') pieces.push(hasWord ? text.slice(step.failedStart, step.failedEnd) : failedWord);
@@ -55,21 +52,18 @@ function spliced(
 
 export interface WrittenFacts {
   readonly status?: PlanStatus;
-  readonly completedSteps?: number;
-  readonly iterationsUsed?: number;
+  readonly completed_steps?: number;
+  readonly iterations_used?: number;
 }
 
 /** A key that is missing is added at the end of the front matter; a text without one stays as it is. */
 export function setPlanFacts(text: string, facts: WrittenFacts): string {
   const { head, matter } = outlinePlan(text);
   if (!matter.ok || !matter.isPresent) return text;
-  const values: readonly (readonly [string, Plain | undefined])[] = [
-    ['completed_steps', facts.completedSteps],
-    ['status', facts.status],
-    ['iterations_used', facts.iterationsUsed],
-  ];
-  let rest = text.slice(head);
-  for (const [key, value] of values) if (value !== undefined) rest = setFrontMatter(rest, key, value);
+  const rest = writtenKeys.reduce((block, key) => {
+    const value = facts[key];
+    return value === undefined ? block : setFrontMatter(block, key, value);
+  }, text.slice(head));
   return text.slice(0, head) + rest;
 }
 
@@ -79,13 +73,11 @@ const gone = 'ralph-gone';
 
 /** The text without what Ralph writes into it: the same before and after every mark, another after every other edit. */
 export function planSubstance(text: string): string {
-  const plain = spliced(text, outlinePlan(text).steps, () => 'pending');
+  const plain = withBoxes(text, outlinePlan(text).steps, () => 'pending');
   const { head, matter } = outlinePlan(plain);
   if (!matter.ok || !matter.isPresent) return plain;
-  let block = plain.slice(head, head + matter.bodyStart);
-  for (const key of writtenKeys) {
-    if (Object.hasOwn(matter.values, key)) block = withoutValue(block, key);
-  }
+  const written = writtenKeys.filter(key => key in matter.values);
+  const block = written.reduce(withoutValue, plain.slice(head, head + matter.bodyStart));
   return plain.slice(0, head) + block + plain.slice(head + matter.bodyStart);
 }
 

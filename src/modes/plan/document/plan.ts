@@ -2,14 +2,14 @@
 
 import type { Order, TaskSpec } from '../../../core/task.ts';
 import type { Format, ParsedDocument, Problem } from '../../../documents/document.ts';
-import type { FrontMatter } from '../../../documents/frontmatter.ts';
 import { checkDependencies, idPattern } from '../../../documents/task-checks.ts';
 import { pathProblem } from '../../../text/step-path.ts';
 import { shown, suspicion } from '../../../text/text.ts';
-import { PlanProblems, readFacts } from './facts.ts';
-import { criteria, idList, longText, oneLine, type PlanFieldName, params } from './fields.ts';
+import { type AddFault, criteria, idList, longText, oneLine, type PlanFieldName, params } from './fields.ts';
+import { readFacts } from './front-matter.ts';
 import { markPlan, planSubstance } from './marks.ts';
 import { outlinePlan, type PlanField, type PlanOutline, type PlanStep } from './outline.ts';
+import { PlanProblems } from './problems.ts';
 
 const headCharsMax = 8 * 1024;
 
@@ -49,13 +49,12 @@ const textCharsMax = 16 * 1024 * 1024;
 const descriptionCharsMax = 1000;
 const messageCharsMax = 64 * 1024;
 const contentCharsMax = 1024 * 1024;
+const orderFix = 'Put the steps in the order of their numbers.';
 const mcpType = /^mcp_[a-z0-9_]{1,60}$/;
 const toolPattern = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/;
 
 /** The fields that each kind of action reads, and those that it cannot do without. */
-const fieldsOf: Readonly<
-  Record<Kind, { readonly reads: readonly PlanFieldName[]; readonly needs: readonly PlanFieldName[] }>
-> = {
+const fieldsOf: Readonly<Record<Kind, Readonly<Record<'reads' | 'needs', readonly PlanFieldName[]>>>> = {
   mcp: { reads: ['MCP Server', 'Tool', 'Params'], needs: ['MCP Server', 'Tool'] },
   create_file: { reads: ['File', 'Content'], needs: ['File'] },
   notify_human: { reads: ['Message'], needs: [] },
@@ -66,32 +65,26 @@ type Kind = 'mcp' | 'create_file' | 'notify_human' | 'agent';
 
 function kindOf(actionType: string): Kind | undefined {
   if (mcpType.test(actionType)) return 'mcp';
-  return actionType === 'create_file' || actionType === 'notify_human' || actionType === 'agent'
-    ? actionType
-    : undefined;
-}
-
-interface ReadPlan {
-  readonly problems: PlanProblems;
-  readonly document: ParsedDocument;
+  return (['create_file', 'notify_human', 'agent'] as const).find(kind => kind === actionType);
 }
 
 /** With problems, the document is not to be used. */
-function readPlan(text: string, isTickTrusted: boolean): ReadPlan {
+function readPlan(
+  text: string,
+  isTickTrusted: boolean,
+): { readonly problems: PlanProblems; readonly document: ParsedDocument } {
   const problems = new PlanProblems(text);
-  const nothing = { project: '', goal: '', tasks: [], notices: [] };
   if (text.length > textCharsMax) {
     problems.add(0, 'The plan is larger than 16 MB.', 'Split it into several plans.');
-    return { problems, document: nothing };
+    return { problems, document: { project: '', goal: '', tasks: [], notices: [] } };
   }
   const outline = outlinePlan(text);
   for (const { offset, message, fix } of outline.faults) problems.add(offset, message, fix);
   for (const { offset, message } of outline.notices) problems.notice(offset, message);
-  const facts = readFacts(text, outline, problems);
+  const { planId, objective, iterationsMax, approvalRequired } = readFacts(text, outline, problems);
   const tasks = outline.steps.slice(0, stepsMax).map(step => readStep(text, step, problems));
   checkSteps(outline, tasks, problems);
   if (!isTickTrusted) noticeTicks(outline, problems);
-  const { planId, objective, iterationsMax, approvalRequired } = facts;
   const document: ParsedDocument = {
     project: planId,
     id: planId,
@@ -106,12 +99,12 @@ function readPlan(text: string, isTickTrusted: boolean): ReadPlan {
 
 /** B44: as many as the front matter says, each number once, from 1 upwards; and no circles. */
 function checkSteps({ steps, matter, head }: PlanOutline, tasks: readonly TaskSpec[], problems: PlanProblems): void {
-  const totalPlace = (from: FrontMatter): number => head + (from.offsets.get('total_steps') ?? 0);
   const total = matter.ok ? matter.values['total_steps'] : undefined;
   if (steps.length === 0) {
     problems.add(0, 'The plan has no steps.', 'Write "- [ ] **Step 1:** what to do (action_type: agent)".');
   } else if (matter.ok && typeof total === 'number' && total !== steps.length) {
-    problems.add(totalPlace(matter), `total_steps is ${total}, but the plan has ${steps.length} steps.`, 'Correct it.');
+    const at = head + (matter.offsets.get('total_steps') ?? 0);
+    problems.add(at, `total_steps is ${total}, but the plan has ${steps.length} steps.`, 'Correct it.');
   }
   if (steps.length > stepsMax) {
     problems.add(steps[stepsMax]!.start, `The plan has more than ${stepsMax} steps.`, 'Split it into several plans.');
@@ -120,27 +113,21 @@ function checkSteps({ steps, matter, head }: PlanOutline, tasks: readonly TaskSp
   let highest = 0;
   for (const { number, start } of steps) {
     if (seen.has(number)) problems.add(start, `Step ${number} stands twice.`, 'Number the steps 1, 2, 3 and so on.');
-    else if (number < highest) {
-      problems.add(
-        start,
-        `Step ${number} stands behind step ${highest}.`,
-        'Put the steps in the order of their numbers.',
-      );
-    } else if (number !== highest + 1) {
+    else if (number < highest)
+      problems.add(start, `Step ${number} stands behind step ${highest}.`, orderFix);
+    else if (number !== highest + 1)
       problems.add(start, `Step ${number} stands where step ${highest + 1} should.`, 'Leave no number out.');
-    }
     seen.add(number);
     highest = Math.max(highest, number);
   }
-  const dependenciesOf = (row: number): number =>
-    steps[row]!.fields.find(field => field.name === 'Dependencies')?.start ?? steps[row]!.start;
   checkDependencies(tasks, {
     noun: 'step',
     plural: 'steps',
     idName: row => `Step ${steps[row]!.number}`,
     dependenciesName: row => `Dependencies of step ${steps[row]!.number}`,
     idPlace: row => steps[row]!.start,
-    dependenciesPlace: dependenciesOf,
+    dependenciesPlace: row =>
+      steps[row]!.fields.find(field => field.name === 'Dependencies')?.start ?? steps[row]!.start,
     add: (place, message, fix) => problems.add(place as number, message, fix),
   });
 }
@@ -156,35 +143,30 @@ function noticeTicks({ steps }: PlanOutline, problems: PlanProblems): void {
 
 function readStep(text: string, step: PlanStep, problems: PlanProblems): TaskSpec {
   const reader = new StepReader(text, step, problems);
-  const { actionType, number } = step;
+  const { actionType, description, box } = step;
   const kind = actionType === undefined ? undefined : kindOf(actionType);
-  if (actionType === undefined) {
-    problems.add(step.start, `Step ${number} names no action.`, 'End its line with (action_type: …).');
-  } else if (kind === undefined) {
+  if (actionType === undefined) reader.fault('names no action', 'End its line with (action_type: …).');
+  else if (kind === undefined) {
     const fix = 'Use mcp_ and small letters or digits, create_file, notify_human or agent.';
-    problems.add(step.start, `Step ${number} has an action_type that is not known: ${shown(actionType)}.`, fix);
+    reader.fault(`has an action_type that is not known: ${shown(actionType)}`, fix);
   }
-  if (step.description === '') problems.add(step.start, `Step ${number} has no description.`, 'Say what it does.');
-  if (step.description.length > descriptionCharsMax) {
-    const fix = 'Shorten it; more text goes into Message or Content.';
-    problems.add(
-      step.start,
-      `The description of step ${number} is longer than ${descriptionCharsMax} characters.`,
-      fix,
-    );
+  if (description === '') reader.fault('has no description', 'Say what it does.');
+  if (description.length > descriptionCharsMax) {
+    const message = `The description of step ${step.number} is longer than ${descriptionCharsMax} characters.`;
+    problems.add(step.start, message, 'Shorten it; more text goes into Message or Content.');
   }
-  reader.watch(step.description, step.start, 'The description');
+  reader.watch(description, step.start, 'The description');
   const dependsOn = reader.dependencies();
   const work = kind === undefined ? undefined : reader.work(kind);
   return {
-    id: `step_${number}`,
-    title: step.description,
+    id: `step_${step.number}`,
+    title: description,
     description: '',
     criteria: [],
     dependsOn,
-    done: step.box === 'x' || step.box === 'X',
-    skipped: step.box === '-',
-    blocked: step.box === '!' ? true : undefined,
+    done: /x/i.test(box),
+    skipped: box === '-',
+    blocked: box === '!' ? true : undefined,
     ...work,
   };
 }
@@ -203,10 +185,18 @@ class StepReader {
     this.step = step;
     this.problems = problems;
     for (const field of step.fields) {
-      if (this.fields.has(field.name) && field.name !== 'Criteria') {
+      if (this.fields.has(field.name) && field.name !== 'Criteria')
         problems.add(field.start, `${field.name} stands twice in step ${step.number}.`, 'Keep one of the two.');
-      } else this.fields.set(field.name, field);
+      else this.fields.set(field.name, field);
     }
+  }
+
+  fault(message: string, fix: string): void {
+    this.problems.add(this.step.start, `Step ${this.step.number} ${message}.`, fix);
+  }
+
+  private fieldFault(name: PlanFieldName, message: string, fix: string): void {
+    this.problems.add(this.fields.get(name)!.start, `${name} of step ${this.step.number} ${message}.`, fix);
   }
 
   dependencies(): readonly string[] {
@@ -215,14 +205,10 @@ class StepReader {
 
   work(kind: Kind): Work {
     const { reads, needs } = fieldsOf[kind];
-    for (const [name, field] of this.fields) {
-      if (name === 'Dependencies' || reads.includes(name)) continue;
-      this.problems.notice(field.start, `${name} of step ${this.step.number} is not used by its action.`);
-    }
-    for (const name of needs) {
-      if (this.fields.has(name)) continue;
-      this.problems.add(this.step.start, `Step ${this.step.number} has no ${name}.`, `Add "- ${name}: …" below it.`);
-    }
+    for (const [name, { start }] of this.fields)
+      if (name !== 'Dependencies' && !reads.includes(name))
+        this.problems.notice(start, `${name} of step ${this.step.number} is not used by its action.`);
+    for (const name of needs) if (!this.fields.has(name)) this.fault(`has no ${name}`, `Add "- ${name}: …" below it.`);
     if (kind === 'agent') {
       const words = this.long('Message', messageCharsMax) ?? this.long('Content', contentCharsMax) ?? '';
       return { description: words.trim(), criteria: this.criteria() };
@@ -233,29 +219,22 @@ class StepReader {
 
   watch(words: string, offset: number, name: string): void {
     const warning = suspicion(words);
-    if (warning !== undefined) this.problems.notice(offset, `${name} of step ${this.step.number} ${warning}`);
-    if (words.includes('<!--')) {
-      this.problems.notice(offset, `${name} of step ${this.step.number} holds a comment that a rendered page hides.`);
-    }
+    const of = `${name} of step ${this.step.number}`;
+    if (warning !== undefined) this.problems.notice(offset, `${of} ${warning}`);
+    if (words.includes('<!--')) this.problems.notice(offset, `${of} holds a comment that a rendered page hides.`);
   }
 
-  private order(kind: 'mcp' | 'create_file' | 'notify_human'): Order {
+  private order(kind: Exclude<Kind, 'agent'>): Order {
     if (kind === 'mcp') {
-      return {
-        type: 'mcp',
-        server: this.word('MCP Server', idPattern),
-        tool: this.word('Tool', toolPattern),
-        params: this.read('Params', params) ?? {},
-      };
+      const [server, tool] = [this.word('MCP Server', idPattern), this.word('Tool', toolPattern)];
+      return { type: 'mcp', server, tool, params: this.read('Params', params) ?? {} };
     }
-    if (kind === 'create_file') {
-      const content = this.long('Content', contentCharsMax);
-      if (content === undefined) {
-        this.problems.notice(this.step.start, `Step ${this.step.number} has no Content: its file will be empty.`);
-      }
-      return { type: 'create_file', path: this.path(), content: content ?? '' };
-    }
-    return { type: 'notify_human', message: this.long('Message', messageCharsMax)?.trim() ?? this.step.description };
+    if (kind === 'notify_human')
+      return { type: 'notify_human', message: this.long('Message', messageCharsMax)?.trim() ?? this.step.description };
+    const content = this.long('Content', contentCharsMax);
+    if (content === undefined)
+      this.problems.notice(this.step.start, `Step ${this.step.number} has no Content: its file will be empty.`);
+    return { type: 'create_file', path: this.path(), content: content ?? '' };
   }
 
   private criteria(): readonly string[] {
@@ -264,21 +243,17 @@ class StepReader {
   }
 
   private word(name: PlanFieldName, pattern: RegExp): string {
-    const value = this.read(name, oneLine);
-    if (value === undefined || pattern.test(value)) return value ?? '';
-    const fix = 'Use letters, digits, hyphens and underscores.';
-    this.problems.add(this.fields.get(name)!.start, `${name} of step ${this.step.number} is ${shown(value)}.`, fix);
+    const value = this.read(name, oneLine) ?? '';
+    if (!this.fields.has(name) || pattern.test(value)) return value;
+    this.fieldFault(name, `is ${shown(value)}`, 'Use letters, digits, hyphens and underscores.');
     return '';
   }
 
   private path(): string {
     const value = this.read('File', oneLine) ?? '';
-    const field = this.fields.get('File');
     const problem = pathProblem(value);
-    if (field !== undefined && problem !== undefined) {
-      const fix = 'Write a path inside the vault or the repository.';
-      this.problems.add(field.start, `File of step ${this.step.number} ${problem}: ${shown(value)}.`, fix);
-    }
+    if (this.fields.has('File') && problem !== undefined)
+      this.fieldFault('File', `${problem}: ${shown(value)}`, 'Write a path inside the vault or the repository.');
     return value;
   }
 
@@ -286,30 +261,22 @@ class StepReader {
     const field = this.fields.get(name);
     if (field === undefined) return undefined;
     if (field.end - field.valueStart > charsMax) {
-      const fix = 'Put the text into a file of its own.';
-      this.problems.add(field.start, `${name} of step ${this.step.number} is longer than ${charsMax} characters.`, fix);
+      this.fieldFault(name, `is longer than ${charsMax} characters`, 'Put the text into a file of its own.');
       return '';
     }
-    if (this.text.slice(field.valueStart, field.end).trim() === '') {
-      const fix = 'Indent its lines below it, or remove it.';
-      this.problems.add(field.start, `${name} of step ${this.step.number} is empty.`, fix);
-    }
+    if (this.text.slice(field.valueStart, field.end).trim() === '')
+      this.fieldFault(name, 'is empty', 'Indent its lines below it, or remove it.');
     return this.read(name, longText);
   }
 
-  private read<Value>(name: PlanFieldName, reading: (raw: string, add: FaultSink) => Value): Value | undefined {
+  private read<Value>(name: PlanFieldName, reading: (raw: string, add: AddFault) => Value): Value | undefined {
     const field = this.fields.get(name);
     if (field === undefined) return undefined;
     const raw = this.text.slice(field.valueStart, field.end);
     this.watch(raw, field.start, name);
-    return reading(raw, (at, message, fix) =>
-      this.problems.add(
-        field.valueStart + at,
-        message.replace(/^(Dependencies|Params)/, `$1 of step ${this.step.number}`),
-        fix,
-      ),
-    );
+    return reading(raw, (at, message, fix) => {
+      const named = message.replace(/^(Dependencies|Params)/, `$1 of step ${this.step.number}`);
+      this.problems.add(field.valueStart + at, named, fix);
+    });
   }
 }
-
-type FaultSink = (at: number, message: string, fix: string) => void;

@@ -183,8 +183,8 @@ function factsOf(state: State): WrittenFacts {
   const isIdle = state.iterations === 0 && state.ended === undefined && state.escalations.length === 0;
   return {
     status: isIdle && state.approval !== undefined ? 'approved' : planStatus(state),
-    completedSteps: done,
-    iterationsUsed: state.iterations,
+    completed_steps: done,
+    iterations_used: state.iterations,
   };
 }
 

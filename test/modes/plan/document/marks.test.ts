@@ -103,8 +103,8 @@ const substance = (text: string): string => {
 const written = fc.record(
   {
     status: fc.constantFrom('awaiting_approval', 'approved', 'executing', 'completed', 'blocked'),
-    completedSteps: fc.nat(9),
-    iterationsUsed: fc.nat(99),
+    completed_steps: fc.nat(9),
+    iterations_used: fc.nat(99),
   },
   { requiredKeys: [] },
 );
@@ -179,7 +179,7 @@ describe('given a plan', () => {
   });
 
   it('then facts are set where they stand, or added, and a text without a front matter stays', () => {
-    const first = setPlanFacts(text, { status: 'executing', completedSteps: 1, iterationsUsed: 3 });
+    const first = setPlanFacts(text, { status: 'executing', completed_steps: 1, iterations_used: 3 });
     expect(first).toContain('total_steps: 2\ncompleted_steps: 1\nstatus: executing\niterations_used: 3\n---\n');
     expect(setPlanFacts(first, { status: 'completed' })).toBe(first.replace('executing', 'completed'));
     expect(setPlanFacts('# no plan\n', { status: 'completed' })).toBe('# no plan\n');
