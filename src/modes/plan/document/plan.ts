@@ -113,8 +113,7 @@ function checkSteps({ steps, matter, head }: PlanOutline, tasks: readonly TaskSp
   let highest = 0;
   for (const { number, start } of steps) {
     if (seen.has(number)) problems.add(start, `Step ${number} stands twice.`, 'Number the steps 1, 2, 3 and so on.');
-    else if (number < highest)
-      problems.add(start, `Step ${number} stands behind step ${highest}.`, orderFix);
+    else if (number < highest) problems.add(start, `Step ${number} stands behind step ${highest}.`, orderFix);
     else if (number !== highest + 1)
       problems.add(start, `Step ${number} stands where step ${highest + 1} should.`, 'Leave no number out.');
     seen.add(number);
