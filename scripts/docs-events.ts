@@ -99,9 +99,9 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'The agent runs as a process of its own.',
     example: { type: 'iteration.spawned', at, iteration, pid: 4711, startTime: '123456', host: 'desk' },
   },
-  'iteration.heard': {
+  'iteration.heartbeat': {
     when: 'A heartbeat while an agent works: after 1, 2, 4 … seconds, once a minute at last.',
-    example: { type: 'iteration.heard', at, iteration, quietMs: 12_000 },
+    example: { type: 'iteration.heartbeat', at, iteration, quietMs: 12_000 },
   },
   'iteration.nudged': {
     when: 'A step of the ladder for a quiet agent: nudge, escalate, terminate.',
@@ -184,10 +184,10 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       because: 'the claim was refused: the check "npm test" failed',
     },
   },
-  'task.kept': {
+  'task.edit-rejected': {
     when: 'The criteria, dependencies or limits of a task, or a document that is the task, were edited while an iteration ran; the old ones hold.',
     example: {
-      type: 'task.kept',
+      type: 'task.edit-rejected',
       at,
       task,
       iteration,
@@ -196,10 +196,10 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       because: 'edited during iteration 3',
     },
   },
-  'work.screened': {
+  'proof.screened': {
     when: 'Before a claim is believed the work itself was looked at: protected files were put back, or tests and checks had been weakened.',
     example: {
-      type: 'work.screened',
+      type: 'proof.screened',
       at,
       iteration,
       task,
@@ -334,10 +334,10 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'Words for the next prompt: from an answer, from `ralph tell`, or from Ralph.',
     example: { type: 'guidance.given', at, text: 'Use the v2 endpoint', by, because: 'told by a human' },
   },
-  'guidance.reached': {
+  'guidance.delivered': {
     when: 'Such words were given to the working performer, or it cannot be spoken to.',
     example: {
-      type: 'guidance.reached',
+      type: 'guidance.delivered',
       at,
       id: 'G1',
       iteration: 3,

@@ -89,7 +89,8 @@ async function areUserEdits({ state, git, inside, lastWorkAt }: ProtectionNeeds,
   const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
   const due = checkpointsDue.filter(one => one.foreign !== true);
   const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
-  if (!isQuiet || newest === undefined || git === undefined || settings.forked || !settings.checkpoints) return false;
+  if (!isQuiet || newest === undefined || git === undefined || settings.worktreePerTask || !settings.checkpoints)
+    return false;
   const since = await lastWorkAt();
   const inTree = (path: string): string => posix.join(inside, path);
   const kept = await git.content(newest.commit, paths.map(inTree));

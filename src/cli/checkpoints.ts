@@ -106,7 +106,7 @@ export async function latestRow(history: History): Promise<CheckpointRow> {
 /** A restore needs quiet: nobody at work in the files, nothing wrong with the disk. */
 export function refuseUnquiet({ history }: Kept): void {
   const { state, row, isHeld } = history;
-  if (state.settings.forked)
+  if (state.settings.worktreePerTask)
     throw new UsageError(
       `Loop ${row.name} works in forks (--parallel): each task is one commit on ${state.branch ?? 'its branch'}.`,
       'Take one back there: git revert COMMIT',

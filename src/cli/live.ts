@@ -220,7 +220,7 @@ function wording(
     case 'loop.started':
     case 'tasks.saved':
     case 'iteration.spawned':
-    case 'iteration.heard':
+    case 'iteration.heartbeat':
     case 'usage.recorded':
     case 'loop.ended':
       return undefined;

@@ -43,15 +43,15 @@ function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): strin
   if (ground.repository === undefined)
     return 'not a git repository: NO undo, no commits, no look at the work (git init)';
   const branch = chosen?.state?.branch;
-  const own = branch !== undefined || config.worktree || settings.forked;
+  const own = branch !== undefined || config.worktree || settings.worktreePerTask;
   const where = own
     ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; your files are not touched`
     : 'your working tree';
-  const parallel = settings.forked ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
+  const parallel = settings.worktreePerTask ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
-  const commits = settings.commits || settings.forked ? commitWords(settings) : 'no commits';
+  const commits = settings.commits || settings.worktreePerTask ? commitWords(settings) : 'no commits';
   const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
-  const undo = settings.forked ? '' : ' (ralph undo)';
+  const undo = settings.worktreePerTask ? '' : ' (ralph undo)';
   return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
 }
 

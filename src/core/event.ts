@@ -103,7 +103,7 @@ export type Event =
   | Fact<'task.blocked', { task: string; because: Because }>
   /** What decides about it was edited while an iteration ran: the old text holds until somebody edits it between iterations. */
   | Fact<
-      'task.kept',
+      'task.edit-rejected',
       {
         task: string;
         iteration: number;
@@ -131,7 +131,7 @@ export type Event =
       }
     >
   | Fact<'iteration.spawned', { iteration: number; pid: number; startTime: string; host: string }>
-  | Fact<'iteration.heard', { iteration: number; quietMs: number; contextUsed?: number }>
+  | Fact<'iteration.heartbeat', { iteration: number; quietMs: number; contextUsed?: number }>
   | Fact<
       'iteration.nudged',
       {
@@ -202,7 +202,7 @@ export type Event =
     >
   /** What a look at the work itself found before its claim was believed. */
   | Fact<
-      'work.screened',
+      'proof.screened',
       {
         iteration: number;
         task: string;
@@ -285,7 +285,7 @@ export type Event =
   | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
   | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
   | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
-  | Fact<'guidance.reached', { id: string; iteration: number; delivered: boolean; because: Because }>
+  | Fact<'guidance.delivered', { id: string; iteration: number; delivered: boolean; because: Because }>
   | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>
   | Fact<'performer.tripped', { performer: string; until: number; because: Because }>
   | Fact<'performer.recovered', { performer: string; because: Because }>

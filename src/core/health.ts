@@ -120,5 +120,5 @@ export function reached(
   const because = delivered
     ? `told to ${live.performer} while it works`
     : `${live.performer} cannot be spoken to while it works: it stands at the top of the next prompt`;
-  return [{ type: 'guidance.reached', at: now, id: guidance, iteration, delivered, because }];
+  return [{ type: 'guidance.delivered', at: now, id: guidance, iteration, delivered, because }];
 }

@@ -104,7 +104,7 @@ function words(state: State, live: LiveIteration, now: number, wake: Wake): read
 function claimEffects(state: State): readonly Effect[] {
   const effects: Effect[] = [];
   // A claim that a person accepted waits while another task is worked on in the same files.
-  const isShared = !state.settings.forked && state.live.length > 0;
+  const isShared = !state.settings.worktreePerTask && state.live.length > 0;
   for (const { iteration, task, stage } of isShared ? [] : state.claims) {
     const unsaved = state.checkpointsDue.some(due => due.task === task);
     if (stage === 'check' && !unsaved) effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });

@@ -33,14 +33,14 @@ export interface Settings {
   /** Of the protected files, when they were taken anew after the start. */
   readonly protectedHash?: string;
   /** Iterations work in forks that are merged after their checks. */
-  readonly forked: boolean;
+  readonly worktreePerTask: boolean;
   readonly checkpoints: boolean;
   /** A task that is done becomes a commit on the loop's branch. */
   readonly commits: boolean;
   /** This many errors in a row restore the last good checkpoint, and again at every multiple; null: never. */
   readonly rollbackAfter: number | null;
   /** The work is looked at for deleted or weakened tests before a claim is believed. */
-  readonly screen: boolean;
+  readonly tamperScreen: boolean;
   /** The nth identical error in a row escalates (prd: STUCK_THRESHOLD); null: it hands off instead. */
   readonly sameErrorsToEscalate: number | null;
   readonly errorsToHandOff: number;
@@ -184,11 +184,11 @@ export function defaultSettings(mode: ModeName): Settings {
     performersByTask: {},
     performersByPhase: {},
     checks: [],
-    forked: false,
+    worktreePerTask: false,
     checkpoints: false,
     commits: false,
     rollbackAfter: mode === 'prompt' ? 3 : null, // seed 001; elsewhere only when asked (ADR 3)
-    screen: false,
+    tamperScreen: false,
     sameErrorsToEscalate: mode === 'prd' ? 3 : null, // seed 003, STUCK_THRESHOLD
     errorsToHandOff: 3, // seed 000
     contextFractionMax: 0.7, // seed 000

@@ -35,7 +35,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   }
   const { ref, commit, tree, skipped } = saved;
   const span: readonly Span[] = state.newest === undefined ? [] : [{ from: state.newest.tree, to: tree }];
-  const changes = state.settings.forked ? [] : await workspace.changes(span);
+  const changes = state.settings.worktreePerTask ? [] : await workspace.changes(span);
   const id = engine.clock.id();
   const { live, lastIteration, toolCalls } = state;
   const performer = [...live, lastIteration].find(one => one?.iteration === iteration)?.performer;

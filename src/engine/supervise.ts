@@ -217,7 +217,7 @@ export async function supervise(
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
     return;
   }
-  const fork = state.settings.forked ? await engine.workspace?.fork(task) : undefined;
+  const fork = state.settings.worktreePerTask ? await engine.workspace?.fork(task) : undefined;
   if (fork?.ok === false) {
     const failure: Failure = { kind: 'unknown', detail: fork.problem };
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });

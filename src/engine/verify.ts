@@ -57,7 +57,7 @@ const directoryOf = ({ engine, state }: Workplace, task: string): string =>
 /** What the iterations of the task changed; a fork is compared with where it began. */
 async function spansOf({ engine, state }: Workplace, task: string): Promise<readonly Span[]> {
   const spans = findTask(state.tasks, task)?.spans ?? [];
-  if (!state.settings.forked) return spans;
+  if (!state.settings.worktreePerTask) return spans;
   const base = (await engine.workspace?.base(task)) ?? '';
   const last = spans.at(-1);
   return base !== '' && last !== undefined ? [{ from: base, to: last.to }] : [];
@@ -65,7 +65,7 @@ async function spansOf({ engine, state }: Workplace, task: string): Promise<read
 
 /** What unfinished tasks left in the shared tree weakens the proof of this one too, unless it was put back since. */
 async function doubtsLeft({ engine, state }: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
-  if (state.settings.forked || engine.screen === undefined) return [];
+  if (state.settings.worktreePerTask || engine.screen === undefined) return [];
   const doubts: Doubt[] = [];
   for (const { id, status, spans, mayChangeTests } of allTasks(state.tasks)) {
     if (id === task || status === 'done' || spans === undefined || mayChangeTests === true) continue;
@@ -79,7 +79,7 @@ async function doubtsLeft({ engine, state }: Workplace, task: string, now: strin
 /** `now`: what is there after the checks, whoever wrote it. */
 async function doubtsAbout(place: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
   const { engine, state } = place;
-  if (!state.settings.screen || engine.screen === undefined) return [];
+  if (!state.settings.tamperScreen || engine.screen === undefined) return [];
   const own = await engine.screen(await spansOf(place, task), now, task, state);
   const left = await doubtsLeft(place, task, now);
   return [...own, ...left.filter(one => !own.some(each => each.fingerprint === one.fingerprint))];
@@ -108,7 +108,7 @@ export const check: Perform<'check'> = async ({ iteration, task }, place, stop) 
   await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
   const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
-  const wrote = now !== '' && now !== state.newest?.tree && !state.settings.forked;
+  const wrote = now !== '' && now !== state.newest?.tree && !state.settings.worktreePerTask;
   const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
   const doubts = await doubtsAbout(place, task, now);

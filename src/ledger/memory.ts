@@ -21,6 +21,7 @@ import type {
   StoreFailureKind,
   Verified,
 } from './ledger.ts';
+import { upcast } from './upcast.ts';
 
 export interface MemoryLedgerOptions {
   /** False leaves every hash empty, for the simulator. */
@@ -37,6 +38,12 @@ interface MemoryLoop {
   token: number;
   mail: Mail[];
   snapshot: Snapshot | undefined;
+}
+
+/** As the ledger on disk: what is stored stays as it was written. */
+function today(recorded: Recorded): Recorded {
+  const event = upcast(recorded.event);
+  return event === recorded.event ? recorded : { ...recorded, event };
 }
 
 type AppendOptions = { readonly token?: number; readonly takes?: number };
@@ -127,7 +134,12 @@ class MemoryLedger implements Store, Mailbox {
   }
 
   async read(loop: string, after = 0, most = 1_000): Promise<readonly Recorded[]> {
-    return this.#loops.get(loop)?.events.slice(after, after + most) ?? [];
+    return (
+      this.#loops
+        .get(loop)
+        ?.events.slice(after, after + most)
+        .map(today) ?? []
+    );
   }
 
   async loops(filter: LoopFilter = {}): Promise<readonly LoopRow[]> {
@@ -150,7 +162,7 @@ class MemoryLedger implements Store, Mailbox {
       for (; cursor < this.#all.length; cursor += 1) {
         const recorded = this.#all[cursor]!;
         if (from.loop !== undefined && recorded.loop !== from.loop) continue;
-        yield recorded;
+        yield today(recorded);
         if (stop.aborted) return;
       }
       await new Promise<void>(resolve => {

@@ -62,7 +62,7 @@ function wayBack(state: State): readonly string[] {
   if (checkpointsMade === 0 || iterations === 0 || hasOnlyDeeds(state)) return [];
   const isPutAway = settings.mode === 'plan' && state.ended?.reason === 'goal_achieved';
   const undo =
-    settings.forked || isPutAway
+    settings.worktreePerTask || isPutAway
       ? []
       : [`ralph undo ${name}   # takes the last ${settings.review === null ? 'iteration' : 'fix'} back`];
   const merge = branch === undefined ? [] : [`git merge ${branch}   # brings its work into your branch`];

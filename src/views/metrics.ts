@@ -40,7 +40,7 @@ export class MetricsView {
     if (event.type === 'iteration.ended' && event.failure && event.outcome === 'failed') this.more('error');
     if (event.type === 'check.ended') this.more(event.passed ? 'check passed' : 'check failed');
     if (event.type === 'signal.read' && !event.accepted) this.more('refused');
-    if (event.type === 'work.screened' && event.refused) this.more('refused');
+    if (event.type === 'proof.screened' && event.refused) this.more('refused');
     if (event.type === 'usage.recorded') this.costUsdMicros += event.usage.costUsdMicros;
   }
 

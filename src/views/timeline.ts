@@ -15,11 +15,11 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'task.closed': event => `${event.task} done${event.verified ? ', proven' : ', UNVERIFIED'}: ${event.because}`,
   'task.reopened': event => `${event.task} open again: ${event.because}`,
   'task.skipped': event => `${event.task} skipped by ${event.by}: ${event.because}`,
-  'task.kept': event => event.because,
+  'task.edit-rejected': event => event.because,
   'task.blocked': event => `${event.task} parked: ${event.because}`,
   'iteration.started': event => `iteration ${event.iteration}: ${event.performer} on ${event.task} (${event.because})`,
   'iteration.spawned': event => `iteration ${event.iteration} runs as process ${event.pid}`,
-  'iteration.heard': event => `iteration ${event.iteration} is alive, quiet for ${formatDuration(event.quietMs)}`,
+  'iteration.heartbeat': event => `iteration ${event.iteration} is alive, quiet for ${formatDuration(event.quietMs)}`,
   'iteration.nudged': event => `iteration ${event.iteration}: ${event.level} (${event.because})`,
   'iteration.ended': event => {
     const ms = event.waitUntil === undefined ? undefined : formatDuration(event.waitUntil - event.at);
@@ -37,7 +37,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'check.ended': event =>
     `check ${event.check} ${event.passed ? 'passed' : 'FAILED'}${event.flaky ? ' (flaky)' : ''} for ${event.task} in ${formatDuration(event.durationMs)}`,
   'merge.ended': event => `merge of iteration ${event.iteration} ${event.merged ? 'done' : 'failed'}: ${event.because}`,
-  'work.screened': event =>
+  'proof.screened': event =>
     `${event.task}: ${event.refused ? '' : 'the work was looked at: '}${event.because.replaceAll('\n', ' ')}`,
   'work.accepted': event => `${event.task}: accepted by ${event.by}, to be checked again (${event.because})`,
   'work.committed': event =>
@@ -60,7 +60,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'approval.given': event => `${event.subject} approved by ${event.by}: ${event.because} (${event.hash.slice(0, 12)})`,
   'guidance.given': event =>
     `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,
-  'guidance.reached': event => `${event.id}: ${event.because}`,
+  'guidance.delivered': event => `${event.id}: ${event.because}`,
   'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,

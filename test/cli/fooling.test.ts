@@ -74,9 +74,9 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
       code: 8,
       question: 'parked: US-001',
       facts: [
-        { type: 'work.screened', task: 'US-001', refused: false, restored: ['verify.sh (edited)'] },
+        { type: 'proof.screened', task: 'US-001', refused: false, restored: ['verify.sh (edited)'] },
         failed,
-        { type: 'work.screened', task: 'US-001', refused: false, restored: ['verify.sh (edited)'] },
+        { type: 'proof.screened', task: 'US-001', refused: false, restored: ['verify.sh (edited)'] },
         failed,
         { type: 'task.blocked', task: 'US-001' },
       ],
@@ -88,7 +88,7 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
         'US-001 is claimed and its checks pass, but tests or checks were changed | A test file was deleted in tests/feature_test.sh',
       facts: [
         passed,
-        { type: 'work.screened', refused: true, doubts: [{ kind: 'test-deleted', path: 'tests/feature_test.sh' }] },
+        { type: 'proof.screened', refused: true, doubts: [{ kind: 'test-deleted', path: 'tests/feature_test.sh' }] },
         { type: 'escalation.raised', escalation: { id: 'E1', kind: 'tamper', task: 'US-001' } },
       ],
     },
@@ -99,7 +99,7 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
       question: 'US-001 is claimed, but nothing was changed for it',
       facts: [
         passed,
-        { type: 'work.screened', refused: true, doubts: [{ kind: 'nothing-changed' }] },
+        { type: 'proof.screened', refused: true, doubts: [{ kind: 'nothing-changed' }] },
         { type: 'escalation.raised', escalation: { id: 'E1', kind: 'tamper', task: 'US-001' } },
       ],
     },
@@ -172,7 +172,7 @@ describe.skipIf(!isInstalled('git'))('a doubt is decided by a person (needs git)
       expect(told.code, told.stderr).toBe(0);
       const events = await eventsOf(place);
       expect(ofType(events, 'escalation.raised')).toEqual([]);
-      expect(ofType(events, 'work.screened')).toMatchObject([{ refused: false, doubts: [{ kind: 'test-deleted' }] }]);
+      expect(ofType(events, 'proof.screened')).toMatchObject([{ refused: false, doubts: [{ kind: 'test-deleted' }] }]);
       expect(closed(events)).toEqual(['US-001']);
     }));
 

@@ -67,7 +67,7 @@ describe('--judge', () => {
       const words = repository(place, verdict('pass'));
       const told = await place.ralph([...words, '--agent-command', 'weakens'], { env: place.path });
       expect(told.code).toBe(0);
-      const screened = (await eventsOf(place)).find(event => event['type'] === 'work.screened');
+      const screened = (await eventsOf(place)).find(event => event['type'] === 'proof.screened');
       expect(screened).toMatchObject({
         refused: false,
         doubts: [{ kind: 'fewer-tests' }, { kind: 'fewer-assertions' }],

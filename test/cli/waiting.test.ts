@@ -72,7 +72,7 @@ describe('what became of guidance', () => {
   });
   const given = (by = 'ada'): Event => ({ type: 'guidance.given', at: now, text: 'mind the gap', by, because: 'x' });
   const reached = (id: string, delivered: boolean): Event => ({
-    type: 'guidance.reached',
+    type: 'guidance.delivered',
     at: now,
     id,
     iteration: 3,

@@ -104,7 +104,7 @@ it('given how often a task may be tried, edited during an iteration, then that i
   const story = new Story({}, [spec('A', { attemptsMax: 3 }), spec('B')]);
   story.begin('A');
   const edited = [spec('A', { attemptsMax: 99 }), spec('B')];
-  expect(only(read(story, edited, 'h2', 1), 'task.kept')).toMatchObject({ attemptsMax: 99 });
+  expect(only(read(story, edited, 'h2', 1), 'task.edit-rejected')).toMatchObject({ attemptsMax: 99 });
   expect(types(read(story, edited, 'h3'))).toEqual(['tasks.loaded']);
   expect(story.task('A').attemptsMax).toBe(3);
   read(story, [spec('A', { attemptsMax: 5 }), spec('B')], 'h4');

@@ -40,7 +40,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
     because,
   },
   'iteration.spawned': { type: 'iteration.spawned', at: t0, iteration: 1, pid: 42, startTime: '7', host: 'here' },
-  'iteration.heard': { type: 'iteration.heard', at: t0, iteration: 1, quietMs: 1_000 },
+  'iteration.heartbeat': { type: 'iteration.heartbeat', at: t0, iteration: 1, quietMs: 1_000 },
   'iteration.nudged': { type: 'iteration.nudged', at: t0, iteration: 1, level: 'nudge', because },
   'iteration.ended': {
     type: 'iteration.ended',
@@ -72,9 +72,17 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
     because,
   },
   'merge.ended': { type: 'merge.ended', ...iteration, merged: false, detail: 'conflict', because },
-  'task.kept': { type: 'task.kept', at: t0, task: 'A', iteration: 1, criteria: ['less'], dependsOn: [], because },
-  'work.screened': {
-    type: 'work.screened',
+  'task.edit-rejected': {
+    type: 'task.edit-rejected',
+    at: t0,
+    task: 'A',
+    iteration: 1,
+    criteria: ['less'],
+    dependsOn: [],
+    because,
+  },
+  'proof.screened': {
+    type: 'proof.screened',
     at: t0,
     iteration: 1,
     task: 'A',
@@ -139,7 +147,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
   'escalation.answered': { type: 'escalation.answered', at: t0, id: 'E1', answer: { kind: 'retry' }, by, because },
   'approval.given': { type: 'approval.given', at: t0, subject: 'plan', hash: 'h', by, because },
   'guidance.given': { type: 'guidance.given', at: t0, text: 'mind the gap', by, because },
-  'guidance.reached': { type: 'guidance.reached', at: t0, id: 'G1', iteration: 1, delivered: true, because },
+  'guidance.delivered': { type: 'guidance.delivered', at: t0, id: 'G1', iteration: 1, delivered: true, because },
   'limits.changed': { type: 'limits.changed', at: t0, limits: { iterationsMax: 9 }, by, because },
   'performer.tripped': { type: 'performer.tripped', at: t0, performer: 'agent', until: t0 + 1, because },
   'performer.recovered': { type: 'performer.recovered', at: t0, performer: 'agent', because },

@@ -135,8 +135,8 @@ describe('the ladder', () => {
   });
 
   it.each([
-    [{ kind: 'option', option: 1 }, 'iteration.heard'],
-    [{ kind: 'retry' }, 'iteration.heard'],
+    [{ kind: 'option', option: 1 }, 'iteration.heartbeat'],
+    [{ kind: 'retry' }, 'iteration.heartbeat'],
     [{ kind: 'option', option: 2 }, 'iteration.nudged'],
     [{ kind: 'skip' }, 'iteration.nudged'],
     [{ kind: 'text', text: 'kill it' }, 'iteration.nudged'],
@@ -144,7 +144,7 @@ describe('the ladder', () => {
     const story = live().after(hour);
     story.when({ type: 'nudged', iteration: 1, level: 'escalate' });
     expect(types(story.command({ type: 'answer', escalation: 'E1', answer }))).toEqual(['escalation.answered', type]);
-    const patient = type === 'iteration.heard';
+    const patient = type === 'iteration.heartbeat';
     expect(story.effectKeys()).toEqual([patient ? 'perform:1' : 'abandon:1']);
     if (patient) expect(story.wakeAt()).toBe(story.now + 30 * minute);
   });

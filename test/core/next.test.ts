@@ -84,7 +84,7 @@ describe('the life of a loop', () => {
 
 describe('parallel iterations', () => {
   const two = (): Story => {
-    const story = new Story({ parallel: 2, forked: true, checks: ['x'] }, [spec('A'), spec('B'), spec('C')]);
+    const story = new Story({ parallel: 2, worktreePerTask: true, checks: ['x'] }, [spec('A'), spec('B'), spec('C')]);
     expect(story.effectKeys()).toEqual(['begin:A', 'begin:B']);
     story.begin('A');
     story.begin('B');

@@ -187,10 +187,10 @@ function live(part: SettingsPart, rolls: readonly Roll[]): Story {
 const parts: fc.Arbitrary<SettingsPart> = fc.record({
   parallel: fc.constantFrom(1, 1, 2, 3),
   checks: fc.constantFrom<readonly string[]>(['x'], ['x'], []),
-  forked: fc.constantFrom(false, false, true),
+  worktreePerTask: fc.constantFrom(false, false, true),
   checkpoints: fc.boolean(),
   commits: fc.boolean(),
-  screen: fc.boolean(),
+  tamperScreen: fc.boolean(),
   rollbackAfter: fc.constantFrom(null, 2),
   performers: fc.constantFrom<readonly string[]>(['agent'], ['agent', 'other']),
   breaker: fc.constantFrom(defaultBreaker, { ...defaultBreaker, failuresToOpen: 1 }),

@@ -197,7 +197,7 @@ describe('the words of a person', () => {
     story.command({ type: 'tell', text: 'keep the API' });
     expect(steers(story)).toMatchObject([{ iteration: 1, guidance: 'G1', words: 'keep the API' }]);
     const reached = story.when({ type: 'reached', guidance: 'G1', iteration: 1, delivered: true });
-    expect(only(reached, 'guidance.reached').because).toBe('told to agent while it works');
+    expect(only(reached, 'guidance.delivered').because).toBe('told to agent while it works');
     expect(steers(story)).toEqual([]);
     story.performed(says('ok'));
     story.begin('A');
@@ -208,7 +208,7 @@ describe('the words of a person', () => {
     const story = working();
     story.command({ type: 'tell', text: 'keep the API' });
     const reached = story.when({ type: 'reached', guidance: 'G1', iteration: 1, delivered: false });
-    expect(only(reached, 'guidance.reached').because).toContain('top of the next prompt');
+    expect(only(reached, 'guidance.delivered').because).toContain('top of the next prompt');
     expect(steers(story)).toEqual([]);
     story.performed(says('ok'));
     story.begin('A');

@@ -47,7 +47,7 @@ describe('ralph tell', () => {
     await runWorld(world, steerable(world, listens), { meddle: tells(world, 'keep the API') });
     expect(heard).toMatchObject([{ text: 'keep the API' }]);
     const events = await eventsIn(world.ledger);
-    expect(of(events, 'guidance.reached')).toMatchObject([{ id: 'G1', iteration: 1, delivered: true }]);
+    expect(of(events, 'guidance.delivered')).toMatchObject([{ id: 'G1', iteration: 1, delivered: true }]);
   });
 
   it('given one that cannot, then that is said at once, and the words stand in the next prompt', async () => {
@@ -64,7 +64,7 @@ describe('ralph tell', () => {
     });
     await runWorld(world, makeEngine(world, deaf, { prompt }), { meddle: tells(world, 'keep the API') });
     const events = await eventsIn(world.ledger);
-    expect(of(events, 'guidance.reached')).toMatchObject([{ delivered: false }]);
+    expect(of(events, 'guidance.delivered')).toMatchObject([{ delivered: false }]);
     expect(prompts).toEqual(['', 'keep the API']);
   });
 
@@ -77,7 +77,7 @@ describe('ralph tell', () => {
     };
     await runWorld(world, steerable(world, busy), { meddle: tells(world, 'keep the API') });
     const events = await eventsIn(world.ledger);
-    expect(of(events, 'guidance.reached').filter(event => event.delivered)).toEqual([]);
+    expect(of(events, 'guidance.delivered').filter(event => event.delivered)).toEqual([]);
     expect(of(events, 'loop.ended')).toMatchObject([{ reason: 'goal_achieved' }]);
   });
 });
@@ -143,7 +143,7 @@ describe('at a terminal', () => {
     };
     await runWorld(world, steerable(world, sits, { interactive: true }), { meddle: tells(world, 'keep the API') });
     const events = await eventsIn(world.ledger);
-    expect(of(events, 'guidance.reached')).toMatchObject([{ delivered: false }]);
+    expect(of(events, 'guidance.delivered')).toMatchObject([{ delivered: false }]);
     expect(of(events, 'iteration.nudged')).toEqual([]);
   });
 });

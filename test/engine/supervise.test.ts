@@ -17,7 +17,9 @@ describe('signs of life', () => {
       yield { type: 'ended', message: `Task ${task} complete` };
     };
     expect(await runWorld(world, makeEngine(world, speaksTwice))).toMatchObject({ type: 'ended' });
-    const heard = (await eventsIn(world.ledger)).flatMap(event => (event.type === 'iteration.heard' ? [event] : []));
+    const heard = (await eventsIn(world.ledger)).flatMap(event =>
+      event.type === 'iteration.heartbeat' ? [event] : [],
+    );
     expect(heard.map(({ quietMs, contextUsed }) => [quietMs, contextUsed])).toEqual([
       [1_000, undefined],
       [3_000, undefined],

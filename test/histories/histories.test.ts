@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
+import { upcast } from '../../src/ledger/upcast.ts';
 import { StatusView } from '../../src/views/status.ts';
 
 const here = import.meta.dirname;
@@ -18,7 +18,7 @@ describe('histories of earlier releases', () => {
         const lines = readFileSync(join(here, release, file), 'utf8')
           .trim()
           .split('\n');
-        for (const line of lines) view.add(JSON.parse(line) as Event);
+        for (const line of lines) view.add(upcast(JSON.parse(line)));
         const wanted = readFileSync(join(here, release, file.replace('.jsonl', '.status.json')), 'utf8');
         expect(JSON.parse(JSON.stringify(view.status()))).toEqual(JSON.parse(wanted));
       });

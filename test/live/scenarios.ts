@@ -219,7 +219,7 @@ const steered: Scenario = {
     const ledger = await place.follow(running);
     await ledger.until('iteration.spawned');
     await place.ralph(['tell', 'live', words]);
-    const { delivered } = await ledger.until('guidance.reached');
+    const { delivered } = await ledger.until('guidance.delivered');
     assert.equal(delivered, stand.agent.canSteer);
     writeFileSync(opens, '');
     await assertExit(running.ended, 0);

@@ -49,7 +49,7 @@ function randomSettings(chances: Random): Settings {
     parallel,
     performers: chances.pick([['one'], ['one', 'two'], ['one', 'two', 'three']]),
     checks: chances.is(0.7) ? ['proof'] : [],
-    forked: parallel > 1,
+    worktreePerTask: parallel > 1,
     sameErrorsToEscalate: chances.pick([null, 3]),
     ...keeping(chances),
   };
@@ -60,7 +60,7 @@ function keeping(chances: Random): Partial<Settings> {
   return {
     checkpoints: true,
     commits: chances.is(0.5),
-    screen: chances.is(0.5),
+    tamperScreen: chances.is(0.5),
     rollbackAfter: chances.pick([null, 2, 3]),
   };
 }
@@ -363,7 +363,7 @@ export async function simulate(seed: number, watch: (event: Event) => void = () 
     if (result.type === 'interrupted') continue;
     const events = await ledgerEvents(world.ledger);
     const replayed = checkLaws(events, world.worked.ever);
-    if (!world.undone && !world.settings.forked) checkNothingLost(replayed, world.worked);
+    if (!world.undone && !world.settings.worktreePerTask) checkNothingLost(replayed, world.worked);
     if (result.type === 'ended') {
       // Every claim that was made or accepted is still checked, and once more in each process.
       const accepted = events.filter(event => event.type === 'work.accepted').length;

@@ -194,7 +194,8 @@ async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Pr
   }
   const chosen = earlier?.chosen ?? (await newLoop(ledger, prepared));
   const { config, settings } = prepared.run;
-  const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
+  const isApart =
+    chosen.state === undefined ? config.worktree || settings.worktreePerTask : chosen.state.branch !== undefined;
   const go = (): Promise<LoopResult> => work(call, ledger, prepared, chosen);
   const refuse = (held: Lease): never => {
     throw heldError(held);

@@ -48,7 +48,7 @@ export async function placeAgain(
 }
 
 /** What a person asks of a loop is no work. */
-const work = /^(iteration|check|work|merge|checkpoint|signal|usage)\./;
+const work = /^(iteration|check|proof|work|merge|checkpoint|signal|usage)\./;
 
 async function lastWorkAt(ledger: Ledger, loop: string): Promise<number> {
   let last = 0;

@@ -98,10 +98,10 @@ export function settingsHere(settings: Settings, config: Config, ground: Ground)
   return {
     ...settings,
     parallel: config.parallel,
-    forked,
+    worktreePerTask: forked,
     checkpoints,
     commits: checkpoints && !config.noCommit && !ground.isMidway,
-    screen: checkpoints,
+    tamperScreen: checkpoints,
     rollbackAfter: checkpoints ? (config.rollbackAfter ?? settings.rollbackAfter) : null,
   };
 }
@@ -281,5 +281,5 @@ export async function workspaceOf(
   config: PlaceNeeds['config'] = { worktreeCopy: [] },
 ): Promise<GitWorkspace | undefined> {
   const { loop, directory, document, branch, settings } = state;
-  return openGit({ home, env, loop, directory, document, config, branch, forked: settings.forked });
+  return openGit({ home, env, loop, directory, document, config, branch, forked: settings.worktreePerTask });
 }

@@ -143,10 +143,10 @@ export async function buildPlaced(
   const { directory, branch, settings } = state;
   const tree = await takeUpTree(ground, { home, directory: basis.directory, needed: config.worktreeCopy, state });
   for (const notice of tree.notices) say(`note: ${notice}`);
-  const { forked } = settings;
-  if (tree.isNew && !forked && config.worktreeSetup !== undefined)
+  const { worktreePerTask } = settings;
+  if (tree.isNew && !worktreePerTask && config.worktreeSetup !== undefined)
     await ready(basis, directory, config.worktreeSetup, say, neverStopped);
-  const git = await openGit({ home, env, loop, directory, document: path, config, branch, forked });
+  const git = await openGit({ home, env, loop, directory, document: path, config, branch, forked: worktreePerTask });
   const protection = await refreshProtection({
     config,
     checks: run.settings.checks,
@@ -158,7 +158,7 @@ export async function buildPlaced(
     lastWorkAt,
   });
   for (const notice of protection.notices) say(`note: ${notice}`);
-  return built(basis, { loop, directory, branch, protectedHash: protection.hash, forked });
+  return built(basis, { loop, directory, branch, protectedHash: protection.hash, forked: worktreePerTask });
 }
 
 /** What a loop's settings must learn. */
@@ -183,7 +183,7 @@ export async function setUp(
   const { home, run, ground, directory } = basis;
   const { config, settings } = run;
   const { loop, name, folder } = order;
-  const isOwn = config.worktree || settings.forked;
+  const isOwn = config.worktree || settings.worktreePerTask;
   if (isOwn && ground.repository !== undefined) {
     const { sweepWorktrees } = await import('../../git/worktree.ts');
     await sweepWorktrees(ground.repository, join(home, 'worktrees'), order.isLoop, Date.now());
@@ -204,13 +204,19 @@ export async function setUp(
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    if (own !== undefined && config.worktreeSetup !== undefined && !settings.forked)
+    if (own !== undefined && config.worktreeSetup !== undefined && !settings.worktreePerTask)
       await ready(basis, place, config.worktreeSetup, say, stop);
     const { protectFiles } = await import('../../checks/protected-files.ts');
     const files = filesToProtect(config);
     const kept = await protectFiles({ directory: place, folder: join(folder, 'protected'), ...files });
     if (!kept.ok) throw new UsageError(`${kept.problem}.`, 'Check --protect and the files that --verify names.');
-    const spot = { loop, directory: place, branch: own?.branch, protectedHash: kept.hash, forked: settings.forked };
+    const spot = {
+      loop,
+      directory: place,
+      branch: own?.branch,
+      protectedHash: kept.hash,
+      forked: settings.worktreePerTask,
+    };
     return { ...(await built(basis, spot, stop)), leave };
   } catch (error) {
     await leave();

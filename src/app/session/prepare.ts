@@ -287,7 +287,7 @@ async function withProof(
 function forInterview(run: RunConfig, ground: Ground): RunConfig {
   const config = { ...run.config, verify: [], interactive: true };
   const settings = settingsHere({ ...run.settings, checks: [interviewCheckName] }, config, ground);
-  return { ...run, config, settings: { ...settings, commits: false, screen: false } };
+  return { ...run, config, settings: { ...settings, commits: false, tamperScreen: false } };
 }
 
 /** A promise that stands in the instructions may be echoed; only an exact last line counts, but say so (B09). */

@@ -104,7 +104,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const { pruned, row } = history;
   if (all.length > rows.length) context.say(`... and ${all.length - rows.length} older ones (--json shows all)`);
   if (pruned.size > 0) context.say(`${plural(pruned.size, 'older checkpoint')} pruned.`);
-  if (history.state.settings.forked) return 0;
+  if (history.state.settings.worktreePerTask) return 0;
   context.say(`  Go back: ralph undo ${row.name}`);
   context.say(`  To any of them: ralph checkpoint restore N ${row.name}   # look first: --dry-run`);
   return 0;

@@ -56,7 +56,7 @@ const answering =
 
 /** What a newcomer cannot know. */
 function remarkOn(event: Event): string | undefined {
-  if (event.type === 'work.screened' && event.restored.length > 0)
+  if (event.type === 'proof.screened' && event.restored.length > 0)
     return 'the agent had edited the test script; the check runs the real one.';
   if (event.type === 'work.committed' && event.commit !== '')
     return 'an ordinary commit on the current branch, one for each task.';

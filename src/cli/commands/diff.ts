@@ -28,7 +28,7 @@ function ofIteration(kept: Kept, text: string): PatchSpan {
 async function ofLoop(kept: Kept): Promise<PatchSpan> {
   const { list, state } = kept.history;
   const first = presentRow(kept.history, list.rows[0]?.number ?? 1);
-  if (!state.settings.forked) return spanBetween(kept, first.number, list.current ?? first.number);
+  if (!state.settings.worktreePerTask) return spanBetween(kept, first.number, list.current ?? first.number);
   const now = await kept.workspace.preview();
   if (!now.ok) throw refusalError(now);
   return { from: first.commit, to: now.commit, words: `checkpoint ${first.number} to now` };

@@ -5,7 +5,7 @@ import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, textFlag, type Words } from '../context.ts';
 import { hanging, makeStyle, oneLine } from '../terminal.ts';
 
-const noise: readonly Event['type'][] = ['iteration.heard', 'iteration.spawned', 'usage.recorded', 'tasks.saved'];
+const noise: readonly Event['type'][] = ['iteration.heartbeat', 'iteration.spawned', 'usage.recorded', 'tasks.saved'];
 
 /** Deciding events; of one task: its own, its questions and their answers, and how the loop ended. */
 export function isTold(task?: string): (event: Event) => boolean {

@@ -47,7 +47,7 @@ export function finish(
   if (json) context.out(JSON.stringify(outcomeOf(result.state, requireChecks, exitCode), null, 2));
   if (result.type === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
-    if (result.state.newest !== undefined && !result.state.settings.forked && !hasOnlyDeeds(result.state))
+    if (result.state.newest !== undefined && !result.state.settings.worktreePerTask && !hasOnlyDeeds(result.state))
       context.say(`  What it had done so far stays in the files; ralph undo ${result.state.name} takes it back.`);
     return exitCode;
   }
@@ -159,7 +159,8 @@ async function chooseAndWork(
   if ('exitCode' in chosen) return chosen.exitCode;
   if (chosen.state === undefined && hasNothingLeft(context, given)) return 0;
   const { config, settings } = given.run;
-  const isApart = chosen.state === undefined ? config.worktree || settings.forked : chosen.state.branch !== undefined;
+  const isApart =
+    chosen.state === undefined ? config.worktree || settings.worktreePerTask : chosen.state.branch !== undefined;
   const go = () => work(context, ledger, given, chosen, flags, interactive);
   if (isApart) return go();
   const folder = `folder:${chosen.state?.directory ?? given.directory}`;

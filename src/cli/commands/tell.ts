@@ -18,7 +18,7 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
   for (const event of since) {
     state = evolve(state, event);
     if (event.type === 'guidance.given' && event.by === by) mine ??= state.guidance.at(-1)?.id;
-    if (event.type !== 'guidance.reached' || event.id !== mine) continue;
+    if (event.type !== 'guidance.delivered' || event.id !== mine) continue;
     const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
     return event.delivered
       ? `Reached ${performer} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`

@@ -109,8 +109,8 @@ export function readClaims(ending: Ending): readonly Event[] {
 function claim({ state, live, now }: Ending, { signal, because }: Claimed): readonly Event[] {
   const { iteration, task } = live;
   const read: Event = { type: 'signal.read', at: now, iteration, task, signal, text: task, accepted: true, because };
-  const { checks, forked, screen } = state.settings;
-  if (checks.length > 0 || forked || screen) return [read];
+  const { checks, worktreePerTask, tamperScreen } = state.settings;
+  if (checks.length > 0 || worktreePerTask || tamperScreen) return [read];
   const unproven = 'claimed by the agent, unverified: no check is configured';
   return [read, { type: 'task.closed', at: now, task, iteration, verified: false, because: unproven }];
 }

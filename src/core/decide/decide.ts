@@ -236,7 +236,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   spawned: (state, { type: _type, ...facts }, now) =>
     liveIteration(state, facts.iteration) ? [{ type: 'iteration.spawned', at: now, ...facts }] : [],
   heard: (state, { type: _type, ...facts }, now) =>
-    liveIteration(state, facts.iteration) ? [{ type: 'iteration.heard', at: now, ...facts }] : [],
+    liveIteration(state, facts.iteration) ? [{ type: 'iteration.heartbeat', at: now, ...facts }] : [],
   usage: (state, { iteration, usage }, now) => {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : recordUsage(state, live, usage, now);

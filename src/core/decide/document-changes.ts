@@ -74,13 +74,15 @@ function keptTexts(
     const more = { performer, order, attemptsMax, words: stepwise ? wordsHash(spec) : undefined };
     const what = isReworded ? 'the task itself' : `what ${id} must meet, waits for or may take`;
     const because = `${what} was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
-    return [{ type: 'task.kept', at: now, task: id, iteration: during, criteria, dependsOn, ...more, because }];
+    return [
+      { type: 'task.edit-rejected', at: now, task: id, iteration: during, criteria, dependsOn, ...more, because },
+    ];
   });
 }
 
 /** What is put back is told when it is. */
 function toldOfKept({ settings }: State, kept: readonly Event[], now: number): readonly Event[] {
-  const said = kept.flatMap(event => (event.type === 'task.kept' ? [`${event.because}.`] : []));
+  const said = kept.flatMap(event => (event.type === 'task.edit-rejected' ? [`${event.because}.`] : []));
   if (said.length === 0 || settings.stepwise) return [];
   const because = 'edits of the document were not taken';
   return [{ type: 'guidance.given', at: now, text: said.join('\n'), by: 'ralph', because }];

@@ -103,7 +103,7 @@ const aboutHealth: Meaning = (_state, escalation, answer, _by, now) => {
   const { iteration } = escalation;
   if (iteration === undefined) return [];
   const patient = answer.kind === 'retry' || (answer.kind === 'option' && answer.option === 1);
-  if (patient) return [{ type: 'iteration.heard', at: now, iteration, quietMs: 0 }];
+  if (patient) return [{ type: 'iteration.heartbeat', at: now, iteration, quietMs: 0 }];
   return [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
 };
 

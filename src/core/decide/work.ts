@@ -58,7 +58,7 @@ function screened(
     restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
   const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
   const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
-  return { type: 'work.screened', at: now, iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
+  return { type: 'proof.screened', at: now, iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
 }
 
 function askAboutDoubts(
@@ -135,7 +135,7 @@ const judged: Decide<'checked'> = (state, input, now) => {
   if (refused) {
     return [...events, screened(input, task, doubts, true, now), ...askAboutDoubts(state, task, iteration, open, now)];
   }
-  const isUnproven = state.settings.forked && events.length === 0; // without a check this is what moves it on
+  const isUnproven = state.settings.worktreePerTask && events.length === 0; // without a check this is what moves it on
   if (seen || isUnproven) events.unshift(screened(input, task, doubts, false, now));
   if (!passed) {
     const silent = outcomes.find(one => !one.passed && one.undecided === true);
@@ -143,7 +143,7 @@ const judged: Decide<'checked'> = (state, input, now) => {
       ? [...events, ...parkIfSpent(state, task, now)]
       : [...events, ...askAgain(state, task, iteration, silent, now)];
   }
-  if (state.settings.forked) return events;
+  if (state.settings.worktreePerTask) return events;
   const verified = outcomes.length > 0;
   const because = verified
     ? `claimed, and ${plural(outcomes.length, 'check')} passed`
@@ -183,7 +183,7 @@ export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256,
   const due = state.checkpointsDue[0];
   if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
   const { iteration, label, task } = due;
-  const fork = task !== undefined && state.settings.forked ? true : undefined;
+  const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
   const about = { iteration, task, ref, label, sha256, skipped, fork, files, because: label };
   return [{ type: 'checkpoint.made', at: now, ...mark, ...about }];
 };
@@ -236,8 +236,8 @@ export const restored: Decide<'restored'> = (state, { type: _type, ...facts }, n
 
 /** After every nth error in a row: back to the last checkpoint at which none stood open. */
 export function withRollback(state: State, events: readonly Event[], now: number): readonly Event[] {
-  const { rollbackAfter, forked } = state.settings;
-  if (rollbackAfter === null || forked || events.length === 0) return events;
+  const { rollbackAfter, worktreePerTask } = state.settings;
+  if (rollbackAfter === null || worktreePerTask || events.length === 0) return events;
   const after = events.reduce(evolve, state);
   const due = after.errorsInRow > state.errorsInRow && after.errorsInRow % rollbackAfter === 0;
   const { good } = after;

@@ -65,7 +65,7 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
     const { rejection: _old, ...rest } = task;
     return { ...rest, status: 'active' };
   });
-  const stage = state.settings.checks.length > 0 || state.settings.screen ? 'check' : 'merge';
+  const stage = state.settings.checks.length > 0 || state.settings.tamperScreen ? 'check' : 'merge';
   return {
     ...claimed,
     claims: [...claimed.claims, { iteration: event.iteration, task: event.task, performer, stage }],
@@ -76,7 +76,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const about = findTask(state.tasks, event.task);
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
   const isWork = about?.reads !== true && about?.performer === undefined;
-  const commits = isWork && state.settings.commits && !state.settings.forked && event.iteration > 0;
+  const commits = isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration > 0;
   const closed = withTask(state, event.task, task => {
     const { rejection: _r, asked: _a, ...rest } = task;
     const closedTask: Task = { ...rest, status: 'done', verified: event.verified, claimFailed: false };
@@ -180,7 +180,7 @@ function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given
   return { ...state, guidanceGiven: given, guidance: [...state.guidance, one].slice(-guidanceMax) };
 }
 
-function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'guidance.reached'>): State {
+function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'guidance.delivered'>): State {
   return {
     ...state,
     guidance: state.guidance.map(one => {
@@ -237,18 +237,18 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.blocked': taskBlocked,
-  'task.kept': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...held }) =>
+  'task.edit-rejected': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...held }) =>
     withTask({ ...state, refusal: because }, task, one => ({ ...one, held })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
-  'iteration.heard': heard,
+  'iteration.heartbeat': heard,
   'iteration.nudged': nudged,
   'iteration.ended': iterationEnded,
   'usage.recorded': usageRecorded,
   'signal.read': signalRead,
   'check.ended': checkEnded,
-  'work.screened': workScreened,
+  'proof.screened': workScreened,
   'work.accepted': workAccepted,
   'work.committed': workCommitted,
   'merge.ended': mergeEnded,
@@ -267,7 +267,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'review.answered': (state, event) => ({ ...state, review: reviewAnswered(state, event) }),
   'approval.given': (state, { hash, by, at, because }) => ({ ...state, approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
-  'guidance.reached': guidanceReached,
+  'guidance.delivered': guidanceReached,
   'limits.changed': settingsChanged,
   'performer.tripped': (state, event) => ({
     ...state,

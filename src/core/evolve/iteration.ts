@@ -114,10 +114,10 @@ function dueAfter(state: State, { iteration, task, outcome }: EventOf<'iteration
 
 /** Where a task takes many iterations, its work is committed now and then although it is not done (seed 001). */
 function commitsAfter(state: State, { iteration, task, outcome }: EventOf<'iteration.ended'>): State['commitsDue'] {
-  const { commits, forked, commitEvery } = state.settings;
+  const { commits, worktreePerTask, commitEvery } = state.settings;
   const isDue =
     commitEvery !== null && iteration % commitEvery === 0 && (outcome === 'succeeded' || outcome === 'handed-off');
-  if (!commits || forked || !isDue) return state.commitsDue;
+  if (!commits || worktreePerTask || !isDue) return state.commitsDue;
   return [...state.commitsDue.filter(one => one.task !== task), { task, iteration }];
 }
 
@@ -221,7 +221,7 @@ export function nudged(state: State, event: EventOf<'iteration.nudged'>): State 
   });
 }
 
-export function heard(state: State, event: EventOf<'iteration.heard'>): State {
+export function heard(state: State, event: EventOf<'iteration.heartbeat'>): State {
   return withLive(clocked(state, event.at), event.iteration, live => {
     const contextUsed = event.contextUsed ?? live.contextUsed;
     return { ...alive(live, event.at - event.quietMs), contextUsed, aliveAt: event.at };

@@ -20,7 +20,7 @@ export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
   const { check, passed, iteration, task } = event;
   const ticking = { ...clocked(state, event.at), lastChecks: { ...state.lastChecks, [check]: { passed, iteration } } };
   if (!passed) return claimRefused(ticking, iteration, task, `${event.because}\n${event.detail}`, true);
-  if (event.remaining > 0 || !ticking.settings.forked) return ticking;
+  if (event.remaining > 0 || !ticking.settings.worktreePerTask) return ticking;
   return toMerge(ticking, iteration);
 }
 
@@ -29,14 +29,14 @@ const toMerge = (state: State, iteration: number): State => ({
   claims: state.claims.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge' } : claim)),
 });
 
-export function workScreened(state: State, event: EventOf<'work.screened'>): State {
+export function workScreened(state: State, event: EventOf<'proof.screened'>): State {
   const { iteration, task, because } = event;
   // The work was done and waits for a person: that is no standstill.
   if (event.refused) {
     const sinceProgress = Math.max(0, state.sinceProgress - 1);
     return claimRefused({ ...state, sinceProgress }, iteration, task, because, true);
   }
-  return state.settings.checks.length === 0 && state.settings.forked ? toMerge(state, iteration) : state;
+  return state.settings.checks.length === 0 && state.settings.worktreePerTask ? toMerge(state, iteration) : state;
 }
 
 const acceptedMax = 500;
@@ -70,7 +70,7 @@ export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
 export function withTheirs(state: State): State {
   const { settings, newest, live, claims, checkpointsDue, restoreDue, ended } = state;
   const isQuiet = live.length + claims.length + checkpointsDue.length === 0 && restoreDue === undefined && !ended;
-  if (!settings.checkpoints || settings.forked || newest === undefined || !isQuiet) return state;
+  if (!settings.checkpoints || settings.worktreePerTask || newest === undefined || !isQuiet) return state;
   return withDue(state, { label: 'what you changed meanwhile', iteration: state.iterations, foreign: true });
 }
 
@@ -84,7 +84,7 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
   const settings = { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } };
   if (!settings.checkpoints) {
     // Without trees there is neither anything to commit nor anything to look at.
-    const bare = { ...settings, commits: false, screen: false, rollbackAfter: null };
+    const bare = { ...settings, commits: false, tamperScreen: false, rollbackAfter: null };
     return { ...state, settings: bare, checkpointsDue: [], commitsDue: [] };
   }
   const isNew = !state.settings.checkpoints && state.newest === undefined;
@@ -119,7 +119,7 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
     return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
   const before = state.newest;
   // One by hand in the middle of an iteration holds a part of its work.
-  const worker = task ?? (state.settings.forked ? undefined : state.live[0]?.task);
+  const worker = task ?? (state.settings.worktreePerTask ? undefined : state.live[0]?.task);
   const isWork = worker !== undefined && before !== undefined && before.tree !== tree;
   const worked = isWork
     ? withTask(made, worker, one => ({

@@ -1,7 +1,8 @@
 // Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44).
-import type { Event } from '../../core/event.ts';
+
 import { ChainWalk } from '../chain.ts';
 import type { LoopFilter, LoopRow, Recorded, Snapshots, Verified } from '../ledger.ts';
+import { upcast } from '../upcast.ts';
 import { type Connection, failure, type Row, StoreFailed } from './connection.ts';
 
 const pageRows = 1_000;
@@ -30,7 +31,7 @@ export class Reader {
     const loop = String(row['loop']);
     const seq = Number(row['seq']);
     try {
-      const event = JSON.parse(String(row['body'])) as Event;
+      const event = upcast(JSON.parse(String(row['body'])));
       return { loop, seq, hash: String(row['hash']), cursor: Number(row['cursor']), event };
     } catch (error) {
       const detail = `event ${seq} of loop ${loop} in ${this.#connection.path} is not readable`;

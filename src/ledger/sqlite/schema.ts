@@ -10,12 +10,13 @@ export interface Schema {
 }
 
 export const currentSchema: Schema = {
-  version: 4,
+  version: 5,
   readableFrom: 1,
   migrations: async () => ({
     '001-ledger': await import('../migrations/001-ledger.ts'),
     '002-agents': await import('../migrations/002-agents.ts'),
     '003-workspace': await import('../migrations/003-workspace.ts'),
     '004-modes': await import('../migrations/004-modes.ts'),
+    '005-ids': await import('../migrations/005-ids.ts'),
   }),
 };

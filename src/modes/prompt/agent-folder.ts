@@ -14,7 +14,7 @@ const triggersMax = 200;
 
 /** As in `ralph explain`: what only says that all goes its way is left out. */
 const noise: ReadonlySet<Event['type']> = new Set([
-  'iteration.heard',
+  'iteration.heartbeat',
   'iteration.spawned',
   'usage.recorded',
   'tasks.saved',

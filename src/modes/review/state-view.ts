@@ -28,7 +28,7 @@ interface ReviewMetrics {
 }
 
 /** Signs of life: they change none of the fields, so they are no update. */
-const quietEvents: readonly Event['type'][] = ['iteration.heard', 'iteration.spawned', 'usage.recorded'];
+const quietEvents: readonly Event['type'][] = ['iteration.heartbeat', 'iteration.spawned', 'usage.recorded'];
 
 /** From the tasks alone; an issue whose reviewers are not all through has no task yet and is pending. */
 function issueCounts(state: State): Readonly<Record<TaskStatus | 'total', number>> {

@@ -88,7 +88,7 @@ describe('claim, check, close', () => {
   });
 
   it('given a fork, then a checked claim is merged before it is closed, and a failed merge opens the task again', () => {
-    const story = new Story({ checks, forked: true }, [spec('A')]);
+    const story = new Story({ checks, worktreePerTask: true }, [spec('A')]);
     story.iteration('A', claims('A'));
     expect(types(story.checked(true))).toEqual(['check.ended']);
     expect(story.effectKeys()).toEqual(['merge:1']);

@@ -131,7 +131,7 @@ describe('criteria that are edited while an iteration runs', () => {
     const story = new Story({}, [spec('A')]);
     story.begin('A');
     const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
-    expect(only(events, 'task.kept')).toMatchObject({ task: 'A', iteration: 1, criteria: ['it exists'] });
+    expect(only(events, 'task.edit-rejected')).toMatchObject({ task: 'A', iteration: 1, criteria: ['it exists'] });
     expect(story.task('A').criteria).toEqual(['A works']);
     expect(story.task('A').mayChangeTests ?? false).toBe(false);
     expect(story.task('N').mayChangeTests ?? false).toBe(false);
@@ -168,7 +168,7 @@ it('dependencies that are edited while an iteration runs are not taken', () => {
   story.begin('A');
   const edited = [spec('A'), spec('B', { dependsOn: [] })];
   const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
-  expect(only(events, 'task.kept').task).toBe('B');
+  expect(only(events, 'task.edit-rejected').task).toBe('B');
   expect(story.task('B').dependsOn).toEqual(['A']);
 });
 
@@ -185,12 +185,12 @@ describe('a document that is the task', () => {
     mode => {
       const story = stepwise(mode);
       const events = read(story, [task('Say done.', { title: 'Easy' })], 'h2', 1);
-      expect(only(events, 'task.kept')).toMatchObject({
+      expect(only(events, 'task.edit-rejected')).toMatchObject({
         task: 'prompt',
         because: expect.stringContaining('the task itself was edited during iteration 1 and is not taken'),
       });
       expect(story.task('prompt')).toMatchObject({ title: 'Title of prompt', description: 'Build the shop.' });
-      expect(types(read(story, [task('Say done.', { title: 'Easy' })], 'h2', 1))).not.toContain('task.kept');
+      expect(types(read(story, [task('Say done.', { title: 'Easy' })], 'h2', 1))).not.toContain('task.edit-rejected');
     },
   );
 

@@ -11,7 +11,7 @@ const doubt: Doubt = {
   fingerprint: 'f1',
 };
 
-const kept: SettingsPart = { checks: ['x'], checkpoints: true, commits: true, screen: true };
+const kept: SettingsPart = { checks: ['x'], checkpoints: true, commits: true, tamperScreen: true };
 const green = [{ name: 'x', passed: true, detail: '', durationMs: 1 }];
 
 function claimed(part: SettingsPart = kept, specs = [spec('A'), spec('B')]): Story {
@@ -61,7 +61,7 @@ describe('a claim in a repository', () => {
     story.checkpointed('cp-1');
     const red = [{ name: 'x', passed: false, detail: '2 failed', durationMs: 1 }];
     const events = story.when({ type: 'checked', iteration: 1, outcomes: red, doubts: [doubt] });
-    expect(types(events)).toEqual(['work.screened', 'check.ended']);
+    expect(types(events)).toEqual(['proof.screened', 'check.ended']);
     expect(story.task('A').rejection).toContain('2 failed');
   });
 
@@ -69,8 +69,8 @@ describe('a claim in a repository', () => {
     const story = claimed();
     story.checkpointed('cp-1');
     const events = story.when({ type: 'checked', iteration: 1, outcomes: green, doubts: [doubt] });
-    expect(types(events)).toEqual(['check.ended', 'work.screened', 'escalation.raised']);
-    expect(only(events, 'work.screened').refused).toBe(true);
+    expect(types(events)).toEqual(['check.ended', 'proof.screened', 'escalation.raised']);
+    expect(only(events, 'proof.screened').refused).toBe(true);
     expect(story.task('A')).toMatchObject({ status: 'pending', claimFailed: true });
     expect(story.task('A').rejection).toContain('the test file was deleted');
     story.saved();
@@ -241,7 +241,7 @@ describe('trouble', () => {
     const story = claimed();
     story.when({ type: 'checkpoint-failed', problem: 'no space left' });
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } });
-    expect(story.state.settings).toMatchObject({ checkpoints: false, commits: false, screen: false });
+    expect(story.state.settings).toMatchObject({ checkpoints: false, commits: false, tamperScreen: false });
     expect(story.effectKeys()).toEqual(['check:1']);
   });
 
@@ -264,7 +264,7 @@ describe('trouble', () => {
 });
 
 it('given two claims that are ready to be merged, then one is merged at a time, in the order in which they came', () => {
-  const story = new Story({ checks: ['x'], forked: true, parallel: 2 });
+  const story = new Story({ checks: ['x'], worktreePerTask: true, parallel: 2 });
   story.begin('A');
   story.begin('B');
   story.performed(claims('B'), 2);

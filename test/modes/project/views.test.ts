@@ -41,7 +41,7 @@ function shown(events: readonly Event[]): Shown {
 
 const report = (part: object): string => `<report>${JSON.stringify(part)}</report>\n`;
 const begun = (checks: readonly string[] = ['npm test']): Story =>
-  new Story({ mode: 'project', checks, checkpoints: true, screen: false }, tasks);
+  new Story({ mode: 'project', checks, checkpoints: true, tamperScreen: false }, tasks);
 
 /** One iteration with its checkpoint, which knows the files. */
 function iteration(story: Story, task: string, performed: Performed, files: readonly string[] = []): void {
@@ -211,7 +211,7 @@ it('after every append, entries have only been appended: one waits until its cla
 });
 
 it('given two at once, then the one that ended later waits for the proof of the one before', () => {
-  const story = new Story({ mode: 'project', checks: ['npm test'], parallel: 2, forked: true }, tasks);
+  const story = new Story({ mode: 'project', checks: ['npm test'], parallel: 2, worktreePerTask: true }, tasks);
   story.begin('T1');
   story.begin('T2');
   story.performed(claims('T1'), 1);

@@ -109,7 +109,7 @@ describe('the log', () => {
   it('has a line per deciding event, with its time, and none for a sign of life', () => {
     const story = promptStory();
     story.iteration('prompt', says('Done something.'));
-    const heard: Event = { type: 'iteration.heard', at: story.now, iteration: 1, quietMs: 5 };
+    const heard: Event = { type: 'iteration.heartbeat', at: story.now, iteration: 1, quietMs: 5 };
     const { files } = shown([...story.events, heard]);
     const lines = (files[logPath] ?? '').trimEnd().split('\n');
     expect(lines[0]).toBe('2027-01-15T08:00:00.000Z loop shop started by ada: a shop');

@@ -166,7 +166,7 @@ describe('--once', () => {
     await place.append('other', [
       other,
       { type: 'iteration.started', ...base, holder: 'h', attempt: 1, because: 'ready' },
-      { type: 'iteration.heard', at: at + 60_000, iteration: 3, quietMs: 0 },
+      { type: 'iteration.heartbeat', at: at + 60_000, iteration: 3, quietMs: 0 },
     ]);
     place.put('Approved/Plans/b.md', planText('plan_b'));
     expect(await once({ areConfined: async () => confined })).toBe(done.length === 0 ? 5 : 0);
