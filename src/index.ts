@@ -29,7 +29,7 @@ export {
 } from './app/library/words.ts';
 export type { Check, CheckResult } from './checks/check.ts';
 export { decide } from './core/decide/decide.ts';
-export type { Answer, Escalation, Event, EventType, Usage } from './core/event.ts';
+export type { Answer, Escalation, Event, EventType, Option, OptionId, Usage } from './core/event.ts';
 export { evolve } from './core/evolve/evolve.ts';
 export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';
 export {
@@ -65,6 +65,7 @@ export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
 export { type Efficiency, efficiencyOf, type Metrics, MetricsView, measureEfficiency } from './views/metrics.ts';
+export type { AskedQuestion } from './views/question.ts';
 export { type LoopReport, ReportView } from './views/report.ts';
 export {
   type IterationStatus,

@@ -111,7 +111,7 @@ export function escalationCard(escalation: Escalation, style: Style): string {
   return [
     style.paint('attention', wrapped(headline, columns - clockColumns).join('\n    ')),
     ...(escalation.context === '' ? [] : [quoted(escalation.context)]),
-    ...escalation.options.map((option, at) => hanging(`    ${at + 1}. `, option, columns)),
+    ...escalation.options.map((option, at) => hanging(`    ${at + 1}. `, option.text, columns)),
     ...(escalation.question === '' ? [] : [hanging('    ', escalation.question, columns)]),
   ].join('\n');
 }

@@ -48,13 +48,14 @@ export interface Escalation {
   readonly findings?: readonly string[];
   readonly summary: string;
   readonly context: string;
-  readonly options: readonly string[];
+  readonly options: readonly Option[];
   readonly question: string;
   readonly raisedAt: number;
 }
 
 export type Answer =
-  | { readonly kind: 'option'; readonly option: number }
+  /** By its place from 1 on, or by its id. */
+  | { readonly kind: 'option'; readonly option: number | string }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'skip' }
   | { readonly kind: 'retry' }
@@ -361,3 +362,39 @@ export interface TaskThen {
 /** The document that Ralph itself keeps; where the document is the work (a review, an interview), there is none. */
 export const keptDocuments = (mode: ModeName, document: string): readonly string[] =>
   mode === 'review' || (mode === 'project' && document.endsWith('/spec.md')) ? [] : [document];
+
+// Options of questions: each has an id that decides what choosing it means, and a text for people.
+
+/** Ralph's own options; what each means is up to the kind of question, see `decide-question.ts`. */
+type OwnOptionId =
+  | 'try-again'
+  | 'leave-out'
+  | 'go-on'
+  | 'without-checkpoints'
+  | 'more-time'
+  | 'end-iteration'
+  /** The proof is doubtful. */
+  | 'reject'
+  | 'accept'
+  /** The judge gave no verdict. */
+  | 'redo'
+  | 'ask-again'
+  /** An action whose reply was lost. */
+  | 'happened'
+  | 'not-happened'
+  | 'approve';
+
+/** An agent's own options are numbered: Ralph passes them on and reads nothing into them. */
+export type OptionId = OwnOptionId | `agent-${number}`;
+
+export interface Option {
+  readonly id: OptionId;
+  readonly text: string;
+}
+
+export const agentOptions = (texts: readonly string[]): readonly Option[] =>
+  texts.map((text, at) => ({ id: `agent-${at + 1}`, text }));
+
+/** The option that an answer names, by its place from 1 on or by its id. */
+export const findOption = (options: readonly Option[], named: number | string): Option | undefined =>
+  typeof named === 'number' ? options[named - 1] : options.find(one => one.id === named);

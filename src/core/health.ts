@@ -4,7 +4,7 @@ import { formatDuration, plural } from '../text/format.ts';
 import { raise } from './decide/questions.ts';
 import type { Event } from './event.ts';
 import { handoffOfLive } from './handoff.ts';
-import type { InputOf } from './input.ts';
+import type { InputOf, Question } from './input.ts';
 import { breakerPosition } from './scheduling.ts';
 import type { Ladder } from './settings.ts';
 import { type LiveIteration, liveIteration, type State } from './state.ts';
@@ -99,11 +99,14 @@ export function nudged(
   const because = `quiet for ${quiet} after ${plural(live.nudges, 'nudge')}`;
   const event: Event = { type: 'iteration.nudged', at: now, iteration, level, because, delivered };
   if (level !== 'escalate') return [event];
-  const question = {
-    kind: 'health' as const,
+  const question: Question = {
+    kind: 'health',
     summary: `Iteration ${iteration} (${live.task}) has been quiet for ${quiet}`,
     context: `${live.performer} gave no sign of life. Without an answer it is ended in ${formatDuration(state.settings.ladder.answerWithinMs)}.`,
-    options: ['Give it more time', 'End it and go on with a fresh context'],
+    options: [
+      { id: 'more-time', text: 'Give it more time' },
+      { id: 'end-iteration', text: 'End it and go on with a fresh context' },
+    ],
     question: 'What should happen to it?',
   };
   return [event, ...raise(state, question, now, because, live)];

@@ -6,6 +6,7 @@ import type {
   EscalationKind,
   HandoffTrigger,
   NudgeLevel,
+  Option,
   TaskThen,
   Usage,
 } from './event.ts';
@@ -54,13 +55,14 @@ export interface Question {
   readonly findings?: readonly string[];
   readonly summary: string;
   readonly context: string;
-  readonly options: readonly string[];
+  readonly options: readonly Option[];
   readonly question: string;
 }
 
 /** Commands that another process may send through the mailbox. */
 export type Command =
-  | { readonly type: 'answer'; readonly escalation: string; readonly answer: Answer }
+  /** `policy`: nobody was asked, a setting answers; never by mail. */
+  | { readonly type: 'answer'; readonly escalation: string; readonly answer: Answer; readonly policy?: true }
   | { readonly type: 'tell'; readonly text: string; readonly task?: string }
   | { readonly type: 'stop' }
   | { readonly type: 'pause'; readonly now: boolean }
@@ -203,7 +205,7 @@ const isObject = (value: unknown): value is Fields =>
 
 export function isAnswer(value: unknown): value is Answer {
   if (!isObject(value)) return false;
-  if (value['kind'] === 'option') return Number.isInteger(value['option']);
+  if (value['kind'] === 'option') return Number.isInteger(value['option']) || typeof value['option'] === 'string';
   if (value['kind'] === 'text') return typeof value['text'] === 'string';
   return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
 }
@@ -260,7 +262,8 @@ const isTaskThen = (value: unknown): boolean =>
   ['pending', 'done', 'skipped'].includes(String(value['status']));
 
 const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {
-  answer: fields => typeof fields['escalation'] === 'string' && isAnswer(fields['answer']),
+  answer: fields =>
+    typeof fields['escalation'] === 'string' && isAnswer(fields['answer']) && fields['policy'] === undefined,
   tell: fields => typeof fields['text'] === 'string' && ['string', 'undefined'].includes(typeof fields['task']),
   stop: () => true,
   pause: fields => typeof fields['now'] === 'boolean',

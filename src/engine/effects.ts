@@ -73,10 +73,10 @@ const untilAborted = (stop: AbortSignal): Promise<void> =>
 
 /** Asked at the terminal, answered by policy, or left open for `ralph answer`. */
 const ask: Perform<'ask'> = async ({ escalation }, { engine, state, post }, stop) => {
-  const answered = (answer: Answer, by: string): void =>
-    post({ type: 'command', by, command: { type: 'answer', escalation: escalation.id, answer } });
+  const answered = (answer: Answer, by: string, policy?: true): void =>
+    post({ type: 'command', by, command: { type: 'answer', escalation: escalation.id, answer, policy } });
   if (engine.onEscalation === 'skip' && escalation.task !== undefined && escalation.kind !== 'health') {
-    answered({ kind: 'skip' }, '--on-escalation skip');
+    answered({ kind: 'skip' }, '--on-escalation skip', true);
     return;
   }
   const answer = engine.onEscalation === 'wait' ? await engine.ask?.(escalation, state, stop) : undefined;

@@ -89,7 +89,7 @@ function diskFull(detail: string): Question {
     kind: 'storage',
     summary: 'The disk is full',
     context: detail,
-    options: ['There is room again: go on'],
+    options: [{ id: 'go-on', text: 'There is room again: go on' }],
     question: 'Make room on the disk, then run the same command again.',
   };
 }

@@ -1,7 +1,7 @@
 // Proves a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
 
 import type { Doubt } from '../core/event.ts';
-import type { CheckOutcome } from '../core/input.ts';
+import type { CheckOutcome, Question } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
 import type { Span } from '../git/workspace.ts';
 import { documentAfter } from './document.ts';
@@ -90,11 +90,11 @@ const passed = (outcomes: readonly CheckOutcome[]): boolean => outcomes.every(on
 /** Ralph's own copies of protected files are damaged: nothing can be proven until a person has looked (F33). */
 function damaged({ post }: Workplace, iteration: number, detail: string): void {
   post({ type: 'checked', iteration, outcomes: [{ name: 'protected files', passed: false, detail, durationMs: 0 }] });
-  const question = {
-    kind: 'storage' as const,
+  const question: Question = {
+    kind: 'storage',
     summary: "Ralph's own copies of the protected files were changed",
     context: detail,
-    options: ['I have looked: go on'],
+    options: [{ id: 'go-on', text: 'I have looked: go on' }],
     question: 'Somebody changed files in the folder of this loop. Look at what happened, then go on or stop.',
   };
   post({ type: 'escalate', question, because: 'the protected files cannot be trusted' });

@@ -138,7 +138,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
       iteration: 1,
       summary: 'no way on',
       context: '',
-      options: ['left'],
+      options: [{ id: 'agent-1', text: 'left' }],
       question: '?',
       raisedAt: t0,
     },

@@ -225,7 +225,7 @@ describe('an effect that happened, or may have', () => {
     const story = plan([step('A'), step('B', { dependsOn: ['A'] })]);
     attempt(story, 'A', failed('invalid'));
     const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
-    expect(escalation.options[0]).toBe('Try the parked steps again');
+    expect(escalation.options[0]).toEqual({ id: 'try-again', text: 'Try the parked steps again' });
     story.when({ type: 'document', tasks: [step('A'), step('B', { dependsOn: ['A'] }), step('C')], hash: 'h2' });
     attempt(story, 'C', failed('lost-reply'));
     const events = answer(story, 1, escalation.id);

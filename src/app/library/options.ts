@@ -3,12 +3,13 @@ import { isAbsolute } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { fieldOf, type Key, keys } from '../../config/fields.ts';
-import type { Answer, Escalation, Event } from '../../core/event.ts';
+import type { Answer, Event } from '../../core/event.ts';
 import { limitPresets, type ModeName } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { nearest } from '../../text/nearest.ts';
+import type { AskedQuestion } from '../../views/question.ts';
 import type { Environment } from '../app.ts';
 
 /** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
@@ -41,7 +42,7 @@ export type LoopSettings = { readonly [Name in Key]?: Setting } & {
 
 /** Answers a question; undefined: leaves it open, and the loop comes back when nothing else can be done. */
 export type AnswerQuestion = (
-  question: Escalation,
+  question: AskedQuestion,
   state: State,
   stop: AbortSignal,
 ) => Answer | undefined | Promise<Answer | undefined>;

@@ -5,6 +5,7 @@ import { isAnswer } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { type AskedQuestion, askedQuestion } from '../../views/question.ts';
 import type { AnswerQuestion } from './options.ts';
 import { reasonOf } from './performer.ts';
 
@@ -18,10 +19,14 @@ interface Questions {
 const answersMax = 3;
 
 /** One that nothing can be done with would leave the question open, and it would be asked again at once. */
-function problemOf({ kind, options }: Escalation, answer: unknown): string | undefined {
+function problemOf({ kind, options, optionIds }: AskedQuestion, answer: unknown): string | undefined {
   if (!isAnswer(answer)) return 'answered with what is no answer';
-  if (answer.kind === 'option' && options[answer.option - 1] === undefined)
-    return `chose option ${answer.option} of ${options.length}`;
+  if (answer.kind === 'option') {
+    const { option } = answer;
+    const isThere =
+      typeof option === 'number' ? options[option - 1] !== undefined : optionIds.some(id => id === option);
+    if (!isThere) return `chose option ${option} of ${options.length}`;
+  }
   if (kind === 'effect' && (answer.kind === 'text' || answer.kind === 'retry'))
     return `answered with ${answer.kind}, which does not say whether it happened`;
   return undefined;
@@ -77,7 +82,7 @@ export function answeredBy(
   const ask = async (question: Escalation, state: State, stop: AbortSignal): Promise<Answer | undefined> => {
     thinking += 1;
     // Not before the engine rests: what the program does at once (fire its signal) must find it awake to that.
-    const thought = Promise.resolve().then(() => asked(question, state, stop));
+    const thought = Promise.resolve().then(() => asked(askedQuestion(question), state, stop));
     // A program that still thinks when the question is over is not waited for.
     const given = await Promise.race([thought, untilAborted(stop)]);
     thinking -= 1;

@@ -1,6 +1,5 @@
 // What a program gets back from a loop: the same words, numbers and exit codes as on the command line.
 import { join } from 'node:path';
-import type { Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import type { TerminationReason } from '../../core/termination.ts';
@@ -9,6 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import { endedByLimit, endingOf } from '../../views/ending.ts';
+import { type AskedQuestion, askedQuestion } from '../../views/question.ts';
 import { type LoopReport, ReportView } from '../../views/report.ts';
 import { type Environment, hasLedger, ledgerEvents, loopFolder, openLedger } from '../app.ts';
 import { type History, createCheckpoint as make, newestVerifiedNumber, openHistory, recordOf } from '../rewind.ts';
@@ -39,7 +39,7 @@ export interface LoopResult {
   /** False: nothing was done by this call, because the loop is over. */
   readonly ran: boolean;
   /** What a person must answer. */
-  readonly questions: readonly Escalation[];
+  readonly questions: readonly AskedQuestion[];
   readonly state: State;
   readonly report: LoopReport;
   /** Absent with `memory`: nothing is left. */
@@ -86,7 +86,7 @@ export async function resultOf(
     verified: isProven,
     summary: words ?? ending.sentence,
     ran,
-    questions: state.escalations,
+    questions: state.escalations.map(askedQuestion),
     state,
     report: await reportOf(needs.ledger, state),
     paths: needs.isKept ? pathsOf(needs, state) : undefined,

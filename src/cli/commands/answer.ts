@@ -45,7 +45,7 @@ async function find(context: Context, id: string): Promise<Found> {
   return only;
 }
 
-async function readAnswer(context: Context, flags: Flags, options: readonly string[]): Promise<Answer> {
+async function readAnswer(context: Context, flags: Flags, options: number): Promise<Answer> {
   const given = ['option', 'text', 'skip', 'retry', 'abort'].filter(key => flags[key] !== undefined);
   if (given.length !== 1)
     throw new UsageError('Give exactly one answer.', 'One of --option N, --text "...", --skip, --retry, --abort');
@@ -53,12 +53,10 @@ async function readAnswer(context: Context, flags: Flags, options: readonly stri
   if (kind === 'option') {
     const text = String(flags['option']);
     const option = /^[1-9]$/.test(text) ? Number(text) : 0;
-    if (option === 0 || option > options.length) {
+    if (option === 0 || option > options) {
       throw new UsageError(
         `--option ${JSON.stringify(text)} is not one of this question's options.`,
-        options.length === 0
-          ? 'It has none: use --text, --skip, --retry or --abort.'
-          : `Give a number from 1 to ${options.length}.`,
+        options === 0 ? 'It has none: use --text, --skip, --retry or --abort.' : `Give a number from 1 to ${options}.`,
       );
     }
     return { kind: 'option', option };
@@ -74,7 +72,7 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
       `${flags['text'] === undefined ? '--retry does' : 'Words do'} not say whether it happened, and nothing is done twice on a guess.`,
       `Say which it is: ralph answer ${row.name}/${escalation.id} --option 1, 2 or 3`,
     );
-  const answer = await readAnswer(context, flags, escalation.options);
+  const answer = await readAnswer(context, flags, escalation.options.length);
   const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
   if (isLate === true) {
     context.say(`Answer to ${row.name}/${escalation.id}: kept as late; its loop has ended, so it has no effect.`);

@@ -1,6 +1,7 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
 import { openQuestions } from '../../app/loops.ts';
 import type { Escalation } from '../../core/event.ts';
+import { askedQuestion } from '../../views/question.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { escalationCard } from '../live.ts';
 import { makeStyle } from '../terminal.ts';
@@ -15,7 +16,7 @@ const answerWords = ({ kind, options }: Escalation): string => {
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
   if (flags['json'] === true) {
-    const shown = questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...escalation }));
+    const shown = questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...askedQuestion(escalation) }));
     return printJson(context, { version: 1, questions: shown });
   }
   if (questions.length === 0) context.say('Nothing waits for you.');

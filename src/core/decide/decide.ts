@@ -104,7 +104,7 @@ const unwritable = (failed: string): Question => ({
   kind: 'storage',
   summary: 'The task document cannot be written',
   context: failed,
-  options: ['It can be written again: go on'],
+  options: [{ id: 'go-on', text: 'It can be written again: go on' }],
   question: 'Make it writable, then run the same command again.',
 });
 
@@ -159,11 +159,14 @@ const stalled: Decide<'stalled'> = (state, _input, now) => {
     ...(parked.length > 0 ? [`parked: ${name(parked)} (${parked[0]?.parked ?? ''})`] : []),
     ...(waiting.length > 0 ? [`waiting for a task that is not done: ${name(waiting)}`] : []),
   ];
-  const question = {
-    kind: 'blocked' as const,
+  const question: Question = {
+    kind: 'blocked',
     summary: `No task is ready, ${plural(open.length, 'task')} left`,
     context: parts.join('\n'),
-    options: [tryAgainWords(state, parked.length > 0), 'Leave out what is left'],
+    options: [
+      { id: 'try-again', text: tryAgainWords(state, parked.length > 0) },
+      { id: 'leave-out', text: 'Leave out what is left' },
+    ],
     question: `${parked.some(task => task.interactive) ? roundRule : ''}How should the loop go on?`,
   };
   return raise(state, question, now, parts.join('; '));
@@ -177,7 +180,7 @@ const commands: {
     now: number,
   ) => readonly Event[];
 } = {
-  answer: (state, { escalation, answer }, by, now) => answerQuestion(state, escalation, answer, by, now),
+  answer: answerQuestion,
   tell: (_state, { text, task }, by, now) => [
     { type: 'guidance.given', at: now, text, by, because: 'told by a human', task },
   ],

@@ -4,16 +4,16 @@ import { readSignals, type Signals } from '../../messages/claims.ts';
 import { findRepetition, fingerprint, normalise } from '../../messages/repetition.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
-import type { Event, EventOf, IterationOutcome } from '../event.ts';
+import { agentOptions, type Event, type EventOf, type IterationOutcome } from '../event.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
 import { isAdvance, shouldHandOff } from '../handoff.ts';
-import type { InputOf, Performed } from '../input.ts';
+import type { InputOf, Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { recordUsage } from '../spend.ts';
 import { type LiveIteration, liveIteration, type State, usedFractionBefore } from '../state.ts';
 import { findTask } from '../task.ts';
 import { claimOf, type Ending, parkIfSpent, readClaims, readFindings, readResult, refuse } from './claims.ts';
-import { raise } from './questions.ts';
+import { raise, stuckOptions } from './questions.ts';
 import { askAboutEffect } from './work.ts';
 
 function outcomeOf(failure: Failure | undefined, signals: Signals, live: LiveIteration): IterationOutcome {
@@ -112,7 +112,7 @@ function askedByAgent(ending: Ending): readonly Event[] {
     kind: block.type,
     summary: block.summary === '' ? 'The agent asks for help' : block.summary,
     context: [block.context, block.attached].filter(part => part !== '').join('\n\n'),
-    options: block.options,
+    options: agentOptions(block.options),
     question: block.question,
   };
   return tooManyQuestions(ending) ?? raise(state, question, now, `the agent raised "${block.type}"`, live);
@@ -214,7 +214,7 @@ function askedByTag(ending: Ending): readonly Event[] {
     kind: 'stuck' as const,
     summary: `${live.task} needs a person`,
     context: takeLastCharacters(stripControls(performed.message).trim(), 2_000),
-    options: ['Try again with a fresh context', 'Leave this task out'],
+    options: stuckOptions,
     question: `How should ${live.task} go on?`,
   };
   return tooManyQuestions(ending) ?? raise(state, question, now, 'the last line is the tag review-blocked', live);
@@ -278,12 +278,12 @@ function afterFailure(ending: Ending): readonly Event[] {
     events.push({ type: 'performer.tripped', at: now, performer: live.performer, until, because });
   }
   const unable = (because: string): readonly Event[] => {
-    const question = {
-      kind: 'agent' as const,
+    const question: Question = {
+      kind: 'agent',
       performer: live.performer,
       summary: unableWords(live.performer, failure.kind),
       context: failure.detail,
-      options: ['It is mended: go on'],
+      options: [{ id: 'go-on', text: 'It is mended: go on' }],
       question: rule.hint,
     };
     return [...events, ...raise(state, question, now, because)];
@@ -325,12 +325,15 @@ function errorsToEscalate({ state, live, failure, now }: Ending): readonly Event
   if (errors < limits.consecutiveErrorsMax) return undefined;
   // Reviewers fail side by side: one question is enough for one trouble.
   if (state.escalations.some(one => one.kind === 'stuck' && one.task === undefined)) return [];
-  const question = {
-    kind: 'stuck' as const,
+  const question: Question = {
+    kind: 'stuck',
     findings: [live.task],
     summary: `${errors} failures in a row, the last one of ${live.task}`,
     context: failure.detail,
-    options: ['Go on and try again', `Leave ${live.task} out and go on`],
+    options: [
+      { id: 'go-on', text: 'Go on and try again' },
+      { id: 'leave-out', text: `Leave ${live.task} out and go on` },
+    ],
     question: 'Look at the last error, then go on or stop.',
   };
   return raise(
@@ -368,11 +371,11 @@ function tooManyQuestions(ending: Ending): readonly Event[] | undefined {
 
 function askAboutError(ending: Ending, failure: Failure, times: number, because: string): readonly Event[] {
   const { state, live, now } = ending;
-  const question = {
-    kind: 'stuck' as const,
+  const question: Question = {
+    kind: 'stuck',
     summary: `The same error ${times} times in a row`,
     context: failure.detail,
-    options: ['Try again with a fresh context', 'Leave this task out'],
+    options: stuckOptions,
     question: `How should ${live.task} go on?`,
   };
   return tooManyQuestions(ending) ?? raise(state, question, now, because, live);

@@ -1,11 +1,17 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 
 import { takeCharacters } from '../../text/text.ts';
-import type { Answer, Escalation, Event } from '../event.ts';
-import type { Question } from '../input.ts';
+import { type Answer, type Escalation, type Event, findOption, type Option, type OptionId } from '../event.ts';
+import type { Command, Question } from '../input.ts';
 import type { ChangedSettings } from '../settings.ts';
 import type { LiveIteration, State } from '../state.ts';
-import { mayHaveHappened, openTasks } from '../task.ts';
+import { mayHaveHappened, openTasks, type Task } from '../task.ts';
+
+/** How our own question about a stuck task can be answered. */
+export const stuckOptions: readonly Option[] = [
+  { id: 'try-again', text: 'Try again with a fresh context' },
+  { id: 'leave-out', text: 'Leave this task out' },
+];
 
 export function raise(
   state: State,
@@ -23,7 +29,7 @@ export function raise(
     findings: question.findings,
     summary: takeCharacters(question.summary, 200),
     context: takeCharacters(question.context, 4_000),
-    options: question.options.slice(0, 9).map(option => takeCharacters(option, 300)),
+    options: question.options.slice(0, 9).map(({ id, text }) => ({ id, text: takeCharacters(text, 300) })),
     question: takeCharacters(question.question, 500),
     raisedAt: now,
   };
@@ -44,71 +50,101 @@ export const approvalsOver = (
       type: 'escalation.answered',
       at: now,
       id,
-      answer: { kind: 'option', option: 1 },
+      answer: { kind: 'option', option: 'approve' },
       by,
       because: 'it was approved',
     }));
 
-type Meaning = (state: State, escalation: Escalation, answer: Answer, by: string, now: number) => readonly Event[];
+/** An answer to an open question. */
+interface Answered {
+  readonly state: State;
+  readonly escalation: Escalation;
+  /** A person's own words, or the option's. */
+  readonly text: string;
+  /** The option's place, from 1 on. */
+  readonly place: number;
+  readonly by: string;
+  readonly now: number;
+  readonly isPolicy: boolean;
+}
 
-const guidance = (escalation: Escalation, text: string, by: string, now: number): Event => ({
+type Meaning = (answered: Answered) => readonly Event[];
+/** By the id of the chosen option, or by the kind of any other answer. */
+type Meanings = { readonly [Choice in OptionId | Answer['kind']]?: Meaning } & { readonly otherwise: Meaning };
+
+const nothing: Meaning = () => [];
+
+const guidance = ({ escalation: { id, task }, by, now }: Answered, text: string): Event => ({
   type: 'guidance.given',
   at: now,
-  task: escalation.task,
+  task,
   text,
   by,
-  because: `the answer to ${escalation.id}`,
+  because: `the answer to ${id}`,
 });
 
-const skipTask = (task: string, by: string, now: number): Event => ({
+const guide: Meaning = answered => [guidance(answered, answered.text)];
+
+const skipTask = (task: string, { by, now, isPolicy }: Answered): Event => ({
   type: 'task.skipped',
   at: now,
   task,
   by,
-  because: by.startsWith('--') ? 'by policy, unanswered' : 'a human left it out',
+  because: isPolicy ? 'by policy, unanswered' : 'a human left it out',
 });
 
-/** A question about one task (stuck, deviation): the seed's answers. */
-const aboutTask: Meaning = (_state, escalation, answer, by, now) => {
-  const { task } = escalation;
-  if (answer.kind === 'option') {
-    const text = `Proceed with option ${answer.option}: ${escalation.options[answer.option - 1] ?? ''}`;
-    return [guidance(escalation, text, by, now)];
-  }
-  if (answer.kind === 'text') return [guidance(escalation, answer.text, by, now)];
-  if (task === undefined) return [];
-  if (answer.kind === 'skip') return [skipTask(task, by, now)];
-  return [{ type: 'task.reopened', at: now, task, because: 'a human asked to try again' }];
+const skipIt: Meaning = answered => {
+  const { task } = answered.escalation;
+  return task === undefined ? [] : [skipTask(task, answered)];
 };
 
-/** Nothing is ready: try what is parked or unmet again, or leave the rest out. */
-const aboutStall: Meaning = (state, escalation, answer, by, now) => {
-  // Of an effect that may have happened another question asks, and only that one is answered about it.
-  const open = openTasks(state.tasks).filter(task => !mayHaveHappened(task));
-  if (answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 2)) {
-    return open.map(task => skipTask(task.id, by, now));
-  }
-  const reopened = open.map<Event>(task => ({
+const reopen = ({ escalation: { task }, now }: Answered, because: string): readonly Event[] =>
+  task === undefined ? [] : [{ type: 'task.reopened', at: now, task, because }];
+
+/** A question about one task (stuck, deviation): the seed's answers. */
+const aboutTask: Meanings = {
+  text: guide,
+  skip: skipIt,
+  retry: answered => reopen(answered, 'a human asked to try again'),
+  otherwise: answered => [guidance(answered, `Proceed with option ${answered.place}: ${answered.text}`)],
+};
+
+/** Of an effect that may have happened another question asks, and only that one is answered about it. */
+const withoutEffects = (state: State): readonly Task[] => openTasks(state.tasks).filter(task => !mayHaveHappened(task));
+
+const leaveOutAll: Meaning = answered => withoutEffects(answered.state).map(task => skipTask(task.id, answered));
+
+const tryAll: Meaning = ({ state, now }) =>
+  withoutEffects(state).map<Event>(task => ({
     type: 'task.reopened',
     at: now,
     task: task.id,
     ignoresUnmet: true,
     because: 'a human asked to try what is left',
   }));
-  return answer.kind === 'text' ? [...reopened, guidance(escalation, answer.text, by, now)] : reopened;
+
+/** Nothing is ready: try what is parked or unmet again, or leave the rest out. */
+const aboutStall: Meanings = {
+  skip: leaveOutAll,
+  'leave-out': leaveOutAll,
+  text: answered => [...tryAll(answered), ...guide(answered)],
+  otherwise: tryAll,
 };
+
+const moreTime: Meaning = ({ escalation: { iteration }, now }) =>
+  iteration === undefined ? [] : [{ type: 'iteration.heartbeat', at: now, iteration, quietMs: 0 }];
+
+const endIteration: Meaning = ({ escalation: { iteration }, now }) =>
+  iteration === undefined
+    ? []
+    : [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
 
 /** A quiet iteration: more time, or end it. */
-const aboutHealth: Meaning = (_state, escalation, answer, _by, now) => {
-  const { iteration } = escalation;
-  if (iteration === undefined) return [];
-  const patient = answer.kind === 'retry' || (answer.kind === 'option' && answer.option === 1);
-  if (patient) return [{ type: 'iteration.heartbeat', at: now, iteration, quietMs: 0 }];
-  return [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
-};
+const aboutHealth: Meanings = { retry: moreTime, 'more-time': moreTime, otherwise: endIteration };
 
 /** The same doubt may stand in the way of several tasks: one yes is enough. */
-function alsoAccepted(state: State, { id, findings = [] }: Escalation, by: string, now: number): readonly Event[] {
+function alsoAccepted({ state, escalation, by, now }: Answered): readonly Event[] {
+  const { id, findings = [] } = escalation;
   const accepted = new Set([...state.accepted, ...findings]);
   return state.escalations.flatMap((other): readonly Event[] => {
     const { task, iteration = 0, findings: theirs = [] } = other;
@@ -116,89 +152,91 @@ function alsoAccepted(state: State, { id, findings = [] }: Escalation, by: strin
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
     const because = `the same was accepted with ${id}`;
     return [
-      { type: 'escalation.answered', at: now, id: other.id, answer: { kind: 'option', option: 2 }, by, because },
+      { type: 'escalation.answered', at: now, id: other.id, answer: { kind: 'option', option: 'accept' }, by, because },
       { type: 'work.accepted', at: now, task, iteration, findings: theirs, by, because },
     ];
   });
 }
 
-/** Doubtful proof: taken for good and checked again, or not taken. */
-const aboutDoubts: Meaning = (state, escalation, answer, by, now) => {
-  const { task, iteration = 0, findings = [] } = escalation;
-  if (answer.kind === 'option' && answer.option === 2 && task !== undefined) {
-    const because = `the answer to ${escalation.id}`;
-    const own: Event = { type: 'work.accepted', at: now, task, iteration, findings, by, because };
-    return [own, ...alsoAccepted(state, escalation, by, now)];
-  }
-  if (answer.kind === 'option' && task !== undefined) {
-    const text =
-      'Not accepted: put back what was changed in tests and checks, or do what is missing, then claim again.';
-    return [guidance(escalation, text, by, now)];
-  }
-  return aboutTask(state, escalation, answer, by, now);
+const acceptWork: Meaning = answered => {
+  const { by, now, escalation } = answered;
+  const { id, task, iteration = 0, findings = [] } = escalation;
+  if (task === undefined) return [];
+  const because = `the answer to ${id}`;
+  return [{ type: 'work.accepted', at: now, task, iteration, findings, by, because }, ...alsoAccepted(answered)];
+};
+
+const rejectWork: Meaning = answered => [
+  guidance(
+    answered,
+    'Not accepted: put back what was changed in tests and checks, or do what is missing, then claim again.',
+  ),
+];
+
+/** Doubtful proof: taken for good and checked again, or not taken. Without a verdict the checks and the judge are asked again. */
+const aboutDoubts: Meanings = {
+  ...aboutTask,
+  accept: acceptWork,
+  'ask-again': acceptWork,
+  reject: rejectWork,
+  redo: rejectWork,
 };
 
 /** Only a person can say whether it happened. */
-const aboutEffect: Meaning = (_state, { task, iteration = 0 }, answer, by, now) => {
-  if (task === undefined) return [];
-  if (answer.kind === 'option' && answer.option === 1) {
+const aboutEffect: Meanings = {
+  happened: ({ escalation: { task, iteration = 0 }, by, now }) => {
     const because = `${by} looked and says that it happened`;
-    return [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
-  }
-  if (answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 3)) return [skipTask(task, by, now)];
-  return [{ type: 'task.reopened', at: now, task, because: `${by} says that it did not happen` }];
+    return task === undefined ? [] : [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
+  },
+  skip: skipIt,
+  'leave-out': skipIt,
+  otherwise: answered => reopen(answered, `${answered.by} says that it did not happen`),
 };
+
+const leaveOutFailed: Meaning = answered =>
+  openTasks(answered.state.tasks)
+    .filter(task => answered.escalation.findings?.includes(task.id))
+    .map(task => skipTask(task.id, answered));
 
 /** Too many failures concern everybody; only the task that failed last can be left out. */
-const aboutFailures: Meaning = (state, escalation, answer, by, now) => {
-  const isLeftOut = answer.kind === 'skip' || (answer.kind === 'option' && answer.option === 2);
-  if (answer.kind === 'text') return [guidance(escalation, answer.text, by, now)];
-  return openTasks(state.tasks)
-    .filter(task => isLeftOut && escalation.findings?.includes(task.id))
-    .map(task => skipTask(task.id, by, now));
-};
+const aboutFailures: Meanings = { text: guide, skip: leaveOutFailed, 'leave-out': leaveOutFailed, otherwise: nothing };
 
-const meanings: Readonly<Record<Escalation['kind'], Meaning>> = {
-  stuck: (state, escalation, answer, by, now) => {
-    if (escalation.task === undefined) return aboutFailures(state, escalation, answer, by, now);
-    // Our own stuck question offers "leave this task out" as its second option; an agent's options are the agent's.
-    return escalation.options[1] === 'Leave this task out' && answer.kind === 'option' && answer.option === 2
-      ? [skipTask(escalation.task, by, now)]
-      : aboutTask(state, escalation, answer, by, now);
+const withoutCheckpoints: Meaning = ({ by, now }) => [
+  {
+    type: 'limits.changed',
+    at: now,
+    limits: {},
+    settings: { checkpoints: false },
+    by,
+    because: 'a human chose it',
   },
+];
+
+const approve: Meaning = ({ state, escalation: { findings = [] }, by, now }) =>
+  findings.map(hash => ({
+    type: 'approval.given',
+    at: now,
+    subject: state.projectId,
+    hash,
+    by,
+    because: 'asked and answered',
+  }));
+
+const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
+  stuck: { ...aboutTask, 'leave-out': skipIt },
   deviation: aboutTask,
   unknown: aboutTask,
   blocked: aboutStall,
   health: aboutHealth,
-  agent: (_state, escalation, answer, by, now) =>
-    answer.kind === 'text' ? [guidance(escalation, answer.text, by, now)] : [],
-  storage: (_state, escalation, answer, by, now) =>
-    answer.kind === 'option' && answer.option === 2 && escalation.options[1]?.startsWith('Go on without checkpoints')
-      ? [
-          {
-            type: 'limits.changed',
-            at: now,
-            limits: {},
-            settings: { checkpoints: false },
-            by,
-            because: 'a human chose it',
-          },
-        ]
-      : [],
+  agent: { text: guide, otherwise: nothing },
+  storage: { 'without-checkpoints': withoutCheckpoints, otherwise: nothing },
   tamper: aboutDoubts,
   effect: aboutEffect,
-  approval: ({ projectId }, { findings = [] }, answer, by, now) =>
-    answer.kind === 'option'
-      ? findings.map(hash => ({
-          type: 'approval.given',
-          at: now,
-          subject: projectId,
-          hash,
-          by,
-          because: 'asked and answered',
-        }))
-      : [],
+  approval: { approve, otherwise: nothing },
 };
+
+const meaningsOf = ({ kind, task }: Escalation): Meanings =>
+  kind === 'stuck' && task === undefined ? aboutFailures : meanings[kind];
 
 /** A person who takes an agent out of the chain has answered the question about it. */
 export function answeredByChange(
@@ -221,7 +259,12 @@ export function answeredByChange(
     }));
 }
 
-export function answerQuestion(state: State, id: string, answer: Answer, by: string, now: number): readonly Event[] {
+export function answerQuestion(
+  state: State,
+  { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
+  by: string,
+  now: number,
+): readonly Event[] {
   const escalation = state.escalations.find(one => one.id === id);
   const answered = (because: string, late?: boolean): Event => ({
     type: 'escalation.answered',
@@ -234,7 +277,8 @@ export function answerQuestion(state: State, id: string, answer: Answer, by: str
   });
   if (escalation === undefined || state.ended)
     return [answered('no open question has this id: kept, without effect', true)];
-  if (answer.kind === 'option' && escalation.options[answer.option - 1] === undefined) {
+  const option = answer.kind === 'option' ? findOption(escalation.options, answer.option) : undefined;
+  if (answer.kind === 'option' && option === undefined) {
     return [answered(`there is no option ${answer.option}: kept, without effect`, true)];
   }
   const isEffect = escalation.kind === 'effect';
@@ -251,8 +295,12 @@ export function answerQuestion(state: State, id: string, answer: Answer, by: str
       { type: 'stop.asked', at: now, by, because: `${id} was answered with abort` },
     ];
   }
+  const text = option?.text ?? (answer.kind === 'text' ? answer.text : '');
+  const place = option === undefined ? 0 : escalation.options.indexOf(option) + 1;
+  const of = meaningsOf(escalation);
+  const meaning = of[option?.id ?? answer.kind] ?? of.otherwise;
   return [
     answered(`a human answered: ${answer.kind}`),
-    ...meanings[escalation.kind](state, escalation, answer, by, now),
+    ...meaning({ state, escalation, text, place, by, now, isPolicy: policy === true }),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
-import type { Doubt, Event, EventOf } from '../event.ts';
+import type { Doubt, Event, EventOf, Option } from '../event.ts';
 import { evolve } from '../evolve/evolve.ts';
 import type { Failure } from '../failure.ts';
 import type { CheckOutcome, Command, Input, InputOf, Question } from '../input.ts';
@@ -83,8 +83,14 @@ function askAboutDoubts(
       : `${task} is claimed and its checks pass, but tests or checks were changed`,
     context: describeFindings(doubts),
     options: nothing
-      ? ['Not accepted: try again', 'Accept: there was nothing to do']
-      : ['Not accepted: the agent is to put them back', 'Accept these changes'],
+      ? [
+          { id: 'reject', text: 'Not accepted: try again' },
+          { id: 'accept', text: 'Accept: there was nothing to do' },
+        ]
+      : [
+          { id: 'reject', text: 'Not accepted: the agent is to put them back' },
+          { id: 'accept', text: 'Accept these changes' },
+        ],
     question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',
   };
   return raise(state, question, now, 'the proof is doubtful', { task, iteration });
@@ -103,7 +109,10 @@ function askAgain(
     findings: [],
     summary: `${task} is claimed and its checks pass, but there is no verdict (${name})`,
     context: takeLastCharacters(detail, 2_000),
-    options: ['Do the task anew', 'Ask again'],
+    options: [
+      { id: 'redo', text: 'Do the task anew' },
+      { id: 'ask-again', text: 'Ask again' },
+    ],
     question: 'When the judge can work again, take 2; or go on without it: ralph run --verify ...',
   };
   return raise(state, question, now, 'the judge gave no verdict', { task, iteration });
@@ -193,7 +202,10 @@ export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }
     kind: 'storage',
     summary: 'A checkpoint could not be made',
     context: problem,
-    options: ['It is mended: go on', 'Go on without checkpoints: no undo and no look at the work from here'],
+    options: [
+      { id: 'go-on', text: 'It is mended: go on' },
+      { id: 'without-checkpoints', text: 'Go on without checkpoints: no undo and no look at the work from here' },
+    ],
     question: 'Mend it, then run the same command again.',
   };
   return raise(state, question, now, 'a checkpoint could not be made');
@@ -306,11 +318,11 @@ export function intended(state: State, { iteration, repeatable }: InputOf<'inten
   return [{ type: 'action.intended', at: now, iteration, task: live.task, key, repeatable, because }];
 }
 
-export const effectOptions = [
-  'It happened: count it as done',
-  'It did not happen: do it again',
-  'Leave it out',
-] as const;
+export const effectOptions: readonly Option[] = [
+  { id: 'happened', text: 'It happened: count it as done' },
+  { id: 'not-happened', text: 'It did not happen: do it again' },
+  { id: 'leave-out', text: 'Leave it out' },
+];
 
 const paramsCharsMax = 1_500;
 
@@ -345,12 +357,12 @@ export function askForApproval(state: State, now: number): readonly Event[] {
   // Steps are known by their numbers: only who compares the texts sees whether a deed now stands under another one.
   const isPartlyDone = [...allTasks(state.tasks)].some(mayHaveHappened);
   const before = approval === undefined ? 'Nobody has approved it.' : `${approval.by} approved another version of it.`;
-  const question = {
-    kind: 'approval' as const,
+  const question: Question = {
+    kind: 'approval',
     findings: [substance],
     summary: approval === undefined ? 'The plan needs your approval' : 'The plan was edited after it was approved',
     context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.document}`,
-    options: isPartlyDone ? [] : [`Approve this version (${substance.slice(0, 12)})`],
+    options: isPartlyDone ? [] : [{ id: 'approve', text: `Approve this version (${substance.slice(0, 12)})` }],
     question: isPartlyDone
       ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.document}`
       : 'May it run as it stands now?',

@@ -137,7 +137,7 @@ describe('identical errors', () => {
     expect(types(third)).toEqual(['iteration.ended', 'escalation.raised']);
     expect(only(third, 'escalation.raised')).toMatchObject({
       because: '3 identical errors, 3 allowed (STUCK_THRESHOLD)',
-      escalation: { kind: 'stuck', task: 'A', options: ['Try again with a fresh context', 'Leave this task out'] },
+      escalation: { kind: 'stuck', task: 'A', options: [{ id: 'try-again' }, { id: 'leave-out' }] },
     });
     expect(story.effectKeys()).toEqual(['ask:E1']);
   });

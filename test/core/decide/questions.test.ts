@@ -25,7 +25,10 @@ describe('a question of the agent', () => {
       iteration: 1,
       summary: 'two ways',
       context: 'it forks',
-      options: ['left', 'right'],
+      options: [
+        { id: 'agent-1', text: 'left' },
+        { id: 'agent-2', text: 'right' },
+      ],
       question: 'which way?',
     });
     expect(story.effectKeys()).toEqual(['ask:E1', 'begin:B']);
@@ -153,7 +156,7 @@ describe('our own questions', () => {
       kind: 'storage' as const,
       summary: 's'.repeat(900),
       context: '',
-      options: Array.from({ length: 40 }, () => 'o'),
+      options: Array.from({ length: 40 }, () => ({ id: 'go-on' as const, text: 'o' })),
       question: '?',
     };
     const { escalation } = only(story.when({ type: 'escalate', question, because: 'disk full' }), 'escalation.raised');

@@ -132,7 +132,8 @@ describe('what starts anew, and what does not', () => {
   it('given a question that Ralph itself closes, then no count begins again; given a human’s answer, then it does', () => {
     const story = new Story();
     story.iteration('A', failed('process', 'same'));
-    const question = { kind: 'storage' as const, summary: 's', context: '', options: ['go on'], question: '?' };
+    const options = [{ id: 'go-on', text: 'go on' }] as const;
+    const question = { kind: 'storage' as const, summary: 's', context: '', options, question: '?' };
     story.when({ type: 'escalate', question, because: '' });
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } }, 'ralph');
     expect(story.state).toMatchObject({ sameErrorsInRow: 1, sinceProgress: 1, escalations: [] });

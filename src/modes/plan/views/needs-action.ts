@@ -49,7 +49,7 @@ export function blockedText(state: State, found: readonly Trouble[], fileName: s
         : 'Mend the cause. An edit of the plan itself needs a new approval: `ralph plan approve`',
       isAsked ? 'Answer the question:' : 'Reopen the loop; its counters stay:',
     ]),
-    ...(state.escalations[0]?.options ?? []).map((option, at) => `   - ${at + 1}: ${inline(option)}`),
+    ...(state.escalations[0]?.options ?? []).map((option, at) => `   - ${at + 1}: ${inline(option.text)}`),
     ...commandLines(state),
     `4. Go on: \`ralph plan run ${nameOf(state)}\` (a running \`ralph plan watch\` does it by itself)`,
     '',
