@@ -240,7 +240,14 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
   },
   'checkpoint.asked': {
     when: 'A person asked for a checkpoint (ralph checkpoint create).',
-    example: { type: 'checkpoint.asked', at, label: 'by hand', by: 'ada', because: 'ralph checkpoint create' },
+    example: {
+      type: 'checkpoint.asked',
+      at,
+      kind: 'by-hand',
+      label: 'by hand',
+      by: 'ada',
+      because: 'ralph checkpoint create',
+    },
   },
   'checkpoint.made': {
     when: 'Files and state were saved: before the first iteration, after every one, before a restore, and by hand.',
@@ -254,6 +261,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       iteration,
       task,
       ref: 'refs/ralph/…/4',
+      kind: 'iteration',
       label: 'after iteration 3',
       sha256: '…',
       skipped: [],

@@ -84,6 +84,20 @@ export interface PerformerAbilities {
  * last word had come before: that stays a success.
  * No descendant is alive after `ended`. `spawned` comes first when a process was started.
  */
+/** Why the engine stops a performer or a check: the reason of its signal. */
+export interface StopReason {
+  readonly kind: 'interrupt' | 'ledger' | 'limit' | 'pause' | 'handoff' | 'unwanted';
+  /** For people. */
+  readonly because: string;
+}
+
+/** Undefined for a signal that another one gave. */
+export function stopReasonOf({ reason }: AbortSignal): StopReason | undefined {
+  return typeof reason === 'object' && reason !== null && 'kind' in reason && 'because' in reason
+    ? (reason as StopReason)
+    : undefined;
+}
+
 export interface Performer {
   readonly name: string;
   readonly can: PerformerAbilities;

@@ -87,7 +87,7 @@ async function differing(directory: string, files: readonly Kept[]): Promise<rea
  */
 async function areUserEdits({ state, git, inside, lastWorkAt }: ProtectionNeeds, paths: readonly string[]) {
   const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
-  const due = checkpointsDue.filter(one => one.foreign !== true);
+  const due = checkpointsDue.filter(one => one.kind !== 'user-edits');
   const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
   if (!isQuiet || newest === undefined || git === undefined || settings.worktreePerTask || !settings.checkpoints)
     return false;

@@ -13,7 +13,7 @@ import type { Restored } from '../git/workspace.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, sparedIn } from '../views/checkpoints.ts';
-import { command, type Environment, loopFolder, resolveRunConfig } from './app.ts';
+import { command, type Environment, freshId, loopFolder, resolveRunConfig } from './app.ts';
 import { refusalError, workspaceOf } from './session/place.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
@@ -148,10 +148,20 @@ export async function createCheckpoint(
   workspace: GitWorkspace,
   label: string,
 ): Promise<Created> {
-  const created = await performed<Created>(history, sender, workspace, [{ type: 'checkpoint', label }], events => {
-    const made = events.find(event => event.type === 'checkpoint.made' && event.label === label);
-    return made?.type === 'checkpoint.made' ? { type: 'done', event: made } : failureIn(events);
-  });
+  const request = await freshId();
+  // A holder of 0.4 passes no request on: the next one by hand that it makes is ours.
+  const isOurs = (event: EventOf<'checkpoint.made'>): boolean =>
+    event.kind === 'by-hand' && (event.request === undefined || event.request === request);
+  const created = await performed<Created>(
+    history,
+    sender,
+    workspace,
+    [{ type: 'checkpoint', label, request }],
+    events => {
+      const made = events.filter(event => event.type === 'checkpoint.made').find(isOurs);
+      return made === undefined ? failureIn(events) : { type: 'done', event: made };
+    },
+  );
   return created ?? { type: 'asked' };
 }
 

@@ -210,19 +210,33 @@ export async function writeDocument(
 }
 
 /** What a reader of these texts would not see (B50, B51). */
-export function suspiciousTexts(tasks: readonly Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria'>[]) {
-  const notices = tasks.flatMap(({ id, title, description, criteria }) =>
+export function suspiciousTexts(tasks: readonly Texts[]): readonly string[] {
+  const notices = noticesIn(tasks);
+  const rest = notices.length - listedMax;
+  const listed = notices.slice(0, listedMax).map(one => one.sentence);
+  return rest > 0 ? [...listed, `${rest} more texts look odd.`] : listed;
+}
+
+/** Of what `suspiciousTexts` lists, only the HTML comments. */
+export const suspiciousComments = (tasks: readonly Texts[]): readonly string[] =>
+  noticesIn(tasks)
+    .slice(0, listedMax)
+    .flatMap(one => (one.isComment ? [one.sentence] : []));
+
+type Texts = Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria'>;
+
+const noticesIn = (tasks: readonly Texts[]): readonly { readonly sentence: string; readonly isComment: boolean }[] =>
+  tasks.flatMap(({ id, title, description, criteria }) =>
     Object.entries({ title, description, criteria: criteria.join('\n') }).flatMap(([what, text]) => {
       const doubt = suspicion(text);
+      const says = `${what} of ${id} ${doubt} It says: ${visible(text).slice(0, 200)}`;
+      const comment = `${what} of ${id} holds an HTML comment, which agents read.`;
       return [
-        ...(doubt === undefined ? [] : [`${what} of ${id} ${doubt} It says: ${visible(text).slice(0, 200)}`]),
-        ...(text.includes('<!--') ? [`${what} of ${id} holds an HTML comment, which agents read.`] : []),
+        ...(doubt === undefined ? [] : [{ sentence: says, isComment: false }]),
+        ...(text.includes('<!--') ? [{ sentence: comment, isComment: true }] : []),
       ];
     }),
   );
-  const rest = notices.length - listedMax;
-  return rest > 0 ? [...notices.slice(0, listedMax), `${rest} more texts look odd.`] : notices;
-}
 
 /** What a mistyped id was probably meant to be. */
 export const nearestId = (id: string, ids: readonly string[]): string | undefined => nearest(id, ids);

@@ -10,6 +10,8 @@ export interface CheckResult {
   readonly durationMs: number;
   /** It was run more than once, and the runs did not agree (F37). */
   readonly flaky?: true;
+  /** Nobody can say: the judge did not answer. */
+  readonly undecided?: true;
   /** Who did it and what that used, when it was an agent: it counts against the budget. */
   readonly performer?: string;
   readonly usage?: Usage;

@@ -37,12 +37,13 @@ export function judgeCheck(options: JudgeOptions): Judge {
     name,
     async judge(given, stop) {
       const startedAt = performance.now();
-      const result = (passed: boolean, detail: string, usage?: Usage): CheckResult => ({
+      const result = (passed: boolean, detail: string, usage?: Usage, undecided?: true): CheckResult => ({
         name,
         passed,
         detail: takeCharacters(redact(detail), detailCharsMax),
         durationMs: Math.round(performance.now() - startedAt),
         performer: options.performer.name,
+        undecided,
         usage,
       });
       const failed = given.outcomes.find(outcome => !outcome.passed);
@@ -51,9 +52,14 @@ export function judgeCheck(options: JudgeOptions): Judge {
       const work = given.criteria.length > 0 ? given : { ...given, criteria: [`The task is done: ${given.title}`] };
       const heard = await ask(options, work, redact(options.prompt(work)), stop);
       const problem = problemWith(heard, stop, options.timeMsMax);
-      if (problem !== undefined) return result(false, `The judge gave no verdict: ${problem}.`, heard.usage);
+      if (problem !== undefined) return result(false, noVerdict(problem), heard.usage, true);
       const verdict = verdictOf(heard.ended?.message ?? '', work.criteria.length);
-      return result(verdict.ok && verdict.criteria.every(one => one.passed), words(verdict, work), heard.usage);
+      if (!verdict.ok) return result(false, noVerdict(verdict.problem), heard.usage, true);
+      return result(
+        verdict.criteria.every(one => one.passed),
+        words(verdict, work),
+        heard.usage,
+      );
     },
   };
 }
@@ -98,9 +104,10 @@ async function ask(options: JudgeOptions, work: JudgedWork, prompt: string, stop
   return { isLate, ended, usage };
 }
 
+const noVerdict = (problem: string): string => `The judge gave no verdict: ${problem}.`;
+
 /** What is not met comes first: it is what the next attempt needs. */
-function words(verdict: Verdict, { criteria }: JudgedWork): string {
-  if (!verdict.ok) return `The judge gave no verdict: ${verdict.problem}.`;
+function words(verdict: Extract<Verdict, { ok: true }>, { criteria }: JudgedWork): string {
   const ordered = [...verdict.criteria].sort((a, b) => Number(a.passed) - Number(b.passed));
   const lines = ordered.map(
     ({ criterion, passed, evidence }) =>

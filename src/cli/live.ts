@@ -132,12 +132,11 @@ function lastWords(excerpt: string): string {
 }
 
 /** Nobody expects a claim from every iteration of a task that takes many. */
-function unclaimed({ iteration, because, report, excerpt }: EventOf<'iteration.ended'>, { settings }: State): string {
-  const how = settings.stepwise ? because.replace(unclaimedEnd, '') : because;
+function unclaimed(event: EventOf<'iteration.ended'>, { settings }: State): string {
+  const { iteration, because, durationMs, report, excerpt } = event;
+  const how = settings.stepwise ? `the agent ended after ${formatDuration(durationMs)}` : because;
   return `iteration ${iteration}: ${how}${report === undefined ? lastWords(excerpt) : `; ${reportWords(report)}`}`;
 }
-
-const unclaimedEnd = ' without claiming the task';
 
 function startWords(event: EventOf<'iteration.started'>, state: State): string {
   const { iteration, task, attempt, performer } = event;
@@ -207,8 +206,7 @@ function wording(
     case 'iteration.ended':
       if (event.outcome === 'succeeded' && isRound(state, event.task) && event.excerpt !== '')
         return { tone: 'quiet', text: `${event.task}: ${takeCharacters(event.excerpt, 300).replace(/\s+/g, ' ')}` };
-      if (event.outcome === 'succeeded' && event.because.endsWith(unclaimedEnd))
-        return { tone: 'quiet', text: unclaimed(event, state) };
+      if (event.unclaimed) return { tone: 'quiet', text: unclaimed(event, state) };
       // The card of an escalation follows at once.
       return event.outcome === 'succeeded' || event.outcome === 'escalated'
         ? undefined

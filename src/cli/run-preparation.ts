@@ -19,7 +19,7 @@ import type { CheckResult } from '../checks/check.ts';
 import type { State } from '../core/state.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
-import { endedByLimit, endingOf } from '../views/ending.ts';
+import { endedByLimit, endingOf, reopenLine } from '../views/ending.ts';
 import type { Context, Flags } from './context.ts';
 import { watchSignals } from './interrupt.ts';
 import { confirm, plain } from './terminal.ts';
@@ -110,10 +110,8 @@ function sayEnded(context: Context, { state, gone }: Ended): void {
   const what = state.settings.mode === 'goal' ? 'goal' : 'file';
   context.say(`ralph: the last loop of this ${what} ended with work left. ${ending.sentence}`);
   if (gone.length > 0) context.say(`  ${missingTasksWords(gone, state)}`);
-  const resume = ending.next.find(line => line.startsWith('ralph resume'))?.replace(/\s+#.*$/, '');
-  const stopped = state.ended?.reason === 'explicit_stop' ? `ralph resume ${state.name}` : undefined;
-  if (resume !== undefined || stopped !== undefined)
-    context.say(`  Go on, counters kept: ${resume ?? stopped}   # then the same command`);
+  const line = reopenLine(state);
+  if (line !== undefined) context.say(`  Go on, counters kept: ${line}   # then the same command`);
   context.say('  Start over with new counters: the same command with --new');
 }
 

@@ -6,7 +6,7 @@ import type { Failure } from './failure.ts';
 import type { ReviewAnswer } from './review.ts';
 import type { ChangedSettings, Limits, ModeName, Settings } from './settings.ts';
 import type { Order, TaskSpec } from './task.ts';
-import type { TerminationReason } from './termination.ts';
+import type { LimitId, TerminationReason } from './termination.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -162,6 +162,8 @@ export type Event =
         handoff?: HandoffTrigger;
         report?: Report;
         toolCalls?: number;
+        /** It ended well and did not claim its task. */
+        unclaimed?: true;
         repetition?: Repetition;
         waitUntil?: number;
         waitFor?: 'backoff' | 'limit-reset';
@@ -235,14 +237,20 @@ export type Event =
       }
     >
   | Fact<'merge.ended', { iteration: number; task: string; merged: boolean; detail: string; because: Because }>
-  | Fact<'checkpoint.asked', { label: string; by: string; because: Because }>
+  | Fact<
+      'checkpoint.asked',
+      { kind: 'by-hand' | 'checks'; label: string; request?: string; by: string; because: Because }
+    >
   | Fact<
       'checkpoint.made',
       CheckpointMark & {
         iteration: number;
         task?: string;
         ref: string;
+        kind: CheckpointKind;
         label: string;
+        /** The id of the command that asked for it. */
+        request?: string;
         /** Of its record. */
         sha256: string;
         /** What it does not hold. */
@@ -294,7 +302,7 @@ export type Event =
   | Fact<'stop.asked', { by: string; because: Because }>
   | Fact<'loop.paused', { by: string; now: boolean; because: Because }>
   | Fact<'loop.resumed', { by: string; because: Because; takesOver?: boolean }>
-  | Fact<'loop.ended', { reason: TerminationReason; because: Because }>;
+  | Fact<'loop.ended', { reason: TerminationReason; limit?: LimitId; because: Because }>;
 
 export type EventType = Event['type'];
 export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;
@@ -342,6 +350,20 @@ export interface Doubt extends Finding {
   /** Equal for equal findings about equal content: the next one of its kind is not accepted with it. */
   readonly fingerprint: string;
 }
+
+/** Why a checkpoint is made. */
+export type CheckpointKind =
+  | 'start'
+  | 'iteration'
+  | 'merge'
+  /** The checks themselves changed files. */
+  | 'checks'
+  /** What a person changed while nobody worked: theirs from now on. */
+  | 'user-edits'
+  | 'switched-on'
+  | 'by-hand'
+  | 'before-restore'
+  | 'after-restore';
 
 /** A checkpoint as the loop remembers it. */
 export interface CheckpointMark {

@@ -33,7 +33,7 @@ export interface CheckOutcome {
   readonly durationMs: number;
   readonly flaky?: boolean;
   /** Nobody can say: the judge did not answer. */
-  readonly undecided?: boolean;
+  readonly undecided?: true;
   /** What a judge cost. */
   readonly usage?: Usage;
   readonly performer?: string;
@@ -68,7 +68,7 @@ export type Command =
   | { readonly type: 'pause'; readonly now: boolean }
   | { readonly type: 'resume' }
   | { readonly type: 'limits'; readonly limits: Partial<Limits>; readonly settings?: ChangedSettings }
-  | { readonly type: 'checkpoint'; readonly label: string }
+  | { readonly type: 'checkpoint'; readonly label: string; readonly request?: string }
   | {
       readonly type: 'restore';
       readonly to: CheckpointMark;
@@ -268,7 +268,8 @@ const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean 
   stop: () => true,
   pause: fields => typeof fields['now'] === 'boolean',
   resume: () => true,
-  checkpoint: fields => typeof fields['label'] === 'string',
+  checkpoint: fields =>
+    typeof fields['label'] === 'string' && ['string', 'undefined'].includes(typeof fields['request']),
   restore: fields =>
     isMark(fields['to']) &&
     typeof fields['because'] === 'string' &&

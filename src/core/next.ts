@@ -152,7 +152,7 @@ function keeping(state: State): readonly Effect[] {
   const due = state.checkpointsDue[0];
   if (due !== undefined) {
     const number = state.checkpointsMade + 1;
-    const waits = due.beforeRestore === true && isBusy(state);
+    const waits = due.kind === 'before-restore' && isBusy(state);
     return waits ? [] : [{ type: 'checkpoint', key: `checkpoint:${number}`, number, due }];
   }
   if (restoreDue !== undefined) return [{ type: 'restore', key: `restore:${state.restores + 1}`, due: restoreDue }];
@@ -237,23 +237,33 @@ export function next(state: State, now: number, self: string): Plan {
   return plan(written || large ? beginEffects(state, now, wake) : []);
 }
 
-/** What the loop waits for, for people: undefined while it works. */
-export function waitingFor(state: State, now: number): { readonly what: string; readonly until?: number } | undefined {
+export interface Waiting {
+  readonly kind: 'human' | 'pause' | 'backoff' | 'limit-reset' | 'rest';
+  /** For people. */
+  readonly what: string;
+  readonly until?: number;
+}
+
+const aHuman: Waiting = { kind: 'human', what: 'a human' };
+
+/** What the loop waits for: undefined while it works. */
+export function waitingFor(state: State, now: number): Waiting | undefined {
   if (state.ended || state.live.length > 0) return undefined;
-  if (hasStorageTrouble(state)) return { what: 'a human' };
+  if (hasStorageTrouble(state)) return aHuman;
   if (isBusy(state)) return undefined;
-  if (state.paused) return { what: `paused by ${state.paused.by}` };
+  if (state.paused) return { kind: 'pause', what: `paused by ${state.paused.by}` };
   // First: without a ready task neither a back-off nor a rested performer lets anything begin.
   const [next] = isApproved(state) && !isBlocked(state) ? readyTasks(state.tasks, 1) : [];
-  if (next === undefined && state.escalations.length > 0) return { what: 'a human' };
-  if (state.wait && isWaiting(state, now)) return { what: state.wait.for, until: state.wait.until };
+  if (next === undefined && state.escalations.length > 0) return aHuman;
+  if (state.wait && isWaiting(state, now))
+    return { kind: state.wait.for, what: state.wait.for, until: state.wait.until };
   if (next === undefined) return undefined;
   const { performer, usableAt, waitsFor, waits } = choosePerformer(state, next.id, now);
   if (performer !== undefined) return undefined;
-  if (usableAt === undefined) return state.escalations.length > 0 ? { what: 'a human' } : undefined;
+  if (usableAt === undefined) return state.escalations.length > 0 ? aHuman : undefined;
   const what =
     waitsFor === 'limit-reset' ? `the limit of ${waits} to be reset` : `${waits}, which rests after failures`;
-  return { what, until: usableAt };
+  return { kind: waitsFor ?? 'rest', what, until: usableAt };
 }
 
 /** Every open task's last claim failed its check (exit code 8). */

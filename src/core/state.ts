@@ -1,13 +1,22 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
 import type { Report } from '../messages/claims.ts';
-import type { Because, CheckpointMark, Escalation, EventOf, HandoffTrigger, TaskThen, Usage } from './event.ts';
+import type {
+  Because,
+  CheckpointKind,
+  CheckpointMark,
+  Escalation,
+  EventOf,
+  HandoffTrigger,
+  TaskThen,
+  Usage,
+} from './event.ts';
 import { type Memory, nothingReported, type Obstacle, type Reported } from './memory.ts';
 import type { ReviewState } from './review.ts';
 import type { Breaker } from './scheduling.ts';
 import { defaultSettings, type ModeName, type Settings } from './settings.ts';
 import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
-import type { TerminationReason } from './termination.ts';
+import type { Termination } from './termination.ts';
 
 /** An iteration that a performer is working on. */
 export interface LiveIteration {
@@ -59,14 +68,14 @@ export interface Guidance {
 
 /** A checkpoint that is to be made, in this order. */
 export interface CheckpointDue {
+  readonly kind: CheckpointKind;
+  /** For people. */
   readonly label: string;
+  /** The id of the command that asked for it. */
+  readonly request?: string;
   readonly iteration: number;
   readonly task?: string;
   readonly outcome?: EventOf<'iteration.ended'>['outcome'];
-  /** The one before a restore. */
-  readonly beforeRestore?: boolean;
-  /** What a person changed while nobody worked: theirs from now on. */
-  readonly foreign?: boolean;
 }
 
 export interface RestoreDue {
@@ -177,7 +186,7 @@ export interface State {
   readonly substance?: string;
   readonly obstacles: readonly Obstacle[];
   readonly review?: ReviewState;
-  readonly ended?: { readonly reason: TerminationReason; readonly because: Because; readonly at: number };
+  readonly ended?: Termination & { readonly at: number };
 }
 
 export const noUsage: Usage = {
@@ -317,8 +326,11 @@ export function withLive(state: State, iteration: number, change: (live: LiveIte
 /** What is to be saved, in order: the one before a restore waits for quiet, and nothing waits behind it. */
 export const withDue = (state: State, due: CheckpointDue): State => {
   const { checkpointsDue } = state;
-  const waiting = checkpointsDue.filter(one => one.beforeRestore);
-  return { ...state, checkpointsDue: [...checkpointsDue.filter(one => !one.beforeRestore), due, ...waiting] };
+  const waiting = checkpointsDue.filter(one => one.kind === 'before-restore');
+  return {
+    ...state,
+    checkpointsDue: [...checkpointsDue.filter(one => one.kind !== 'before-restore'), due, ...waiting],
+  };
 };
 
 /** Without what is undefined: an optional field is there or it is not. */

@@ -17,36 +17,50 @@ export type TerminationReason =
   | 'max_duration'
   | 'no_progress';
 
+/** Which limit was met, where a reason has several or a person may raise it. */
+export type LimitId = 'iterations' | 'rounds' | 'cost' | 'tokens' | 'duration' | 'deadline' | 'average-duration';
+
+interface Met {
+  readonly limit?: LimitId;
+  /** The rule and its numbers. */
+  readonly because: string;
+}
+
+const because = (words: string | undefined): Met | undefined => (words === undefined ? undefined : { because: words });
+
 export interface Criterion {
   readonly reason: TerminationReason;
   /** Reaches into a live iteration: it is aborted rather than waited for. */
   readonly hard: boolean;
-  /** The rule and its numbers when it holds. */
-  readonly holds: (state: State, now: number) => string | undefined;
+  readonly holds: (state: State, now: number) => Met | undefined;
 }
 
-function spent(state: State): string | undefined {
+function spent(state: State): Met | undefined {
   const { costUsdMicrosMax, tokensMax } = state.settings.limits;
   const { usage } = state;
   if (costUsdMicrosMax !== null && usage.costUsdMicros >= costUsdMicrosMax) {
-    return `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (--max-cost)`;
+    const words = `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (--max-cost)`;
+    return { limit: 'cost', because: words };
   }
   if (tokensMax !== null && totalTokens(usage) >= tokensMax) {
-    return `${totalTokens(usage)} tokens used of ${tokensMax} (--max-tokens)`;
+    return { limit: 'tokens', because: `${totalTokens(usage)} tokens used of ${tokensMax} (--max-tokens)` };
   }
   return undefined;
 }
 
-function outOfTime(state: State, now: number): string | undefined {
+function outOfTime(state: State, now: number): Met | undefined {
   const { durationMsMax, deadlineAt, averageIterationMsMax } = state.settings.limits;
   const active = activeMsAt(state, now);
   if (durationMsMax !== null && active >= durationMsMax) {
-    return `${formatDuration(active)} worked of ${formatDuration(durationMsMax)} (--max-duration)`;
+    const words = `${formatDuration(active)} worked of ${formatDuration(durationMsMax)} (--max-duration)`;
+    return { limit: 'duration', because: words };
   }
-  if (deadlineAt !== null && now >= deadlineAt) return `the deadline has passed (--deadline)`;
+  if (deadlineAt !== null && now >= deadlineAt)
+    return { limit: 'deadline', because: 'the deadline has passed (--deadline)' };
   const average = state.iterationsEnded >= 3 ? state.iterationMsSum / state.iterationsEnded : 0;
   if (averageIterationMsMax !== null && average > averageIterationMsMax) {
-    return `iterations take ${formatDuration(average)} on average, more than ${formatDuration(averageIterationMsMax)} (--max-average-duration)`;
+    const words = `iterations take ${formatDuration(average)} on average, more than ${formatDuration(averageIterationMsMax)} (--max-average-duration)`;
+    return { limit: 'average-duration', because: words };
   }
   return undefined;
 }
@@ -74,15 +88,19 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       if (!state.loaded) return undefined;
       // Of a review only the newest round decides, whoever was parked before.
-      if (state.settings.review !== null) return reviewAchievement(state);
+      if (state.settings.review !== null) return because(reviewAchievement(state));
       const { total, done, skipped, open } = progress(state.tasks);
       if (open > 0) return undefined;
       if (state.settings.stepwise && done > 0)
-        return state.settings.mode === 'goal' ? 'the goal is reached' : 'the task is complete';
-      return `${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+        return because(state.settings.mode === 'goal' ? 'the goal is reached' : 'the task is complete');
+      return because(`${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     },
   },
-  { reason: 'explicit_stop', hard: true, holds: state => state.stop && `${state.stop.because} (by ${state.stop.by})` },
+  {
+    reason: 'explicit_stop',
+    hard: true,
+    holds: ({ stop }) => stop && { because: `${stop.because} (by ${stop.by})` },
+  },
   {
     reason: 'circuit_breaker_open',
     hard: false,
@@ -94,7 +112,7 @@ export const criteria: readonly Criterion[] = [
           const own = state.breakers[name];
           return own !== undefined && isExhausted(own, breaker);
         });
-      return all ? `every performer failed ${plural(breaker.openingsMax, 'time')} to recover` : undefined;
+      return all ? { because: `every performer failed ${plural(breaker.openingsMax, 'time')} to recover` } : undefined;
     },
   },
   {
@@ -103,7 +121,7 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       const { terminationsMax } = state.settings.ladder;
       if (state.terminationsInRow < terminationsMax) return undefined;
-      return `${plural(state.terminationsInRow, 'iteration')} in a row got stuck and had to be ended`;
+      return { because: `${plural(state.terminationsInRow, 'iteration')} in a row got stuck and had to be ended` };
     },
   },
   {
@@ -112,7 +130,7 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       const { consecutiveErrorsMax } = state.settings.limits;
       if (state.errorsInRow < consecutiveErrorsMax || state.settings.mode === 'review') return undefined; // a person is asked
-      return `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)`;
+      return { because: `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)` };
     },
   },
   { reason: 'budget_exhausted', hard: true, holds: spent },
@@ -122,10 +140,10 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       // A review whose rounds are used up is over, and not done.
       const short = isReviewLeftToPeople(state) ? undefined : reviewShortfall(state);
-      if (short !== undefined) return short;
+      if (short !== undefined) return { limit: 'rounds', because: short };
       const { iterationsMax } = state.settings.limits;
       if (iterationsMax === null || state.iterations < iterationsMax) return undefined;
-      return `iteration ${state.iterations} of ${iterationsMax} (--max-iterations)`;
+      return { limit: 'iterations', because: `iteration ${state.iterations} of ${iterationsMax} (--max-iterations)` };
     },
   },
   { reason: 'max_duration', hard: true, holds: outOfTime },
@@ -134,23 +152,22 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const halted = haltedBy(state);
-      if (halted !== undefined) return halted;
+      if (halted !== undefined) return { because: halted };
       const { noProgressIterations } = state.settings.limits;
       if (state.sinceProgress < noProgressIterations) return undefined;
-      return `${standstill(state)}, ${noProgressIterations} allowed (--no-progress)`;
+      return { because: `${standstill(state)}, ${noProgressIterations} allowed (--no-progress)` };
     },
   },
 ];
 
-export interface Termination {
+export interface Termination extends Met {
   readonly reason: TerminationReason;
-  readonly because: string;
 }
 
 function firstHolding(rows: readonly Criterion[], state: State, now: number): Termination | undefined {
   for (const row of rows) {
-    const because = row.holds(state, now);
-    if (because !== undefined) return { reason: row.reason, because };
+    const met = row.holds(state, now);
+    if (met !== undefined) return { reason: row.reason, ...met };
   }
   return undefined;
 }

@@ -24,11 +24,12 @@ const filesMax = 200;
 export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engine, state, post, anchor }) => {
   const { workspace } = engine;
   if (workspace === undefined) return post({ type: 'checkpoint-failed', problem: 'This folder has no history.' });
-  const { label, iteration, task } = due;
+  const { kind, label, iteration, task } = due;
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const head = `${anchor.sequence} ${anchor.hash}`;
-  const foreignSince = due.foreign || due.beforeRestore ? state.newest?.tree : undefined;
-  const saved = await workspace.save({ number, iteration, label, anchor: head, task, foreignSince });
+  const isTheirs = kind === 'user-edits' || kind === 'before-restore';
+  const foreignSince = isTheirs ? state.newest?.tree : undefined;
+  const saved = await workspace.save({ number, iteration, kind, label, anchor: head, task, foreignSince });
   if (!saved.ok) {
     const problem = [saved.problem, saved.fix].filter(part => part !== undefined).join(' ');
     return post({ type: 'checkpoint-failed', problem });

@@ -1,4 +1,6 @@
 // The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
+
+import type { StopReason } from '../agents/performer.ts';
 import { commandVersion, type Input, isCommand } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import type { State } from '../core/state.ts';
@@ -10,7 +12,6 @@ import type { Engine, RunResult } from './engine.ts';
 import { Recorder, storageFailure } from './recorder.ts';
 import { failureIn, keepLease, openingInputs, type Replayed, replay } from './replay.ts';
 import { NoteBoard } from './steering.ts';
-import { handoffStop } from './supervise.ts';
 
 export interface RunOptions {
   /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
@@ -104,15 +105,20 @@ class LoopRun {
     }
   }
 
-  private whyAborted(key: string): string {
+  private whyAborted(key: string): StopReason {
     const { interrupt } = this.options;
-    if (interrupt.aborted) return typeof interrupt.reason === 'string' ? interrupt.reason : 'interrupted';
-    if (this.failure) return `the ledger failed: ${this.failure.detail}`;
+    if (interrupt.aborted) {
+      // Whoever interrupts may say why in words of their own.
+      const because = typeof interrupt.reason === 'string' ? interrupt.reason : 'interrupted';
+      return { kind: 'interrupt', because };
+    }
+    if (this.failure) return { kind: 'ledger', because: `the ledger failed: ${this.failure.detail}` };
     const hard = hardStop(this.state, this.engine.clock.now());
-    if (hard) return `${hard.reason}: ${hard.because}`;
-    if (this.state.paused?.now) return `paused by ${this.state.paused.by}`;
+    if (hard) return { kind: 'limit', because: `${hard.reason}: ${hard.because}` };
+    if (this.state.paused?.now) return { kind: 'pause', because: `paused by ${this.state.paused.by}` };
     const handoff = this.state.live.find(live => key === `perform:${live.iteration}`)?.handoff;
-    return handoff === undefined ? 'no longer wanted' : `${handoffStop} (${handoff.trigger}), but it did not stop`;
+    if (handoff === undefined) return { kind: 'unwanted', because: 'no longer wanted' };
+    return { kind: 'handoff', because: `handed off (${handoff.trigger}), but it did not stop` };
   }
 
   private start(effect: Effect): void {
@@ -160,7 +166,7 @@ class LoopRun {
     if (!idle || this.failure || state.ended || this.options.interrupt.aborted) return undefined;
     const waits = waitingFor(state, this.engine.clock.now());
     const patience = this.engine.onEscalation === 'wait' ? this.answerDueAt() : 0;
-    if (waits?.what === 'a human' && patience <= this.engine.clock.now()) return { type: 'waiting', state };
+    if (waits?.kind === 'human' && patience <= this.engine.clock.now()) return { type: 'waiting', state };
     const stuck = plan.wakeAt === undefined && this.running.size === 0 && state.paused === undefined;
     return stuck ? { type: 'waiting', state } : undefined;
   }

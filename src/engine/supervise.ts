@@ -1,6 +1,6 @@
 // Watches one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
 
-import type { Activity, Assignment } from '../agents/performer.ts';
+import { type Activity, type Assignment, stopReasonOf } from '../agents/performer.ts';
 import { keyOf } from '../core/decide/work.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
@@ -23,9 +23,6 @@ const heartbeatMsMax = 60_000;
 const contextStep = 0.05;
 /** Tokens and context are totals: of a flood of them a few are enough, and the end tells the last (F29). */
 const reportEveryMs = 1_000;
-
-/** How the reason begins with which an iteration is stopped that was told to hand off. */
-export const handoffStop = 'handed off';
 
 interface Pulse {
   heard(): void;
@@ -246,10 +243,9 @@ export async function supervise(
     await activities.close(); // a disk that fails must not leave an agent at work
   }
   const { end, usage, toolCalls } = heard;
-  const stopped = end.failure?.kind === 'stopped' && typeof stop.reason === 'string';
-  const failure = stopped ? { kind: 'stopped' as const, detail: String(stop.reason) } : end.failure;
-  const isHandoff = stopped && String(stop.reason).startsWith(handoffStop);
-  const stoppedFor = isHandoff ? ('handoff' as const) : undefined;
+  const stopped = end.failure?.kind === 'stopped' ? stopReasonOf(stop) : undefined;
+  const failure = stopped === undefined ? end.failure : { kind: 'stopped' as const, detail: stopped.because };
+  const stoppedFor = stopped?.kind === 'handoff' ? ('handoff' as const) : undefined;
   const performed = { message: end.message, usage, toolCalls, stoppedFor, failure };
   spool.end(performed);
   await engine.source.tidy?.();

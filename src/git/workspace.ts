@@ -1,4 +1,5 @@
 // The port to the place where work happens: checkpoints, restore, progress commits, forks and merges.
+import type { CheckpointKind } from '../core/event.ts';
 
 /** Failure as a value: one sentence, and what to do about it. */
 export interface Refusal {
@@ -13,6 +14,7 @@ export interface SaveOrder {
   readonly iteration: number;
   /** The task of that iteration; in a forked loop its fork is what is saved. */
   readonly task?: string;
+  readonly kind: CheckpointKind;
   /** Why, for people: `before iteration 1`, `after iteration 3`, `before a restore`, `by hand: ...`. */
   readonly label: string;
   /** The ledger's head at this moment, anchored in a git note: `SEQUENCE HASH`. */

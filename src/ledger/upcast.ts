@@ -1,6 +1,7 @@
 // Upcaster: gives events of earlier releases today's shape where they are read, so that all other code knows one shape.
 // Hash chains cover what is stored, so verify and salvage never use it. Only here may a sentence decide something.
-import { agentOptions, type EscalationKind, type Event, type OptionId } from '../core/event.ts';
+import { agentOptions, type CheckpointKind, type EscalationKind, type Event, type OptionId } from '../core/event.ts';
+import type { LimitId } from '../core/termination.ts';
 
 type Body = { readonly [key: string]: unknown };
 type Rule = (stored: Body) => Body;
@@ -46,6 +47,58 @@ const raised: Rule = stored => {
   return { ...stored, escalation: { ...escalation, options } };
 };
 
+/** The flags that the sentence of 0.4 named; without one, the usual limit of the reason. */
+const limitFlags: Readonly<Record<string, readonly (readonly [flag: string, limit: LimitId])[]>> = {
+  budget_exhausted: [
+    ['--max-tokens', 'tokens'],
+    ['', 'cost'],
+  ],
+  max_iterations: [
+    ['(--rounds)', 'rounds'],
+    ['', 'iterations'],
+  ],
+  max_duration: [
+    ['--deadline', 'deadline'],
+    ['--max-average-duration', 'average-duration'],
+    ['', 'duration'],
+  ],
+};
+
+const ended: Rule = stored => {
+  const flags = stored['limit'] === undefined ? limitFlags[stored['reason'] as string] : undefined;
+  const limit = flags?.find(([flag]) => (stored['because'] as string).includes(flag))?.[1];
+  return limit === undefined ? stored : { ...stored, limit };
+};
+
+const iterationEnded: Rule = stored =>
+  stored['unclaimed'] === undefined &&
+  stored['outcome'] === 'succeeded' &&
+  (stored['because'] as string).endsWith(' without claiming the task')
+    ? { ...stored, unclaimed: true }
+    : stored;
+
+/** How the labels of 0.3 and 0.4 begin. */
+const labels: readonly (readonly [begin: string, kind: CheckpointKind])[] = [
+  ['before iteration 1', 'start'],
+  ['after iteration ', 'iteration'],
+  ['after the merge of ', 'merge'],
+  ['after the checks of iteration ', 'checks'],
+  ['what you changed meanwhile', 'user-edits'],
+  ['checkpoints were switched on', 'switched-on'],
+  ['before a restore', 'before-restore'],
+  ['after a restore', 'after-restore'],
+];
+
+/** Any other label is a person's or a program's own. */
+const withKind: Rule = stored => {
+  if (stored['kind'] !== undefined) return stored;
+  const label = stored['label'] as string;
+  return { ...stored, kind: labels.find(([begin]) => label.startsWith(begin))?.[1] ?? 'by-hand' };
+};
+
+const asked: Rule = stored =>
+  stored['kind'] === undefined ? { ...stored, kind: stored['by'] === 'ralph' ? 'checks' : 'by-hand' } : stored;
+
 /** By the type that is stored; a rule hands back the same object when nothing is to be changed. */
 const rules: ReadonlyMap<unknown, Rule> = new Map<Event['type'] | string, Rule>([
   ['task.kept', renamed('task.edit-rejected')],
@@ -54,6 +107,10 @@ const rules: ReadonlyMap<unknown, Rule> = new Map<Event['type'] | string, Rule>(
   ['work.screened', renamed('proof.screened')],
   ['loop.started', started],
   ['escalation.raised', raised],
+  ['iteration.ended', iterationEnded],
+  ['checkpoint.asked', asked],
+  ['checkpoint.made', withKind],
+  ['loop.ended', ended],
 ]);
 
 /** Pure, and without a copy for what has today's shape: a ledger may hold a million events. */

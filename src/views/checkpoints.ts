@@ -117,8 +117,8 @@ export class CheckpointsView {
 
 export interface UndoTarget {
   readonly number: number;
-  /** For the ledger and for people. */
-  readonly because: string;
+  /** What is taken back, for the ledger and for people. */
+  readonly what: string;
 }
 
 /** Those who only looked, and left the tree as it was. */
@@ -141,7 +141,7 @@ export function undoTarget(
 ): UndoTarget | undefined {
   const { lastRestore, isRestored } = list;
   if (steps === undefined && isRestored && lastRestore !== undefined) {
-    return { number: lastRestore.before, because: `undo: takes back the restore of checkpoint ${lastRestore.to}` };
+    return { number: lastRestore.before, what: `the restore of checkpoint ${lastRestore.to}` };
   }
   let last = list.standing;
   for (let step = 1; step < (steps ?? 1); step += 1) last = last?.below;
@@ -154,7 +154,7 @@ export function undoTarget(
       : steps === undefined
         ? `iteration ${last.iteration} and those after it, which only looked`
         : `the iterations since ${last.iteration}, ${steps} in all`;
-  return { number: last.before, because: `undo: takes back ${what}` };
+  return { number: last.before, what };
 }
 
 export function standingCount({ standing }: CheckpointList): number {

@@ -4,7 +4,7 @@ import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
-import type { Termination, TerminationReason } from '../core/termination.ts';
+import type { LimitId, Termination, TerminationReason } from '../core/termination.ts';
 import { formatUsd, plural } from '../text/format.ts';
 import { standingWords } from './words.ts';
 
@@ -23,28 +23,45 @@ interface EndRow {
   readonly next: (state: State) => readonly string[];
 }
 
+const twice = (used: number, max: number | null, unit: number): number =>
+  Math.ceil((2 * Math.max(used, max ?? 0)) / unit);
+
+/** Rounds and averages are no limits that could be raised for a loop that is over. */
+const raises: Readonly<Record<LimitId, ((state: State) => string) | undefined>> = {
+  iterations: ({ iterations, settings: { limits } }) =>
+    `--max-iterations ${twice(iterations, limits.iterationsMax, 1)}`,
+  cost: ({ usage, settings: { limits } }) =>
+    `--max-cost ${twice(usage.costUsdMicros, limits.costUsdMicrosMax, 1_000_000)}`,
+  tokens: ({ usage, settings: { limits } }) => `--max-tokens ${twice(totalTokens(usage), limits.tokensMax, 1)}`,
+  duration: ({ settings: { limits } }) => `--max-duration ${twice(0, limits.durationMsMax, 60_000)}m`,
+  deadline: () => '--deadline HH:MM',
+  rounds: undefined,
+  'average-duration': undefined,
+};
+
 /** The limit that was met, twice as high: a line that works as it is typed. Undefined where none can be raised. */
-export function raisedLimit(
-  { settings: { limits }, usage, iterations }: State,
-  { reason, because }: Termination,
-): string | undefined {
-  const twice = (used: number, max: number | null, unit: number): number =>
-    Math.ceil((2 * Math.max(used, max ?? 0)) / unit);
-  if (!limitReasons.includes(reason) || /--max-average-duration|\(--rounds\)/.test(because)) return undefined;
-  if (because.includes('--max-tokens')) return `--max-tokens ${twice(totalTokens(usage), limits.tokensMax, 1)}`;
-  if (because.includes('--deadline')) return '--deadline HH:MM';
-  if (reason === 'max_duration') return `--max-duration ${twice(0, limits.durationMsMax, 60_000)}m`;
-  if (reason === 'max_iterations') return `--max-iterations ${twice(iterations, limits.iterationsMax, 1)}`;
-  return `--max-cost ${twice(usage.costUsdMicros, limits.costUsdMicrosMax, 1_000_000)}`;
+export const raisedLimit = (state: State, { limit }: Termination): string | undefined =>
+  limit === undefined ? undefined : raises[limit]?.(state);
+
+/** The line that reopens a loop that is over, with its counters; undefined where it would end again at once. */
+export function reopenLine(state: State): string | undefined {
+  const { ended: end, name } = state;
+  const plain = `ralph resume ${name}`;
+  if (end === undefined || end.reason === 'goal_achieved') return undefined;
+  // What an undo has opened again can be gone on with.
+  if (end.limit === 'rounds') return reviewShortfall(state) === undefined ? plain : undefined;
+  if (!limitReasons.includes(end.reason)) return plain;
+  const raised = raisedLimit(state, end);
+  return raised === undefined ? undefined : `${plain} ${raised}`;
 }
+
 /** A loop that is reopened does not run by itself. */
 const thenRun = 'then the same command; counters kept';
 const resume = (state: State): readonly string[] => {
-  const raised = state.ended && raisedLimit(state, state.ended);
-  // An average is no limit that could be raised for a loop that is over.
-  if (raised === undefined)
+  const line = reopenLine(state);
+  if (line === undefined)
     return [...lookAt(state).slice(0, 2), 'the same command with --new   # starts over, with new counters'];
-  return [`ralph resume ${state.name} ${raised}   # ${thenRun}`, `ralph report ${state.name}`];
+  return [`${line}   # ${thenRun}`, `ralph report ${state.name}`];
 };
 const lookAt = (state: State): readonly string[] => [
   `ralph explain ${state.name}   # why, step by step`,
@@ -133,8 +150,7 @@ const unachievedReview: EndRow = {
   exitCode: 3,
   words: 'Over, but not done',
   next: state => [
-    // What an undo has opened again can be gone on with.
-    ...(reviewShortfall(state) === undefined ? [`ralph resume ${state.name}   # ${thenRun}`] : []),
+    ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${thenRun}`])),
     'the same command with --new   # reviews the document as it is now, with new rounds',
     `ralph report ${state.name}`,
   ],
@@ -142,7 +158,7 @@ const unachievedReview: EndRow = {
 
 /** A loop in which everything was skipped is over, but nothing was done. */
 function rowOf(state: State, reason: TerminationReason): EndRow {
-  if (reason === 'max_iterations' && state.ended?.because.includes('(--rounds)')) return unachievedReview;
+  if (state.ended?.limit === 'rounds') return unachievedReview;
   const { done, skipped } = progress(state.tasks);
   return reason === 'goal_achieved' && done === 0 && skipped > 0
     ? { ...rows[reason], words: 'Over, nothing done' }

@@ -58,6 +58,7 @@ async function save(workspace: GitWorkspace, number: number): Promise<void> {
   const saved = await workspace.save({
     number,
     iteration: number,
+    kind: 'iteration',
     label: 'after an iteration',
     anchor: `${number} ab`,
   });

@@ -25,6 +25,7 @@ export interface WorkspaceFeatures {
 const order = (number: number) => ({
   number,
   iteration: number,
+  kind: 'iteration' as const,
   label: `after iteration ${number}`,
   anchor: `${number} aa`,
 });

@@ -21,7 +21,11 @@ describe('a provider that says when it serves again (F54)', () => {
     expect(only(events, 'iteration.ended')).toMatchObject({ waitUntil: resetAt, waitFor: 'limit-reset' });
     expect(next(story)).toEqual([]);
     expect(story.wakeAt()).toBe(resetAt);
-    expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of claude to be reset', until: resetAt });
+    expect(waitingFor(story.state, story.now)).toEqual({
+      kind: 'limit-reset',
+      what: 'the limit of claude to be reset',
+      until: resetAt,
+    });
     expect(story.state).toMatchObject({ errorsInRow: 0, sinceProgress: 0 });
     expect(story.task('A').attempts).toBe(0);
     story.after(3 * hour);
@@ -44,7 +48,11 @@ describe('a provider that says when it serves again (F54)', () => {
     story.iteration('A', limitedUntil(start + 2 * hour), 'claude');
     story.iteration('A', limitedUntil(start + hour), 'codex');
     expect(next(story)).toEqual([]);
-    expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of codex to be reset', until: start + hour });
+    expect(waitingFor(story.state, story.now)).toEqual({
+      kind: 'limit-reset',
+      what: 'the limit of codex to be reset',
+      until: start + hour,
+    });
     expect(story.wakeAt()).toBe(start + hour);
   });
 
@@ -102,7 +110,11 @@ describe('a performer that needs a person (F56)', () => {
     story.iteration('A', limitedUntil(resetAt), 'claude');
     story.iteration('A', failed('auth'), 'codex');
     expect(next(story)).toEqual([]);
-    expect(waitingFor(story.state, story.now)).toEqual({ what: 'the limit of claude to be reset', until: resetAt });
+    expect(waitingFor(story.state, story.now)).toEqual({
+      kind: 'limit-reset',
+      what: 'the limit of claude to be reset',
+      until: resetAt,
+    });
     story.after(hour);
     expect(next(story)).toEqual(['A by claude']);
   });
@@ -112,7 +124,7 @@ describe('a performer that needs a person (F56)', () => {
     story.iteration('A', failed('auth'), 'claude');
     story.iteration('A', failed('billing'), 'codex');
     expect(next(story)).toEqual([]);
-    expect(waitingFor(story.state, story.now)).toEqual({ what: 'a human' });
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
   });
 
   it('given that a person takes another agent instead, then the question is answered by that', () => {

@@ -84,7 +84,7 @@ describe('a plan that was edited while another question is open', () => {
     story.performed(failed('lost-reply', 'gone'));
     expect(story.state.escalations.map(one => one.kind)).toEqual(['effect']);
     story.when({ type: 'document', tasks: steps, hash: 'h3', substance: 's2' });
-    expect(waitingFor(story.state, story.now)).toEqual({ what: 'a human' });
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
     expect(next(story.state, story.now, self).effects.map(one => one.type)).toContain('stall');
     story.when({ type: 'stalled' });
     expect(story.state.escalations.map(one => one.kind)).toEqual(['effect', 'approval']);

@@ -12,7 +12,7 @@ describe('what a loop waits for', () => {
     }
     expect(story.events.map(one => one.type)).toContain('performer.tripped');
     expect(story.state.escalations.map(one => one.kind)).toEqual(['agent']);
-    expect(waitingFor(story.state, story.now)).toEqual({ what: 'a human' });
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
   });
 
   it('is the rest of the agent as long as a task is ready', () => {

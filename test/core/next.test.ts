@@ -144,19 +144,23 @@ describe('what the loop waits for', () => {
   it('given a pause, a backoff, a reset, a rest or a human, then that, and until when', () => {
     const paused = new Story();
     paused.command({ type: 'pause', now: false });
-    expect(what(paused)).toEqual({ what: 'paused by ada' });
+    expect(what(paused)).toEqual({ kind: 'pause', what: 'paused by ada' });
     const backing = new Story();
     backing.iteration('A', failed('process'));
-    expect(what(backing)).toEqual({ what: 'backoff', until: backing.now + second });
+    expect(what(backing)).toEqual({ kind: 'backoff', what: 'backoff', until: backing.now + second });
     const limited = new Story();
     limited.iteration('A', failed('rate-limit'));
-    expect(what(limited)).toEqual({ what: 'the limit of agent to be reset', until: limited.now + minute });
+    expect(what(limited)).toEqual({
+      kind: 'limit-reset',
+      what: 'the limit of agent to be reset',
+      until: limited.now + minute,
+    });
     const resting = new Story({}, [spec('A')]);
     resting.given({ type: 'performer.tripped', at: t0, performer: 'agent', until: t0 + minute, because: '' });
-    expect(what(resting)).toEqual({ what: 'agent, which rests after failures', until: t0 + minute });
+    expect(what(resting)).toEqual({ kind: 'rest', what: 'agent, which rests after failures', until: t0 + minute });
     const asking = new Story();
     asking.iteration('A', failed('auth'));
-    expect(what(asking)).toEqual({ what: 'a human' });
+    expect(what(asking)).toEqual({ kind: 'human', what: 'a human' });
   });
 
   it('given a question about one task and another that is ready, then it does not wait', () => {

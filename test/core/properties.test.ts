@@ -295,7 +295,7 @@ describe('for any loop', () => {
           expect(before.live).toEqual([]);
           expect(before.claims).toEqual([]);
           const at = criteria.findIndex(row => row.reason === event.reason);
-          expect(criteria[at]?.holds(before, event.at)).toBe(event.because);
+          expect(criteria[at]?.holds(before, event.at)).toEqual({ limit: event.limit, because: event.because });
           for (const earlier of criteria.slice(0, at)) expect(earlier.holds(before, event.at)).toBeUndefined();
           if ([...allTasks(before.tasks)].every(task => task.status === 'done' || task.status === 'skipped')) {
             expect(event.reason).toBe('goal_achieved');

@@ -98,6 +98,7 @@ describe('the other bounds of money and time', () => {
     const state = { ...running(), settings: settings({ limits: { tokensMax: 10 } }), usage: tokens };
     expect(evaluateTermination(state, t0)).toEqual({
       reason: 'budget_exhausted',
+      limit: 'tokens',
       because: '10 tokens used of 10 (--max-tokens)',
     });
     expect(evaluateTermination({ ...state, usage: { ...tokens, inputTokens: 0 } }, t0)).toBeUndefined();

@@ -24,7 +24,7 @@ afterEach(() => {
   repo.cleanUp();
 });
 
-const order = (number: number) => ({ number, iteration: 1, label: 'x', anchor: '1 a' });
+const order = (number: number) => ({ number, iteration: 1, kind: 'iteration' as const, label: 'x', anchor: '1 a' });
 const refs = () => repo.git('for-each-ref', '--format=%(refname)', 'refs/ralph').trim();
 
 /** The objects of the repository on a disk of their own, or why there is none. */

@@ -62,7 +62,8 @@ it('what is asked of checkpoints that are gone is refused as a usage error', asy
   await expect(workspace.patch(span, { bytesMax: 100 })).rejects.toMatchObject(refused);
   await expect(workspace.stat(span)).rejects.toMatchObject(refused);
   await expect(workspace.content(span.to, ['a'])).rejects.toMatchObject(refused);
-  const again = { number: 2, iteration: 1, label: 'x', anchor: '1 a', foreignSince: span.to };
+  const kind = 'user-edits' as const;
+  const again = { number: 2, iteration: 1, kind, label: 'x', anchor: '1 a', foreignSince: span.to };
   expect(await workspace.save(again)).toMatchObject({ ok: false, problem: refused.message });
 });
 

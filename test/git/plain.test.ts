@@ -11,7 +11,7 @@ it('a plain folder is worked in, and refuses in one sentence what needs git', as
   const span = { from: 'x', to: 'y' };
   const order = { loop: 'l', task: 't', title: 'x', iteration: 1, spans: [span], document: '/some/folder/PRD.json' };
   const answers = [
-    await plain.save({ number: 1, iteration: 1, label: 'by hand', anchor: '' }),
+    await plain.save({ number: 1, iteration: 1, kind: 'by-hand', label: 'by hand', anchor: '' }),
     await plain.restore({ to: 'x', base: 'x', now: 'x' }),
     await plain.commit(order),
     await plain.fork('t'),

@@ -147,7 +147,13 @@ let anchors = 0;
 
 export async function saved(workspace: GitWorkspace, number: number, label = 'after an iteration'): Promise<Saved> {
   anchors += 1;
-  const made = await workspace.save({ number, iteration: number - 1, label, anchor: `${anchors} ab` });
+  const made = await workspace.save({
+    number,
+    iteration: number - 1,
+    kind: 'iteration',
+    label,
+    anchor: `${anchors} ab`,
+  });
   if (!made.ok) throw new Error(`${made.problem} ${made.fix ?? ''}`);
   return made;
 }

@@ -28,7 +28,13 @@ async function main({ top, folder, environment, commits, newest, rounds }: Child
   say({ ready: true });
   for (let round = 1; round <= rounds; round += 1) {
     const number = newest + round;
-    const saved = await workspace.save({ number, iteration: 0, label: 'before a restore', anchor: `${number} ab` });
+    const saved = await workspace.save({
+      number,
+      iteration: 0,
+      kind: 'before-restore',
+      label: 'before a restore',
+      anchor: `${number} ab`,
+    });
     if (!saved.ok) throw new Error(saved.problem);
     say({ number, commit: saved.commit });
     const to = commits[(round - 1) % commits.length]!;

@@ -200,7 +200,7 @@ function watched(trial: Trial, personChance: number): Workspace {
   return {
     ...git,
     save(order) {
-      if (order.label === 'before a restore' && chances.is(personChance)) trial.meddle();
+      if (order.kind === 'before-restore' && chances.is(personChance)) trial.meddle();
       return trial.save(order);
     },
     restore: order => trial.restore(order),
@@ -270,7 +270,7 @@ async function loopIn(trial: Trial, settings: Settings): Promise<readonly Event[
 
 async function saveNext(trial: Trial): Promise<Kept> {
   const number = trial.newest + 1;
-  await trial.save({ number, iteration: 0, label: 'by the proof', anchor: `${number} ab` });
+  await trial.save({ number, iteration: 0, kind: 'by-hand', label: 'by the proof', anchor: `${number} ab` });
   return trial.kept.get(number)!;
 }
 

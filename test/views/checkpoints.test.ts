@@ -64,7 +64,7 @@ describe('given iterations one after the other', () => {
       );
     expect(target(['B', 'C'])).toEqual({
       number: first?.number,
-      because: 'undo: takes back iteration 1 and those after it, which only looked',
+      what: 'iteration 1 and those after it, which only looked',
     });
     expect(target(['B', 'C'], 1)?.number).toBe(3);
     expect(target(['B'])?.number).toBe(3); // who was to work has worked, also when no file changed

@@ -1,25 +1,27 @@
 // Proves how a loop ends on every surface: the exit codes of UX.md, one sentence, and what to do next.
 import { describe, expect, it } from 'vitest';
-import type { TerminationReason } from '../../src/core/termination.ts';
+import type { LimitId, TerminationReason } from '../../src/core/termination.ts';
 import { endedByLimit, endingOf } from '../../src/views/ending.ts';
 import { claims, failed, Story, says, spec, t0, usd } from '../core/given.ts';
 
-const ended = (reason: TerminationReason, story = new Story()): Story =>
-  story.given({ type: 'loop.ended', at: t0, reason, because: 'the numbers' });
+const ended = (reason: TerminationReason, story = new Story(), limit?: LimitId): Story =>
+  story.given({ type: 'loop.ended', at: t0, reason, limit, because: 'the numbers' });
 
 describe('a loop that ended', () => {
-  it.each<[TerminationReason, number, boolean, string]>([
+  it.each<[TerminationReason, number, boolean, string, LimitId?]>([
     ['goal_achieved', 0, false, 'ralph report shop'],
     ['explicit_stop', 0, false, 'ralph report shop'],
     ['circuit_breaker_open', 6, false, 'ralph explain shop'],
     ['health_failure', 6, false, 'ralph explain shop'],
     ['consecutive_errors', 6, false, 'ralph explain shop'],
-    ['budget_exhausted', 4, true, 'ralph resume shop --max-cost'],
-    ['max_iterations', 3, true, 'ralph resume shop --max-iterations'],
-    ['max_duration', 3, true, 'ralph resume shop --max-duration'],
+    ['budget_exhausted', 4, true, 'ralph resume shop --max-cost', 'cost'],
+    ['budget_exhausted', 4, true, 'ralph resume shop --max-tokens', 'tokens'],
+    ['max_iterations', 3, true, 'ralph resume shop --max-iterations', 'iterations'],
+    ['max_duration', 3, true, 'ralph resume shop --max-duration', 'duration'],
+    ['max_duration', 3, true, 'ralph resume shop --deadline HH:MM', 'deadline'],
     ['no_progress', 6, false, 'ralph explain shop'],
-  ])('by %s exits %d (by a limit: %s) and says what next', (reason, exitCode, byLimit, what) => {
-    const { state } = ended(reason);
+  ])('by %s exits %d (by a limit: %s) and says what next', (reason, exitCode, byLimit, what, limit) => {
+    const { state } = ended(reason, new Story(), limit);
     const ending = endingOf(state);
     expect(ending.exitCode).toBe(exitCode);
     expect(ending.sentence).toContain('the numbers');
@@ -29,13 +31,12 @@ describe('a loop that ended', () => {
   });
 
   it('given a limit, then the hint says that a reopened loop does not run by itself', () => {
-    const [hint] = endingOf(ended('max_iterations').state).next;
+    const [hint] = endingOf(ended('max_iterations', new Story(), 'iterations').state).next;
     expect(hint).toMatch(/^ralph resume shop --max-iterations \d+ {3}# then the same command; counters kept$/);
   });
 
   it('given an average that was too long, then no resume is hinted at, which would end again at once', () => {
-    const because = 'iterations take 6m on average, more than 5m (--max-average-duration)';
-    const story = new Story().given({ type: 'loop.ended', at: t0, reason: 'max_duration', because });
+    const story = ended('max_duration', new Story(), 'average-duration');
     const next = endingOf(story.state).next.join('\n');
     expect(next).toContain('the same command with --new');
     expect(next).not.toContain('ralph resume');

@@ -1,7 +1,7 @@
 // A performer that a program brings along, held to the contract of its port whatever it does: it never throws, it ends once,
 // within its time, and soon after it is stopped.
 
-import type { Activity, Assignment, Notes, Performer } from '../../agents/performer.ts';
+import { type Activity, type Assignment, type Notes, type Performer, stopReasonOf } from '../../agents/performer.ts';
 import type { Usage } from '../../core/event.ts';
 import { type Failure, failureRules } from '../../core/failure.ts';
 import { present } from '../../core/state.ts';
@@ -40,7 +40,7 @@ function patienceFor(stop: AbortSignal, timeMsMax: number): Patience {
     }, endsWithinMs);
     controller.abort(reason);
   };
-  const onStop = (): void => halt(stop.reason);
+  const onStop = (): void => halt(stopReasonOf(stop)?.because ?? stop.reason);
   const onTime = (): void => {
     isLate = !signal.aborted;
     halt('its time is over');

@@ -1,6 +1,6 @@
 // Performers and checks that a program brings along: what they are called, and that they are what they should be.
 
-import type { Performer } from '../../agents/performer.ts';
+import { type Performer, stopReasonOf } from '../../agents/performer.ts';
 import type { Check, CheckResult } from '../../checks/check.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration } from '../../text/format.ts';
@@ -127,7 +127,7 @@ function answered(check: Check, given: Parameters<Check['run']>, timeMsMax: numb
       why = reason;
       clearTimeout(time);
       time = setTimeout(settle, endsWithinMs, no('It did not end then, and is left behind.'));
-      controller.abort(stop.reason);
+      controller.abort(stopReasonOf(stop)?.because ?? stop.reason);
     };
     const onStop = (): void => halt('Stopped before it ended.');
     const late = `Not done after ${formatDuration(timeMsMax)}.`;

@@ -356,7 +356,7 @@ function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): Non
     const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
     const isKnown = git !== undefined && from !== undefined && to !== undefined;
     const diff = isKnown ? await patchText(git, { from, to }) : 'Not known: this folder keeps no history.';
-    const verdict = await judge.judge(
+    return judge.judge(
       {
         loop,
         iteration,
@@ -369,8 +369,5 @@ function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): Non
       },
       stop,
     );
-    return { ...verdict, undecided: !verdict.passed && verdict.detail.startsWith(noVerdict) };
   };
 }
-
-const noVerdict = 'The judge gave no verdict';

@@ -37,8 +37,7 @@ async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Lim
 
 /** What would let it go on, if anything. */
 function wayOn(name: string, state: State, still: Termination): string {
-  if (still.because.includes('(--rounds)'))
-    return 'Review the document as it is now: the same `ralph review` command with --new';
+  if (still.limit === 'rounds') return 'Review the document as it is now: the same `ralph review` command with --new';
   const raised = raisedLimit(state, still);
   return raised === undefined
     ? 'Start over with new counters: the same command as before with --new'

@@ -6,7 +6,7 @@ import { closedIn } from '../../app/session/resume-rules.ts';
 import {
   converted,
   readTaskFile,
-  suspiciousTexts,
+  suspiciousComments,
   type TaskFile,
   unreadParts,
   visible,
@@ -42,8 +42,8 @@ function reopened(
 
 /** JSON formats do not look for comments themselves. */
 const noticesOf = ({ format, document }: TaskFile): readonly string[] => {
-  const comments = format.name === 'prd' || format.name === 'tasks' ? suspiciousTexts(document.tasks) : [];
-  return [...document.notices, ...comments.filter(one => one.includes('HTML comment'))];
+  const comments = format.name === 'prd' || format.name === 'tasks' ? suspiciousComments(document.tasks) : [];
+  return [...document.notices, ...comments];
 };
 
 export async function execute(context: Context, [from = '']: Words, flags: Flags): Promise<number> {

@@ -22,7 +22,8 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
       `All its checkpoints: ralph checkpoint list ${row.name}`,
     );
   const to = await wholeRow(kept.history, target.number, false);
-  const title = target.because.replace(/^undo:/, `Undo in loop ${row.name}:`);
-  const wish = { to, because: target.because, title, codeOnly: false, overwrite: flags['overwrite'] === true };
+  const title = `Undo in loop ${row.name}: takes back ${target.what}`;
+  const because = `undo: takes back ${target.what}`;
+  const wish = { to, because, title, codeOnly: false, overwrite: flags['overwrite'] === true };
   return carryOut(context, kept, wish, flags);
 }

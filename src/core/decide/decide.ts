@@ -214,9 +214,9 @@ const commands: {
       ...answeredByChange(state, settings, by, now),
     ];
   },
-  checkpoint: (state, { label }, by, now) =>
+  checkpoint: (state, { label, request }, by, now) =>
     state.settings.checkpoints
-      ? [{ type: 'checkpoint.asked', at: now, label, by, because: 'ralph checkpoint create' }]
+      ? [{ type: 'checkpoint.asked', at: now, kind: 'by-hand', label, request, by, because: 'ralph checkpoint create' }]
       : [],
   restore: (state, { type: _type, ...facts }, by, now) =>
     state.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', at: now, by, ...facts }],

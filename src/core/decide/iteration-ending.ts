@@ -30,7 +30,18 @@ function failureOf(performed: Performed, live: LiveIteration): Failure | undefin
   return performed.stoppedFor === 'handoff' && live.handoff?.delivered ? undefined : performed.failure;
 }
 
-function whyEnded({ state, outcome, failure, durationMs, signals, live, performed }: Ending): string {
+/** An agent that ended well without calling its task done, in whichever way its mode knows. */
+function isUnclaimed({ state, outcome, signals, live, performed }: Ending): boolean {
+  const task = findTask(state.tasks, live.task);
+  if (outcome !== 'succeeded' || task?.performer !== undefined || task?.closing !== undefined) return false;
+  const isEdited = performed.statusEdits?.includes(live.task) === true;
+  return claimOf(state, live.task, signals, isEdited).claimed === undefined;
+}
+
+function whyEnded(
+  { state, outcome, failure, durationMs, signals, live, performed }: Ending,
+  unclaimed: boolean,
+): string {
   const took = `after ${formatDuration(durationMs)}`;
   if (outcome === 'interrupted') return `${failure?.detail ?? 'stopped'}, ${took}`;
   if (failure !== undefined) return `${failure.kind} ${took}: ${failure.detail}`;
@@ -45,9 +56,7 @@ function whyEnded({ state, outcome, failure, durationMs, signals, live, performe
   if (task?.closing === 'findings') return `the reviewer ended ${took}`;
   if (task?.closing === 'result')
     return performed.message === '' ? `it was left ${took} without done.md` : `the round ended ${took}`;
-  const isEdited = performed.statusEdits?.includes(live.task) === true;
-  const { claimed } = claimOf(state, live.task, signals, isEdited);
-  return `the agent ended ${took}${claimed ? ' and claims the task' : ' without claiming the task'}`;
+  return `the agent ended ${took}${unclaimed ? ' without claiming the task' : ' and claims the task'}`;
 }
 
 /** The budget trigger fires in the iteration that crossed the line, and once per loop. */
@@ -84,6 +93,7 @@ function iterationEnded(ending: Ending, chance: number): Event {
     timedOut: failure?.kind === 'timeout',
   });
   const handoff = asked ?? found;
+  const unclaimed = isUnclaimed(ending);
   return {
     type: 'iteration.ended',
     at: now,
@@ -92,7 +102,8 @@ function iterationEnded(ending: Ending, chance: number): Event {
     performer: live.performer,
     outcome,
     durationMs: ending.durationMs,
-    because: whyEnded(ending),
+    because: whyEnded(ending, unclaimed),
+    unclaimed: unclaimed || undefined,
     excerpt: takeLastCharacters(stripControls(performed.message).trim(), 500),
     echo,
     failure: failure === undefined ? undefined : { ...failure, detail: takeLastCharacters(failure.detail, 500) },

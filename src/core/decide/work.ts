@@ -124,7 +124,7 @@ export const checked: Decide<'checked'> = (state, input, now) => {
   const label = `after the checks of iteration ${input.iteration}`;
   return [
     ...events,
-    { type: 'checkpoint.asked', at: now, label, by: 'ralph', because: 'files changed while they ran' },
+    { type: 'checkpoint.asked', at: now, kind: 'checks', label, by: 'ralph', because: 'files changed while they ran' },
   ];
 };
 
@@ -191,9 +191,9 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts },
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }, now) => {
   const due = state.checkpointsDue[0];
   if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
-  const { iteration, label, task } = due;
+  const { iteration, kind, label, request, task } = due;
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
-  const about = { iteration, task, ref, label, sha256, skipped, fork, files, because: label };
+  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
   return [{ type: 'checkpoint.made', at: now, ...mark, ...about }];
 };
 

@@ -252,7 +252,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'work.accepted': workAccepted,
   'work.committed': workCommitted,
   'merge.ended': mergeEnded,
-  'checkpoint.asked': (state, { label }) => withDue(state, { label, iteration: state.iterations }),
+  'checkpoint.asked': (state, { kind, label, request }) =>
+    withDue(state, { kind, label, request, iteration: state.iterations }),
   'checkpoint.made': checkpointMade,
   'restore.asked': restoreAsked,
   'checkpoint.restored': checkpointRestored,
@@ -284,7 +285,10 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'stop.asked': (state, { by, because }) => ({ ...state, stop: { by, because } }),
   'loop.paused': (state, { by, now }) => ({ ...state, paused: { by, now } }),
   'loop.resumed': (state, event) => withTheirs(resumed(state, event)),
-  'loop.ended': (state, { reason, because, at }) => ({ ...clocked(state, at), ended: { reason, because, at } }),
+  'loop.ended': (state, { reason, limit, because, at }) => ({
+    ...clocked(state, at),
+    ended: { reason, limit, because, at },
+  }),
 };
 
 export function evolve(state: State, event: Event): State {

@@ -109,7 +109,8 @@ function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminate
 function dueAfter(state: State, { iteration, task, outcome }: EventOf<'iteration.ended'>): State['checkpointsDue'] {
   if (!state.settings.checkpoints) return state.checkpointsDue;
   const how = outcome === 'succeeded' ? '' : ` (${outcome})`;
-  return withDue(state, { label: `after iteration ${iteration}${how}`, iteration, task, outcome }).checkpointsDue;
+  return withDue(state, { kind: 'iteration', label: `after iteration ${iteration}${how}`, iteration, task, outcome })
+    .checkpointsDue;
 }
 
 /** Where a task takes many iterations, its work is committed now and then although it is not done (seed 001). */

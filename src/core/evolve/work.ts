@@ -63,7 +63,9 @@ export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
   const ticking = clocked(state, event.at);
   const { iteration, task, merged, because } = event;
   if (!merged) return claimRefused(ticking, iteration, task, because, false);
-  return state.settings.checkpoints ? withDue(ticking, { label: `after the merge of ${task}`, iteration }) : ticking;
+  return state.settings.checkpoints
+    ? withDue(ticking, { kind: 'merge', label: `after the merge of ${task}`, iteration })
+    : ticking;
 }
 
 /** While nobody worked a person may have edited files: they are saved as theirs before the work goes on. */
@@ -71,13 +73,13 @@ export function withTheirs(state: State): State {
   const { settings, newest, live, claims, checkpointsDue, restoreDue, ended } = state;
   const isQuiet = live.length + claims.length + checkpointsDue.length === 0 && restoreDue === undefined && !ended;
   if (!settings.checkpoints || settings.worktreePerTask || newest === undefined || !isQuiet) return state;
-  return withDue(state, { label: 'what you changed meanwhile', iteration: state.iterations, foreign: true });
+  return withDue(state, { kind: 'user-edits', label: 'what you changed meanwhile', iteration: state.iterations });
 }
 
 /** What a person had before the loop touched anything. */
 export function firstCheckpoint(state: State): State {
   if (!state.settings.checkpoints) return state;
-  return { ...state, checkpointsDue: [{ label: 'before iteration 1', iteration: 0 }] };
+  return { ...state, checkpointsDue: [{ kind: 'start', label: 'before iteration 1', iteration: 0 }] };
 }
 
 export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {
@@ -88,7 +90,11 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
     return { ...state, settings: bare, checkpointsDue: [], commitsDue: [] };
   }
   const isNew = !state.settings.checkpoints && state.newest === undefined;
-  const due: CheckpointDue = { label: 'checkpoints were switched on', iteration: state.iterations };
+  const due: CheckpointDue = {
+    kind: 'switched-on',
+    label: 'checkpoints were switched on',
+    iteration: state.iterations,
+  };
   return { ...state, settings, checkpointsDue: isNew ? [...state.checkpointsDue, due] : state.checkpointsDue };
 }
 
@@ -130,7 +136,7 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
   // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
   const isStep = isWork && state.settings.mode === 'prompt' && state.repetition === undefined;
   const isQuiet = state.live.length === 0 && state.errorsInRow === 0;
-  const isGood = due !== undefined && !due.beforeRestore && isGoodEnd(due) && isQuiet;
+  const isGood = due !== undefined && due.kind !== 'before-restore' && isGoodEnd(due) && isQuiet;
   const restore = worked.restoreDue;
   return {
     ...worked,
@@ -139,7 +145,7 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
     newest: mark,
     sinceProgress: isStep ? 0 : worked.sinceProgress,
     good: isGood ? mark : (state.good ?? mark),
-    restoreDue: due?.beforeRestore && restore ? { ...restore, base: before ?? mark, now: mark } : restore,
+    restoreDue: due?.kind === 'before-restore' && restore ? { ...restore, base: before ?? mark, now: mark } : restore,
   };
 }
 
@@ -151,7 +157,7 @@ export function restoreAsked(state: State, event: EventOf<'restore.asked'>): Sta
     const open = withTask(freed, task, one => ({ ...one, status: one.status === 'active' ? 'pending' : one.status }));
     freed = unsaved(open, task); // the claim may stand in the document
   }
-  const due: CheckpointDue = { label: 'before a restore', iteration: state.iterations, beforeRestore: true };
+  const due: CheckpointDue = { kind: 'before-restore', label: 'before a restore', iteration: state.iterations };
   return {
     ...freed,
     claims: [],
@@ -174,7 +180,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
   let { tasks } = cleared;
   for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, spanTo(task, restoreDue.to));
   const differs = event.kept.length + event.merged.length > 0;
-  const due: CheckpointDue = { label: 'after a restore', iteration: state.iterations };
+  const due: CheckpointDue = { kind: 'after-restore', label: 'after a restore', iteration: state.iterations };
   return {
     ...cleared,
     tasks,

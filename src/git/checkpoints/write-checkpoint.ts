@@ -43,7 +43,7 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
     isFirst && !place.isFork ? recordDirty(own) : undefined,
     ignoredAtStart(own),
     seedIndex(own, place.isFork),
-    isFirst || order.label.startsWith('by hand') ? specialFiles(own) : [],
+    isFirst || order.kind === 'by-hand' ? specialFiles(own) : [],
   ]);
   if (dirty !== undefined) return failed('git cannot tell what is changed here', dirty);
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
@@ -128,7 +128,10 @@ function failed(what: string, why: string): Refusal {
 
 /** The files now, as a commit that nothing points to. Git keeps it for two weeks, far longer than a question takes. */
 export const preview = (place: SavePlace): Promise<Saved | Refusal> =>
-  save({ ...place, isPreview: true }, { number: 0, iteration: 0, label: 'a preview', anchor: 'none' });
+  save(
+    { ...place, isPreview: true },
+    { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' },
+  );
 
 // Turns files into a checkpoint by one shell: starting five gits one after the other was half of a checkpoint's time.
 

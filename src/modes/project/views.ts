@@ -99,7 +99,7 @@ export class ProjectView implements ModeView {
 
   private results(state: State): readonly ViewFile[] {
     const path = `${this.folder}/results.md`;
-    const waits = state.paused !== undefined || waitingFor(state, this.at)?.what === 'a human';
+    const waits = state.paused !== undefined || waitingFor(state, this.at)?.kind === 'human';
     const stands = state.ended !== undefined || (waits && state.live.length === 0);
     if (!stands) return this.stood ? [{ path, text: null }] : [];
     const project = this.project ?? state.name;

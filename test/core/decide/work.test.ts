@@ -281,7 +281,7 @@ describe('what a person changes while nobody works', () => {
   it('is saved as theirs when a new process goes on, before the next iteration begins', () => {
     const story = new Story(kept);
     story.when({ type: 'taken-over', by: 'ada' });
-    expect(story.effects()[0]).toMatchObject({ type: 'checkpoint', due: { foreign: true } });
+    expect(story.effects()[0]).toMatchObject({ type: 'checkpoint', due: { kind: 'user-edits' } });
     story.checkpointed('theirs');
     story.iteration('A', says('work'));
     story.checkpointed('cp-1');

@@ -14,7 +14,15 @@ beforeEach(async () => {
 afterEach(() => repo.cleanUp());
 
 async function resumed(number: number, foreignSince: string) {
-  const order = { number, iteration: number, label: 'when work went on', anchor: `${number} f`, foreignSince };
+  const kind = 'user-edits';
+  const order = {
+    number,
+    iteration: number,
+    kind,
+    label: 'when work went on',
+    anchor: `${number} f`,
+    foreignSince,
+  } as const;
   const made = await workspace.save(order);
   if (!made.ok) throw new Error(made.problem);
   return made;

@@ -79,6 +79,7 @@ describe('a checkpoint', () => {
       number: 3,
       iteration: 2,
       task: 'T-1\nx',
+      kind: 'iteration',
       label: 'after\titeration 2',
       anchor: '41 abcdef',
     });
@@ -331,7 +332,14 @@ describe('a checkpoint', () => {
     expect(await workspace.fork('T 1')).toMatchObject({ ok: true });
     writeFileSync(join(workspace.directory('T 1'), 'made'), 'x');
     const save = (number: number, task?: string) =>
-      workspace.save({ number, iteration: 1, label: 'x', anchor: '1 a', ...(task === undefined ? {} : { task }) });
+      workspace.save({
+        number,
+        iteration: 1,
+        kind: 'iteration',
+        label: 'x',
+        anchor: '1 a',
+        ...(task === undefined ? {} : { task }),
+      });
     const [whole, fork, none] = [await save(1), await save(2, 'T 1'), await save(3, 'T 2')];
     const paths = [whole, fork, none].map(made => (made.ok ? Object.keys(held(made.commit)) : made.problem));
     expect(paths).toEqual([['README.md'], ['README.md', 'made'], ['README.md']]);

@@ -58,6 +58,7 @@ function iteration(story: Story, task: string, performed: Performed, files: read
     iteration: due!.iteration,
     task,
     ref: 'r',
+    kind: 'iteration',
     label: 'l',
     sha256: 's',
     skipped: [],

@@ -84,6 +84,7 @@ const over = (reason: 'goal_achieved' | 'max_iterations' | 'explicit_stop', seco
   type: 'loop.ended',
   at: at(second),
   reason,
+  limit: reason === 'max_iterations' ? 'iterations' : undefined,
   because: reason === 'max_iterations' ? 'iteration 10 of 10 (--max-iterations)' : '3 of 3 tasks done',
 });
 
