@@ -50,6 +50,8 @@ export interface LedgerNeeds {
   readonly warn: (sentence: string) => void;
   readonly readOnly?: boolean;
   readonly quickCheck?: boolean;
+  /** For commands to a loop: it may run on an older version. */
+  readonly mailToOlder?: boolean;
 }
 
 const ledgerPath = (home: string): string => join(home, 'ralph.db');
@@ -60,7 +62,7 @@ export const hasLedger = (home: string): boolean =>
 
 export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
   const { openSqliteLedger } = await import('../ledger/sqlite.ts');
-  const { readOnly, quickCheck, home, env, warn } = needs;
+  const { readOnly, quickCheck, mailToOlder, home, env, warn } = needs;
   const opened = await openSqliteLedger({
     path: ledgerPath(home),
     version: version(),
@@ -69,6 +71,7 @@ export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
     now: () => Date.now(),
     warn,
     allowNetwork: env['RALPH_ALLOW_NETWORK_HOME'] === '1',
+    mailToOlder,
     readOnly,
     quickCheck,
   });

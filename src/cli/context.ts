@@ -79,7 +79,7 @@ export function makeContext(): Context {
     hasLedger: () => hasLedger(home()),
     async ledger({ quickCheck = false, write = false, create = false } = {}) {
       if (opened === undefined && !create && !hasLedger(home())) throw noLoopYet();
-      opened ??= await openLedger({ home: home(), env, warn: say, quickCheck, readOnly: !write });
+      opened ??= await openLedger({ home: home(), env, warn: say, quickCheck, readOnly: !write, mailToOlder: !create });
       return opened;
     },
     async close() {

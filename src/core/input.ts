@@ -195,8 +195,14 @@ export type InputOf<Type extends Input['type']> = Extract<Input, { type: Type }>
 
 // Which mail is a command that we understand: another version of Ralph may have sent it.
 
-/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. */
-export const commandVersion = 1;
+/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. 2: an answer may name its option by id. */
+export const commandVersion = 2;
+
+/** The lowest version that can express it, so that a loop of an older Ralph still takes it while it runs. */
+export function versionOf(command: unknown): number {
+  const { type, answer } = command as Partial<Extract<Command, { type: 'answer' }>>;
+  return type === 'answer' && answer?.kind === 'option' && typeof answer.option === 'string' ? 2 : 1;
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // A ledger that lives as long as its process: for tests and for the simulator's millions of events.
 
 import type { Event } from '../core/event.ts';
-import { commandVersion } from '../core/input.ts';
+import { versionOf } from '../core/input.ts';
 import { canonical } from '../text/canonical.ts';
 import { ChainWalk, genesisHash, isLoopEvent, type LoopFacts, link, listed } from './chain.ts';
 import type {
@@ -215,7 +215,7 @@ class MemoryLedger implements Store, Mailbox {
   async send(loop: string, by: string, body: unknown, at: number): Promise<number> {
     this.#mailSent += 1;
     const copy: unknown = JSON.parse(canonical(body));
-    this.#loop(loop).mail.push({ id: this.#mailSent, loop, at, by, version: commandVersion, body: copy });
+    this.#loop(loop).mail.push({ id: this.#mailSent, loop, at, by, version: versionOf(body), body: copy });
     for (const changed of [...this.#watchers]) changed();
     return this.#mailSent;
   }

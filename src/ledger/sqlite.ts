@@ -24,6 +24,8 @@ export interface SqliteLedgerOptions {
   readonly busyMsMax?: number;
   /** Opens even on a file system where a write-ahead log is unsafe (F45). */
   readonly allowNetwork?: boolean;
+  /** Opens although a loop of an older version runs, and writes nothing but mail until the next opening. */
+  readonly mailToOlder?: boolean;
   /** Another schema than ours, to test migrations. */
   readonly schema?: Schema;
 }

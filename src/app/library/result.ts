@@ -119,7 +119,7 @@ async function within<Result>(
 ): Promise<Result> {
   const { home, loop, environment: env = {} } = place;
   if (place.ledger === undefined && !hasLedger(home)) throw new UsageError(`There is no loop in ${home} yet.`);
-  const ledger = place.ledger ?? (await openLedger({ home, env, warn: () => {}, readOnly }));
+  const ledger = place.ledger ?? (await openLedger({ home, env, warn: () => {}, readOnly, mailToOlder: true }));
   try {
     const row = (await ledger.store.loops()).find(one => one.loop === loop || one.name === loop);
     if (row === undefined) throw new UsageError(`No loop is called ${JSON.stringify(loop)}.`);

@@ -36,7 +36,7 @@ export class Appender {
 
   append(loop: string, expectedSeq: number, events: readonly Event[], options: AppendOptions = {}): Appended {
     const bodies = events.map(canonical);
-    const unusable = this.#connection.unusable();
+    const unusable = this.#connection.unusable() ?? this.#connection.notMigrated;
     if (unusable !== undefined) return { ok: false, failure: unusable };
     try {
       const head = this.#heads.get(loop);

@@ -34,16 +34,19 @@ function inodeOf(path: string): string {
 export class Connection {
   readonly path: string;
   readonly readOnly: boolean;
+  /** Why it is not migrated yet: a loop of an older version runs, and until it ends nothing but mail may be written. */
+  readonly notMigrated: StoreFailure | undefined;
   readonly database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #inode: string;
   readonly #logInode: string;
   #broken: StoreFailure | undefined;
 
-  constructor(path: string, database: DatabaseSync, readOnly: boolean) {
+  constructor(path: string, database: DatabaseSync, readOnly: boolean, notMigrated?: StoreFailure) {
     this.path = path;
     this.database = database;
     this.readOnly = readOnly;
+    this.notMigrated = notMigrated;
     this.#inode = inodeOf(path);
     this.#logInode = inodeOf(`${path}-wal`);
   }

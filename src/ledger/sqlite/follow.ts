@@ -1,6 +1,6 @@
 // Hands out events as they come: what is there, page by page, then what is added, until told to stop.
 
-import { commandVersion } from '../../core/input.ts';
+import { versionOf } from '../../core/input.ts';
 import type { Mail, Mailbox, Recorded } from '../ledger.ts';
 import type { Connection } from './connection.ts';
 import type { Reader } from './read.ts';
@@ -108,7 +108,7 @@ export function mailboxOf(connection: Connection, pulse: Pulse): Mailbox {
   return {
     async send(loop, by, body, at) {
       const sql = 'INSERT INTO mailbox (loop, at, "by", version, body) VALUES (?, ?, ?, ?, ?)';
-      const values = [loop, at, by, commandVersion, JSON.stringify(body)] as const;
+      const values = [loop, at, by, versionOf(body), JSON.stringify(body)] as const;
       const id = connection.orThrow(() => Number(connection.statement(sql).run(...values).lastInsertRowid));
       pulse.beat('mailed');
       return id;

@@ -1,7 +1,7 @@
 // Who may write a loop: one holder at a time, with a token that grows so that a late writer is fenced off.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Holder, Lease, Leased, StoreFailure } from '../ledger.ts';
-import { type Connection, failure, type Row } from './connection.ts';
+import { type Connection, failure, type Row, StoreFailed } from './connection.ts';
 
 /** A holder that we cannot look at (another boot or pid namespace) is dead when it was silent for this long. */
 const silentMsMax = 60_000;
@@ -76,6 +76,8 @@ export class Leases {
     if (held !== undefined && !isSameHolder && this.#liveness.isAlive(held.lease.holder, held.renewedAt)) {
       return { ok: false, held: held.lease };
     }
+    const { notMigrated } = this.#connection;
+    if (notMigrated !== undefined) throw new StoreFailed(notMigrated);
     const now = this.#now();
     if (held !== undefined && isSameHolder && held.lease.holder.pid === holder.pid) {
       this.#connection.statement('UPDATE leases SET renewed_at = ? WHERE loop = ?').run(now, loop);

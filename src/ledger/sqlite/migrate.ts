@@ -14,7 +14,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { failure, StoreFailed } from './connection.ts';
+import type { StoreFailure } from '../ledger.ts';
+import { failure } from './connection.ts';
 import { sync } from './files.ts';
 import { heldLeases, type Liveness } from './leases.ts';
 import type { Schema } from './schema.ts';
@@ -26,21 +27,26 @@ export interface Migrating {
   readonly liveness: Liveness;
 }
 
-export async function migrate({ path, database, schema, liveness }: Migrating): Promise<void> {
+/** A loop that runs on the older version keeps it from being done: then nothing is changed, and the failure says which. */
+export async function migrate({ path, database, schema, liveness }: Migrating): Promise<StoreFailure | undefined> {
   const migrations = await schema.migrations();
   const kysely = new Kysely<unknown>({ dialect: new NodeSqliteDialect(database) });
-  await kysely.transaction().execute(async transaction => {
+  const running = await kysely.transaction().execute(async transaction => {
     const version = userVersion(database);
-    if (version >= schema.version) return; // another process was faster
-    refuseWhileRunning(path, database, liveness);
+    if (version >= schema.version) return undefined; // another process was faster
+    const held = whoIsRunning(path, database, liveness);
+    if (held !== undefined) return held;
     if (!isEmpty(database)) backUp(path, version);
     const migrator = new Migrator({ db: transaction, provider: { getMigrations: async () => migrations } });
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) throw error;
     database.exec(`PRAGMA user_version = ${schema.version}`);
+    return undefined;
   });
+  if (running !== undefined) return running;
   // Older versions look for the number in the file itself, not in its log.
   database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+  return undefined;
 }
 
 function userVersion(database: DatabaseSync): number {
@@ -56,17 +62,14 @@ function isEmpty(database: DatabaseSync): boolean {
 }
 
 /** F16: the process of the older version goes on undisturbed. */
-function refuseWhileRunning(path: string, database: DatabaseSync, liveness: Liveness): void {
-  if (!hasTable(database, 'leases')) return;
+function whoIsRunning(path: string, database: DatabaseSync, liveness: Liveness): StoreFailure | undefined {
+  if (!hasTable(database, 'leases')) return undefined;
   const live = heldLeases(database).find(({ lease, renewedAt }) => liveness.isAlive(lease.holder, renewedAt));
-  if (live === undefined) return;
+  if (live === undefined) return undefined;
   const { loop, holder } = live.lease;
   const name = database.prepare('SELECT name FROM loops WHERE loop = ?').get(loop)?.['name'] ?? loop;
   const detail = `loop ${name} is running on version ${holder.version} (process ${holder.pid} on ${holder.host}), and ${path} must be migrated for this version`;
-  throw new StoreFailed({
-    ...failure('busy', path, detail),
-    hint: `Wait for it or stop it with version ${holder.version} first.`,
-  });
+  return { ...failure('busy', path, detail), hint: `Wait for it, or stop it: ralph stop ${name}` };
 }
 
 /** The write lock is ours while this runs, so the copy is exactly what is migrated. */

@@ -18,6 +18,7 @@ interface Opening {
   readonly quickCheck?: boolean;
   readonly busyMsMax?: number;
   readonly allowNetwork?: boolean;
+  readonly mailToOlder?: boolean;
   readonly schema?: Schema;
   readonly liveness: Liveness;
   readonly now: () => number;
@@ -110,7 +111,10 @@ async function connect(opening: Opening): Promise<Connection> {
           failure('readonly', path, `${path} must be migrated from version ${found} to ${schema.version} first`),
         );
       const { migrate } = await import('./migrate.ts');
-      await migrate({ path, database, schema, liveness });
+      const running = await migrate({ path, database, schema, liveness });
+      if (running !== undefined && !(opening.mailToOlder && found >= schema.readableFrom))
+        throw new StoreFailed(running);
+      return new Connection(path, database, readOnly, running);
     }
     return new Connection(path, database, readOnly);
   } catch (error) {

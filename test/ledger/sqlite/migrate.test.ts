@@ -98,6 +98,29 @@ describe('migrations', () => {
     expect(versionOf(scratch.path)).toBe(nextSchema.version);
   });
 
+  it('let a command through to a loop that runs on the older version, and nothing else (F16)', async () => {
+    await older();
+    const running = await opened(scratch.path);
+    const lease = await leaseOf(running.store, 'a', holderOf('ann', { version: '0.4.0' }));
+    const schema = { ...nextSchema, readableFrom: currentSchema.version };
+    const upgraded = await opened(scratch.path, { schema, mailToOlder: true });
+    expect(await upgraded.store.lease('a', holderOf('bob'))).toMatchObject({ ok: false, held: { token: lease.token } });
+    await upgraded.mailbox.send('a', 'bob', { type: 'stop' }, 1);
+    expect(await running.mailbox.waiting('a')).toMatchObject([{ by: 'bob', version: 1, body: { type: 'stop' } }]);
+    const busy = { kind: 'busy', hint: 'Wait for it, or stop it: ralph stop name of a' };
+    expect(await upgraded.store.append('b', 0, [loopStarted('b')])).toMatchObject({ ok: false, failure: busy });
+    await expect(upgraded.store.lease('b', holderOf('bob'))).rejects.toMatchObject({ failure: busy });
+    const [mail] = await running.mailbox.waiting('a');
+    const options = { token: lease.token, takes: mail!.id };
+    expect(await running.store.append('a', 3, [guidance('stopped')], options)).toMatchObject({ ok: true });
+    await running.store.release(lease);
+    await running.store.close();
+    await upgraded.store.close();
+    expect(versionOf(scratch.path)).toBe(currentSchema.version);
+    await (await opened(scratch.path, { schema, mailToOlder: true })).store.close();
+    expect(versionOf(scratch.path)).toBe(nextSchema.version);
+  });
+
   it('are not waiting for a holder that is dead', async () => {
     await older();
     const running = await opened(scratch.path);
