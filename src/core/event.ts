@@ -237,30 +237,24 @@ export type Event =
       }
     >
   | Fact<'merge.ended', { iteration: number; task: string; merged: boolean; detail: string; because: Because }>
-  | Fact<
-      'checkpoint.asked',
-      { kind: 'by-hand' | 'checks'; label: string; request?: string; by: string; because: Because }
-    >
+  | Fact<'checkpoint.asked', CheckpointOrder & { by: string; because: Because }>
   | Fact<
       'checkpoint.made',
-      CheckpointMark & {
-        iteration: number;
-        task?: string;
-        ref: string;
-        kind: CheckpointKind;
-        label: string;
-        /** The id of the command that asked for it. */
-        request?: string;
-        /** Of its record. */
-        sha256: string;
-        /** What it does not hold. */
-        skipped: readonly { readonly path: string; readonly why: string }[];
-        /** Paths that differ from the checkpoint before it, at most 200. */
-        files?: readonly string[];
-        /** Of a task's fork rather than of the loop's folder. */
-        fork?: boolean;
-        because: Because;
-      }
+      CheckpointMark &
+        CheckpointOrder & {
+          iteration: number;
+          task?: string;
+          ref: string;
+          /** Of its record. */
+          sha256: string;
+          /** What it does not hold. */
+          skipped: readonly { readonly path: string; readonly why: string }[];
+          /** Paths that differ from the checkpoint before it, at most 200. */
+          files?: readonly string[];
+          /** Of a task's fork rather than of the loop's folder. */
+          fork?: boolean;
+          because: Because;
+        }
     >
   | Fact<
       'restore.asked',
@@ -364,6 +358,15 @@ export type CheckpointKind =
   | 'by-hand'
   | 'before-restore'
   | 'after-restore';
+
+/** A checkpoint before it is made. */
+export interface CheckpointOrder {
+  readonly kind: CheckpointKind;
+  /** For people. */
+  readonly label: string;
+  /** The id of the command that asked for it. */
+  readonly request?: string;
+}
 
 /** A checkpoint as the loop remembers it. */
 export interface CheckpointMark {

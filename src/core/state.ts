@@ -3,8 +3,8 @@
 import type { Report } from '../messages/claims.ts';
 import type {
   Because,
-  CheckpointKind,
   CheckpointMark,
+  CheckpointOrder,
   Escalation,
   EventOf,
   HandoffTrigger,
@@ -67,12 +67,7 @@ export interface Guidance {
 }
 
 /** A checkpoint that is to be made, in this order. */
-export interface CheckpointDue {
-  readonly kind: CheckpointKind;
-  /** For people. */
-  readonly label: string;
-  /** The id of the command that asked for it. */
-  readonly request?: string;
+export interface CheckpointDue extends CheckpointOrder {
   readonly iteration: number;
   readonly task?: string;
   readonly outcome?: EventOf<'iteration.ended'>['outcome'];
@@ -358,7 +353,7 @@ export const unsaved = (state: State, id: string): State => ({
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 5;
+export const stateVersion = 6;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

@@ -1,6 +1,12 @@
 // Allowed differences between the states that 0.4.0 recorded and today's: each row says why it is no regression.
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
+import { upcast } from '../../src/ledger/upcast.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A part of a recorded state, as the upcaster reads the event that it came from. */
+const today = (stored: Fields): Fields => upcast(stored) as unknown as Fields;
 
 /** A packed state as JSON: `tasks` is an array. */
 export type PackedState = Record<string, unknown>;
@@ -12,7 +18,44 @@ export interface StateChange {
 }
 
 /** Applied in this order to every recorded state. Add a row for a renamed or regrouped field, never for a changed value. */
-export const stateChanges: readonly StateChange[] = [];
+export const stateChanges: readonly StateChange[] = [
+  {
+    because: 'two settings have plain names',
+    rewrite: state => {
+      const { forked, screen, ...settings } = state['settings'] as Fields;
+      return { ...state, settings: { ...settings, worktreePerTask: forked, tamperScreen: screen } };
+    },
+  },
+  {
+    because: 'the options of questions have ids, as the upcaster gives them',
+    rewrite: state => ({
+      ...state,
+      escalations: (state['escalations'] as readonly Fields[]).map(
+        escalation => today({ type: 'escalation.raised', escalation })['escalation'],
+      ),
+    }),
+  },
+  {
+    because: 'a checkpoint has a kind instead of two flags',
+    rewrite: state => ({
+      ...state,
+      checkpointsDue: (state['checkpointsDue'] as readonly Fields[]).map(
+        ({ beforeRestore: _, foreign: __, ...due }) => ({
+          ...due,
+          kind: today({ type: 'checkpoint.made', label: due['label'] })['kind'],
+        }),
+      ),
+    }),
+  },
+  {
+    because: 'the end of a loop names the limit that was reached',
+    rewrite: state => {
+      if (state['ended'] === undefined) return state;
+      const { type: _, ...ended } = today({ type: 'loop.ended', ...(state['ended'] as Fields) });
+      return { ...state, ended };
+    },
+  },
+];
 
 /** The keys of the effects that `next` wants, and when it wants to be asked again. */
 export interface RecordedNext {
@@ -27,8 +70,8 @@ export interface NextChange {
 
 export const nextChanges: readonly NextChange[] = [];
 
-/** How a stored event body becomes an event. An upcaster belongs here once there is one. */
-export const readEvent = (stored: unknown): Event => stored as Event;
+/** How a stored event body becomes an event. */
+export const readEvent = (stored: unknown): Event => upcast(stored);
 
 /** How a recorded input becomes one of today: a command that has another shape by now is rewritten here. */
 export const readInput = (recorded: unknown): Input => recorded as Input;
@@ -39,4 +82,62 @@ export interface OutputChange {
   readonly rewrite: (output: string, command: readonly string[]) => string;
 }
 
-export const outputChanges: readonly OutputChange[] = [];
+const names: Readonly<Record<string, string>> = {
+  'task.kept': 'task.edit-rejected',
+  'iteration.heard': 'iteration.heartbeat',
+  'guidance.reached': 'guidance.delivered',
+  'work.screened': 'proof.screened',
+};
+
+const json = (output: string, rewrite: (value: Fields) => Fields): string =>
+  output.startsWith('{') ? JSON.stringify(rewrite(JSON.parse(output) as Fields)) : output;
+
+const withIds = (question: Fields): Fields =>
+  today({ type: 'escalation.raised', escalation: question })['escalation'] as Fields;
+
+/** `loops show --json` prints the state itself. */
+const shownLoop = (shown: Fields): Fields => {
+  const state = { checkpointsDue: [], escalations: [], ...shown, ...(shown['state'] as Fields | undefined) };
+  const wanted = stateChanges.reduce((one, change) => change.rewrite(one), state as PackedState);
+  const changed = Object.keys((shown['state'] as Fields | undefined) ?? shown);
+  const picked = Object.fromEntries(changed.map(key => [key, wanted[key]]));
+  return shown['state'] === undefined ? picked : { ...shown, state: picked };
+};
+
+export const outputChanges: readonly OutputChange[] = [
+  {
+    because: 'events are printed as they are read today',
+    rewrite: (output, command) => {
+      if (command[0] !== 'events') return output;
+      if (command.includes('--json'))
+        return output.replace(/^\{.*\}$/gm, line => JSON.stringify(today(JSON.parse(line) as Fields)));
+      return output.replace(/^(.{33})(\S+) +/gm, (whole, before: string, type: string) =>
+        names[type] === undefined ? whole : `${before}${names[type].padEnd(20)} `,
+      );
+    },
+  },
+  {
+    because: 'a question for programs names the ids of its options beside their texts',
+    rewrite: (output, command) =>
+      command[0] !== 'inbox'
+        ? output
+        : json(output, ({ questions, ...rest }) => ({
+            ...rest,
+            questions: (questions as readonly Fields[]).map(question => ({
+              ...question,
+              optionIds: (withIds(question)['options'] as readonly Fields[]).map(one => one['id']),
+            })),
+          })),
+  },
+  {
+    because: 'four events have other names',
+    rewrite: (output, command) =>
+      command[0] === 'task'
+        ? output.replace(/"type": "([^"]+)"/g, (_whole, type: string) => `"type": "${names[type] ?? type}"`)
+        : output,
+  },
+  {
+    because: 'a state has the names of today',
+    rewrite: (output, command) => (command.slice(0, 2).join(' ') === 'loops show' ? json(output, shownLoop) : output),
+  },
+];

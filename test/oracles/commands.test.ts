@@ -124,6 +124,15 @@ async function print(command: readonly string[]): Promise<Printed> {
   return { command, code, stdout: neutral(told.stdout), stderr: neutral(told.stderr) };
 }
 
+/** One JSON value is compared as a value: programs do not see the order of its keys. */
+function read(stdout: string): unknown {
+  try {
+    return JSON.parse(stdout) as unknown;
+  } catch {
+    return stdout;
+  }
+}
+
 const commands = [...general, ...loops.flatMap(ofLoop)];
 
 /** Only with 0.4.0's code: these are its words. */
@@ -151,7 +160,12 @@ describe('the read commands', () => {
     for (const one of wanted) {
       const changed = (text: string): string =>
         outputChanges.reduce((output, change) => change.rewrite(output, one.command), text);
-      expect(await print(one.command)).toEqual({ ...one, stdout: changed(one.stdout), stderr: changed(one.stderr) });
+      const printed = await print(one.command);
+      expect({ ...printed, stdout: read(printed.stdout) }).toEqual({
+        ...one,
+        stdout: read(changed(one.stdout)),
+        stderr: changed(one.stderr),
+      });
     }
   });
 });

@@ -16,7 +16,11 @@ const answerWords = ({ kind, options }: Escalation): string => {
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
   if (flags['json'] === true) {
-    const shown = questions.map(({ row, escalation }) => ({ loop: row.loop, name: row.name, ...askedQuestion(escalation) }));
+    const shown = questions.map(({ row, escalation }) => ({
+      loop: row.loop,
+      name: row.name,
+      ...askedQuestion(escalation),
+    }));
     return printJson(context, { version: 1, questions: shown });
   }
   if (questions.length === 0) context.say('Nothing waits for you.');

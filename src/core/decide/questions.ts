@@ -202,14 +202,7 @@ const leaveOutFailed: Meaning = answered =>
 const aboutFailures: Meanings = { text: guide, skip: leaveOutFailed, 'leave-out': leaveOutFailed, otherwise: nothing };
 
 const withoutCheckpoints: Meaning = ({ by, now }) => [
-  {
-    type: 'limits.changed',
-    at: now,
-    limits: {},
-    settings: { checkpoints: false },
-    by,
-    because: 'a human chose it',
-  },
+  { type: 'limits.changed', at: now, limits: {}, settings: { checkpoints: false }, by, because: 'a human chose it' },
 ];
 
 const approve: Meaning = ({ state, escalation: { findings = [] }, by, now }) =>

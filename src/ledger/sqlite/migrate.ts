@@ -64,12 +64,18 @@ function isEmpty(database: DatabaseSync): boolean {
 /** F16: the process of the older version goes on undisturbed. */
 function whoIsRunning(path: string, database: DatabaseSync, liveness: Liveness): StoreFailure | undefined {
   if (!hasTable(database, 'leases')) return undefined;
-  const live = heldLeases(database).find(({ lease, renewedAt }) => liveness.isAlive(lease.holder, renewedAt));
-  if (live === undefined) return undefined;
-  const { loop, holder } = live.lease;
-  const name = database.prepare('SELECT name FROM loops WHERE loop = ?').get(loop)?.['name'] ?? loop;
-  const detail = `loop ${name} is running on version ${holder.version} (process ${holder.pid} on ${holder.host}), and ${path} must be migrated for this version`;
-  return { ...failure('busy', path, detail), hint: `Wait for it, or stop it: ralph stop ${name}` };
+  const live = heldLeases(database).filter(({ lease, renewedAt }) => liveness.isAlive(lease.holder, renewedAt));
+  const named = live.flatMap(({ lease }) => {
+    const name = database.prepare('SELECT name FROM loops WHERE loop = ?').get(lease.loop)?.['name'];
+    return name === undefined ? [] : [{ lease, name: String(name) }];
+  });
+  // Documents and folders are leased too: a loop says more, and can be stopped.
+  const lease = named[0]?.lease ?? live[0]?.lease;
+  if (lease === undefined) return undefined;
+  const { loop, holder } = lease;
+  const detail = `loop ${named[0]?.name ?? loop} is running on version ${holder.version} (process ${holder.pid} on ${holder.host}), and ${path} must be migrated for this version`;
+  const hint = named[0] === undefined ? 'Wait for it.' : `Wait for it, or stop it: ralph stop ${named[0].name}`;
+  return { ...failure('busy', path, detail), hint };
 }
 
 /** The write lock is ours while this runs, so the copy is exactly what is migrated. */

@@ -77,6 +77,7 @@ describe('a review through the core', () => {
     story.iteration('I1', claims('I1'));
     expect(ending(story)).toEqual({
       reason: 'max_iterations',
+      limit: 'rounds',
       because:
         'review round 1 of 1 (--rounds): it found 1 issue: 1 fixed and not reviewed again; confidence 90 of 95 (--target-confidence)',
     });
