@@ -1,6 +1,6 @@
 // The page about agents: what each can do and how it is started comes from the adapters, what to beware of from experience.
 
-import { type AgentCli, networkVariables, providerKeys } from '../src/agents/agent.ts';
+import type { AgentCli } from '../src/agents/agent.ts';
 import { claude } from '../src/agents/cli/claude.ts';
 import { codex } from '../src/agents/cli/codex.ts';
 import { copilot } from '../src/agents/cli/copilot.ts';
@@ -11,6 +11,7 @@ import { opencode } from '../src/agents/cli/opencode.ts';
 import { pi } from '../src/agents/cli/pi.ts';
 import { q } from '../src/agents/cli/q.ts';
 import { qwen } from '../src/agents/cli/qwen.ts';
+import { networkVariables, providerKeys } from '../src/agents/launch.ts';
 import { type CliName, rowOf } from '../src/app/agents/agents.ts';
 
 const clis: Readonly<Record<CliName, AgentCli>> = {

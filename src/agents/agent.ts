@@ -1,6 +1,6 @@
-// What an adapter says about one agent CLI: how it is found, started, understood and steered. Data and pure functions only.
+// The record of one agent CLI (AgentCli) and its types: how it is found, started, read and steered. Data and pure functions.
 import type { FailureKind } from '../core/failure.ts';
-import type { Assignment, PerformerAbilities } from './performer.ts';
+import type { PerformerAbilities } from './performer.ts';
 
 /** How we know that the adapter is right: the real program was run, its real output was kept, or only its manual was read. */
 export type Proof = 'live' | 'recorded' | 'documented';
@@ -45,7 +45,7 @@ export interface AgentCli {
 
 export interface LaunchOrder {
   readonly prompt: string;
-  /** To be added to its system prompt; short enough for an argument. Never present for one without `systemBy`. */
+  /** To be added to its system prompt; short enough for an argument. Never present for one without `systemFlags`. */
   readonly system?: string;
   readonly model?: string;
   /** The user's own arguments (--agent-args), already split; they come last. */
@@ -146,44 +146,3 @@ export interface PriceBook {
   windowTokens(model: string | undefined): number | undefined;
   knows(model: string): boolean;
 }
-
-// One text of what belongs into the system prompt and the prompt, for whoever has no other way to be told the former.
-
-export function fullPrompt({ system, prompt }: Pick<Assignment, 'system' | 'prompt'>): string {
-  return system === undefined || system === '' ? prompt : `${system}\n\n${prompt}`;
-}
-
-// Names of variables that agents of any provider need to reach their model: the keys, and the way through the network.
-
-export const networkVariables: readonly string[] = [
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'XDG_CONFIG_HOME',
-  'XDG_DATA_HOME',
-];
-
-/** Keys that only model providers give: those of a cloud, which open more than models, must be allowed by the user. */
-export const providerKeys: readonly string[] = [
-  'ANTHROPIC_API_KEY',
-  'OPENAI_API_KEY',
-  'GEMINI_API_KEY',
-  'GOOGLE_API_KEY',
-  'GOOGLE_GENERATIVE_AI_API_KEY',
-  'OPENROUTER_API_KEY',
-  'AZURE_OPENAI_API_KEY',
-  'AI_GATEWAY_API_KEY',
-  'CEREBRAS_API_KEY',
-  'DEEPSEEK_API_KEY',
-  'FIREWORKS_API_KEY',
-  'GROQ_API_KEY',
-  'MISTRAL_API_KEY',
-  'TOGETHER_API_KEY',
-  'XAI_API_KEY',
-  'ZAI_API_KEY',
-];

@@ -2,7 +2,7 @@
 import { classifyFailure } from '../core/failure.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
-import { fullPrompt } from './agent.ts';
+import { fullPrompt } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement'> {

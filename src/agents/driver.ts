@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessOrder } from '../processes/spawn.ts';
 import type { Timers } from '../processes/timers.ts';
-import { type AgentCli, fullPrompt, type Launch, type LaunchOrder, type PriceBook } from './agent.ts';
+import type { AgentCli, Launch, LaunchOrder, PriceBook } from './agent.ts';
 import { converse } from './conversation.ts';
 import { performAtTerminal, type TerminalOrder } from './interactive.ts';
+import { fullPrompt } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 export interface CliAgentOptions {

@@ -29,7 +29,7 @@ export interface RunFacts {
 
 const detailCharsMax = 500;
 
-/** Undefined for a success: a good last word, whatever the exit code (AGENT-CLIS, rule 1). */
+/** Undefined for a success: a good last word, whatever the exit code. */
 export function failureOf(seen: RunFacts): Failure | undefined {
   const { exit, verdict } = seen;
   const isGood = verdict.finished && verdict.problem === undefined;
@@ -126,11 +126,20 @@ const namings: readonly Naming[] = [
   { status: 400, code: 'context_length_exceeded', kind: 'context-too-long' },
 ];
 
-export function statusProblem(status: unknown, text: string): StreamProblem {
+/** `kind`: what the agent itself names. */
+export function statusProblem(status: unknown, text: string, kind?: FailureKind): StreamProblem {
   const words = wordsOf(text);
-  if (!isStatus(status)) return { text: words };
+  if (!isStatus(status)) return { kind, text: words };
   const named = namings.find(row => row.status === status && (row.code === undefined || text.includes(row.code)));
-  return { kind: named?.kind, status, text: words };
+  return { kind: kind ?? named?.kind, status, text: words };
+}
+
+/** Ordered: the first row of which a word, in small letters, occurs in a text names its kind. */
+export type WordsOfKind = readonly (readonly [kind: FailureKind, words: readonly string[]])[];
+
+export function kindByWords(rows: WordsOfKind, text: string): FailureKind | undefined {
+  const lower = text.toLowerCase();
+  return rows.find(([, words]) => words.some(word => lower.includes(word)))?.[0];
 }
 
 /** A body that came with the status says its own message. */
@@ -151,7 +160,7 @@ export function statusAtStart(text: string): number | undefined {
   return isStatus(status) ? status : undefined;
 }
 
-function isStatus(value: unknown): value is number {
+export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599;
 }
 

@@ -3,9 +3,7 @@
 import { cutMarker } from '../processes/streams.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import type { AgentEvent, Reader } from './agent.ts';
-
-/** A reader gives exactly this back for an event of a kind that it does not know, so that it can be counted. */
-export const unknownEvent: readonly AgentEvent[] = [];
+import { unknownEvent } from './reader.ts';
 
 export interface ParseProblems {
   /** Lines, or rests of lines, that are no event. */

@@ -1,4 +1,4 @@
-// What is wrong with a document or a setting, as the one refusal that a person or a program gets.
+// Refusals: what is wrong with a document or a setting, as the one error that a person or a program gets.
 import { isAbsolute } from 'node:path';
 import type { Problem } from '../documents/document.ts';
 import { UsageError } from '../text/errors.ts';
@@ -15,3 +15,9 @@ export function refuseProblems(problems: readonly Problem[], file?: string): nev
   const [first, ...rest] = problems.map(problem => problemText(problem, file));
   throw new UsageError(first ?? 'Unknown problem.', rest.join('\n  '));
 }
+
+export const nothingBounds = (): UsageError =>
+  new UsageError(
+    'Nothing would bound this loop any more.',
+    'Leave one limit set: unlimited is allowed only beside another.',
+  );

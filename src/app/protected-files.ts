@@ -1,26 +1,18 @@
-// Which files prove the work of a loop that goes on: those it began with, unless a person has changed them since.
+// Protected files of a loop that goes on: those that it began with, unless a person has changed them since.
 import { existsSync } from 'node:fs';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
-import { join, posix } from 'node:path';
-import type { Config } from '../config/settings.ts';
+import { join, posix, relative } from 'node:path';
 import type { State } from '../core/state.ts';
 import type { GitWorkspace } from '../git/git.ts';
 import { UsageError } from '../text/errors.ts';
+import { loopFolder } from './app.ts';
 import { filesToProtect, judgeNamed } from './checks.ts';
+import type { Prepared } from './session/prepare.ts';
 
-export interface ProtectionNeeds {
-  readonly config: Config;
-  /** The checks that are wanted now. */
-  readonly checks: readonly string[];
-  /** A person named the files to protect for this run. */
-  readonly isNamed: boolean;
+interface ResumedLoop {
   readonly state: State;
-  /** Of the loop, in RALPH_HOME. */
-  readonly folder: string;
   readonly git?: GitWorkspace | undefined;
-  /** The folder of the work, relative to the top of the tree. */
-  readonly inside: string;
-  /** When an agent or a check last did anything. */
+  /** When an agent or a check last did anything, by the ledger. */
   readonly lastWorkAt: () => Promise<number>;
 }
 
@@ -31,32 +23,34 @@ export interface Protection {
 
 /** The set that a hash proves; the first one of a loop has no hash in its name. */
 export function protectedFolder(folder: string, hash: string | undefined): string {
-  const protectNow = join(folder, `protected-${hash}`);
-  return existsSync(protectNow) ? protectNow : join(folder, 'protected');
+  const refreshed = join(folder, `protected-${hash}`);
+  return existsSync(refreshed) ? refreshed : join(folder, 'protected');
 }
 
 export const protectedHashOf = ({ settings, protectedHash }: State): string | undefined =>
   settings.protectedHash ?? protectedHash;
 
-export async function refreshProtection(needs: ProtectionNeeds): Promise<Protection> {
-  const { config, state, folder } = needs;
+export async function refreshProtection(prepared: Prepared, loop: ResumedLoop): Promise<Protection> {
+  const { state } = loop;
+  const { config, settings } = prepared.run;
+  const folder = loopFolder(prepared.home, state.loop);
   const hash = protectedHashOf(state);
   const old = await filesIn(protectedFolder(folder, hash), hash);
   const changed = await differing(state.directory, old);
-  if (config.protectAnew === true) return { hash: await anew(needs, old), notices: [] };
-  const theirs = changed.length > 0 && (await areUserEdits(needs, changed));
+  const renewed = async (...notices: readonly string[]): Promise<Protection> => ({
+    hash: await protectNow(prepared, state, old),
+    notices,
+  });
+  if (config.protectAnew === true) return renewed();
+  const areByUser = changed.length > 0 && (await areUserEdits(prepared, loop, changed));
   const names = changed.join(', ');
-  if (!sameCommands(needs.checks, state.settings.checks)) {
-    if (changed.length > 0 && !theirs && hash !== undefined) {
-      const { fileGuard } = await import('../checks/protected-files.ts');
-      await fileGuard(protectedFolder(folder, hash)).restore(state.directory, hash);
-      const notice = `${names}: put back as this loop protects it (take yours: --protect-anew)`;
-      return { hash: await anew(needs, old), notices: [notice] };
-    }
-    return { hash: await anew(needs, old), notices: [] };
+  if (!sameCommands(settings.checks, state.settings.checks)) {
+    if (changed.length === 0 || areByUser || hash === undefined) return renewed();
+    const { fileGuard } = await import('../checks/protected-files.ts');
+    await fileGuard(protectedFolder(folder, hash)).restore(state.directory, hash);
+    return renewed(`${names}: put back as this loop protects it (take yours: --protect-anew)`);
   }
-  if (theirs)
-    return { hash: await anew(needs, old), notices: [`${names}: changed by you, and protected as it is from now on`] };
+  if (areByUser) return renewed(`${names}: changed by you, and protected as it is from now on`);
   const notices = changed.map(
     path =>
       `${path} differs from the one that this loop protects; it is put back before each check (take yours: --protect-anew)`,
@@ -85,13 +79,18 @@ async function differing(directory: string, files: readonly Kept[]): Promise<rea
  * Certain only where nobody else can have been at it: each is another one than in the newest checkpoint, and was changed
  * after the last work of an agent or a check. That time is the system's own, which a program cannot set.
  */
-async function areUserEdits({ state, git, inside, lastWorkAt }: ProtectionNeeds, paths: readonly string[]) {
+async function areUserEdits(
+  { ground, directory }: Prepared,
+  { state, git, lastWorkAt }: ResumedLoop,
+  paths: readonly string[],
+): Promise<boolean> {
   const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
   const due = checkpointsDue.filter(one => one.kind !== 'user-edits');
   const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
   if (!isQuiet || newest === undefined || git === undefined || settings.worktreePerTask || !settings.checkpoints)
     return false;
   const since = await lastWorkAt();
+  const inside = relative(ground.repository?.directory ?? directory, directory);
   const inTree = (path: string): string => posix.join(inside, path);
   const kept = await git.content(newest.commit, paths.map(inTree));
   const before = new Map(kept.map(({ path, bytes }) => [path, bytes]));
@@ -106,21 +105,25 @@ async function areUserEdits({ state, git, inside, lastWorkAt }: ProtectionNeeds,
 }
 
 /** In a folder of its own: the set that the ledger knows stays until it knows this one. */
-async function anew({ config, state, folder, isNamed }: ProtectionNeeds, old: readonly Kept[]): Promise<string> {
+async function protectNow({ run, home }: Prepared, state: State, old: readonly Kept[]): Promise<string> {
   const { protectFiles } = await import('../checks/protected-files.ts');
-  const files = filesToProtect(config);
+  const folder = loopFolder(home, state.loop);
+  const files = filesToProtect(run.config);
   const scripts = new Set(filesToProtect({ verify: commandsOf(state.settings.checks), protect: [] }).candidates);
-  const named = isNamed ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
+  const named = run.isSet('protect') ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
   const fresh = join(folder, `protected-new-${process.pid}`);
   await rm(fresh, { recursive: true, force: true });
   const candidates = [...files.candidates, ...named];
   const kept = await protectFiles({ directory: state.directory, folder: fresh, candidates, wanted: files.wanted });
-  if (!kept.ok) throw new UsageError(`${kept.problem}.`, 'Check --protect and the files that --verify names.');
+  if (!kept.ok) throw unprotectable(kept.problem);
   const settled = join(folder, `protected-${kept.hash}`);
   await rm(settled, { recursive: true, force: true });
   await rename(fresh, settled);
   return kept.hash;
 }
+
+export const unprotectable = (problem: string): UsageError =>
+  new UsageError(`${problem}.`, 'Check --protect and the files that --verify names.');
 
 const commandsOf = (checks: readonly string[]): readonly string[] =>
   checks.filter(check => judgeNamed(check) === undefined);

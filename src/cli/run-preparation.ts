@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loopFolder, openLedger, stateOf } from '../app/app.ts';
-import { placeFirst, redRefusal, type Started } from '../app/session/begin.ts';
+import { placeFirst, redRefusal } from '../app/session/begin.ts';
+import type { Placed } from '../app/session/placed.ts';
 import { type Prepared, prepareLoop, type Remembered } from '../app/session/prepare.ts';
 import {
   type Chosen,
@@ -38,7 +39,7 @@ export async function placeNew(
   interactive: boolean,
   isLoop: (id: string) => boolean = () => true,
   announce: (line: string) => void = () => {},
-): Promise<Started | undefined> {
+): Promise<Placed | undefined> {
   const interrupt = watchSignals(() => {});
   const beginning = { say, announce, stop: interrupt.signal, isLoop };
   const begun = await placeFirst(prepared, chosen, beginning).finally(() => interrupt.close());

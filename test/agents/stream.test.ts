@@ -1,7 +1,8 @@
 // Proves what is understood of a stream of JSON lines, however it is cut, doubled or spoiled (B52-B55).
 import { describe, expect, it } from 'vitest';
 import type { Reader } from '../../src/agents/agent.ts';
-import { readJsonLines, unknownEvent } from '../../src/agents/stream.ts';
+import { unknownEvent } from '../../src/agents/reader.ts';
+import { readJsonLines } from '../../src/agents/stream.ts';
 import { cutMarker } from '../../src/processes/streams.ts';
 
 const lineBytesMax = 1_000;

@@ -3,10 +3,11 @@
 import { openFeed, type ProcessEvent, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
 import { openQueue, type Queue, tailOf } from '../../processes/streams.ts';
 import type { Timers } from '../../processes/timers.ts';
-import { type AgentResult, fullPrompt, type PriceBook, type StreamProblem } from '../agent.ts';
+import type { AgentResult, PriceBook, StreamProblem } from '../agent.ts';
 import { problemWords } from '../conversation.ts';
 import { usualTimers } from '../driver.ts';
 import { failureOf } from '../failures.ts';
+import { fullPrompt } from '../launch.ts';
 import type { Activity, Assignment, Performer } from '../performer.ts';
 import { openSessionListener } from './listening.ts';
 import { openConnection } from './session.ts';

@@ -2,6 +2,7 @@
 import type { Usage } from '../../core/event.ts';
 import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { AgentEvent, PriceBook, Tokens } from '../agent.ts';
+import { addTokens, noTokens, sumTokens } from '../tokens.ts';
 import { estimateTokens, openMeter, type TurnSize } from '../usage.ts';
 
 /** Each gives the new totals of the session, undefined when they did not change. */
@@ -17,7 +18,7 @@ export interface SessionUsage {
 
 export function openSessionUsage(prices: PriceBook): SessionUsage {
   let turnByModel = new Map<string, Tokens>();
-  let tokens = zero;
+  let tokens = noTokens;
   let current = '';
   let costUsd: unknown;
 
@@ -45,26 +46,15 @@ export function openSessionUsage(prices: PriceBook): SessionUsage {
       turnByModel = new Map();
       for (const [model, used] of usedIn(answer, turn)) {
         const name = model || current;
-        turnByModel.set(name, plus(turnByModel.get(name) ?? zero, used));
+        turnByModel.set(name, addTokens(turnByModel.get(name) ?? noTokens, used));
       }
-      tokens = [...turnByModel.values()].reduce(plus, tokens);
-      return tokens === zero ? undefined : total();
+      tokens = [...turnByModel.values()].reduce(addTokens, tokens);
+      return tokens === noTokens ? undefined : total();
     },
     usedFraction: heard => meter.usedFraction(heard),
     model(name) {
       current = name ?? '';
     },
-  };
-}
-
-const zero: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
-function plus(a: Tokens, b: Tokens): Tokens {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
   };
 }
 
@@ -74,8 +64,8 @@ type ByModel = ReadonlyMap<string, Tokens>;
 function usedIn(answer: unknown, turn: TurnSize): ByModel {
   const stated = statedIn(answer);
   if (stated.size > 0) return stated;
-  const guess = estimateTokens(turn);
-  return guess === undefined ? stated : new Map([['', guess]]);
+  const estimate = estimateTokens(turn);
+  return estimate === undefined ? stated : new Map([['', estimate]]);
 }
 
 /** The list by model knows of side calls that the sum does not; gemini has only the list. */
@@ -85,7 +75,7 @@ function statedIn(answer: unknown): ByModel {
   const stated = new Map<string, Tokens>();
   const add = (model: string, counts: Fields): void => {
     const tokens = tokensIn(counts);
-    if (tokens !== undefined) stated.set(model, plus(stated.get(model) ?? zero, tokens));
+    if (tokens !== undefined) stated.set(model, addTokens(stated.get(model) ?? noTokens, tokens));
   };
   for (const each of listOf(quota['model_usage']).map(fieldsOf))
     add(textOf(each['model']), fieldsOf(each['token_count']));
@@ -94,7 +84,7 @@ function statedIn(answer: unknown): ByModel {
   return stated;
 }
 
-/** In the wire's own names and in the others that were seen. `input` does not hold what the cache gave. */
+/** In the protocol's own names and in the others that were seen. `input` does not hold what the cache gave. */
 function tokensIn(counts: Fields): Tokens | undefined {
   const count = (...names: string[]): number => names.reduce((found, name) => found || countOf(counts[name]), 0);
   const input = count('inputTokens', 'input_tokens');
@@ -103,5 +93,6 @@ function tokensIn(counts: Fields): Tokens | undefined {
   // Thoughts are paid as output; whether `outputTokens` holds them is told only by the total.
   const rest = countOf(counts['totalTokens']) - input - cacheRead - cacheWrite;
   const output = Math.max(count('outputTokens', 'output_tokens'), rest);
-  return input + output + cacheRead + cacheWrite > 0 ? { input, output, cacheRead, cacheWrite } : undefined;
+  const tokens = { input, output, cacheRead, cacheWrite };
+  return sumTokens(tokens) > 0 ? tokens : undefined;
 }

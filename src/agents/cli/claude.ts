@@ -2,20 +2,13 @@
 
 import type { FailureKind } from '../../core/failure.ts';
 import { tailOf } from '../../processes/streams.ts';
-import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  type Reader,
-  type StreamProblem,
-  type Tokens,
-} from '../agent.ts';
-import { unknownEvent } from '../stream.ts';
+import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+import { modelArgs, networkVariables, systemFile } from '../launch.ts';
+import { messageCharsMax, nothing, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import { combineTokens, noTokens, sumTokens, tokensIn } from '../tokens.ts';
 
-/** Shapes and traps: AGENT-CLIS, claude 2.1.325. */
+/** Tried with claude 2.1.325. */
 export const claude: AgentCli = {
   name: 'claude',
   program: 'claude',
@@ -49,7 +42,7 @@ export const claude: AgentCli = {
   },
   systemFlags: ['--append-system-prompt', '--system-prompt'],
   launch,
-  reader: () => claudeReader(),
+  reader: claudeReader,
   steering: { say: userLine, interrupt: () => interruptLine },
 };
 
@@ -59,21 +52,17 @@ const interruptLine = `${JSON.stringify({
   request: { subtype: 'interrupt' },
 })}\n`;
 
-const systemFile = 'system.md';
-
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
-  const always = ['--dangerously-skip-permissions', ...model];
+  const always = ['--dangerously-skip-permissions', ...modelArgs(order)];
   const environment: Record<string, string> = order.isRoot ? { IS_SANDBOX: '1' } : {}; // as root it refuses that flag otherwise
   if (order.openingPrompt !== undefined) {
     return { args: [...always, ...order.args, order.openingPrompt], input: '', environment };
   }
   const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
-  const { system } = order;
-  const more = system === undefined ? [] : ['--append-system-prompt-file', `${order.folder}/${systemFile}`];
+  const system = systemFile(order);
+  const more = system === undefined ? [] : ['--append-system-prompt-file', system.path];
   const args = [...headless, '--include-partial-messages', ...always, ...more, ...order.args];
-  const files = system === undefined ? undefined : { [systemFile]: system };
-  return { args, input: userLine(order.prompt), files, environment };
+  return { args, input: userLine(order.prompt), files: system?.files, environment };
 }
 
 function userLine(text: string): string {
@@ -81,9 +70,8 @@ function userLine(text: string): string {
   return `${JSON.stringify({ type: 'user', message, parent_tool_use_id: null, session_id: '' })}\n`;
 }
 
-// Understands Claude Code's stream-json: what is said, done, used and why it ended.
+// The reader of stream-json: what is said, done and used, and why it ended.
 
-const nothing: readonly AgentEvent[] = Object.freeze([]);
 const noTrouble: Trouble = {};
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';
 const deltaType = '"delta":{"type":"';
@@ -95,10 +83,11 @@ function skips(line: string): boolean {
   return at >= 0 && !line.startsWith('text_delta"', at + deltaType.length);
 }
 
+const isMain = (event: Fields): boolean => event['parent_tool_use_id'] == null;
+
 function toolsEnded(event: Fields): readonly AgentEvent[] {
   const content = listOf(fieldsOf(event['message'])['content']);
-  const results = content.filter(block => fieldsOf(block)['type'] === 'tool_result');
-  return results.map(() => ({ type: 'tool', name: '', detail: '', phase: 'ended' }));
+  return content.flatMap(block => (fieldsOf(block)['type'] === 'tool_result' ? toolEnded : nothing));
 }
 
 /** While a subagent works in the background, claude's last word is yet to come: it hears of the end and speaks again. */
@@ -106,119 +95,99 @@ function hasSubagents(event: Fields): boolean {
   return listOf(event['tasks']).some(task => fieldsOf(task)['task_type'] === 'local_agent');
 }
 
-/** What was in its way is so no longer. */
-const afterTrouble = ({ rejected }: Trouble): Trouble => (rejected === undefined ? noTrouble : { rejected });
-
-interface Turns {
-  /** `init`: one comes before each turn. */
-  began(): void;
-  /** A message comes; `isMain`: not from a subagent. */
-  goesOn(isMain: boolean): void;
-  hadTrouble(more: Trouble): void;
-  ended(event: Fields): void;
-  /** That of the last turn, while no other has begun. */
-  result(): Fields | undefined;
-  problem(): StreamProblem | undefined;
-}
-
 /** After a result it may begin a turn by itself, for a note that came late or a task that ended: that was not its last. */
-function followTurns(): Turns {
+function trackTurns() {
   let trouble = noTrouble;
   let result: Fields | undefined;
   let hasBegun = false;
-  function goesOn(isMain: boolean): void {
-    trouble = afterTrouble(trouble);
-    if (isMain) result = undefined;
+  /** A message comes: what was in its way is so no longer, but for a limit. */
+  function goesOn(byMain: boolean): void {
+    trouble = trouble.rejected === undefined ? noTrouble : { rejected: trouble.rejected };
+    if (byMain) result = undefined;
   }
   return {
     goesOn,
+    /** `init`: one comes before each turn. */
     began() {
       if (hasBegun) goesOn(true);
       hasBegun = true;
     },
-    hadTrouble(more) {
+    hadTrouble(more: Trouble) {
       trouble = { ...trouble, ...more };
     },
-    ended(event) {
+    ended(event: Fields) {
       result = event;
     },
+    /** That of the last turn, while no other has begun. */
     result: () => result,
     problem: () => claudeProblem(result, trouble),
   };
 }
 
 export function claudeReader(): Reader {
-  const live = liveUsage();
-  const words = hearWords();
-  const turns = followTurns();
+  const usage = trackUsage();
+  const words = trackText();
+  const turns = trackTurns();
   let isDelegating = false;
 
   function readPiece(event: Fields): readonly AgentEvent[] {
     const piece = fieldsOf(event['event']);
-    const isMain = event['parent_tool_use_id'] == null;
-    if (piece['type'] === 'message_start') turns.goesOn(isMain);
-    const usage = live.read(event, piece);
-    if (usage !== undefined) return usage;
-    return isMain ? words.piece(event['api_message_id'] ?? live.mainId(), piece) : nothing;
+    if (piece['type'] === 'message_start') turns.goesOn(isMain(event));
+    const counted = usage.read(event, piece);
+    if (counted !== undefined) return counted;
+    return isMain(event) ? words.readPiece(event['api_message_id'] ?? usage.mainId(), piece) : nothing;
   }
 
   /** Where the model could not answer, claude writes a message itself. */
   function readMessage(event: Fields): readonly AgentEvent[] {
     const isOwn = fieldsOf(event['message'])['model'] === '<synthetic>' || event['is_api_error_message'] === true;
     if (isOwn) turns.hadTrouble({ failed: event });
-    else turns.goesOn(event['parent_tool_use_id'] == null);
-    return words.whole(event, isOwn);
+    else turns.goesOn(isMain(event));
+    return words.readWhole(event, isOwn);
   }
 
-  function readSystem(event: Fields): readonly AgentEvent[] {
+  function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] === 'init') {
       turns.began();
-      return [{ type: 'session', id: textOf(event['session_id']) }];
+      return sessionOpened(event['session_id']);
     }
     if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
     if (event['subtype'] === 'api_retry') turns.hadTrouble({ retried: event });
-    return nothing;
+    return undefined;
   }
-
-  function readResult(event: Fields): readonly AgentEvent[] {
-    turns.ended(event);
-    return resultUsage(event, live);
-  }
-
-  function readLimit(event: Fields): readonly AgentEvent[] {
-    const info = fieldsOf(event['rate_limit_info']);
-    if (info['status'] === 'rejected') turns.hadTrouble({ rejected: info });
-    return claudeLimit(info);
-  }
-
-  const readers: ReadonlyMap<unknown, (event: Fields) => readonly AgentEvent[]> = new Map([
-    ['stream_event', readPiece],
-    ['assistant', readMessage],
-    ['user', toolsEnded],
-    ['system', readSystem],
-    ['result', readResult],
-    ['rate_limit_event', readLimit],
-    ['control_response', () => nothing],
-  ]);
 
   return {
     skips,
-    read: event => readers.get(event['type'])?.(event) ?? unknownEvent,
+    read: readByType({
+      stream_event: readPiece,
+      assistant: readMessage,
+      user: toolsEnded,
+      system: readSystem,
+      result(event) {
+        turns.ended(event);
+        return usage.readResult(event);
+      },
+      rate_limit_event(event) {
+        const info = fieldsOf(event['rate_limit_info']);
+        if (info['status'] === 'rejected') turns.hadTrouble({ rejected: info });
+        return claudeLimit(info);
+      },
+      control_response: () => undefined,
+    }),
     result() {
       const [result, problem] = [turns.result(), turns.problem()];
-      const isGood = result !== undefined && problem === undefined;
       return {
         finished: result !== undefined && !isDelegating,
-        get message() {
-          return (isGood && textOf(result?.['result'])) || words.last();
-        },
         problem,
+        get message() {
+          return (problem === undefined && textOf(result?.['result'])) || words.last();
+        },
       };
     },
   };
 }
 
-// Names what Claude Code says went wrong: its codes first, the HTTP status next, words never.
+// What went wrong: its codes name it first, the HTTP status next, words never.
 
 /** What was heard of a failure before the result. */
 interface Trouble {
@@ -271,12 +240,7 @@ function problemOf(main: Fields, failed: Fields, { rejected, retried }: Trouble)
   const named = codes.map(code => kinds.get(code)).find(kind => kind !== undefined);
   const kind = named ?? (status === undefined ? unnamed(codes, main) : undefined);
   const resetAtMs = kind === 'rate-limit' ? resetOf(rejected) : undefined;
-  return {
-    kind,
-    status,
-    resetAtMs,
-    text: wordsOf(main, failed),
-  };
+  return { kind, status, resetAtMs, text: wordsOf(main, failed) };
 }
 
 /** Neither a code that we know nor a status: no answer came, or it was claude itself that gave up. */
@@ -307,19 +271,7 @@ function claudeLimit(info: Fields): readonly AgentEvent[] {
   return [{ type: 'limit', resetAtMs, detail: `${textOf(rateLimitType) || 'limit'}: used up` }];
 }
 
-// Counts Claude Code's tokens: live from each message's own count, at the end from modelUsage, which is the truth.
-
-export interface LiveUsage {
-  /** Undefined when the piece does not concern it. */
-  read(event: Fields, piece: Fields): readonly AgentEvent[] | undefined;
-  /** The id of the message that the main thread is writing. */
-  mainId(): unknown;
-  /**
-   * The totals that a result states; what is counted from now on is added to them. Gives the names under which something
-   * was counted that the result has under another: it is in there too, so they begin anew.
-   */
-  settle(stated: ReadonlyMap<string, Tokens>): readonly string[];
-}
+// Its tokens: live from each message's own count, at the end from modelUsage, which is the truth.
 
 interface OpenMessage {
   readonly id: unknown;
@@ -327,37 +279,43 @@ interface OpenMessage {
   counted: Tokens;
 }
 
-const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const resultNames = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cacheRead: 'cacheReadInputTokens',
+  cacheWrite: 'cacheCreationInputTokens',
+};
+const messageNames = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cacheRead: 'cache_read_input_tokens',
+  cacheWrite: 'cache_creation_input_tokens',
+};
 
 /** Each thread (the main one, each subagent) writes one message at a time. */
-function liveUsage(): LiveUsage {
+function trackUsage() {
   const open = new Map<unknown, OpenMessage>();
   const totals = new Map<string, Tokens>();
 
   function count(event: Fields, piece: Fields): readonly AgentEvent[] {
     const thread = event['parent_tool_use_id'] ?? null;
     const current = open.get(thread);
-    if (current === undefined) return [];
-    const now = higher(current.counted, tokensOf(fieldsOf(piece['usage'])));
-    const total = combine(totals.get(current.model) ?? noTokens, now, current.counted);
+    if (current === undefined) return nothing;
+    const now = combineTokens(current.counted, tokensIn(fieldsOf(piece['usage']), messageNames), Math.max);
+    const more = combineTokens(now, current.counted, (after, before) => after - before);
+    const total = combineTokens(totals.get(current.model) ?? noTokens, more, (before, added) => before + added);
     current.counted = now;
     totals.set(current.model, total);
     const model = current.model || undefined;
-    const heard: AgentEvent[] = [{ type: 'usage', tokens: total, model }];
-    const usedTokens = now.input + now.cacheRead + now.cacheWrite + now.output;
-    if (thread === null) heard.push({ type: 'context', usedTokens, model });
-    return heard;
+    const counted: AgentEvent = { type: 'usage', tokens: total, model };
+    return thread === null ? [counted, { type: 'context', usedTokens: sumTokens(now), model }] : [counted];
   }
 
   return {
-    settle(stated) {
-      const renamed = [...totals.keys()].filter(model => !stated.has(model));
-      totals.clear();
-      for (const [model, tokens] of stated) totals.set(model, tokens);
-      return renamed;
-    },
+    /** The id of the message that the main thread is writing. */
     mainId: () => open.get(null)?.id,
-    read(event, piece) {
+    /** Undefined when the piece does not concern it. */
+    read(event: Fields, piece: Fields): readonly AgentEvent[] | undefined {
       if (piece['type'] === 'message_delta') return count(event, piece);
       if (piece['type'] !== 'message_start') return undefined;
       const message = fieldsOf(piece['message']);
@@ -365,93 +323,58 @@ function liveUsage(): LiveUsage {
       open.set(event['parent_tool_use_id'] ?? null, { id: message['id'], model, counted: noTokens });
       return undefined;
     },
+    /**
+     * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not.
+     * What is counted from now on is added to it. What was counted live under another name for the same model stands in
+     * there too, so that name begins anew.
+     */
+    readResult(result: Fields): readonly AgentEvent[] {
+      const stated = Object.entries(fieldsOf(result['modelUsage'])).map(([model, counts]) => {
+        const fields = fieldsOf(counts);
+        return { type: 'usage', tokens: tokensIn(fields, resultNames), model, costUsd: fields['costUSD'] } as const;
+      });
+      if (stated.length === 0) return nothing;
+      const renamed = [...totals.keys()].filter(model => stated.every(each => each.model !== model));
+      totals.clear();
+      for (const { model, tokens } of stated) totals.set(model, tokens);
+      return [
+        ...renamed.map(model => ({ type: 'usage', tokens: noTokens, model: model || undefined }) as const),
+        ...stated,
+      ];
+    },
   };
 }
 
-/**
- * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not. What
- * was counted live under another name for the same model stands in there too, so that name counts for nothing until then.
- */
-function resultUsage(result: Fields, live: LiveUsage): readonly AgentEvent[] {
-  const byModel = Object.entries(fieldsOf(result['modelUsage'])).map(([model, usage]) => {
-    const fields = fieldsOf(usage);
-    return { model, tokens: statedTokens(fields), costUsd: fields['costUSD'] };
-  });
-  if (byModel.length === 0) return [];
-  const renamed = live.settle(new Map(byModel.map(({ model, tokens }) => [model, tokens])));
-  const cleared = renamed.map((model): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined }));
-  return [...cleared, ...byModel.map((stated): AgentEvent => ({ type: 'usage', ...stated }))];
-}
-
-function statedTokens(usage: Fields): Tokens {
-  return {
-    input: countOf(usage['inputTokens']),
-    output: countOf(usage['outputTokens']),
-    cacheRead: countOf(usage['cacheReadInputTokens']),
-    cacheWrite: countOf(usage['cacheCreationInputTokens']),
-  };
-}
-
-function tokensOf(usage: Fields): Tokens {
-  return {
-    input: countOf(usage['input_tokens']),
-    output: countOf(usage['output_tokens']),
-    cacheRead: countOf(usage['cache_read_input_tokens']),
-    cacheWrite: countOf(usage['cache_creation_input_tokens']),
-  };
-}
-
-function higher(a: Tokens, b: Tokens): Tokens {
-  return {
-    input: Math.max(a.input, b.input),
-    output: Math.max(a.output, b.output),
-    cacheRead: Math.max(a.cacheRead, b.cacheRead),
-    cacheWrite: Math.max(a.cacheWrite, b.cacheWrite),
-  };
-}
-
-function combine(total: Tokens, plus: Tokens, minus: Tokens): Tokens {
-  return {
-    input: total.input + plus.input - minus.input,
-    output: total.output + plus.output - minus.output,
-    cacheRead: total.cacheRead + plus.cacheRead - minus.cacheRead,
-    cacheWrite: total.cacheWrite + plus.cacheWrite - minus.cacheWrite,
-  };
-}
-
-// Hears Claude Code's text once, although it comes in pieces and then whole; and only that of the main thread.
-
-export interface Words {
-  /** A part of a message that is being written. */
-  piece(id: unknown, piece: Fields): readonly AgentEvent[];
-  /** A whole block: text that was not heard in pieces, and tools. */
-  whole(event: Fields, isOwn: boolean): readonly AgentEvent[];
-  /** The last message that has text. */
-  last(): string;
-}
-const messageCharsMax = 1_000_000;
-
-function hearWords(): Words {
+/** Its text, once, although it comes in pieces and then whole; and only that of the main thread. */
+function trackText() {
   let message = tailOf(messageCharsMax);
   let messageId: unknown;
   /** The message whose text came in pieces: it comes whole once more. */
-  let heardId: unknown;
+  let idInPieces: unknown;
   let isTextOpen = false;
 
-  function say(id: unknown, text: string): void {
+  function add(id: unknown, text: string): void {
     if (id !== messageId) message = tailOf(messageCharsMax);
     messageId = id;
     message.add(text);
   }
 
+  function readBlock(block: Fields, id: unknown, isOwn: boolean): readonly AgentEvent[] {
+    const text = `${textOf(block['text'])}\n`;
+    if (!isOwn) add(id ?? block, text);
+    return [{ type: 'text', text }];
+  }
+
   return {
+    /** The last message that has text. */
     last: () => message.text().trimEnd(),
-    piece(id, piece) {
+    /** A part of a message that is being written. */
+    readPiece(id: unknown, piece: Fields): readonly AgentEvent[] {
       const text = piece['type'] === 'content_block_delta' ? textOf(fieldsOf(piece['delta'])['text']) : '';
       if (text !== '') {
-        heardId = id;
+        idInPieces = id;
         isTextOpen = !text.endsWith('\n');
-        say(id, text);
+        add(id, text);
         return [{ type: 'text', text }];
       }
       if (!isTextOpen || piece['type'] !== 'content_block_stop') return nothing;
@@ -459,21 +382,15 @@ function hearWords(): Words {
       message.add('\n');
       return [{ type: 'text', text: '\n' }];
     },
-    whole(event, isOwn) {
-      const written = fieldsOf(event['message']);
-      const id = written['id'];
-      const isNew = event['parent_tool_use_id'] == null && (id === undefined || id !== heardId);
-      const heard: AgentEvent[] = [];
-      for (const block of listOf(written['content']).map(fieldsOf)) {
-        if (block['type'] === 'tool_use') {
-          heard.push({ type: 'tool', name: textOf(block['name']), detail: detailOf(block['input']), phase: 'began' });
-        } else if (block['type'] === 'text' && isNew) {
-          const text = `${textOf(block['text'])}\n`;
-          if (!isOwn) say(id ?? block, text);
-          heard.push({ type: 'text', text });
-        }
-      }
-      return heard;
+    /** A whole block: text that did not come in pieces, and tools. */
+    readWhole(event: Fields, isOwn: boolean): readonly AgentEvent[] {
+      const { id, content } = fieldsOf(event['message']);
+      const isNew = isMain(event) && (id === undefined || id !== idInPieces);
+      return listOf(content).flatMap(each => {
+        const block = fieldsOf(each);
+        if (block['type'] === 'tool_use') return toolBegan(block['name'], block['input']);
+        return block['type'] === 'text' && isNew ? readBlock(block, id, isOwn) : nothing;
+      });
     },
   };
 }

@@ -1,19 +1,13 @@
 // Codex: one turn of `codex exec --json` with the prompt on stdin; it names no model and no cost, and errors are words.
 
-import type { FailureKind } from '../../core/failure.ts';
-import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  type Reader,
-  type StreamProblem,
-} from '../agent.ts';
-import { unknownEvent } from '../stream.ts';
+import { detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
+import { kindByWords, type WordsOfKind } from '../failures.ts';
+import { modelArgs, networkVariables } from '../launch.ts';
+import { openAnswer, readByType, sessionOpened } from '../reader.ts';
+import { tokensIn, withoutCache } from '../tokens.ts';
 
-/** Shapes and traps: AGENT-CLIS, codex 0.166.0. */
+/** Tried with codex 0.166.0. */
 export const codex: AgentCli = {
   name: 'codex',
   program: 'codex',
@@ -39,84 +33,81 @@ export const codex: AgentCli = {
 };
 
 /**
- * Its retries cannot be set: it refuses to start when the settings of a built-in provider are changed. It has no `systemBy`:
+ * Its retries cannot be set: it refuses to start when the settings of a built-in provider are changed. It has no `systemFlags`:
  * `developer_instructions` would take the place of what the user has set there (seen with 0.166.0).
  */
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
-  const always = ['--dangerously-bypass-approvals-and-sandbox', '-c', 'analytics.enabled=false', ...model];
-  if (order.openingPrompt !== undefined) {
-    return { args: [...always, ...order.args, order.openingPrompt], input: '' };
-  }
+  const always = ['--dangerously-bypass-approvals-and-sandbox', '-c', 'analytics.enabled=false', ...modelArgs(order)];
+  if (order.openingPrompt !== undefined) return { args: [...always, ...order.args, order.openingPrompt], input: '' };
   const args = ['exec', '--json', '--skip-git-repo-check', ...always, '-', ...order.args];
   return { args, input: order.prompt };
 }
 
-const nothing: readonly AgentEvent[] = Object.freeze([]);
 const reconnectMsMax = 120_000;
-const known = new Set(['turn.started', 'item.updated']);
+const ignored = new Set(['turn.started', 'item.updated']);
 /** Items that are words, not work. */
 const wordy = new Set(['agent_message', 'reasoning', 'error', 'todo_list']);
+const countNames = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cacheRead: 'cached_input_tokens',
+  cacheWrite: 'cache_write_input_tokens',
+};
 
 export function codexReader(now: () => number = Date.now): Reader {
-  let message = '';
-  let isFinished = false;
-  let problem: StreamProblem | undefined;
+  const answer = openAnswer();
   let reconnectingSince: number | undefined;
 
-  /** Without a network it says so for ever: after a while that is its last word. */
-  function reconnects(words: string): readonly AgentEvent[] {
+  /** Without a network it says that it reconnects for ever: after a while that is its last word. */
+  function readError(event: Fields): undefined {
+    const words = textOf(event['message']);
+    if (!words.startsWith('Reconnecting')) return;
     reconnectingSince ??= now();
-    problem = codexProblem(words, now());
-    isFinished = now() - reconnectingSince >= reconnectMsMax;
-    return nothing;
+    answer.problem = codexProblem(words, now());
+    answer.finished = now() - reconnectingSince >= reconnectMsMax;
   }
 
-  function readItem(item: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] {
+  function readItem(item: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] | undefined {
     const type = textOf(item['type']);
     if (type === 'agent_message' && phase === 'ended') {
-      message = textOf(item['text']);
-      return [{ type: 'text', text: `${message}\n` }];
+      const text = textOf(item['text']);
+      answer.begin(text);
+      return [{ type: 'text', text: `${text}\n` }];
     }
-    if (wordy.has(type)) return nothing;
+    if (wordy.has(type)) return undefined;
     const detail = detailOf(item) || detailOf(item['arguments']);
     return [{ type: 'tool', name: textOf(item['tool']) || type, detail, phase }];
   }
 
-  function readUsage(usage: Fields): readonly AgentEvent[] {
-    const cacheRead = countOf(usage['cached_input_tokens']);
-    const cacheWrite = countOf(usage['cache_write_input_tokens']);
-    const input = Math.max(0, countOf(usage['input_tokens']) - cacheRead - cacheWrite);
-    return [{ type: 'usage', tokens: { input, output: countOf(usage['output_tokens']), cacheRead, cacheWrite } }];
+  function finish(problem: StreamProblem | undefined): undefined {
+    answer.finished = true;
+    answer.problem = problem;
   }
 
-  function read(event: Fields): readonly AgentEvent[] {
-    const type = textOf(event['type']);
-    if (type === 'error') {
-      const words = textOf(event['message']);
-      return words.startsWith('Reconnecting') ? reconnects(words) : nothing;
-    }
-    if (!isFinished) problem = undefined;
-    reconnectingSince = undefined;
-    if (type === 'thread.started') return [{ type: 'session', id: textOf(event['thread_id']) }];
-    if (type === 'item.started') return readItem(fieldsOf(event['item']), 'began');
-    if (type === 'item.completed') return readItem(fieldsOf(event['item']), 'ended');
-    if (type === 'turn.completed') {
-      isFinished = true;
-      problem = undefined;
-      return readUsage(fieldsOf(event['usage']));
-    }
-    if (type === 'turn.failed') {
-      isFinished = true;
-      problem = codexProblem(textOf(fieldsOf(event['error'])['message']), now());
-      return nothing;
-    }
-    return known.has(type) ? nothing : unknownEvent;
-  }
+  const read = readByType(
+    {
+      error: readError,
+      'thread.started': event => sessionOpened(event['thread_id']),
+      'item.started': event => readItem(fieldsOf(event['item']), 'began'),
+      'item.completed': event => readItem(fieldsOf(event['item']), 'ended'),
+      'turn.completed'(event) {
+        finish(undefined);
+        return [{ type: 'usage', tokens: withoutCache(tokensIn(fieldsOf(event['usage']), countNames)) }];
+      },
+      'turn.failed': event => finish(codexProblem(textOf(fieldsOf(event['error'])['message']), now())),
+    },
+    type => ignored.has(type),
+  );
 
   return {
-    read,
-    result: () => ({ message, finished: isFinished, problem }),
+    read(event) {
+      if (event['type'] !== 'error') {
+        if (!answer.finished) answer.problem = undefined;
+        reconnectingSince = undefined;
+      }
+      return read(event);
+    },
+    result: answer.result,
   };
 }
 
@@ -125,7 +116,7 @@ export function codexReader(now: () => number = Date.now): Reader {
 const wordsMax = 4_000;
 
 /** Ordered: the first row whose words occur names it. */
-const kinds: readonly (readonly [FailureKind, readonly string[]])[] = [
+const kinds: WordsOfKind = [
   ['context-too-long', ['context_length_exceeded', 'context window', 'ran out of room']],
   ['billing', ['insufficient_quota', 'quota exceeded', 'billing_hard_limit', 'usage_not_included']],
   ['rate-limit', ['hit your usage limit', 'usage_limit_reached', 'rate_limit_exceeded', 'rate limit']],
@@ -140,8 +131,7 @@ const kinds: readonly (readonly [FailureKind, readonly string[]])[] = [
 
 function codexProblem(words: string, nowMs: number): StreamProblem {
   const text = words.slice(0, wordsMax);
-  const lower = text.toLowerCase();
-  const kind = kinds.find(([, needles]) => needles.some(needle => lower.includes(needle)))?.[0];
+  const kind = kindByWords(kinds, text);
   const status = /\bstatus:? (\d{3})\b/.exec(text)?.[1];
   const isLimit = kind === 'rate-limit' || status === '429';
   const resetAtMs = isLimit ? resetIn(text, nowMs) : undefined;
@@ -166,13 +156,8 @@ function readable(text: string): string {
 // Finds when Codex may be used again in what it tells a person: a day and a time, a time alone, or a while from now.
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const unitMs: Readonly<Record<string, number>> = {
-  d: 86_400_000,
-  h: 3_600_000,
-  m: 60_000,
-  s: 1_000,
-};
 const dayMs = 86_400_000;
+const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
 
 const atDay =
   /try again at ([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (\d{4}),? (?:at )?(\d{1,2}):(\d{2}) ?([ap]m)?/i;
@@ -206,7 +191,7 @@ function hourOf(hour: string | undefined, half: string | undefined): number {
 function durationMs(words: string): number {
   let sum = 0;
   for (const [, amount, unit = ''] of words.matchAll(/([\d.]+) ?(ms|d|h|m|s)/gi)) {
-    sum += Number(amount) * (unit.toLowerCase() === 'ms' ? 1 : (unitMs[unit.toLowerCase()] ?? 0));
+    sum += Number(amount) * (unitMs[unit.toLowerCase()] ?? 0);
   }
   return Math.round(sum);
 }

@@ -1,17 +1,10 @@
 // GitHub Copilot's CLI: errors with a class and a status of their own, a last word with its exit code, and no token counts.
 import type { FailureKind } from '../../core/failure.ts';
-import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  type Reader,
-  type StreamProblem,
-} from '../agent.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusProblem } from '../failures.ts';
-import { unknownEvent } from '../stream.ts';
+import { modelArgs, networkVariables } from '../launch.ts';
+import { messageText, openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
 
 /** Tried with copilot 1.0.102 and a key of one's own. It reads its prompt from stdin; its retries cannot be set. */
 export const copilot: AgentCli = {
@@ -48,7 +41,6 @@ export const copilot: AgentCli = {
   reader: copilotReader,
 };
 
-const nothing: readonly AgentEvent[] = Object.freeze([]);
 /** Whole messages come too, and of the rest there is much. */
 const skippedStarts = [
   '{"type":"assistant.message_delta"',
@@ -57,7 +49,8 @@ const skippedStarts = [
   '{"type":"tool.execution_partial_result"',
   '{"type":"tool.shell_output"',
 ];
-const known = /^(?:session|user|assistant|model|tool|agent|hook|subagent|system|abort)\b/;
+/** What begins so and has no handler means nothing. */
+const ignored = /^(?:session|user|assistant|model|tool|agent|hook|subagent|system|abort)\b/;
 
 const kinds: ReadonlyMap<string, FailureKind> = new Map([
   ['authentication', 'auth'],
@@ -71,67 +64,58 @@ const kinds: ReadonlyMap<string, FailureKind> = new Map([
 const tooLongStart = 'The provider rejected the prompt as too long';
 
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
-  const always = ['--allow-all-tools', '--no-auto-update', ...model];
-  if (order.openingPrompt !== undefined) {
-    return { args: [...always, ...order.args, '-i', order.openingPrompt], input: '' };
-  }
+  const always = ['--allow-all-tools', '--no-auto-update', ...modelArgs(order), ...order.args];
+  if (order.openingPrompt !== undefined) return { args: [...always, '-i', order.openingPrompt], input: '' };
   const headless = ['--output-format', 'json', '--no-ask-user', '--disable-client-telemetry'];
-  return { args: [...headless, ...always, ...order.args], input: order.prompt };
+  return { args: [...headless, ...always], input: order.prompt };
 }
 
 function copilotReader(): Reader {
-  let message = '';
-  let finished = false;
-  let problem: StreamProblem | undefined;
+  const answer = openAnswer();
 
   /** A subagent's words are not its own. */
-  function say(data: Fields): readonly AgentEvent[] {
-    if (textOf(data['parentToolCallId']) !== '') return nothing;
-    message = textOf(data['content']);
-    problem = undefined;
-    return message === '' ? nothing : [{ type: 'text', text: `${message}\n` }];
+  function readMessage(data: Fields): readonly AgentEvent[] | undefined {
+    if (textOf(data['parentToolCallId']) !== '') return undefined;
+    const text = textOf(data['content']);
+    answer.begin(text);
+    answer.problem = undefined;
+    return messageText(text);
   }
 
   function endTool(data: Fields): readonly AgentEvent[] {
     const metrics = fieldsOf(fieldsOf(data['toolTelemetry'])['metrics']);
     const usedTokens = countOf(metrics['context_current_tokens']);
     const windowTokens = countOf(metrics['context_token_limit']);
-    const ended: AgentEvent = { type: 'tool', name: '', detail: '', phase: 'ended' };
-    return usedTokens === 0 || windowTokens === 0 ? [ended] : [ended, { type: 'context', usedTokens, windowTokens }];
-  }
-
-  function finish(event: Fields): readonly AgentEvent[] {
-    finished = true;
-    const exitCode = event['exitCode'];
-    if (exitCode !== 0) problem ??= { kind: 'process', text: `it ended with code ${String(exitCode)}` };
-    return [{ type: 'session', id: textOf(event['sessionId']) }];
-  }
-
-  function read(event: Fields): readonly AgentEvent[] {
-    const type = textOf(event['type']);
-    const data = fieldsOf(event['data']);
-    if (type === 'assistant.message') return say(data);
-    if (type === 'tool.execution_start') {
-      return [{ type: 'tool', name: textOf(data['toolName']), detail: detailOf(data['arguments']), phase: 'began' }];
-    }
-    if (type === 'tool.execution_complete') return endTool(data);
-    if (type === 'session.error') problem = problemOf(data);
-    else if (type === 'result') return finish(event);
-    else if (!known.test(type)) return unknownEvent;
-    return nothing;
+    return usedTokens === 0 || windowTokens === 0
+      ? toolEnded
+      : [...toolEnded, { type: 'context', usedTokens, windowTokens }];
   }
 
   return {
     skips: line => skippedStarts.some(start => line.startsWith(start)),
-    read,
-    result: () => ({ message, finished, problem }),
+    read: readByType(
+      {
+        'assistant.message': ({ data }) => readMessage(fieldsOf(data)),
+        'tool.execution_start': ({ data }) => toolBegan(fieldsOf(data)['toolName'], fieldsOf(data)['arguments']),
+        'tool.execution_complete': ({ data }) => endTool(fieldsOf(data)),
+        'session.error'({ data }) {
+          answer.problem = problemOf(fieldsOf(data));
+          return undefined;
+        },
+        result({ exitCode, sessionId }) {
+          answer.finished = true;
+          if (exitCode !== 0) answer.problem ??= { kind: 'process', text: `it ended with code ${String(exitCode)}` };
+          return sessionOpened(sessionId);
+        },
+      },
+      type => ignored.test(type),
+    ),
+    result: answer.result,
   };
 }
 
 function problemOf(data: Fields): StreamProblem {
   const text = textOf(data['message']);
   const kind = text.startsWith(tooLongStart) ? 'context-too-long' : kinds.get(textOf(data['errorType']));
-  const problem = statusProblem(data['statusCode'], text);
-  return { ...problem, kind: kind ?? problem.kind };
+  return statusProblem(data['statusCode'], text, kind);
 }

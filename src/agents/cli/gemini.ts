@@ -1,20 +1,12 @@
 // Gemini CLI: one headless turn with the prompt on stdin; its text comes in pieces and its exit code says nothing.
 
-import type { FailureKind } from '../../core/failure.ts';
-import { tailOf } from '../../processes/streams.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  type Reader,
-  type StreamProblem,
-} from '../agent.ts';
-import { unknownEvent } from '../stream.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+import { kindByWords, type WordsOfKind } from '../failures.ts';
+import { modelArgs, networkVariables } from '../launch.ts';
+import { openAnswer, readByType, sessionOpened } from '../reader.ts';
 
-/** Shapes and traps: AGENT-CLIS, gemini 0.61.0. */
+/** Tried with gemini 0.61.0. */
 export const gemini: AgentCli = {
   name: 'gemini',
   program: 'gemini',
@@ -48,36 +40,27 @@ export const gemini: AgentCli = {
 
 /**
  * Its retries cannot be set from here: it reads settings only from HOME, the project, and files of root's below folders of
- * root's. It tells of them on stderr alone, so they are counted there (`complains`).
+ * root's. It tells of them on stderr alone, so they are counted there (`onErrorLine`).
  */
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
+  const always = ['--yolo', ...modelArgs(order), ...order.args];
   if (order.openingPrompt !== undefined) {
-    const args = ['--yolo', ...model, ...order.args, '--prompt-interactive', order.openingPrompt];
-    return { args, input: '' };
+    return { args: [...always, '--prompt-interactive', order.openingPrompt], input: '' };
   }
-  return {
-    args: ['--output-format', 'stream-json', '--yolo', ...model, ...order.args],
-    input: order.prompt,
-  };
+  return { args: ['--output-format', 'stream-json', ...always], input: order.prompt };
 }
 
-const nothing: readonly AgentEvent[] = Object.freeze([]);
-const messageCharsMax = 1_000_000;
-
 export function geminiReader(now: () => number = Date.now): Reader {
-  let message = tailOf(messageCharsMax);
+  const answer = openAnswer();
   let isMessageOver = false;
-  let result: Fields | undefined;
-  let vain: StreamProblem | undefined;
 
-  function readMessage(event: Fields): readonly AgentEvent[] {
+  function readMessage(event: Fields): readonly AgentEvent[] | undefined {
     const text = textOf(event['content']);
     if (event['role'] !== 'assistant') isMessageOver = true;
-    if (event['role'] !== 'assistant' || text === '') return nothing;
-    if (isMessageOver || event['delta'] !== true) message = tailOf(messageCharsMax);
+    if (event['role'] !== 'assistant' || text === '') return undefined;
+    if (isMessageOver || event['delta'] !== true) answer.begin();
     isMessageOver = event['delta'] !== true;
-    message.add(text);
+    answer.add(text);
     return [{ type: 'text', text: isMessageOver ? `${text}\n` : text }];
   }
 
@@ -86,36 +69,25 @@ export function geminiReader(now: () => number = Date.now): Reader {
     return [{ type: 'tool', name: textOf(event['tool_name']), detail: detailOf(event['parameters']), phase }];
   }
 
-  function read(event: Fields): readonly AgentEvent[] {
-    const type = event['type'];
-    if (type === 'message') return readMessage(event);
-    if (type === 'tool_use') return readTool(event, 'began');
-    if (type === 'tool_result') return readTool(event, 'ended');
-    if (type === 'init') return [{ type: 'session', id: textOf(event['session_id']) }];
-    if (type === 'result') {
-      result = event;
-      return readStats(fieldsOf(event['stats']));
-    }
-    return type === 'error' ? nothing : unknownEvent;
-  }
-
   return {
-    read,
+    read: readByType({
+      message: readMessage,
+      tool_use: event => readTool(event, 'began'),
+      tool_result: event => readTool(event, 'ended'),
+      init: event => sessionOpened(event['session_id']),
+      error: () => undefined,
+      result(event) {
+        answer.finished = true;
+        answer.problem = event['status'] === 'success' ? undefined : geminiProblem(fieldsOf(event['error']), now());
+        return readStats(fieldsOf(event['stats']));
+      },
+    }),
     onErrorLine(line) {
-      vain ??= vainAttempt(line, now());
+      if (answer.finished) return;
+      answer.problem = retriesInVain(line, now());
+      answer.finished = answer.problem !== undefined;
     },
-    result() {
-      const isGood = result?.['status'] === 'success';
-      const said = result === undefined || isGood ? undefined : geminiProblem(fieldsOf(result['error']), now());
-      const problem = result === undefined ? vain : said;
-      return {
-        finished: result !== undefined || vain !== undefined,
-        get message() {
-          return message.text();
-        },
-        problem,
-      };
-    },
+    result: answer.result,
   };
 }
 
@@ -126,7 +98,7 @@ function readStats(stats: Fields): readonly AgentEvent[] {
 }
 
 /** `input_tokens` includes what came from a cache; the total includes thoughts, which the output does not. */
-function tokensOf(counts: Fields): { input: number; output: number; cacheRead: number; cacheWrite: number } {
+function tokensOf(counts: Fields): Tokens {
   const cacheRead = countOf(counts['cached']);
   const all = countOf(counts['input_tokens']);
   const output = Math.max(countOf(counts['output_tokens']), countOf(counts['total_tokens']) - all);
@@ -138,7 +110,7 @@ function tokensOf(counts: Fields): { input: number; output: number; cacheRead: n
 const wordsMax = 4_000;
 
 /** Ordered: the first row whose words occur names it. Too long and a bad key are both a plain 400. */
-const kinds: readonly (readonly [FailureKind, readonly string[]])[] = [
+const kinds: WordsOfKind = [
   ['context-too-long', ['exceeds the maximum number of tokens', 'context window', 'token count']],
   ['auth', ['api key not valid', 'unauthenticated', 'api_key_invalid', 'fatalauthentication']],
   ['billing', ['billing_disabled', 'billing account', 'billing to be enabled']],
@@ -152,18 +124,11 @@ function geminiProblem(error: Fields, nowMs: number): StreamProblem {
   const answer = answerIn(text);
   const code = answer['code'] ?? error['code'];
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
-  const lower = `${textOf(error['type'])} ${text}`.toLowerCase();
-  const worded = kinds.find(([, needles]) => needles.some(needle => lower.includes(needle)))?.[0];
-  const kind = status === 404 ? 'model' : worded;
+  const kind = status === 404 ? 'model' : kindByWords(kinds, `${textOf(error['type'])} ${text}`);
   const isLimit = kind === 'rate-limit' || status === 429;
   const waitMs = isLimit ? waitIn(text) : undefined;
   const resetAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
-  return {
-    kind,
-    status,
-    resetAtMs,
-    text: textOf(answer['message']) || text || 'ended with an error',
-  };
+  return { kind, status, resetAtMs, text: textOf(answer['message']) || text || 'ended with an error' };
 }
 
 /** `Please retry in 41.5s`, `Your quota will reset after 8h44m7s` */
@@ -178,7 +143,7 @@ const attemptsMax = 3; // with its own waits in between that is about a quarter 
 const waitMsMax = 60_000; // a longer wait is ours, not a silent agent's
 
 /** `Attempt 3 failed with status 503. Retrying with backoff…`, `Attempt 3 failed. Retrying … fetch failed` */
-function vainAttempt(line: string, nowMs: number): StreamProblem | undefined {
+function retriesInVain(line: string, nowMs: number): StreamProblem | undefined {
   const found = /^Attempt (\d{1,3}) failed(?: with status (\d{3}))?/.exec(line);
   if (found === null) return undefined;
   const status = found[2] === undefined ? undefined : Number(found[2]);
@@ -186,12 +151,8 @@ function vainAttempt(line: string, nowMs: number): StreamProblem | undefined {
   const isLong = said.resetAtMs !== undefined && said.resetAtMs > nowMs + waitMsMax;
   if (Number(found[1]) < attemptsMax && !isLong) return undefined;
   const kind = status === undefined ? (said.kind ?? 'connection') : said.kind;
-  return {
-    ...said,
-    kind,
-    status: status ?? said.status,
-    text: `gave up after attempt ${found[1]}: ${said.text.slice(0, 300)}`,
-  };
+  const text = `gave up after attempt ${found[1]}: ${said.text.slice(0, 300)}`;
+  return { ...said, kind, status: status ?? said.status, text };
 }
 
 /** `[API Error: {"error":{"code":401,…}}]` */

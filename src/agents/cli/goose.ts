@@ -1,19 +1,10 @@
-// Drives goose: three lines of banner, text in pieces, and errors that look like its model's words and end with code 0.
+// Goose: three lines of banner, text in pieces, and errors that look like its model's words and end with code 0.
 import type { FailureKind } from '../../core/failure.ts';
-import { tailOf } from '../../processes/streams.ts';
-import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  providerKeys,
-  type Reader,
-  type StreamProblem,
-} from '../agent.ts';
+import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusProblem } from '../failures.ts';
-import { unknownEvent } from '../stream.ts';
+import { modelArgs, networkVariables, providerKeys } from '../launch.ts';
+import { openAnswer, readByType, toolBegan, toolEnded } from '../reader.ts';
 
 /** Its keys may lie there. */
 const keyring = 'DBUS_SESSION_BUS_ADDRESS';
@@ -44,8 +35,6 @@ export const goose: AgentCli = {
   reader: gooseReader,
 };
 
-const messageCharsMax = 1_000_000;
-const nothing: readonly AgentEvent[] = Object.freeze([]);
 /** What it draws before it begins. */
 const bannerStarts = ['    __( O)>', '   \\____)', '     L L'];
 /** Its own words: the message has no id and begins so. */
@@ -61,87 +50,82 @@ const errorKinds: readonly (readonly [string, FailureKind])[] = [
 ];
 
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
+  const more = [...modelArgs(order), ...order.args];
   if (order.openingPrompt !== undefined) {
-    const args = ['run', '--interactive', '--instructions', `${order.folder}/prompt.md`, ...model, ...order.args];
-    return { args, input: '' };
+    return { args: ['run', '--interactive', '--instructions', `${order.folder}/prompt.md`, ...more], input: '' };
   }
   const headless = ['run', '--no-session', '--output-format', 'stream-json', '--instructions', '-'];
   const system = order.system === undefined ? [] : [`--system=${order.system}`];
-  return { args: [...headless, ...model, ...system, ...order.args], input: order.prompt };
+  return { args: [...headless, ...modelArgs(order), ...system, ...order.args], input: order.prompt };
 }
 
 function gooseReader(): Reader {
-  let message = tailOf(messageCharsMax);
+  const answer = openAnswer();
   let messageId: unknown;
-  let finished = false;
-  let problem: StreamProblem | undefined;
 
-  function say(id: unknown, text: string): readonly AgentEvent[] {
+  function readText(id: unknown, text: string): readonly AgentEvent[] {
     if (id === null && text.startsWith(errorStart)) {
-      problem = problemOf(text.slice(errorStart.length));
-      return nothing;
+      answer.problem = problemOf(text.slice(errorStart.length));
+      return [];
     }
-    if (id !== messageId) message = tailOf(messageCharsMax);
+    if (id !== messageId) answer.begin();
     messageId = id;
-    message.add(text);
+    answer.add(text);
     return [{ type: 'text', text }];
   }
 
-  function readBlock(said: Fields, block: Fields): readonly AgentEvent[] {
-    if (block['type'] === 'text' && said['role'] === 'assistant') return say(said['id'], textOf(block['text']));
+  function readBlock(message: Fields, block: Fields): readonly AgentEvent[] {
+    if (block['type'] === 'text' && message['role'] === 'assistant') {
+      return readText(message['id'], textOf(block['text']));
+    }
     if (block['type'] === 'toolRequest') {
       const call = fieldsOf(fieldsOf(block['toolCall'])['value']);
-      return [{ type: 'tool', name: textOf(call['name']), detail: detailOf(call['arguments']), phase: 'began' }];
+      return toolBegan(call['name'], call['arguments']);
     }
     if (block['type'] === 'toolResponse') {
       messageId = undefined; // what it said before is not its last word
-      return [{ type: 'tool', name: '', detail: '', phase: 'ended' }];
+      return toolEnded;
     }
-    if (block['type'] === 'systemNotification') problem = noticed(block) ?? problem;
-    return nothing;
-  }
-
-  function complete(event: Fields): readonly AgentEvent[] {
-    finished = true;
-    const input = countOf(event['input_tokens']);
-    const output = countOf(event['output_tokens']);
-    const rest = Math.max(0, countOf(event['total_tokens']) - input - output); // unnamed ones count as the dearest
-    if (input + output + rest === 0) return nothing;
-    return [{ type: 'usage', tokens: { input, output: output + rest, cacheRead: 0, cacheWrite: 0 } }];
-  }
-
-  function read(event: Fields): readonly AgentEvent[] {
-    if (event['type'] === 'message') {
-      const said = fieldsOf(event['message']);
-      return listOf(said['content']).flatMap(block => readBlock(said, fieldsOf(block)));
-    }
-    if (event['type'] === 'complete') return complete(event);
-    if (event['type'] === 'error') problem = problemOf(textOf(event['error']));
-    return event['type'] === 'error' || event['type'] === 'notification' ? nothing : unknownEvent;
+    if (block['type'] === 'systemNotification') answer.problem = problemOfNotice(block) ?? answer.problem;
+    return [];
   }
 
   return {
     skips: line => bannerStarts.some(start => line.startsWith(start)),
-    read,
-    result: () => ({
-      get message() {
-        return message.text();
+    read: readByType({
+      message(event) {
+        const message = fieldsOf(event['message']);
+        return listOf(message['content']).flatMap(block => readBlock(message, fieldsOf(block)));
       },
-      finished,
-      problem,
+      complete(event) {
+        answer.finished = true;
+        return readUsage(event);
+      },
+      error(event) {
+        answer.problem = problemOf(textOf(event['error']));
+        return undefined;
+      },
+      notification: () => undefined,
     }),
+    result: answer.result,
   };
+}
+
+function readUsage(event: Fields): readonly AgentEvent[] | undefined {
+  const input = countOf(event['input_tokens']);
+  const output = countOf(event['output_tokens']);
+  const rest = Math.max(0, countOf(event['total_tokens']) - input - output); // unnamed ones count as the dearest
+  if (input + output + rest === 0) return undefined;
+  return [{ type: 'usage', tokens: { input, output: output + rest, cacheRead: 0, cacheWrite: 0 } }];
 }
 
 function problemOf(text: string): StreamProblem {
   const kind = errorKinds.find(([start]) => text.startsWith(start))?.[1];
   const status = Number(/\((\d{3})\b/.exec(text)?.[1]); // `Server error (529 …): …`
-  const problem = statusProblem(status, text.split('\n')[0] ?? '');
-  return { ...problem, kind: kind ?? problem.kind };
+  return statusProblem(status, text.split('\n')[0] ?? '', kind);
 }
 
-function noticed(block: Fields): StreamProblem | undefined {
+function problemOfNotice(block: Fields): StreamProblem | undefined {
   const text = textOf(block['msg']);
   if (block['notificationType'] === 'creditsExhausted') return { kind: 'billing', text };
   return text.startsWith('Unable to continue: Context limit') ? { kind: 'context-too-long', text } : undefined;

@@ -1,5 +1,6 @@
 // Kiro's CLI, by its manual and by what its users report: plain text out, and an exit code 0 that may mean no login.
-import { type AgentCli, networkVariables } from '../agent.ts';
+import type { AgentCli } from '../agent.ts';
+import { networkVariables } from '../launch.ts';
 import { chatLaunch, plainAnswer } from '../plain-answer.ts';
 
 /**

@@ -1,22 +1,12 @@
-// Drives opencode: steps that are added up, no last word but a step that stops, and an overflow that it would repeat for ever.
+// Opencode: steps that are added up, no last word but a step that stops, and an overflow that it would repeat for ever.
 
 import type { FailureKind } from '../../core/failure.ts';
-import { tailOf } from '../../processes/streams.ts';
-import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  providerKeys,
-  type Reader,
-  type StreamProblem,
-  type Tokens,
-} from '../agent.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
 import { resetOf, statusProblem } from '../failures.ts';
-import { unknownEvent } from '../stream.ts';
-import { openTokenTotals } from '../usage.ts';
+import { modelArgs, networkVariables, providerKeys, systemFile } from '../launch.ts';
+import { openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import { openTokenTotals, sumTokens } from '../tokens.ts';
 
 const own = ['OPENCODE_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_MODELS_FETCH'];
 /** A last layer of its configuration, as a text; lists of the layers below are kept. */
@@ -47,7 +37,6 @@ export const opencode: AgentCli = {
   reader: opencodeReader,
 };
 
-const messageCharsMax = 1_000_000;
 /** It compacts and tries again after each: by then it is a loop (110 in 30 s were seen). */
 const overflowsMax = 3;
 /** By these its own loop goes on; after every other reason it exits. */
@@ -58,92 +47,81 @@ const badReasons: ReadonlyMap<string, StreamProblem> = new Map([
   ['content-filter', { kind: 'unknown', text: 'the provider filtered its answer' }],
   ['error', { kind: 'unknown', text: 'its last step ended in an error without words' }],
 ]);
-const nothing: readonly AgentEvent[] = Object.freeze([]);
-
-const systemFile = 'system.md';
 
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.openingPrompt !== undefined) {
-    return { args: [...model, ...order.args, '--prompt', order.openingPrompt], input: '' };
-  }
-  const { system } = order;
-  const place = `${order.folder}/${systemFile}`;
+  const more = [...modelArgs(order), ...order.args];
+  if (order.openingPrompt !== undefined) return { args: [...more, '--prompt', order.openingPrompt], input: '' };
+  const system = systemFile(order);
+  const instructions = system && JSON.stringify({ instructions: [system.path] });
   return {
-    args: ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN', ...model, ...order.args],
+    args: ['run', '--format', 'json', '--print-logs', '--log-level', 'WARN', ...more],
     input: order.prompt,
-    files: system === undefined ? undefined : { [systemFile]: system },
-    environment: system === undefined ? undefined : { [inlineConfig]: JSON.stringify({ instructions: [place] }) },
+    files: system?.files,
+    environment: instructions === undefined ? undefined : { [inlineConfig]: instructions },
   };
 }
 
 function opencodeReader(): Reader {
-  const tally = openTokenTotals();
-  let message = tailOf(messageCharsMax);
-  let stopped = false;
+  const totals = openTokenTotals();
+  const answer = openAnswer(text => text.trimEnd());
+  let hasStopped = false;
   let overflows = 0;
   /** After an overflow the next step that stops is its own summary, no answer. */
-  let isSummarising = false;
-  let problem: StreamProblem | undefined;
+  let isSummarizing = false;
 
   function stopStep(reason: string): void {
     if (goesOn.has(reason)) return;
-    stopped = !isSummarising;
-    isSummarising = false;
+    hasStopped = !isSummarizing;
+    isSummarizing = false;
     // An overflow is overcome once a step stops; other errors only by a step that stops well.
-    const isOvercome = problem === undefined || problem.kind === 'context-too-long' || reason === 'stop';
-    if (stopped && isOvercome) problem = badReasons.get(reason);
+    const isOvercome = answer.problem === undefined || answer.problem.kind === 'context-too-long' || reason === 'stop';
+    if (hasStopped && isOvercome) answer.problem = badReasons.get(reason);
   }
 
-  function finishStep(part: Fields): readonly AgentEvent[] {
-    const counted = tokensOf(fieldsOf(part['tokens']));
-    stopStep(textOf(part['reason']));
-    const usedTokens = counted.input + counted.output + counted.cacheRead + counted.cacheWrite;
-    return [tally.add(counted, undefined, part['cost']), { type: 'context', usedTokens }];
+  function readText(part: Fields): readonly AgentEvent[] | undefined {
+    if (part['synthetic'] === true) {
+      hasStopped = false; // its words to the model, after a summary: its work goes on
+      return undefined;
+    }
+    const text = `${textOf(part['text'])}\n`;
+    if (!isSummarizing) answer.add(text);
+    return [{ type: 'text', text }];
   }
 
-  function fail(event: Fields): readonly AgentEvent[] {
-    problem = opencodeProblem(event);
-    if (problem.kind === 'context-too-long') {
-      overflows += 1;
-      isSummarising = true;
-    }
-    return nothing;
-  }
-
-  function read(event: Fields): readonly AgentEvent[] {
-    const part = fieldsOf(event['part']);
-    if (event['type'] === 'text') {
-      const isItsOwn = part['synthetic'] === true; // its words to the model, after a summary: its work goes on
-      if (isItsOwn) stopped = false;
-      const text = isItsOwn ? '' : `${textOf(part['text'])}\n`;
-      if (!isSummarising) message.add(text);
-      return text === '' ? nothing : [{ type: 'text', text }];
-    }
-    if (event['type'] === 'tool_use') {
-      const tool = { name: textOf(part['tool']), detail: detailOf(fieldsOf(part['state'])['input']) };
-      return [
-        { type: 'tool', ...tool, phase: 'began' },
-        { type: 'tool', ...tool, phase: 'ended' },
-      ];
-    }
-    if (event['type'] === 'step_finish') return finishStep(part);
-    if (event['type'] === 'error') return fail(event);
-    if (event['type'] !== 'step_start') return event['type'] === 'reasoning' ? nothing : unknownEvent;
-    message = tailOf(messageCharsMax);
-    stopped = false;
-    return [{ type: 'session', id: textOf(event['sessionID']) }];
-  }
+  const read = readByType({
+    text: event => readText(fieldsOf(event['part'])),
+    tool_use(event) {
+      const { tool, state } = fieldsOf(event['part']);
+      return [...toolBegan(tool, fieldsOf(state)['input']), ...toolEnded];
+    },
+    step_start(event) {
+      answer.begin();
+      hasStopped = false;
+      return sessionOpened(event['sessionID']);
+    },
+    step_finish(event) {
+      const { tokens, reason, cost } = fieldsOf(event['part']);
+      const counted = tokensOf(fieldsOf(tokens));
+      stopStep(textOf(reason));
+      return [totals.add(counted, undefined, cost), { type: 'context', usedTokens: sumTokens(counted) }];
+    },
+    error(event) {
+      answer.problem = opencodeProblem(event);
+      isSummarizing ||= answer.problem.kind === 'context-too-long';
+      if (answer.problem.kind === 'context-too-long') overflows += 1;
+      return undefined;
+    },
+    reasoning: () => undefined,
+  });
 
   return {
-    read,
-    result: () => ({
-      get message() {
-        return message.text().trimEnd();
-      },
-      finished: stopped || overflows >= overflowsMax || (problem !== undefined && problem.kind !== 'context-too-long'),
-      problem,
-    }),
+    read(event) {
+      const events = read(event);
+      const hasFailed = answer.problem !== undefined && answer.problem.kind !== 'context-too-long';
+      answer.finished = hasStopped || hasFailed || overflows >= overflowsMax;
+      return events;
+    },
+    result: answer.result,
   };
 }
 
@@ -172,6 +150,5 @@ function opencodeProblem(event: Fields): StreamProblem {
   const isUnreached = data['isRetryable'] === true && data['statusCode'] === undefined;
   const kind = kinds.get(textOf(error['name'])) ?? (isUnreached ? 'connection' : undefined);
   const resetAtMs = resetOf(fieldsOf(data['responseHeaders']), event['timestamp']);
-  const problem = statusProblem(data['statusCode'], textOf(data['message']) || textOf(error['name']));
-  return { ...problem, kind: kind ?? problem.kind, resetAtMs };
+  return { ...statusProblem(data['statusCode'], textOf(data['message']) || textOf(error['name']), kind), resetAtMs };
 }

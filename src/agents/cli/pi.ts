@@ -1,19 +1,11 @@
-// Drives pi: its exit code is 0 whatever happens, so only what its messages say about themselves counts.
+// Pi: its exit code is 0 whatever happens, so only what its messages say about themselves counts.
 
-import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  providerKeys,
-  type Reader,
-  type StreamProblem,
-} from '../agent.ts';
+import { detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusAtStart, statusProblem } from '../failures.ts';
-import { unknownEvent } from '../stream.ts';
-import { openTokenTotals } from '../usage.ts';
+import { modelArgs, networkVariables, providerKeys, systemFile } from '../launch.ts';
+import { messageText, nothing, openAnswer, readByType, sessionOpened } from '../reader.ts';
+import { openTokenTotals, sumTokens, tokensIn } from '../tokens.ts';
 
 /** Tried with pi 0.87.1; 0.74.2 by its recorded stream. It retries three times, in 14 s, and has no flag for that. */
 export const pi: AgentCli = {
@@ -42,8 +34,7 @@ export const pi: AgentCli = {
   reader: piReader,
 };
 
-const nothing: readonly AgentEvent[] = Object.freeze([]);
-const quiet = new Set([
+const ignored = new Set([
   'turn_start',
   'turn_end',
   'message_start',
@@ -59,83 +50,76 @@ const quiet = new Set([
 const skippedStarts = ['{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"'];
 const endStart = '{"type":"agent_end"';
 
-/** It takes the name of a file as well as a text. */
-const systemFile = 'system.md';
+const countNames = { input: 'input', output: 'output', cacheRead: 'cacheRead', cacheWrite: 'cacheWrite' };
 
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
-  if (order.openingPrompt !== undefined) {
-    return { args: [...model, ...order.args, order.openingPrompt], input: '' };
-  }
-  const { system } = order;
-  const more = system === undefined ? [] : ['--append-system-prompt', `${order.folder}/${systemFile}`];
-  return {
-    args: ['-p', '--mode', 'json', '--no-session', ...model, ...more, ...order.args],
-    input: order.prompt,
-    files: system === undefined ? undefined : { [systemFile]: system },
-  };
+  const model = modelArgs(order);
+  if (order.openingPrompt !== undefined) return { args: [...model, ...order.args, order.openingPrompt], input: '' };
+  const system = systemFile(order);
+  const more = system === undefined ? [] : ['--append-system-prompt', system.path]; // takes a path as well as a text
+  const args = ['-p', '--mode', 'json', '--no-session', ...model, ...more, ...order.args];
+  return { args, input: order.prompt, files: system?.files };
 }
 
 function piReader(): Reader {
-  const tally = openTokenTotals();
-  let message = '';
-  let settled = false;
+  const totals = openTokenTotals();
+  const answer = openAnswer();
   let hasAnswered = false;
   let settledBefore = false;
-  let problem: StreamProblem | undefined;
 
-  function endMessage(said: Fields): readonly AgentEvent[] {
-    if (said['role'] !== 'assistant') return nothing;
-    const usage = fieldsOf(said['usage']);
-    const counted = {
-      input: countOf(usage['input']),
-      output: countOf(usage['output']),
-      cacheRead: countOf(usage['cacheRead']),
-      cacheWrite: countOf(usage['cacheWrite']),
-    };
-    const model = textOf(said['model']);
-    const usedTokens = counted.input + counted.output + counted.cacheRead + counted.cacheWrite;
-    message = listOf(said['content'])
-      .map(fieldsOf)
-      .filter(block => block['type'] === 'text')
-      .map(block => textOf(block['text']))
-      .join('\n');
-    problem = problemOf(said);
-    hasAnswered = problem === undefined && said['stopReason'] !== 'toolUse';
-    const heard: AgentEvent[] = message === '' ? [] : [{ type: 'text', text: `${message}\n` }];
-    if (usedTokens === 0) return heard;
-    heard.push(tally.add(counted, model, fieldsOf(usage['cost'])['total']));
-    heard.push({ type: 'context', usedTokens, model: model || undefined });
-    return heard;
+  function endMessage(message: Fields): readonly AgentEvent[] | undefined {
+    if (message['role'] !== 'assistant') return undefined;
+    const blocks = listOf(message['content']).map(fieldsOf);
+    const texts = blocks.filter(block => block['type'] === 'text').map(block => textOf(block['text']));
+    const text = texts.join('\n');
+    answer.begin(text);
+    answer.problem = problemOf(message);
+    hasAnswered = answer.problem === undefined && message['stopReason'] !== 'toolUse';
+    const usage = fieldsOf(message['usage']);
+    const tokens = tokensIn(usage, countNames);
+    const usedTokens = sumTokens(tokens);
+    if (usedTokens === 0) return messageText(text);
+    const model = textOf(message['model']);
+    const counted = totals.add(tokens, model, fieldsOf(usage['cost'])['total']);
+    return [...messageText(text), counted, { type: 'context', usedTokens, model: model || undefined }];
   }
 
-  function read(event: Fields): readonly AgentEvent[] {
-    const type = textOf(event['type']);
-    if (type === 'message_end') return endMessage(fieldsOf(event['message']));
-    if (type === 'tool_execution_start' || type === 'tool_execution_end') {
-      const phase = type === 'tool_execution_start' ? 'began' : 'ended';
-      return [{ type: 'tool', name: textOf(event['toolName']), detail: detailOf(event['args']), phase }];
-    }
-    if (type === 'session') return [{ type: 'session', id: textOf(event['id']) }];
-    if (type === 'agent_settled') settled = true;
-    else if (type === 'agent_end') settled = event['willRetry'] !== true;
-    else if (type === 'compaction_end') settled = settledBefore && event['willRetry'] !== true;
-    else if (type === 'agent_start' || type === 'auto_retry_start' || type === 'compaction_start') {
-      settledBefore = type === 'compaction_start' && settled;
-      settled = false;
-    } else return quiet.has(type) ? nothing : unknownEvent;
-    return nothing;
+  function readTool(event: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] {
+    return [{ type: 'tool', name: textOf(event['toolName']), detail: detailOf(event['args']), phase }];
+  }
+
+  function settle(isSettled: boolean): undefined {
+    answer.finished = isSettled;
+  }
+
+  function goOn(isCompaction: boolean): undefined {
+    settledBefore = isCompaction && answer.finished;
+    answer.finished = false;
   }
 
   return {
     skips: line => skippedStarts.some(start => line.startsWith(start)),
-    read,
+    read: readByType(
+      {
+        message_end: event => endMessage(fieldsOf(event['message'])),
+        tool_execution_start: event => readTool(event, 'began'),
+        tool_execution_end: event => readTool(event, 'ended'),
+        session: event => sessionOpened(event['id']),
+        agent_settled: () => settle(true),
+        agent_end: event => settle(event['willRetry'] !== true),
+        compaction_end: event => settle(settledBefore && event['willRetry'] !== true),
+        agent_start: () => goOn(false),
+        auto_retry_start: () => goOn(false),
+        compaction_start: () => goOn(true),
+      },
+      type => ignored.has(type),
+    ),
     /** Before 0.80 its end holds the whole session; whether it will retry stands behind that, but a good answer is final. */
     readCut(head) {
-      if (head.startsWith(endStart)) settled = hasAnswered;
+      if (head.startsWith(endStart)) answer.finished = hasAnswered;
       return nothing;
     },
-    result: () => ({ message, finished: settled, problem }),
+    result: answer.result,
   };
 }
 

@@ -1,5 +1,6 @@
 // Amazon Q Developer's CLI, the elder of Kiro's, by its manual and its public source: plain text out, its end is its exit.
-import { type AgentCli, networkVariables } from '../agent.ts';
+import type { AgentCli } from '../agent.ts';
+import { networkVariables } from '../launch.ts';
 import { chatLaunch, plainAnswer } from '../plain-answer.ts';
 
 /**

@@ -1,19 +1,11 @@
 // Qwen Code: claude's shapes without a cost, each piece of a message counted once, and errors as its model's words.
 
-import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import {
-  type AgentCli,
-  type AgentEvent,
-  type Launch,
-  type LaunchOrder,
-  networkVariables,
-  type Reader,
-  type StreamProblem,
-  type Tokens,
-} from '../agent.ts';
+import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusAtStart, statusProblem } from '../failures.ts';
-import { unknownEvent } from '../stream.ts';
-import { openTokenTotals } from '../usage.ts';
+import { modelArgs, networkVariables } from '../launch.ts';
+import { messageText, nothing, openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import { openTokenTotals, sumTokens, tokensIn, withoutCache } from '../tokens.ts';
 
 /** Tried with qwen 0.24.4. Of its two layers of retries one can be set; the other tries seven times. */
 export const qwen: AgentCli = {
@@ -52,7 +44,6 @@ export const qwen: AgentCli = {
   reader: qwenReader,
 };
 
-const nothing: readonly AgentEvent[] = Object.freeze([]);
 const defaultsFile = 'qwen-defaults.json';
 /** The lowest layer of its settings: what the user has set stands above it. */
 const defaults = JSON.stringify({
@@ -61,9 +52,10 @@ const defaults = JSON.stringify({
   model: { generationConfig: { maxRetries: 0 } },
 });
 const errorStart = '[API Error: ';
+const countNames = { input: 'input_tokens', output: 'output_tokens', cacheRead: 'cache_read_input_tokens' };
 
 function launch(order: LaunchOrder): Launch {
-  const model = order.model === undefined ? [] : ['--model', order.model];
+  const model = modelArgs(order);
   const environment = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: `${order.folder}/${defaultsFile}` };
   const files = { [defaultsFile]: defaults };
   if (order.openingPrompt !== undefined) {
@@ -76,65 +68,59 @@ function launch(order: LaunchOrder): Launch {
 }
 
 function qwenReader(): Reader {
-  const tally = openTokenTotals();
+  const totals = openTokenTotals();
+  const answer = openAnswer();
   let model = '';
-  let message = '';
-  let finished = false;
-  let problem: StreamProblem | undefined;
 
-  function say(event: Fields): readonly AgentEvent[] {
-    const said = fieldsOf(event['message']);
-    const isOwn = event['parent_tool_use_id'] == null;
-    const heard = listOf(said['content']).flatMap(block => readBlock(fieldsOf(block), isOwn));
-    const tokens = tokensOf(fieldsOf(said['usage']));
-    const usedTokens = tokens.input + tokens.output + tokens.cacheRead;
-    if (usedTokens === 0) return heard;
-    const usedModel = textOf(said['model']) || model;
-    const counted = tally.add(tokens, usedModel);
-    return isOwn ? [...heard, counted, { type: 'context', usedTokens, model: usedModel }] : [...heard, counted];
+  function readMessage(event: Fields): readonly AgentEvent[] {
+    const message = fieldsOf(event['message']);
+    const isMain = event['parent_tool_use_id'] == null;
+    const events = listOf(message['content']).flatMap(block => readBlock(fieldsOf(block), isMain));
+    const tokens = withoutCache(tokensIn(fieldsOf(message['usage']), countNames));
+    const usedTokens = sumTokens(tokens);
+    if (usedTokens === 0) return events;
+    const usedModel = textOf(message['model']) || model;
+    events.push(totals.add(tokens, usedModel));
+    if (isMain) events.push({ type: 'context', usedTokens, model: usedModel });
+    return events;
   }
 
-  function readBlock(block: Fields, isOwn: boolean): readonly AgentEvent[] {
-    if (block['type'] === 'tool_use') {
-      return [{ type: 'tool', name: textOf(block['name']), detail: detailOf(block['input']), phase: 'began' }];
-    }
-    if (block['type'] === 'tool_result') return [{ type: 'tool', name: '', detail: '', phase: 'ended' }];
-    const text = block['type'] === 'text' && isOwn ? textOf(block['text']) : '';
+  function readBlock(block: Fields, isMain: boolean): readonly AgentEvent[] {
+    if (block['type'] === 'tool_use') return toolBegan(block['name'], block['input']);
+    if (block['type'] === 'tool_result') return toolEnded;
+    const text = block['type'] === 'text' && isMain ? textOf(block['text']) : '';
     if (text === '' || text.startsWith(errorStart)) return nothing;
-    message = text;
-    return [{ type: 'text', text: `${text}\n` }];
+    answer.begin(text);
+    return messageText(text);
   }
 
-  function finish(event: Fields): readonly AgentEvent[] {
-    finished = true;
+  function finish(event: Fields): readonly AgentEvent[] | undefined {
+    answer.finished = true;
+    const text = textOf(event['result']);
     const isError = event['is_error'] === true;
-    problem = isError ? problemOf(textOf(fieldsOf(event['error'])['message']) || textOf(event['subtype'])) : undefined;
-    if (!isError) message = textOf(event['result']) || message;
-    const tokens = tokensOf(fieldsOf(event['usage'])); // holds what it asked beside its answer too
-    return tokens.input + tokens.output === 0 ? nothing : [{ type: 'usage', tokens, model: model || undefined }];
+    const words = textOf(fieldsOf(event['error'])['message']) || textOf(event['subtype']);
+    answer.problem = isError ? problemOf(words) : undefined;
+    if (!isError && text !== '') answer.begin(text);
+    const tokens = withoutCache(tokensIn(fieldsOf(event['usage']), countNames)); // holds what it asked beside its answer too
+    return tokens.input + tokens.output === 0 ? undefined : [{ type: 'usage', tokens, model: model || undefined }];
   }
 
-  function read(event: Fields): readonly AgentEvent[] {
-    if (event['type'] === 'assistant' || event['type'] === 'user') return say(event);
-    if (event['type'] === 'result') return finish(event);
-    if (event['type'] === 'stream_event') return nothing;
-    if (event['type'] !== 'system') return unknownEvent;
-    if (event['subtype'] !== 'init') return nothing;
+  function readSystem(event: Fields): readonly AgentEvent[] | undefined {
+    if (event['subtype'] !== 'init') return undefined;
     model = textOf(event['model']);
-    return [{ type: 'session', id: textOf(event['session_id']) }];
+    return sessionOpened(event['session_id']);
   }
 
   return {
-    read,
-    result: () => ({ message, finished, problem }),
+    read: readByType({
+      assistant: readMessage,
+      user: readMessage,
+      result: finish,
+      stream_event: () => undefined,
+      system: readSystem,
+    }),
+    result: answer.result,
   };
-}
-
-/** Its input holds what came from the cache. */
-function tokensOf(usage: Fields): Tokens {
-  const cacheRead = countOf(usage['cache_read_input_tokens']);
-  const input = Math.max(0, countOf(usage['input_tokens']) - cacheRead);
-  return { input, output: countOf(usage['output_tokens']), cacheRead, cacheWrite: 0 };
 }
 
 function problemOf(text: string): StreamProblem {

@@ -1,13 +1,12 @@
-// Who does the work: as was said, else as the loop that goes on remembers, else the first agent that is installed.
+// Chooses the agents of a loop: as was said, else as the loop that goes on remembers, else the first that is installed.
 
-import type { Performer } from '../../agents/performer.ts';
 import { modelless, specOf } from '../../config/agents.ts';
 import type { RunConfig } from '../../config/resolve.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Environment, withAgent } from '../app.ts';
-import { type AgentNeeds, buildPerformers, defaultAgent, type PerformerSet } from './performers.ts';
+import { defaultAgent } from './performers.ts';
 
 interface Place {
   readonly env: Environment;
@@ -56,40 +55,10 @@ export function unknownTasks(run: RunConfig, document: ParsedDocument, file: str
   return [`${sentence}; that setting has no effect here.`];
 }
 
-type Named = AgentNeeds['settings'];
-
-/** Without those that a program brings along: nobody else could make them. */
-export function withoutProvided<Some extends Named>(settings: Some, own: readonly Performer[]): Some {
-  const names = new Set(own.map(one => one.name));
-  const others = (table: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-    Object.fromEntries(Object.entries(table).filter(([, name]) => !names.has(name)));
-  return {
-    ...settings,
-    performers: settings.performers.filter(name => !names.has(name)),
-    performersByTask: others(settings.performersByTask),
-    performersByPhase: others(settings.performersByPhase),
-  };
-}
-
-/** Those whom the settings name, and those whom a program brings along. */
-export async function performersFor(needs: AgentNeeds, own: readonly Performer[]): Promise<PerformerSet> {
-  const hired = await buildPerformers({ ...needs, settings: withoutProvided(needs.settings, own) });
-  const facts = own.map(({ name, can }) => {
-    const cost = can.usage ? ('agent' as const) : ('none' as const);
-    return [name, { spec: name, agent: name, cost }] as const;
-  });
-  return {
-    byName: { ...hired.byName, ...Object.fromEntries(own.map(one => [one.name, one])) },
-    facts: { ...hired.facts, ...Object.fromEntries(facts) },
-  };
-}
-
-// Who works on a loop that goes on: as it was started, unless a person says otherwise now.
-
 /** Each of these says by itself which agent is meant. */
 const naming = ['agent', 'agentCommand', 'script'];
 
-/** Files do not count as a person's word: those of the project can be an agent's work. */
+/** The agents of a loop that goes on: as it was started, unless a person says otherwise now. Files do not count as a person's word: those of the project can be an agent's work. */
 export function agentsOnResume(run: RunConfig, before: Settings): RunConfig {
   const { settings, isSet } = run;
   return {

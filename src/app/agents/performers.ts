@@ -65,6 +65,32 @@ export async function buildPerformers(needs: AgentNeeds): Promise<PerformerSet> 
   };
 }
 
+/** Without those that a program provides: nobody else could make them. */
+export function withoutProvided<Some extends Named>(settings: Some, provided: readonly Performer[]): Some {
+  const names = new Set(provided.map(one => one.name));
+  const others = (table: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(Object.entries(table).filter(([, name]) => !names.has(name)));
+  return {
+    ...settings,
+    performers: settings.performers.filter(name => !names.has(name)),
+    performersByTask: others(settings.performersByTask),
+    performersByPhase: others(settings.performersByPhase),
+  };
+}
+
+/** Those whom the settings name, and those whom a program provides. */
+export async function performersFor(needs: AgentNeeds, provided: readonly Performer[]): Promise<PerformerSet> {
+  const { byName, facts } = await buildPerformers({ ...needs, settings: withoutProvided(needs.settings, provided) });
+  const more = provided.map(({ name, can }): readonly [string, AgentFacts] => [
+    name,
+    { spec: name, agent: name, cost: can.usage ? 'agent' : 'none' },
+  ]);
+  return {
+    byName: { ...byName, ...Object.fromEntries(provided.map(one => [one.name, one])) },
+    facts: { ...facts, ...Object.fromEntries(more) },
+  };
+}
+
 /** The folder that a performer who only looks may not write to; its login must stay usable. */
 export const readOnlyFor = ({ directory, env }: Pick<AgentNeeds, 'directory' | 'env'>): readonly string[] =>
   `${env['HOME'] ?? ''}/`.startsWith(`${directory}/`) ? [] : [directory];

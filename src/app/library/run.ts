@@ -23,8 +23,9 @@ import {
 } from '../app.ts';
 import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
-import { placeAgain, placeFirst, redRefusal, type Started, withLease } from '../session/begin.ts';
+import { placeAgain, placeFirst, redRefusal, withLease } from '../session/begin.ts';
 import { engineFor, firstInputs, type Launch } from '../session/launch.ts';
+import type { Placed } from '../session/placed.ts';
 import { type Prepared, prepareLoop, type Remembered } from '../session/prepare.ts';
 import {
   type Chosen,
@@ -118,7 +119,7 @@ function refuseInteractive({ run, performers }: Prepared): void {
     throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
 }
 
-async function placedFor(call: Call, ledger: Ledger, prepared: Prepared, chosen: Chosen): Promise<Started> {
+async function placedFor(call: Call, ledger: Ledger, prepared: Prepared, chosen: Chosen): Promise<Placed> {
   const { say, stop } = call;
   if (chosen.state !== undefined) return placeAgain(prepared, chosen.state, ledger, say);
   const known = new Set((await ledger.store.loops()).map(row => row.loop));
@@ -137,16 +138,14 @@ function notifier({ options: { onEvent }, say }: Call): Engine['notifiers'][numb
 }
 
 async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen): Promise<LoopResult> {
-  const { options, env, home, stop, say, by, flags } = call;
-  const prepared = await checksOnResume(given, chosen.state, env);
+  const { options, stop, say, by, flags } = call;
+  const prepared = await checksOnResume(given, chosen.state);
   const placed = await placedFor(call, ledger, prepared, chosen);
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
     await keepEarlier(prepared.path, chosen.loop, say);
   const { onEscalation } = options;
   const questions = answeredBy(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
   const launch: Launch = {
-    env,
-    home,
     ledger,
     prepared,
     placed,

@@ -1,61 +1,20 @@
-// Puts a loop into its place: its own worktree if it has one, its checks run there once, its proof protected.
+// Begins or resumes a loop in its place: its own worktree if it has one, its proof protected, its checks run once before any work.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { CheckResult } from '../../checks/check.ts';
 import type { State } from '../../core/state.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
-import { withoutProvided } from '../agents/choose-agents.ts';
 import { freshHolder, ledgerEvents, loopFolder } from '../app.ts';
-import { redStart } from '../checks.ts';
-import { type Ground, makeOwnTree, worktreeOf } from './place.ts';
-import { type Basis, buildPlaced, type Placed, setUp } from './placed.ts';
+import { filesToProtect, redStart } from '../checks.ts';
+import { refreshProtection, unprotectable } from '../protected-files.ts';
+import { forksOf, openGit, refusalError, worktreeOf } from './place.ts';
+import { buildPlaced, neverStopped, type Placed, setupProblem } from './placed.ts';
 import type { Prepared } from './prepare.ts';
 import type { Chosen } from './resume-rules.ts';
-
-export interface Started extends Placed {
-  readonly baseline?: readonly { readonly check: string; readonly passed: boolean }[];
-}
-
-/** Who was brought along cannot be made anew for another folder. */
-const basisOf = (prepared: Prepared): Basis => {
-  const { run, provided: own } = prepared;
-  return { ...prepared, run: { ...run, settings: withoutProvided(run.settings, own.performers) } };
-};
-
-function withProvided(prepared: Prepared, placed: Placed): Placed {
-  const { provided: own, performers: staff, directory } = prepared;
-  const brought = own.performers.map(one => [one.name, one] as const);
-  const performers = { ...placed.performers.byName, ...Object.fromEntries(brought) };
-  return {
-    ...placed,
-    performers: { byName: performers, facts: { ...staff.facts, ...placed.performers.facts } },
-    checks: placed.directory === directory ? placed.checks : [...placed.checks, ...own.checks],
-  };
-}
-
-/** A loop that exists: where its ledger says. */
-export async function placeAgain(
-  prepared: Prepared,
-  state: State,
-  ledger: Ledger,
-  say: (line: string) => void,
-): Promise<Placed> {
-  const { loop } = state;
-  const known = { loop, state, lastWorkAt: () => lastWorkAt(ledger, loop) };
-  return withProvided(prepared, await buildPlaced(basisOf(prepared), known, say));
-}
-
-/** What a person asks of a loop is no work. */
-const work = /^(iteration|check|proof|work|merge|checkpoint|signal|usage)\./;
-
-async function lastWorkAt(ledger: Ledger, loop: string): Promise<number> {
-  let last = 0;
-  for await (const page of ledgerEvents(ledger, loop))
-    for (const { event } of page) if (work.test(event.type)) last = Math.max(last, event.at);
-  return last;
-}
 
 export interface Beginning {
   readonly say: (line: string) => void;
@@ -66,23 +25,19 @@ export interface Beginning {
 }
 
 export interface Begun {
-  readonly placed: Started;
+  readonly placed: Placed;
   /** Checks that fail before any work was done; the caller says whether it begins all the same. */
   readonly red: readonly CheckResult[];
 }
 
-/** Undefined: it was stopped, and what was made is gone. */
-export async function placeFirst(
-  prepared: Prepared,
-  { loop, name }: Chosen,
-  { say, announce, stop, isLoop }: Beginning,
-): Promise<Begun | undefined> {
+/** A new loop. Undefined: it was stopped, and what was made is gone. */
+export async function placeFirst(prepared: Prepared, chosen: Chosen, beginning: Beginning): Promise<Begun | undefined> {
+  const { announce, stop } = beginning;
   const redact = makeRedactor(secretValues(prepared.env));
-  const order = { loop, name, folder: loopFolder(prepared.home, loop), isLoop };
   let placed: Placed | undefined;
   let ran: readonly CheckResult[] = [];
   try {
-    placed = withProvided(prepared, await setUp(basisOf(prepared), order, say, stop));
+    placed = await setUp(prepared, chosen, beginning);
     const { checks } = placed;
     if (checks.length > 0 && !stop.aborted) {
       announce(`Running the checks once, before any work: ${redact(checks.map(one => one.name).join(' ; '))} ...`);
@@ -110,24 +65,121 @@ export function redRefusal(red: readonly CheckResult[]): UsageError {
   );
 }
 
-// Takes up the worktree of a loop that goes on: laid out again when its folder is gone, refused when its branch is.
-
-interface Order {
-  readonly home: string;
-  /** Where the command was given: the user's own folder. */
-  readonly directory: string;
-  readonly needed: readonly string[];
-  readonly state: State;
+/** Makes the worktree of a new loop ready and copies the files that prove the work. */
+async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: Beginning): Promise<Placed> {
+  const { home, run, ground, directory } = prepared;
+  const { config, settings } = run;
+  const { repository } = ground;
+  const { loop } = chosen;
+  const { worktreePerTask: forked } = settings;
+  const folder = loopFolder(home, loop);
+  const isOwn = config.worktree || forked;
+  if (isOwn && repository !== undefined) {
+    const { sweepWorktrees } = await import('../../git/worktree.ts');
+    await sweepWorktrees(repository, join(home, 'worktrees'), isLoop, Date.now());
+  }
+  const own = isOwn ? await makeOwnTree(prepared, chosen) : undefined;
+  for (const notice of own?.notices ?? []) say(`note: ${notice}`);
+  const place = own?.directory ?? directory;
+  const leave = async (): Promise<void> => {
+    if (own !== undefined && repository !== undefined) {
+      const { abandonWorktree, dropTree } = await import('../../git/worktree.ts');
+      await dropTree(repository, worktreeOf(home, loop)); // only the set-up and the checks wrote there
+      await abandonWorktree(repository, worktreeOf(home, loop), own.branch);
+      await rm(forksOf(home, loop), { recursive: true, force: true });
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    if (own !== undefined && !forked) await makeReady(prepared, place, say, stop);
+    const { protectFiles } = await import('../../checks/protected-files.ts');
+    const kept = await protectFiles({
+      directory: place,
+      folder: join(folder, 'protected'),
+      ...filesToProtect(config),
+    });
+    if (!kept.ok) throw unprotectable(kept.problem);
+    const spot = { loop, directory: place, branch: own?.branch, protectedHash: kept.hash, forked };
+    return { ...(await buildPlaced(prepared, spot, stop)), leave };
+  } catch (error) {
+    await leave();
+    throw error;
+  }
 }
 
-/** What a person should know; `isNew` when it has to be made ready again. */
-export async function takeUpTree(
-  ground: Ground,
-  { home, directory, needed, state }: Order,
+/** A loop that exists: where its ledger says. */
+export async function placeAgain(
+  prepared: Prepared,
+  state: State,
+  ledger: Ledger,
+  say: (line: string) => void,
+): Promise<Placed> {
+  const { home, env, run, path } = prepared;
+  const { loop, directory, branch } = state;
+  const { worktreePerTask: forked } = state.settings;
+  const tree = await takeUpTree(prepared, state);
+  for (const notice of tree.notices) say(`note: ${notice}`);
+  if (tree.isNew && !forked) await makeReady(prepared, directory, say, neverStopped);
+  const git = await openGit({ home, env, loop, directory, document: path, config: run.config, branch, forked });
+  const protection = await refreshProtection(prepared, { state, git, lastWorkAt: () => lastWorkAt(ledger, loop) });
+  for (const notice of protection.notices) say(`note: ${notice}`);
+  return buildPlaced(prepared, { loop, directory, branch, protectedHash: protection.hash, forked });
+}
+
+/** What a person asks of a loop is no work. */
+const work = /^(iteration|check|proof|work|merge|checkpoint|signal|usage)\./;
+
+async function lastWorkAt(ledger: Ledger, loop: string): Promise<number> {
+  let last = 0;
+  for await (const page of ledgerEvents(ledger, loop))
+    for (const { event } of page) if (work.test(event.type)) last = Math.max(last, event.at);
+  return last;
+}
+
+/** Forks are made ready one by one, when each is made. */
+async function makeReady(
+  { run: { config }, home, env }: Prepared,
+  directory: string,
+  say: (line: string) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  if (config.worktreeSetup === undefined) return;
+  say(`Making the worktree ready: ${config.worktreeSetup}`);
+  const refusal = await setupProblem({ config, directory, home, env }, directory, config.worktreeSetup, stop);
+  if (refusal !== undefined) throw refusalError(refusal);
+}
+
+interface OwnTree {
+  readonly directory: string;
+  readonly branch: string;
+  readonly notices: readonly string[];
+}
+
+/** Makes the loop's own worktree on a branch `ralph/NAME`, or takes it up again. */
+async function makeOwnTree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loop' | 'name'>): Promise<OwnTree> {
+  const { home, ground, directory, run } = prepared;
+  const { repository } = ground;
+  if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
+  const { makeWorktree } = await import('../../git/worktree.ts');
+  mkdirSync(join(home, 'worktrees'), { recursive: true, mode: 0o700 });
+  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, needed: run.config.worktreeCopy };
+  const made = await makeWorktree(repository, order);
+  if (!made.ok) throw refusalError(made);
+  const missing = made.missing.length === 0 ? [] : [`Not copied into the worktree: ${made.missing.join(', ')}.`];
+  // The same folder in the worktree, made if it is not in git.
+  const folder = join(made.directory, relative(realpathSync(repository.directory), realpathSync(directory)));
+  mkdirSync(folder, { recursive: true });
+  return { directory: folder, branch: made.branch, notices: [...made.notices, ...missing] };
+}
+
+/** The worktree of a loop that goes on: made again when its folder is gone (`isNew`), refused when its branch is. */
+async function takeUpTree(
+  prepared: Prepared,
+  state: State,
 ): Promise<{ readonly notices: readonly string[]; readonly isNew: boolean }> {
+  const { repository } = prepared.ground;
   const { loop, name, branch } = state;
   if (branch === undefined) return { notices: [], isNew: false };
-  const { repository } = ground;
   const over = 'or start over: the same command with --new';
   if (repository === undefined)
     throw new UsageError(`Loop ${name} works on the branch ${branch} of a repository, and this folder is in none.`);
@@ -137,22 +189,20 @@ export async function takeUpTree(
       `The branch ${branch} on which loop ${name} works is gone.`,
       `Make it again where its work is (git branch ${branch} COMMIT), ${over}`,
     );
-  const path = worktreeOf(home, loop);
+  const path = worktreeOf(prepared.home, loop);
   if (existsSync(path)) return { notices: [], isNew: false };
   const gone = `The worktree of loop ${name} was gone`;
   if (!existsSync(`${path}.json`))
     throw new UsageError(`${gone}.`, `Make it again: git worktree add ${path} ${branch}, ${over}`);
-  const made = await makeOwnTree(ground, { home, loop, name, directory, needed });
+  const made = await makeOwnTree(prepared, state);
   mkdirSync(state.directory, { recursive: true });
   const kept = state.newest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;
   return { notices: [`${gone}: laid out again from its branch ${branch}.${kept}`, ...made.notices], isNew: true };
 }
 
-// What only one at a time may do: begin or go on with the loop of a document, and work in a folder.
-
 const renewEveryMs = 15_000;
 
-/** Nobody else does it at the same time. */
+/** Does what only one process at a time may: begin or resume the loop of a document, run a plan, work in a folder. */
 export async function withLease<Result>(
   ledger: Ledger,
   key: string,

@@ -1,9 +1,9 @@
-// Puts a prepared and placed loop together as the engine needs it: the same for the command line and for programs.
+// The engine of a prepared and placed loop, and its first inputs: the same for the command line and for programs.
 
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Command, Input } from '../../core/input.ts';
-import type { State } from '../../core/state.ts';
+import { present, type State } from '../../core/state.ts';
 import { readText } from '../../documents/text-file.ts';
 import { sha256Of } from '../../engine/checkpoints.ts';
 import { putView } from '../../engine/publish.ts';
@@ -12,19 +12,17 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { interviewChecks, interviewDoneFile } from '../../modes/interview/session.ts';
 import { takeCharacters } from '../../text/text.ts';
 import { configInReach, refuseChangedConfig } from '../actions.ts';
-import { buildEngine, type Engine, type Environment, loopFolder } from '../app.ts';
+import { buildEngine, type Engine, loopFolder } from '../app.ts';
 import { documentSource, isInterview, readDocument } from '../modes.ts';
-import type { Started } from './begin.ts';
-import { isProtectedAnew } from './placed.ts';
+import { protectedHashOf } from '../protected-files.ts';
+import type { Placed } from './placed.ts';
 import type { Prepared } from './prepare.ts';
 import { type Chosen, changedSettings } from './resume-rules.ts';
 
 export interface Launch {
-  readonly env: Environment;
-  readonly home: string;
   readonly ledger: Ledger;
   readonly prepared: Prepared;
-  readonly placed: Started;
+  readonly placed: Placed;
   readonly chosen: Chosen;
   /** Who is at the keyboard, or which program it is. */
   readonly by: string;
@@ -34,18 +32,13 @@ export interface Launch {
 }
 
 export async function engineFor(launch: Launch): Promise<Engine> {
-  const { env, home, ledger, prepared, placed, chosen, by, say, notifiers, ask } = launch;
-  const { path, mode: name, options, run } = prepared;
+  const { ledger, prepared, placed, chosen, by, say, notifiers, ask } = launch;
+  const { env, home, path, mode: name, options, run } = prepared;
   const { directory } = placed;
   const folder = loopFolder(home, chosen.loop);
-  const servers = await configInReach({
-    config: run.config,
-    directory: prepared.directory,
-    document: prepared.document,
-  });
+  const servers = await configInReach({ ...prepared, config: run.config });
   if (servers !== undefined) await refuseChangedConfig(servers, folder);
   const { source, mode } = await documentSource(env, { mode: name, path, directory, folder, options });
-  const doneFile = interviewDoneFile(name, path);
   return buildEngine({
     home,
     env,
@@ -62,8 +55,8 @@ export async function engineFor(launch: Launch): Promise<Engine> {
     parts: {
       ...placed.engine,
       facts: promptInputs(placed.engine.workspace),
-      ...archiveOf(mode.promptsFolder, directory, say),
-      doneFile,
+      archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, say),
+      doneFile: interviewDoneFile(name, path),
     },
     notifiers,
     onEscalation: run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait'),
@@ -78,22 +71,20 @@ export function firstInputs(
   flags: Readonly<Record<string, unknown>>,
 ): readonly Input[] {
   const { run, document, path } = prepared;
+  const { state, loop, name } = chosen;
   const { directory, branch, protectedHash, baseline } = placed;
-  if (chosen.state !== undefined) {
-    const changed = changedSettings(chosen.state.settings, run.settings, run.isSet, flags);
-    const resume = chosen.state.paused === undefined ? [] : [{ type: 'resume' as const }];
-    const commands = [
-      ...withProtection(changed, chosen.state, placed),
-      ...approvalByRunning(prepared, chosen),
-      ...resume,
-    ];
-    return commands.map(command => ({ type: 'command', command, by }));
+  const asInput = (command: Command): Input => ({ type: 'command', command, by });
+  const approval = approvalByRunning(prepared, state);
+  if (state !== undefined) {
+    const changed = changedSettings(state.settings, run.settings, run.isSet, flags);
+    const resume = state.paused === undefined ? [] : [{ type: 'resume' as const }];
+    return [...withProtection(changed, state, placed), ...approval, ...resume].map(asInput);
   }
   return [
     {
       type: 'start',
-      loop: chosen.loop,
-      name: chosen.name,
+      loop,
+      name,
       goal: document.goal,
       document: path,
       directory,
@@ -105,12 +96,12 @@ export function firstInputs(
       protectedHash,
       baseline,
     },
-    ...approvalByRunning(prepared, chosen).map(command => ({ type: 'command' as const, command, by })),
+    ...approval.map(asInput),
   ];
 }
 
 /** A plan that needs no approval is bound to the text that was run: what is written into it later needs a yes. */
-function approvalByRunning({ mode, document }: Prepared, { state }: Chosen): readonly Command[] {
+function approvalByRunning({ mode, document }: Prepared, state: State | undefined): readonly Command[] {
   const { approval, id = '' } = document;
   if (mode !== 'plan' || approval === undefined || approval.required || state?.approval !== undefined) return [];
   const because = 'it needs no approval (approval_required: false): by the command that runs it';
@@ -118,33 +109,23 @@ function approvalByRunning({ mode, document }: Prepared, { state }: Chosen): rea
 }
 
 /** One command, so that checks and the files that are theirs never differ in the ledger. */
-function withProtection(changed: Command | undefined, state: State, placed: Started): readonly Command[] {
-  const { protectedHash } = placed;
-  if (protectedHash === undefined || !isProtectedAnew(state, placed)) return changed === undefined ? [] : [changed];
+function withProtection(changed: Command | undefined, state: State, { protectedHash }: Placed): readonly Command[] {
+  if (protectedHash === undefined || protectedHash === protectedHashOf(state))
+    return changed === undefined ? [] : [changed];
   const { limits, settings } = changed?.type === 'limits' ? changed : { limits: {}, settings: {} };
   return [{ type: 'limits', limits, settings: { ...settings, protectedHash } }];
 }
 
-// Keeps each prompt in the folder of work, where a mode's users look for it; a copy that fails is only told.
-
-function archiveOf(
-  folder: string | undefined,
-  directory: string,
-  warn: (sentence: string) => void,
-): Pick<Engine, 'archive'> {
-  if (folder === undefined) return {};
-  return {
-    archive: async (iteration, prompt) => {
-      const file = { path: join(directory, folder, `prompt_${iteration}.md`), text: prompt };
-      const problem = await putView([directory], file);
-      if (problem !== undefined) warn(`The prompt was not archived: ${problem}.`);
-    },
+/** Keeps each prompt in the folder of work, where a mode's users look for it; a copy that fails is only told. */
+function archiveIn(directory: string, folder: string, warn: (sentence: string) => void): Engine['archive'] {
+  return async (iteration, prompt) => {
+    const file = { path: join(directory, folder, `prompt_${iteration}.md`), text: prompt };
+    const problem = await putView([directory], file);
+    if (problem !== undefined) warn(`The prompt was not archived: ${problem}.`);
   };
 }
 
-// What a prompt needs and the state does not hold: the diff since the start, notes that agents keep, reviewers' own words.
-
-type Facts = NonNullable<Engine['facts']>;
+// Inputs of a prompt that the state does not hold: the diff since the start, notes that agents keep, reviewers' own words.
 
 const bytesMax = 1024 * 1024;
 const promptCharsMax = 20_000;
@@ -171,16 +152,15 @@ async function diffSince(state: State, workspace: Workspace | undefined): Promis
   return [...lines.slice(0, diffLinesMax), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
 }
 
-async function reviewFacts({ directory, document, settings }: State): Promise<Readonly<Record<string, string>>> {
+async function reviewInputs({ directory, document, settings }: State): Promise<Readonly<Record<string, string>>> {
   const { reviewers = [], section, workflow } = settings.review ?? {};
-  const own: [string, string][] = [];
+  const roles: [string, string][] = [];
   for (const role of reviewers) {
     const text = await textOf(directory, '.ralph', 'prompts', `review-${role}.md`);
-    if (text.trim() !== '') own.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
+    if (text.trim() !== '') roles.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
   }
-  if (section !== undefined) own.push(['section', section]);
-  if (workflow !== undefined) own.push(['workflow', workflow]);
-  return { ...Object.fromEntries(own), document: relative(directory, document) || basename(document) };
+  const place = relative(directory, document) || basename(document);
+  return { ...Object.fromEntries(roles), ...present({ section, workflow }), document: place };
 }
 
 /** What is odd about the spec as it is now: an earlier round may have brought it in. */
@@ -189,10 +169,10 @@ async function noticesOf({ directory, document, settings: { mode } }: State): Pr
   return read.ok ? read.document.notices.join('\n') : '';
 }
 
-function promptInputs(workspace: Workspace | undefined): Facts {
+function promptInputs(workspace: Workspace | undefined): NonNullable<Engine['facts']> {
   return async (state, live) => {
     const { mode } = state.settings;
-    if (mode === 'review') return reviewFacts(state);
+    if (mode === 'review') return reviewInputs(state);
     if (mode === 'prompt') {
       const place = workspace?.directory(live.task) ?? state.directory;
       return { scratchpad: await textOf(place, '.agent', 'scratchpad.md') };

@@ -1,17 +1,16 @@
-// Where a loop works: the repository it is in (or none), its own worktree, its forks; opened once per command.
+// The place of a loop: the repository it works in (or none), what that allows, and its git workspace with forks.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { State } from '../../core/state.ts';
+import { present, type State } from '../../core/state.ts';
 import type { ForkOptions } from '../../git/forks/fork.ts';
 import type { GitWorkspace } from '../../git/git.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Refusal } from '../../git/workspace.ts';
 import { UsageError } from '../../text/errors.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, loopFolder } from '../app.ts';
 
 /** What a look at the folder found, before anything is written. */
 export interface Ground {
@@ -25,24 +24,24 @@ export interface Ground {
 }
 
 /** Git finds the settings of the user by these, and nothing else of ours. */
-export const gitEnvironment = (env: Environment): Record<string, string> =>
-  Object.fromEntries(
-    ['PATH', 'HOME', 'XDG_CONFIG_HOME'].flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])),
-  );
+export const gitEnvironment = ({ PATH, HOME, XDG_CONFIG_HOME }: Environment): Record<string, string> =>
+  present({ PATH, HOME, XDG_CONFIG_HOME }) as Record<string, string>;
 
-export function refusalError({ problem, fix }: Refusal): UsageError {
-  return new UsageError(problem, fix);
+export const refusalError = ({ problem, fix }: Refusal): UsageError => new UsageError(problem, fix);
+
+/** Undefined: not in a repository. */
+async function repositoryOf(directory: string, env: Environment): Promise<Repository | undefined> {
+  const { openRepository } = await import('../../git/repository.ts');
+  const opened = await openRepository({ directory, environment: gitEnvironment(env) });
+  if (opened.ok) return opened.repository;
+  if (opened.kind === 'not-a-repository') return undefined;
+  throw refusalError(opened);
 }
 
 /** Refused in one sentence where Ralph could not keep its promises. */
 export async function lookAround(directory: string, env: Environment): Promise<Ground> {
-  const { openRepository } = await import('../../git/repository.ts');
-  const opened = await openRepository({ directory, environment: gitEnvironment(env) });
-  if (!opened.ok) {
-    if (opened.kind === 'not-a-repository') return { notices: [], isMidway: false, filters: [] };
-    throw refusalError(opened);
-  }
-  const { repository } = opened;
+  const repository = await repositoryOf(directory, env);
+  if (repository === undefined) return { notices: [], isMidway: false, filters: [] };
   const { preflight } = await import('../../git/repository.ts');
   const found = await preflight(repository, directory);
   if (!found.ok) throw refusalError(found);
@@ -58,47 +57,50 @@ git add -A && git commit -q -m "$1"`;
 
 /** A folder of our own becomes a repository with one commit; where that fails it stays a plain folder. */
 export async function makeRepository(directory: string, env: Environment): Promise<Refusal | undefined> {
-  const refusal = await unmade(directory, env);
-  if (refusal !== undefined) rmSync(join(directory, '.git'), { recursive: true, force: true });
-  return refusal;
+  const problem = await firstCommitProblem(directory, env);
+  if (problem === undefined) return undefined;
+  rmSync(join(directory, '.git'), { recursive: true, force: true });
+  return { ok: false, problem };
 }
 
-async function unmade(directory: string, env: Environment): Promise<Refusal | undefined> {
+async function firstCommitProblem(directory: string, env: Environment): Promise<string | undefined> {
   const { complaint, gitShell } = await import('../../git/call.ts');
   const place = { directory, environment: gitEnvironment(env), settings: [['init.defaultBranch', 'main'] as const] };
   const made = await gitShell(place, firstCommit, ['Before the loop'], { timeMsMax: 10_000 });
-  if (made.code === 127) return { ok: false, problem: 'git is not installed' };
-  if (made.code !== 0) return { ok: false, problem: complaint(made) };
+  if (made.code !== 0) return made.code === 127 ? 'git is not installed' : complaint(made);
   return lookAround(directory, env).then(
     () => undefined,
-    ({ message }: Error) => ({ ok: false, problem: message }),
+    ({ message }: Error) => message,
   );
+}
+
+function refuseImpossible(config: Config, { repository, filters }: Ground): void {
+  const isParallel = config.parallel > 1;
+  if (repository === undefined && (isParallel || config.worktree))
+    throw new UsageError(
+      `${isParallel ? '--parallel' : '--worktree'} needs a git repository, and this folder is in none.`,
+      'Make one (git init, and a first commit), or leave the flag out.',
+    );
+  if ((repository === undefined || config.noCheckpoints) && (isParallel || config.rollbackAfter !== undefined))
+    throw new UsageError(
+      `${isParallel ? '--parallel' : '--rollback-after'} needs checkpoints.`,
+      repository === undefined ? 'They need a git repository: git init.' : 'Leave --no-checkpoints out.',
+    );
+  if (isParallel && filters.length > 0)
+    throw new UsageError(
+      `--parallel would commit files that stand behind a filter without it: ${filters.slice(0, 5).join(', ')}.`,
+      'Say --worktree without --parallel: what stands behind a filter is never committed there.',
+    );
 }
 
 /** What the folder allows of what was asked for. */
 export function settingsHere(settings: Settings, config: Config, ground: Ground): Settings {
-  const isGit = ground.repository !== undefined;
-  const checkpoints = isGit && !config.noCheckpoints;
-  const forked = config.parallel > 1;
-  if ((forked || config.worktree) && !isGit)
-    throw new UsageError(
-      `${forked ? '--parallel' : '--worktree'} needs a git repository, and this folder is in none.`,
-      'Make one (git init, and a first commit), or leave the flag out.',
-    );
-  if ((forked || config.rollbackAfter !== undefined) && !checkpoints)
-    throw new UsageError(
-      `${forked ? '--parallel' : '--rollback-after'} needs checkpoints.`,
-      isGit ? 'Leave --no-checkpoints out.' : 'They need a git repository: git init.',
-    );
-  if (forked && ground.filters.length > 0)
-    throw new UsageError(
-      `--parallel would commit files that stand behind a filter without it: ${ground.filters.slice(0, 5).join(', ')}.`,
-      'Say --worktree without --parallel: what stands behind a filter is never committed there.',
-    );
+  refuseImpossible(config, ground);
+  const checkpoints = ground.repository !== undefined && !config.noCheckpoints;
   return {
     ...settings,
     parallel: config.parallel,
-    worktreePerTask: forked,
+    worktreePerTask: config.parallel > 1,
     checkpoints,
     commits: checkpoints && !config.noCommit && !ground.isMidway,
     tamperScreen: checkpoints,
@@ -128,92 +130,45 @@ export interface OwnGit extends GitWorkspace {
 export const worktreeOf = (home: string, loop: string): string => join(home, 'worktrees', loop);
 export const forksOf = (home: string, loop: string): string => join(home, 'worktrees', `${loop}-forks`);
 
-/** The same folder in the worktree, made if it is not in git. */
-function sameFolder(repository: Repository, directory: string, top: string): string {
-  const inside = relative(realpathSync(repository.directory), realpathSync(directory));
-  const folder = inside === '' ? top : join(top, inside);
-  mkdirSync(folder, { recursive: true });
-  return folder;
-}
-
-export interface OwnTree {
-  readonly directory: string;
-  readonly branch: string;
-  readonly notices: readonly string[];
-}
-
-/** Makes the loop's own worktree on a branch `ralph/NAME`, or takes it up again. */
-export async function makeOwnTree(
-  ground: Ground,
-  order: {
-    readonly home: string;
-    readonly loop: string;
-    readonly name: string;
-    readonly directory: string;
-    readonly needed: readonly string[];
-  },
-): Promise<OwnTree> {
-  const { repository } = ground;
-  if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
-  const { makeWorktree } = await import('../../git/worktree.ts');
-  mkdirSync(join(order.home, 'worktrees'), { recursive: true, mode: 0o700 });
-  const path = worktreeOf(order.home, order.loop);
-  const made = await makeWorktree(repository, { path, branch: `ralph/${order.name}`, needed: order.needed });
-  if (!made.ok) throw refusalError(made);
-  const missing = made.missing.length === 0 ? [] : [`Not copied into the worktree: ${made.missing.join(', ')}.`];
-  const directory = sameFolder(repository, order.directory, made.directory);
-  return { directory, branch: made.branch, notices: [...made.notices, ...missing] };
-}
-
 /** The workspace of a loop in a repository; undefined elsewhere. */
 export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
-  const { home, env, loop, directory, config, forked } = needs;
-  if (!existsSync(directory)) return undefined;
-  const { openRepository } = await import('../../git/repository.ts');
-  const environment = gitEnvironment(env);
-  const opened = await openRepository({ directory, environment });
-  if (!opened.ok) {
-    if (opened.kind === 'not-a-repository') return undefined;
-    throw refusalError(opened);
-  }
-  const { repository } = opened;
+  const { home, env, loop, directory, document, config, branch, forked } = needs;
+  const repository = existsSync(directory) ? await repositoryOf(directory, env) : undefined;
+  if (repository === undefined) return undefined;
   const { gitWorkspace } = await import('../../git/git.ts');
-  const folder = join(home, 'loops', loop);
+  const folder = loopFolder(home, loop);
+  const privateFolder = join(folder, 'git');
   if (forked) mkdirSync(forksOf(home, loop), { recursive: true, mode: 0o700 });
-  const forks = await forksFor(needs, repository);
+  const forks: ForkOptions | undefined =
+    forked && branch !== undefined
+      ? {
+          loop,
+          folder: forksOf(home, loop),
+          loopDirectory: worktreeOf(home, loop),
+          branch,
+          needed: config.worktreeCopy,
+          apart: await inTreeOf(document, repository, env),
+          privateFolder,
+        }
+      : undefined;
   const workspace = gitWorkspace({
     loop,
     repository,
     directory,
-    folder: join(folder, 'git'),
+    folder: privateFolder,
     uncovered: [home],
-    replaced: [needs.document],
+    replaced: [document],
     fileBytesMax: config.maxCheckpointFile ?? undefined,
     forks,
   });
   const placed = inside(workspace, repository, directory);
-  const ready = needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready);
   return {
-    ...ready,
+    ...(needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready)),
     async drop(task) {
       if (forks === undefined) return;
       const { dropFork } = await import('../../git/forks/fork.ts');
       await dropFork(repository, forks, task);
     },
-  };
-}
-
-async function forksFor(needs: PlaceNeeds, repository: Repository): Promise<ForkOptions | undefined> {
-  const { home, env, loop, document, config, branch, forked } = needs;
-  if (!forked || branch === undefined) return undefined;
-  return {
-    loop,
-    folder: forksOf(home, loop),
-    loopDirectory: worktreeOf(home, loop),
-    branch,
-    needed: config.worktreeCopy,
-    apart: await inTreeOf(document, repository, gitEnvironment(env)),
-    privateFolder: join(home, 'loops', loop, 'git'),
   };
 }
 
@@ -246,10 +201,10 @@ function madeReady(
 async function inTreeOf(
   document: string,
   { commonDirectory }: Repository,
-  environment: Readonly<Record<string, string>>,
+  env: Environment,
 ): Promise<readonly string[]> {
   const { openRepository } = await import('../../git/repository.ts');
-  const around = await openRepository({ directory: dirname(document), environment });
+  const around = await openRepository({ directory: dirname(document), environment: gitEnvironment(env) });
   const isSame = around.ok && around.repository.commonDirectory === commonDirectory;
   return isSame ? [relative(around.repository.directory, document)] : [];
 }

@@ -1,4 +1,4 @@
-// Everything that is looked at before a loop writes a byte: the folder, the settings, the document, the agent.
+// Preparation of a loop before a byte is written: the folder, the settings, the document, the agents, the checks.
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
@@ -13,14 +13,13 @@ import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.t
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { buildActions, configInReach, reachNotice, readOnlyForPlan } from '../actions.ts';
-import { chooseAgents, performersFor, unknownTasks } from '../agents/choose-agents.ts';
-import type { PerformerSet } from '../agents/performers.ts';
+import { chooseAgents, unknownTasks } from '../agents/choose-agents.ts';
+import { type AgentNeeds, type PerformerSet, performersFor } from '../agents/performers.ts';
 import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
 import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
 import { type FoundDocument, findDocument, isInterview, modeNames, readDocument } from '../modes.ts';
-import { refuseProblems } from '../problems.ts';
+import { nothingBounds, refuseProblems } from '../problems.ts';
 import { type Ground, lookAround, settingsHere } from './place.ts';
-import { nothingBounds } from './resume-rules.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -37,7 +36,6 @@ export interface Prepared extends Place {
   readonly checks: readonly Check[];
   /** The project's own test command, taken because nobody named a check. */
   readonly detected?: DetectedCheck;
-  readonly judge?: string;
   readonly ground: Ground;
   readonly notices: readonly string[];
   readonly provided: Provided;
@@ -60,7 +58,7 @@ export interface Remembered {
 
 /** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
 export interface Provided {
-  /** All who work, in order: own ones and agents. */
+  /** All who work, in order: provided ones and agents. */
   readonly chain: readonly string[];
   readonly performers: readonly Performer[];
   readonly checks: readonly Check[];
@@ -79,8 +77,8 @@ export interface Request {
   readonly isOnlyRecorded?: true;
 }
 
-const nobodyYet: PerformerSet = { byName: {}, facts: {} };
-const nobody: Provided = { chain: [], performers: [], checks: [] };
+const noPerformers: PerformerSet = { byName: {}, facts: {} };
+const nothingProvided: Provided = { chain: [], performers: [], checks: [] };
 const nothing: Remembered = {
   lastGood: async () => undefined,
   settings: async () => undefined,
@@ -107,43 +105,43 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
 }
 
 /** What the document asks for, where nobody else said anything about it. */
-function withDocumentDefaults(run: RunConfig, { wishes, approval, tasks }: ParsedDocument): RunConfig {
+function withDocumentDefaults(run: RunConfig, document: ParsedDocument): RunConfig {
+  const { wishes, approval } = document;
   const { settings, isPreset } = run;
   const { promise, iterationsMax } = wishes ?? {};
   const limits =
     iterationsMax === undefined || !isPreset('iterationsMax') ? settings.limits : { ...settings.limits, iterationsMax };
   if (!isBounded(limits)) throw nothingBounds();
   const isAsked = promise !== undefined && isPreset('promise');
-  // Where every step is an action, no agent is needed.
-  const isDeeds = settings.mode === 'plan' && tasks.every(task => task.performer !== undefined);
-  const more = { promise: isAsked ? promise : settings.promise, performers: isDeeds ? [] : settings.performers };
+  const performers = hasOnlyActions(settings.mode, document) ? [] : settings.performers;
+  const more = { promise: isAsked ? promise : settings.promise, performers };
   // A plan that needs no yes is bound to its text all the same: by the command that runs it.
   const isBound = settings.mode === 'plan' || approval?.required === true;
   return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
 }
 
-/** The document and the mode that it means. */
+/** The document, the mode that it means, and the settings that hold for both. */
 async function readFirst(place: Place, { file, goal, flags, remembered = nothing }: Request) {
   const sought = { ...place, given: file, goal, mode: modeFlag(flags), isDry: flags['dryRun'] === true };
   const found = await findDocument(sought);
-  const resolved = await resolveRunConfig(place.env, place.directory, flags, found.mode);
+  const { mode, path } = found;
+  const resolved = await resolveRunConfig(place.env, place.directory, flags, mode);
   if (!resolved.ok) refuseProblems(resolved.problems);
   refuseIdleFlags(found, flags);
-  const before = await remembered.settings(found.path);
+  const before = await remembered.settings(path);
   const { config, settings } = resolved.run;
-  const usualRounds = isInterview(found.mode, found.path) ? interviewRounds : null;
+  const usualRounds = isInterview(mode, path) ? interviewRounds : null;
   const rounds = config.rounds ?? before?.rounds ?? usualRounds;
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true,
     rounds: rounds ?? undefined,
   };
-  const at = { mode: found.mode, path: found.path, directory: place.directory, options };
-  const read = await readDocument(at, found.text);
+  const read = await readDocument({ mode, path, directory: place.directory, options }, found.text);
   if (!read.ok) {
-    const copy = await remembered.lastGood(found.path);
+    const copy = await remembered.lastGood(path);
     const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
-    refuseProblems([...read.problems, ...hint], found.mode === 'goal' ? 'the goal' : basename(found.path));
+    refuseProblems([...read.problems, ...hint], mode === 'goal' ? 'the goal' : basename(path));
   }
   refuseSecrets(read.document, place.env);
   const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
@@ -169,11 +167,8 @@ function refuseIdleFlags({ mode, path }: FoundDocument, flags: Flags): void {
     const modes = fieldOf(key).modes ?? [mode];
     const isIdle = !modes.includes(mode) || (key === 'rounds' && mode === 'project' && !isInterview(mode, path));
     if (flags[key] === undefined || !isIdle) continue;
-    const where = modes.length === 1 && modes[0] !== mode ? `it belongs to the mode ${modes[0]}` : '';
-    throw new UsageError(
-      `${flagName(key)} has no effect in the mode ${mode}.`,
-      `Leave it out${where === '' ? '' : `: ${where}`}.`,
-    );
+    const where = modes.length === 1 && modes[0] !== mode ? `: it belongs to the mode ${modes[0]}` : '';
+    throw new UsageError(`${flagName(key)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
   }
 }
 
@@ -207,57 +202,54 @@ function withProvided(run: RunConfig, { chain }: Provided): RunConfig {
 }
 
 export async function prepareLoop(place: Place, request: Request): Promise<Prepared> {
-  const { flags, provided: own = nobody } = request;
+  const { flags, provided = nothingProvided, isOnlyRecorded = false } = request;
   const { env, directory } = place;
   checkDirectory(directory, env, flags['force'] === true);
   const { found, before, document, run: resolved, options } = await readFirst(place, request);
   const { path, mode } = found;
   const ground = await lookAround(directory, env);
-  const isOnlyRecorded = request.isOnlyRecorded === true;
-  const isAgentless = isOnlyRecorded || (mode === 'plan' && document.tasks.every(task => task.performer !== undefined));
-  const { run: chosen, isFound } = isAgentless
-    ? { run: resolved, isFound: false }
-    : await chooseAgents(withProvided(resolved, own), place, before, isInterview(mode, path));
-  const isUnproven = before === undefined && own.checks.length === 0 && detects.includes(mode);
+  const { run: chosen, isFound } =
+    isOnlyRecorded || hasOnlyActions(mode, document)
+      ? { run: resolved, isFound: false }
+      : await chooseAgents(withProvided(resolved, provided), place, before, isInterview(mode, path));
+  const isUnproven = before === undefined && provided.checks.length === 0 && detects.includes(mode);
   const detected = isUnproven ? detectedFor(chosen, place) : undefined;
-  const run = await withProof(chosen, { ...place, path }, ground, detected, own.checks);
-  const strange = unknownTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
+  const run = isInterview(mode, path)
+    ? forInterview(chosen, ground)
+    : await withProof(chosen, place, ground, { detected, provided });
+  const unknown = unknownTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
   if (run.settings.performers.includes('command') && !isOnlyRecorded)
     refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
   const readOnly = mode === 'plan' ? readOnlyForPlan(run.config, directory, path) : [];
   const needs = { config: run.config, settings: run.settings, ...place, readOnly };
-  const hired = isOnlyRecorded ? nobodyYet : await performersFor(needs, own.performers);
-  const staff = withActions(hired, isOnlyRecorded ? {} : await buildActions(needs, path, document));
-  const checks = [...(await buildChecks(needs)), ...own.checks];
+  const performers = isOnlyRecorded ? noPerformers : await allPerformers(needs, provided, path, document);
+  const checks = [...(await buildChecks(needs)), ...provided.checks];
   const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
   const servers = await configInReach({ config: run.config, directory, document });
   const reach = servers === undefined ? [] : [reachNotice(servers)];
-  const said = [...document.notices, ...promise, ...strange, ...reach];
+  const said = [...document.notices, ...promise, ...unknown, ...reach];
   const notices = [...run.notices, ...found.notices, ...ground.notices, ...said];
-  return {
-    ...place,
-    path,
-    mode,
-    options,
-    document,
-    run,
-    performers: staff,
-    isFound,
-    checks,
-    ground,
-    notices,
-    provided: own,
-    detected,
-  };
+  const made = { document, run, performers, isFound, checks, ground, notices, provided, detected };
+  return { ...place, path, mode, options, ...made };
+}
+
+/** Where every step of a plan is an action, no agent is needed. */
+const hasOnlyActions = (mode: ModeName, { tasks }: ParsedDocument): boolean =>
+  mode === 'plan' && tasks.every(task => task.performer !== undefined);
+
+/** The agents that the settings name, those that a program provides, and the actions of a plan. */
+async function allPerformers(
+  needs: AgentNeeds,
+  provided: Provided,
+  path: string,
+  document: ParsedDocument,
+): Promise<PerformerSet> {
+  const { byName, facts } = await performersFor(needs, provided.performers);
+  return { byName: { ...byName, ...(await buildActions(needs, path, document)) }, facts };
 }
 
 /** Where the project's own tests say something about the work. */
 const detects: readonly ModeName[] = ['goal', 'prompt', 'prd', 'project'];
-
-const withActions = (staff: PerformerSet, actions: PerformerSet['byName']): PerformerSet => ({
-  ...staff,
-  byName: { ...staff.byName, ...actions },
-});
 
 /** Only where nobody named a check, and only once: a loop that goes on keeps its own. */
 function detectedFor({ config }: RunConfig, { directory, env }: Place): DetectedCheck | undefined {
@@ -267,19 +259,14 @@ function detectedFor({ config }: RunConfig, { directory, env }: Place): Detected
 /** What the folder allows, the check that was found, and the judge: all that "done" will rest on. */
 async function withProof(
   run: RunConfig,
-  place: Place & { readonly path: string },
+  place: Place,
   ground: Ground,
-  detected: DetectedCheck | undefined,
-  own: readonly Check[],
+  { detected, provided }: Pick<Prepared, 'detected' | 'provided'>,
 ): Promise<RunConfig> {
-  if (isInterview(run.settings.mode, place.path)) return forInterview(run, ground);
   const config = detected === undefined ? run.config : { ...run.config, verify: [detected.command] };
   const judge = await judgeSpec({ config, settings: run.settings, ...place });
-  const checks = [
-    ...config.verify,
-    ...own.map(check => check.name),
-    ...(judge === undefined ? [] : [judgeName(judge)]),
-  ];
+  const named = [...config.verify, ...provided.checks.map(check => check.name)];
+  const checks = judge === undefined ? named : [...named, judgeName(judge)];
   return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, ground) };
 }
 
@@ -294,27 +281,21 @@ function forInterview(run: RunConfig, ground: Ground): RunConfig {
 async function promiseNotice(path: string, promise: string): Promise<readonly string[]> {
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(join(dirname(path), 'PROMPT.md'), 'utf8').catch(() => '');
-  const stands = text
-    .split('\n')
-    .some(line => line.trim() === promise || line.trim() === `<promise>${promise}</promise>`);
-  return stands
+  const echoed = [promise, `<promise>${promise}</promise>`];
+  return text.split('\n').some(line => echoed.includes(line.trim()))
     ? [`PROMPT.md holds the promise ${promise} on a line of its own; only the agent's own last line counts.`]
     : [];
 }
 
-// An agent that is not there is said before anything is written or spent (exit 7), rather than after three failed turns.
-
 /** A plain word at the start of a command line; what else a shell may begin with is left to the shell. */
 const firstWord = /^[A-Za-z0-9_./+-]+(?=\s|$)/;
-const shellWords = new Set(
-  '. : [ alias break case cd command continue do done echo elif else esac eval exec exit export false fi for if local printf pwd read return set shift test then time trap true type ulimit umask unset until wait while'.split(
-    ' ',
-  ),
-);
+const shellWords =
+  '. : [ alias break case cd command continue do done echo elif else esac eval exec exit export false fi for if local printf pwd read return set shift test then time trap true type ulimit umask unset until wait while';
 
+/** An agent that is not there is said before anything is written or spent (exit 7), not after three failed turns. */
 function refuseMissingProgram(commandLine: string, directory: string, env: Environment): void {
   const word = firstWord.exec(commandLine)?.[0];
-  if (word === undefined || shellWords.has(word)) return;
+  if (word === undefined || shellWords.split(' ').includes(word)) return;
   const found = findProgram(word, directory, env);
   if (found.type === 'found') return;
   const why =

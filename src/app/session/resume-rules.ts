@@ -1,17 +1,19 @@
-// Which loop is meant by a document: its unfinished one, one that ended with work left, or a new one.
+// The loop that a document means (its unfinished one, one that ended with work left, or a new one), and what it keeps when it goes on.
 import { basename } from 'node:path';
 import type { Command } from '../../core/input.ts';
-import { type ChangedSettings, isBounded, type Limits, type Settings } from '../../core/settings.ts';
+import { isBounded, type Limits, type Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import { allTasks, emptyTable, openTasks, progress } from '../../core/task.ts';
 import { identify, knownTasks } from '../../core/task-identity.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { someOf } from '../../text/format.ts';
 import { endedUnasked } from '../../views/ending.ts';
-import { type Environment, freshId, loopName, stateOf } from '../app.ts';
+import { freshId, loopName, stateOf } from '../app.ts';
 import { buildChecks, judgeNamed } from '../checks.ts';
 import { isInterview } from '../modes.ts';
+import { nothingBounds } from '../problems.ts';
 import type { Prepared } from './prepare.ts';
 
 export interface Chosen {
@@ -80,48 +82,38 @@ export async function newLoop(ledger: Ledger, { run, document }: Prepared): Prom
   return { loop, name: await loopName(run.config.name, document.project, loop, taken) };
 }
 
-// A loop that goes on keeps the checks it was started with unless a person names others: proof never goes away silently.
-
-const ownPrefix = 'own check: ';
+const providedPrefix = 'own check: ';
 
 /** As a check that a program brings along stands among the checks of a loop: nobody else can run it. */
-export const providedCheckName = (name: string): string => `${ownPrefix}${name}`;
+export const providedCheckName = (name: string): string => `${providedPrefix}${name}`;
 
-export async function checksOnResume(
-  prepared: Prepared,
-  state: State | undefined,
-  env: Environment,
-): Promise<Prepared> {
-  if (state === undefined || isSaid(prepared) || isInterview(prepared.mode, prepared.path)) return prepared;
-  const { checks: names } = state.settings;
-  if (names.some(command => command.includes('[redacted:'))) {
+/** A loop that goes on keeps its checks unless a person names others: proof never goes away silently. */
+export async function checksOnResume(prepared: Prepared, state: State | undefined): Promise<Prepared> {
+  const { run, provided, mode, path, directory, home, env } = prepared;
+  const isSaid = run.isSet('verify') || provided.checks.length > 0;
+  if (state === undefined || isSaid || isInterview(mode, path)) return prepared;
+  const names = state.settings.checks;
+  if (names.some(command => command.includes('[redacted:')))
     throw new UsageError(
       'A check of this loop holds a secret, which is not kept.',
       'Give the checks again: --verify CMD',
     );
-  }
-  const lost = names.filter(name => name.startsWith(ownPrefix));
+  const lost = names.filter(name => name.startsWith(providedPrefix)).map(name => name.slice(providedPrefix.length));
   if (lost.length > 0)
     throw new UsageError(
-      `A program brought a check of this loop along: ${lost.map(name => name.slice(ownPrefix.length)).join(', ')}.`,
+      `A program brought a check of this loop along: ${lost.join(', ')}.`,
       'Go on with that program, or name other checks: --verify CMD',
     );
-  const judge = names.flatMap(name => judgeNamed(name) ?? [])[0];
-  const config = {
-    ...prepared.run.config,
-    verify: names.filter(name => judgeNamed(name) === undefined),
-    judge: judge ?? prepared.run.config.judge,
-  };
-  const settings = { ...prepared.run.settings, checks: names };
-  const checks = await buildChecks({ config, directory: prepared.directory, home: prepared.home, env });
-  return { ...prepared, checks, run: { ...prepared.run, config, settings } };
+  const judge = names.flatMap(name => judgeNamed(name) ?? [])[0] ?? run.config.judge;
+  const config = { ...run.config, verify: names.filter(name => judgeNamed(name) === undefined), judge };
+  const checks = await buildChecks({ config, directory, home, env });
+  return { ...prepared, checks, run: { ...run, config, settings: { ...run.settings, checks: names } } };
 }
 
-const isSaid = ({ run, provided: own }: Prepared): boolean => run.isSet('verify') || own.checks.length > 0;
+const ifChanged = <Value>(before: Value, wanted: Value): Value | undefined =>
+  canonical({ value: before }) === canonical({ value: wanted }) ? undefined : wanted;
 
-// What differs between a loop's settings and those given now, as the command that changes them.
-
-/** Settings that a person set anew for a loop that goes on. */
+/** The settings that a person set anew for a loop that goes on, as the command that changes them. */
 export function changedSettings(
   before: Settings,
   wanted: Settings,
@@ -136,55 +128,28 @@ export function changedSettings(
         !(key === 'deadlineAt' && isLaterByTheClock(before.limits.deadlineAt, value, flags['deadline'])),
     ),
   );
-  if (!isBounded({ ...before.limits, ...limits })) {
-    throw nothingBounds();
-  }
-  const same = (a: readonly string[], b: readonly string[]): boolean =>
-    a.length === b.length && a.every((one, at) => one === b[at]);
+  if (!isBounded({ ...before.limits, ...limits })) throw nothingBounds();
+  if (isSet('parallel') && before.parallel !== wanted.parallel)
+    throw new UsageError(
+      `--parallel is settled when a loop begins, and this one has begun with ${before.parallel}.`,
+      'Leave it out, or start a new loop with --new when this one has ended.',
+    );
   const settings = present({
-    performers: same(before.performers, wanted.performers) ? undefined : wanted.performers,
-    performersByTask: sameTable(before.performersByTask, wanted.performersByTask) ? undefined : wanted.performersByTask,
-    performersByPhase: sameTable(before.performersByPhase, wanted.performersByPhase)
-      ? undefined
-      : wanted.performersByPhase,
-    checks: same(before.checks, wanted.checks) ? undefined : wanted.checks,
-    promise: before.promise === wanted.promise || !isSet('promise') ? undefined : wanted.promise,
-    ...changedCheckpointing(before, wanted, isSet),
+    performers: ifChanged(before.performers, wanted.performers),
+    // A ledger of 0.1 has no such tables.
+    performersByTask: ifChanged(before.performersByTask ?? {}, wanted.performersByTask),
+    performersByPhase: ifChanged(before.performersByPhase ?? {}, wanted.performersByPhase),
+    checks: ifChanged(before.checks, wanted.checks),
+    promise: isSet('promise') ? ifChanged(before.promise, wanted.promise) : undefined,
+    checkpoints: isSet('noCheckpoints') && before.checkpoints && !wanted.checkpoints ? false : undefined,
+    commits: isSet('noCommit') && before.commits && !wanted.commits ? false : undefined,
+    rollbackAfter: isSet('rollbackAfter') ? ifChanged(before.rollbackAfter, wanted.rollbackAfter) : undefined,
   });
   if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
   return { type: 'limits', limits, settings };
-}
-
-/** How work is kept may be changed on the way; where it happens may not. */
-function changedCheckpointing(before: Settings, wanted: Settings, isSet: (key: string) => boolean): ChangedSettings {
-  const fixed = isSet('parallel') && before.parallel !== wanted.parallel ? '--parallel' : undefined;
-  if (fixed !== undefined)
-    throw new UsageError(
-      `${fixed} is settled when a loop begins, and this one has begun with ${before.parallel}.`,
-      'Leave it out, or start a new loop with --new when this one has ended.',
-    );
-  return {
-    checkpoints: isSet('noCheckpoints') && before.checkpoints && !wanted.checkpoints ? false : undefined,
-    commits: isSet('noCommit') && before.commits && !wanted.commits ? false : undefined,
-    rollbackAfter:
-      isSet('rollbackAfter') && before.rollbackAfter !== wanted.rollbackAfter ? wanted.rollbackAfter : undefined,
-  };
-}
-
-/** A ledger of 0.1 has no such table. */
-function sameTable(before: Readonly<Record<string, string>> | undefined, wanted: Readonly<Record<string, string>>) {
-  const old = before ?? {};
-  const names = Object.keys(wanted);
-  return names.length === Object.keys(old).length && names.every(name => old[name] === wanted[name]);
 }
 
 /** The same `--deadline 07:00` a day later must not move the deadline that the loop has. */
 function isLaterByTheClock(before: number | null, wanted: number | null, typed: unknown): boolean {
   return before !== null && wanted !== null && wanted > before && /^\d{1,2}:\d{2}$/.test(String(typed));
 }
-
-export const nothingBounds = (): UsageError =>
-  new UsageError(
-    'Nothing would bound this loop any more.',
-    'Leave one limit set: unlimited is allowed only beside another.',
-  );

@@ -1,7 +1,7 @@
 // `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
 
 import { isRunning, resumeHint } from '../../app/loops.ts';
-import { nothingBounds } from '../../app/session/resume-rules.ts';
+import { nothingBounds } from '../../app/problems.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { isBounded, type Limits } from '../../core/settings.ts';

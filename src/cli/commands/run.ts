@@ -3,8 +3,9 @@
 import { type Engine, type RunResult, runEngine, storeError } from '../../app/app.ts';
 import { isInterview } from '../../app/modes.ts';
 import { refuseProblems } from '../../app/problems.ts';
-import { placeAgain, type Started, withLease } from '../../app/session/begin.ts';
+import { placeAgain, withLease } from '../../app/session/begin.ts';
 import { engineFor, firstInputs } from '../../app/session/launch.ts';
+import type { Placed } from '../../app/session/placed.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
 import { checksOnResume } from '../../app/session/resume-rules.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -60,7 +61,7 @@ export interface Launch {
   readonly context: Context;
   readonly ledger: Ledger;
   readonly prepared: Prepared;
-  readonly placed: Started;
+  readonly placed: Placed;
   readonly chosen: Chosen;
   readonly view: LiveView;
   /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
@@ -81,8 +82,6 @@ export async function launch(
   const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
   const byName = launching.pace?.(placed.performers.byName, interrupt.press) ?? placed.performers.byName;
   const wiring = {
-    env: context.env,
-    home: context.home(),
     ledger,
     prepared,
     placed: { ...placed, performers: { ...placed.performers, byName } },
@@ -177,7 +176,7 @@ async function work(
 ): Promise<number> {
   const style = makeStyle(flags);
   const quiet = flags['quiet'] === true;
-  const prepared = await checksOnResume(given, chosen.state, context.env);
+  const prepared = await checksOnResume(given, chosen.state);
   if (!quiet) context.say(card(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
   const placed =

@@ -1,0 +1,69 @@
+// Parts of a reader that agents share: the events that all of them report, a table of event types, and the final answer.
+import { tailOf } from '../processes/streams.ts';
+import { detailOf, type Fields, textOf } from '../text/fields.ts';
+import type { AgentEvent, AgentResult, Reader } from './agent.ts';
+
+type AgentEvents = readonly AgentEvent[];
+
+export const nothing: AgentEvents = Object.freeze([]);
+/** A reader gives exactly this back for an event of a kind that it does not know, so that it can be counted. */
+export const unknownEvent: AgentEvents = Object.freeze([]);
+export const toolEnded: AgentEvents = Object.freeze([{ type: 'tool', name: '', detail: '', phase: 'ended' }] as const);
+
+export function toolBegan(name: unknown, input: unknown): AgentEvents {
+  return [{ type: 'tool', name: textOf(name), detail: detailOf(input), phase: 'began' }];
+}
+
+export const sessionOpened = (id: unknown): AgentEvents => [{ type: 'session', id: textOf(id) }];
+
+/** A whole message; nothing for an empty one. */
+export const messageText = (text: string): AgentEvents =>
+  text === '' ? nothing : [{ type: 'text', text: `${text}\n` }];
+
+/** Undefined: it is known and means nothing. */
+type Handler = (event: Fields) => AgentEvents | undefined;
+
+/** Reads an event by its type; `isIgnored` tells the types that are known, have no handler and mean nothing. */
+export function readByType(
+  handlers: Readonly<Record<string, Handler>>,
+  isIgnored: (type: string) => boolean = () => false,
+): Reader['read'] {
+  const byType = new Map<unknown, Handler>(Object.entries(handlers));
+  return event => {
+    const handler = byType.get(event['type']);
+    if (handler !== undefined) return handler(event) ?? nothing;
+    return isIgnored(textOf(event['type'])) ? nothing : unknownEvent;
+  };
+}
+
+export const messageCharsMax = 1_000_000;
+
+/** The state of a run that every reader keeps; `result` is that of the reader. */
+export interface Answer extends Pick<Reader, 'result'> {
+  finished: boolean;
+  problem: AgentResult['problem'];
+  /** Only the last message counts: this one begins. */
+  begin(text?: string): void;
+  add(text: string): void;
+}
+
+export function openAnswer(clean: (text: string) => string = text => text): Answer {
+  let message = tailOf(messageCharsMax);
+  const answer: Answer = {
+    finished: false,
+    problem: undefined,
+    begin(text = '') {
+      message = tailOf(messageCharsMax);
+      message.add(text);
+    },
+    add: text => message.add(text),
+    result: () => ({
+      finished: answer.finished,
+      problem: answer.problem,
+      get message() {
+        return clean(message.text());
+      },
+    }),
+  };
+  return answer;
+}
