@@ -3,9 +3,9 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { makeFile } from '../actions/new-file.ts';
 import type { TaskSpec } from '../core/task.ts';
-import type { Loss } from '../documents/convert/losses.ts';
+import type { Backlog, Loss } from '../documents/convert/losses.ts';
 import type { Adder, NewTask } from '../documents/convert/new-task.ts';
-import type { Backlog, WriterName } from '../documents/convert/write.ts';
+import type { WriterName } from '../documents/convert/write.ts';
 import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
 import { replaceFile } from '../documents/replace-file.ts';
 import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
@@ -125,7 +125,7 @@ export async function addToFile(
     file,
   );
   const { addTask } = await import('../documents/convert/new-task.ts');
-  const added = addTask(file.format, adder, file.text, wanted, id);
+  const added = addTask(adder, file.text, wanted, id);
   if (!added.ok) refuseProblems(added.problems, name);
   const done = await replaceFile(path, Buffer.from(added.text), { expected: file.identity }).catch((error: unknown) => {
     throw new UsageError(`${name} cannot be written (${errorCode(error)}).`, 'Nothing was changed.');

@@ -1,4 +1,4 @@
-// The port to the document that the tasks come from, and the pure format behind it.
+// Task documents: the port to the file that the tasks come from, and the pure formats behind it.
 import type { TaskSpec, TaskStatus } from '../core/task.ts';
 
 /** One thing wrong with a document: what, where, and how to mend it. */
@@ -17,13 +17,13 @@ export interface ParsedDocument {
   readonly notices: readonly string[];
   /** The document's own name for itself (plan_id). */
   readonly id?: string;
-  /** What it asks for; flags, variables and config files go before it. */
-  readonly wishes?: Wishes;
+  /** Settings that it brings; flags, variables and config files go before them. */
+  readonly defaults?: DocumentDefaults;
   /** Present when a person must approve it before it may run: what is approved, without the marks that we make ourselves. */
   readonly approval?: { readonly required: boolean; readonly substance: string };
 }
 
-export interface Wishes {
+export interface DocumentDefaults {
   readonly promise?: string;
   /** null: unlimited, as the document says. */
   readonly iterationsMax?: number | null;
@@ -75,7 +75,8 @@ export type Loaded =
 export type Saved =
   | {
       readonly type: 'saved';
-      readonly hash: string /** The file was broken or gone and was put back. */;
+      readonly hash: string;
+      /** The file was broken or gone and was put back. */
       readonly restored?: string;
     }
   | { readonly type: 'failed'; readonly problems: readonly Problem[] };
@@ -91,9 +92,10 @@ export interface TaskSource {
   tidy?(): Promise<void>;
 }
 
-// What a format offers beyond `mark` when its documents are large: marks that cost the change, not another walk of the text.
-
-/** An index belongs to exactly one text; marking gives the new text with its own index. */
+/**
+ * For large documents: marks that cost the change, not another walk of the text. An index belongs to exactly one text;
+ * marking gives the new text with its own index.
+ */
 export interface IndexedFormat<Index = unknown> extends Format {
   /** `text` must parse. */
   index(text: string): Index;

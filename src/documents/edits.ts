@@ -1,10 +1,12 @@
-// Replaces pieces of a text and leaves every other byte where it is.
+// Edits and lines of a text: pieces are replaced, and every other byte stays where it is.
 
-import type { TaskSpec } from '../core/task.ts';
-import { takenOut } from '../core/task-identity.ts';
-import { canonical } from '../text/canonical.ts';
-import { someOf } from '../text/format.ts';
-import type { ParsedDocument } from './document.ts';
+export const byteOrderMark = '\uFEFF';
+
+/** Where the text begins: behind a byte order mark. */
+export const startOf = (text: string): number => (text.startsWith(byteOrderMark) ? 1 : 0);
+
+/** The line end that the text itself uses. */
+export const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 export interface Edit {
   readonly start: number;
@@ -17,7 +19,7 @@ export function withEdits(text: string, edits: readonly Edit[]): string {
   if (edits.length === 0) return text;
   const pieces: string[] = [];
   let at = 0;
-  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+  for (const edit of edits.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
     pieces.push(text.slice(at, edit.start), edit.text);
     at = edit.end;
   }
@@ -25,7 +27,13 @@ export function withEdits(text: string, edits: readonly Edit[]): string {
   return pieces.join('');
 }
 
-// Walks a text line by line with the place and the indentation of each, for formats that people write by hand.
+/** Lines of their own behind the one in which `end` lies. */
+export function linesBehind(text: string, end: number, lines: readonly string[]): Edit {
+  const lineEnd = lineEndOf(text);
+  const newline = text[end - 1] === '\n' ? end - 1 : text.indexOf('\n', end);
+  const at = newline === -1 ? text.length : newline + 1;
+  return { start: at, end: at, text: lines.map(line => (newline === -1 ? lineEnd + line : line + lineEnd)).join('') };
+}
 
 export interface TextLine {
   readonly start: number;
@@ -57,37 +65,4 @@ function indentOf(line: string): number {
     else break;
   }
   return column;
-}
-
-// Where tasks are listed, whoever works on one may tick it and add others, but takes none of the open ones away.
-
-/** The end of a sentence about the document. */
-export function lostTasks(before: ParsedDocument, now: ParsedDocument): string | undefined {
-  const lost = takenOut(before.tasks, now.tasks);
-  if (lost.length === 0) return undefined;
-  return `lost ${someOf(lost, 5)} while an iteration ran (to leave a task out: ralph task skip ID)`;
-}
-
-// Where the whole document is one task, whoever works on it may tick its box and no more.
-
-/** What it asks for, and within which limits. */
-const asked = ({ tasks, wishes }: ParsedDocument): string =>
-  canonical([tasks.map(({ id, title, description }) => [id, title, description]), wishes ?? null]);
-
-/** The end of a sentence about the document. */
-export function editedTask(before: ParsedDocument, now: ParsedDocument): string | undefined {
-  return asked(before) === asked(now) ? undefined : 'is the task itself and was edited while an iteration ran';
-}
-
-// Says which tasks a document calls done although no loop of it has a record of that.
-
-/** Nobody knows who ticked a box before there was a record; only a person can say that it is right (B48). */
-export function watchTicked(tasks: readonly TaskSpec[], recorded: ReadonlySet<string>): readonly string[] {
-  const ticked = tasks.filter(task => (task.done || task.skipped) && !recorded.has(task.id)).map(task => task.id);
-  if (ticked.length === 0) return [];
-  const many = `${ticked.length} of ${tasks.length} tasks (${someOf(ticked, 5)}) are`;
-  const what = ticked.length === 1 ? `Task ${ticked[0]} is` : many;
-  return [
-    `${what} marked as done or skipped already, without a record of it, and will not be worked on. Open again what is not done, or say --accept-ticked.`,
-  ];
 }

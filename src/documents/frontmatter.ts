@@ -1,10 +1,9 @@
-// The block of YAML at the top of a Markdown document: read safely, and changed one value at a time without another byte.
+// Front matter, the block of YAML at the top of a Markdown document: read safely, changed one value at a time.
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
 import { shown } from '../text/text.ts';
 import type { Problem } from './document.ts';
-import { type Edit, withEdits } from './edits.ts';
-import { byteOrderMark } from './json.ts';
+import { type Edit, lineEndOf, startOf, withEdits } from './edits.ts';
 import { ProblemList } from './problems.ts';
 import { readYaml } from './yaml.ts';
 
@@ -37,7 +36,7 @@ const opening = /^---[ \t]*(\r?\n)/;
 const closing = /^---[ \t]*(?:\r?\n|$)/gm;
 
 function locate(text: string): Block | 'absent' | 'unclosed' {
-  const begin = text.startsWith(byteOrderMark) ? 1 : 0;
+  const begin = startOf(text);
   const first = opening.exec(text.slice(begin, begin + 200));
   if (first === null) return 'absent';
   const start = begin + first[0].length;
@@ -49,17 +48,17 @@ function locate(text: string): Block | 'absent' | 'unclosed' {
 
 export function readFrontMatter(text: string): FrontMatterResult {
   const block = locate(text);
-  const begin = text.startsWith(byteOrderMark) ? 1 : 0;
+  const begin = startOf(text);
   if (block === 'absent') {
     return { ok: true, isPresent: false, values: Object.create(null), offsets: new Map(), bodyStart: begin };
   }
   const problems = new ProblemList();
   if (block === 'unclosed') {
     problems.add(begin, 'The front matter is never closed.', 'Add a line --- behind its last key.');
-    return { ok: false, problems: problems.located(text) };
+    return problems.refusal(text);
   }
   const read = readBlock(text, block, problems);
-  if (problems.count > 0 || read === undefined) return { ok: false, problems: problems.located(text) };
+  if (problems.count > 0 || read === undefined) return problems.refusal(text);
   const offsets = new Map(read.pairs.map(pair => [String(pair.key.value), block.start + valueStart(pair)]));
   return { ok: true, isPresent: true, values: read.values, offsets, bodyStart: block.bodyStart };
 }
@@ -111,27 +110,21 @@ export function setFrontMatter(text: string, key: string, value: Plain): string 
   const block = locate(text);
   if (block === 'unclosed') return text;
   if (block === 'absent') {
-    const begin = text.startsWith(byteOrderMark) ? 1 : 0;
-    const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
-    const lines = ['---', `${key}: ${written(value)}`, '---', ''];
-    return text.slice(0, begin) + lines.join(lineEnd) + text.slice(begin);
+    const lines = ['---', `${key}: ${written(value)}`, '---', ''].join(lineEndOf(text));
+    return withEdits(text, [{ start: startOf(text), end: startOf(text), text: lines }]);
   }
   const problems = new ProblemList();
   const read = readBlock(text, block, problems);
   if (read === undefined || problems.count > 0) return text;
   if (Object.hasOwn(read.values, key) && read.values[key] === value) return text;
-  const edit = editOf(text, block, read, key, value);
+  const pair = read.pairs.find(each => String(each.key.value) === key);
+  const line = `${read.indent}${key}: ${written(value)}${block.lineEnd}`;
+  const added: Edit = { start: block.end, end: block.end, text: line };
+  const edit = pair === undefined ? added : valueEdit(text, block, pair, written(value));
   const changed = edit === undefined ? text : withEdits(text, [edit]);
   // Odd YAML may read differently with one more line in it; then no change is the smaller fault.
   const after = readFrontMatter(changed);
   return after.ok && after.values[key] === value ? changed : text;
-}
-
-function editOf(text: string, block: Block, read: ReadBlock, key: string, value: Plain): Edit | undefined {
-  const pair = read.pairs.find(each => String(each.key.value) === key);
-  if (pair !== undefined) return valueEdit(text, block, pair, written(value));
-  const line = `${read.indent}${key}: ${written(value)}${block.lineEnd}`;
-  return { start: block.end, end: block.end, text: line };
 }
 
 /** The new value in the place of the old one; undefined for what is no scalar. */
@@ -161,7 +154,8 @@ function written(value: Plain): string {
   );
 }
 
-/** A problem at the value of a key, or at the top of the document where the key is missing. */
-export function valueProblem(problems: ProblemList, matter: FrontMatter, key: string, rule: string, fix: string): void {
-  problems.add(matter.offsets.get(key) ?? 0, `${key} must be ${rule}, not ${shown(matter.values[key])}.`, fix);
-}
+/** Adds problems at the values of keys, or at the top of the document where a key is missing. */
+export const valueProblems =
+  (problems: ProblemList, { offsets, values }: FrontMatter) =>
+  (key: string, rule: string, fix: string): void =>
+    problems.add(offsets.get(key) ?? 0, `${key} must be ${rule}, not ${shown(values[key])}.`, fix);

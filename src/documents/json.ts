@@ -1,8 +1,5 @@
-// Walks JSON text once, without recursion, so that faults, keys and values are known by their place in the text.
-
-import { shown } from '../text/text.ts';
-import type { Parsed, ParsedDocument, Problem } from './document.ts';
-import { conflictOffset, ProblemList, positionAt } from './problems.ts';
+// Strict JSON with places: one walk without recursion tells where each key, value and fault stands in the text.
+import { startOf } from './edits.ts';
 
 /** Deeper nesting than this is an attack or an accident, not a backlog. */
 export const depthMax = 100;
@@ -16,14 +13,12 @@ interface JsonFault {
 /** The keys and list positions that lead to a value. One array is reused between calls: only [0, depth) holds. */
 export type JsonPath = readonly (string | number)[];
 
-interface JsonWatcher {
+export interface JsonWatcher {
   /** A key was read, its escapes resolved; `path[depth - 1]` is the key itself. */
   key?(path: JsonPath, depth: number, offset: number): void;
   /** A value ended: text.slice(start, end). Parts are told before the whole. */
   value?(path: JsonPath, depth: number, start: number, end: number): void;
 }
-
-export const byteOrderMark = '\uFEFF';
 
 /** Tells the watcher every key and value of strict JSON; the first fault ends the walk. A leading BOM is allowed. */
 export function scanJson(text: string, watcher: JsonWatcher = {}): JsonFault | undefined {
@@ -56,7 +51,7 @@ class JsonScan {
   constructor(text: string, watcher: JsonWatcher) {
     this.text = text;
     this.watcher = watcher;
-    this.at = text.startsWith(byteOrderMark) ? 1 : 0;
+    this.at = startOf(text);
   }
 
   run(): JsonFault | undefined {
@@ -71,22 +66,10 @@ class JsonScan {
   /** Reads up to the end of a scalar or an empty container; opens a container and goes on to its first member otherwise. */
   private beginValue(): boolean {
     for (;;) {
-      const start = this.at;
-      const code = this.text.charCodeAt(start);
-      if (code !== openBrace && code !== openBracket) {
-        if (!(code === quote ? this.readString() : this.readWord())) return false;
-        this.watcher.value?.(this.path, this.depth, start, this.at);
-        return true;
-      }
-      if (this.depth === depthMax) {
-        return this.fail(start, `The JSON is nested deeper than ${depthMax} levels.`, 'Flatten it.');
-      }
+      const code = this.text.charCodeAt(this.at);
+      if (code !== openBrace && code !== openBracket) return this.readScalar(code);
       const closer = code === openBrace ? closeBrace : closeBracket;
-      this.starts[this.depth] = start;
-      this.closers[this.depth] = closer;
-      this.depth++;
-      this.at++;
-      this.skipSpace();
+      if (!this.open(closer)) return false;
       if (this.text.charCodeAt(this.at) === closer) {
         this.close();
         return true;
@@ -94,6 +77,25 @@ class JsonScan {
       if (closer === closeBracket) this.path[this.depth - 1] = 0;
       else if (!this.readKey()) return false;
     }
+  }
+
+  private readScalar(code: number): boolean {
+    const start = this.at;
+    if (!(code === quote ? this.readString() : this.readWord())) return false;
+    this.watcher.value?.(this.path, this.depth, start, this.at);
+    return true;
+  }
+
+  private open(closer: number): boolean {
+    if (this.depth === depthMax) {
+      return this.fail(this.at, `The JSON is nested deeper than ${depthMax} levels.`, 'Flatten it.');
+    }
+    this.starts[this.depth] = this.at;
+    this.closers[this.depth] = closer;
+    this.depth++;
+    this.at++;
+    this.skipSpace();
+    return true;
   }
 
   /** Closes what ends here; true when another value must follow, false at the end or at a fault. */
@@ -146,27 +148,30 @@ class JsonScan {
   }
 
   private readString(): boolean {
-    const text = this.text;
-    let at = this.at + 1;
-    for (; at < text.length; at++) {
+    const { text } = this;
+    for (let at = this.at + 1; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === quote) {
         this.at = at + 1;
         return true;
       }
-      if (code === backslash) {
-        escapeSequence.lastIndex = at;
-        if (!escapeSequence.test(text)) {
-          if (/^\\(?:u[0-9a-fA-F]{0,3})?$/.test(text.slice(at, at + 7))) return this.cutOff();
-          return this.fail(at, 'This backslash starts no JSON escape.', 'Write two backslashes for one.');
-        }
-        at = escapeSequence.lastIndex - 1;
-      } else if (code < 0x20) {
-        const what = code === 0x0a || code === 0x0d ? 'A line break' : 'A control character';
-        return this.fail(at, `${what} stands inside a quoted text.`, 'Close the quote, or write \\n or \\t instead.');
-      }
+      if (code < 0x20) return this.controlCharacter(at, code);
+      if (code !== backslash) continue;
+      escapeSequence.lastIndex = at;
+      if (!escapeSequence.test(text)) return this.wrongEscape(at);
+      at = escapeSequence.lastIndex - 1;
     }
     return this.cutOff();
+  }
+
+  private wrongEscape(at: number): boolean {
+    if (/^\\(?:u[0-9a-fA-F]{0,3})?$/.test(this.text.slice(at, at + 7))) return this.cutOff();
+    return this.fail(at, 'This backslash starts no JSON escape.', 'Write two backslashes for one.');
+  }
+
+  private controlCharacter(at: number, code: number): boolean {
+    const what = code === 0x0a || code === 0x0d ? 'A line break' : 'A control character';
+    return this.fail(at, `${what} stands inside a quoted text.`, 'Close the quote, or write \\n or \\t instead.');
   }
 
   private readWord(): boolean {
@@ -228,66 +233,4 @@ class JsonScan {
 export function stringAt(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end - 1);
   return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw;
-}
-
-// Reads the JSON of a document whose work is one list of objects: faults, doubled keys and dangerous keys are told by place.
-
-const textCharsMax = 64 * 1024 * 1024;
-const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** `read` gives undefined when the value is no such document at all; with problems added, the document is not used. */
-export function parseJsonDocument(
-  text: string,
-  listKey: string,
-  read: (value: unknown, problems: ProblemList) => ParsedDocument | undefined,
-): Parsed {
-  if (text.length > textCharsMax) {
-    return refused({ message: 'The document is larger than 64 MB.', fix: 'Split the work into several files.' });
-  }
-  const problems = new ProblemList();
-  const fault = scanJson(text, keyWatcher(listKey, problems));
-  if (fault) return refused(jsonProblem(text, fault));
-  const document = read(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text), problems);
-  if (document === undefined || problems.count > 0) return { ok: false, problems: problems.located(text) };
-  return { ok: true, document };
-}
-
-function refused(problem: Problem): Parsed {
-  return { ok: false, problems: [problem] };
-}
-
-function jsonProblem(text: string, fault: JsonFault): Problem {
-  const conflict = conflictOffset(text);
-  if (conflict !== undefined) {
-    return {
-      message: 'The document holds the markers of an unfinished merge.',
-      fix: 'Resolve the conflict, then remove the <<<<<<<, ======= and >>>>>>> lines.',
-      ...positionAt(text, conflict),
-    };
-  }
-  return { message: fault.message, fix: fault.fix, ...positionAt(text, fault.offset) };
-}
-
-/** JSON.parse keeps the last of two equal keys in silence; a task must not change its meaning that way. */
-function keyWatcher(listKey: string, problems: ProblemList): JsonWatcher {
-  const documentKeys = new Set<string>();
-  const memberKeys = new Set<string>();
-  let member: string | number | undefined;
-  return {
-    key(path, depth, offset) {
-      const key = path[depth - 1] as string;
-      if (dangerousKeys.has(key)) {
-        problems.add(offset, `The key ${shown(key)} is not allowed.`, 'Rename or remove it.');
-      }
-      const isInMember = depth === 3 && path[0] === listKey;
-      if (depth === 1) member = undefined;
-      if (isInMember && path[1] !== member) {
-        member = path[1];
-        memberKeys.clear();
-      }
-      const seen = depth === 1 ? documentKeys : isInMember ? memberKeys : undefined;
-      if (seen?.has(key)) problems.add(offset, `The key ${shown(key)} stands twice.`, 'Keep one of the two.');
-      seen?.add(key);
-    },
-  };
 }

@@ -1,9 +1,11 @@
-// Reads Markdown line by line and knows which lines are code or comment, so that an example is never taken for the real thing.
-
+// Markdown by lines, each known as code, comment or text, so that an example is never taken for the real thing.
+import type { TaskSpec } from '../core/task.ts';
 import { suspicion } from '../text/text.ts';
-import type { Parsed, TaskMark } from './document.ts';
-import { byteOrderMark } from './json.ts';
-import { ProblemList, problemsMax } from './problems.ts';
+import type { Parsed } from './document.ts';
+import { startOf, type TextLine, textLines } from './edits.ts';
+import { firstNotices, ProblemList, sizeRefusal } from './problems.ts';
+import type { WrittenStatus } from './status.ts';
+import { checkIds } from './task-checks.ts';
 
 export interface MarkdownLine {
   /** Where it starts in the whole text. */
@@ -20,22 +22,6 @@ const fence = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)$/;
 const closingFence = /^[ \t]*(`{3,}|~{3,})[ \t]*$/;
 const commentStart = /^[ \t]*<!--/;
 
-interface RawLine {
-  readonly start: number;
-  readonly text: string;
-}
-
-function rawLines(text: string, from: number): readonly RawLine[] {
-  const lines: RawLine[] = [];
-  for (let start = from; start < text.length; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
-    lines.push({ start, text: text.slice(start, text.charCodeAt(end - 1) === 0x0d && end > start ? end - 1 : end) });
-    start = end + 1;
-  }
-  return lines;
-}
-
 function opensFence(line: string): string | undefined {
   if (!line.includes('```') && !line.includes('~~~')) return undefined;
   const [, marks, rest] = fence.exec(line) ?? [];
@@ -43,7 +29,7 @@ function opensFence(line: string): string | undefined {
 }
 
 /** For each line the longest closing fence in it or below: what opens a block that nothing closes is only text. */
-function longestBelow(lines: readonly RawLine[], character: string): Int32Array {
+function longestBelow(lines: readonly TextLine[], character: string): Int32Array {
   const longest = new Int32Array(lines.length + 1);
   for (let row = lines.length - 1; row >= 0; row -= 1) {
     const { text } = lines[row]!;
@@ -54,8 +40,8 @@ function longestBelow(lines: readonly RawLine[], character: string): Int32Array 
 }
 
 /** A block or comment that is never closed hides nothing: a slip must not swallow the rest of the document. */
-export function markdownLines(text: string, from = text.startsWith(byteOrderMark) ? 1 : 0): readonly MarkdownLine[] {
-  const raw = rawLines(text, from);
+export function markdownLines(text: string, from = startOf(text)): readonly MarkdownLine[] {
+  const raw = [...textLines(text, from)];
   const below = { '`': longestBelow(raw, '`'), '~': longestBelow(raw, '~') };
   const lastCommentEnd = raw.findLastIndex(line => line.text.includes('-->'));
   let open: string | undefined;
@@ -129,11 +115,7 @@ export function watchMerge(lines: readonly MarkdownLine[], problems: ProblemList
     first ??= line.start;
     step += 1;
     if (step < steps.length) continue;
-    problems.add(
-      first,
-      'The document holds the markers of an unfinished merge.',
-      'Resolve the conflict, then remove the <<<<<<<, ======= and >>>>>>> lines.',
-    );
+    problems.addMerge(first);
     return;
   }
 }
@@ -151,55 +133,74 @@ export function watchHidden(lines: readonly MarkdownLine[], firstLine = 1): read
       notices.push(`Line ${firstLine + row} opens a code block that is never closed; what follows is read as text.`);
     }
   }
-  const rest = notices.length - problemsMax;
-  return rest > 0 ? [...notices.slice(0, problemsMax), `${rest} more lines look odd.`] : notices;
+  return firstNotices(notices, 'lines look odd');
 }
 
 const textCharsMax = 64 * 1024 * 1024;
 
-/** The refusal of a list that nobody works through; nothing else of it is looked at. */
-export function tooLarge(text: string): Parsed | undefined {
-  if (text.length <= textCharsMax) return undefined;
-  const problems = new ProblemList();
-  problems.add(0, 'The document is larger than 64 MB.', 'Split the work into several files.');
-  return { ok: false, problems: problems.located(text.slice(0, 1)) };
+interface MarkdownTasks {
+  readonly title: string;
+  /** Each with the place and the line, from 1, where it stands. */
+  readonly listed: readonly { readonly task: TaskSpec; readonly start: number; readonly line: number }[];
+  readonly notices: readonly string[];
 }
 
-// How far an item of a checklist or a section of a plan reaches: the last line that still belongs to it.
+/** Every list of tasks in Markdown is judged alike: its size, an unfinished merge, and its ids. */
+export function parseMarkdownTasks(
+  text: string,
+  noun: string,
+  read: (lines: readonly MarkdownLine[], problems: ProblemList) => MarkdownTasks,
+): Parsed {
+  const tooLarge = sizeRefusal(text, textCharsMax, '64 MB', 'Split the work into several files.');
+  if (tooLarge !== undefined) return tooLarge;
+  const problems = new ProblemList();
+  const lines = markdownLines(text);
+  watchMerge(lines, problems);
+  const { title, listed, notices } = read(lines, problems);
+  const tasks = listed.map(({ task }) => task);
+  checkIds(tasks, {
+    noun,
+    taskName: row => `line ${listed[row]!.line}`,
+    idName: row => `Line ${listed[row]!.line}: the id`,
+    idPlace: row => listed[row]!.start,
+    add: problems.add.bind(problems),
+  });
+  if (problems.count > 0) return problems.refusal(text);
+  return { ok: true, document: { project: title, goal: title, tasks, notices: [...notices, ...watchHidden(lines)] } };
+}
 
-const columnsOf = (text: string): number => /^[ \t]*/.exec(text)![0].replaceAll('\t', '    ').length;
+/** The indentation of a line, or that line's indentation as text, in columns. */
+export const columnsOf = (text: string): number => /^[ \t]*/.exec(text)![0].replaceAll('\t', '    ').length;
 
 /** The row of the last line with something in it that stands below this item. */
 export function itemEnd(lines: readonly MarkdownLine[], row: number): number {
   const columns = columnsOf(lines[row]!.text);
-  let end = row;
-  for (let at = row + 1; at < lines.length; at += 1) {
-    const { text, isCode } = lines[at]!;
+  return lastRow(lines, row, ({ text, isCode }, at) => {
     const goesOn = isCode && lines[at - 1]!.isCode;
-    if (!goesOn && text.trim() !== '' && columnsOf(text) <= columns) break;
-    if (text.trim() !== '') end = at;
-  }
-  return end;
+    return !goesOn && text.trim() !== '' && columnsOf(text) <= columns;
+  });
 }
 
 /** The same for the section that this heading begins. */
 export function sectionEnd(lines: readonly MarkdownLine[], row: number): number {
   const depth = heading(lines[row]!)?.depth ?? 0;
-  let end = row;
-  for (let at = row + 1; at < lines.length; at += 1) {
-    const found = heading(lines[at]!);
-    if (found !== undefined && found.depth <= depth) break;
-    if (lines[at]!.text.trim() !== '') end = at;
-  }
-  return end;
+  return lastRow(lines, row, line => (heading(line)?.depth ?? Number.POSITIVE_INFINITY) <= depth);
 }
 
-// What the character in a box means, and which one a mark puts there.
+function lastRow(
+  lines: readonly MarkdownLine[],
+  row: number,
+  ends: (line: MarkdownLine, at: number) => boolean,
+): number {
+  let last = row;
+  for (let at = row + 1; at < lines.length && !ends(lines[at]!, at); at += 1) {
+    if (lines[at]!.text.trim() !== '') last = at;
+  }
+  return last;
+}
 
-export type BoxMeaning = 'open' | 'done' | 'skipped' | 'blocked';
-
-/** Plain Markdown has the first three; the others are what people and note programs use. */
-const meanings: Readonly<Record<string, BoxMeaning>> = {
+/** What stands in a box: plain Markdown has the first three; the others are what people and note programs use. */
+const meanings: Readonly<Record<string, WrittenStatus>> = {
   ' ': 'open',
   x: 'done',
   X: 'done',
@@ -211,19 +212,11 @@ const meanings: Readonly<Record<string, BoxMeaning>> = {
 };
 
 /** Undefined: no box at all, but a footnote or a link. */
-export function boxMeaning(state: string): BoxMeaning | undefined {
+export function boxMeaning(state: string): WrittenStatus | undefined {
   return Object.hasOwn(meanings, state) ? meanings[state] : undefined;
 }
 
-/** A mark that says no more than "not done" leaves alone what already says so: a box in progress, or a blocked one. */
-export function markMeans(mark: TaskMark, now: BoxMeaning): BoxMeaning {
-  if (mark.done) return 'done';
-  if (mark.skipped) return 'skipped';
-  if (mark.status === 'blocked' || (mark.status === undefined && now === 'blocked')) return 'blocked';
-  return 'open';
-}
-
-export const boxCharacter: Readonly<Record<BoxMeaning, string>> = {
+export const boxCharacter: Readonly<Record<WrittenStatus, string>> = {
   open: ' ',
   done: 'x',
   skipped: '-',

@@ -1,6 +1,7 @@
-// Collects what is wrong with a document, all of it in one go, and says where in the text each problem lies.
+// Problems of a document: all of them are collected in one go, each with the line and column where it lies.
 import type { Problem } from './document.ts';
-import { byteOrderMark, type JsonPath, scanJson } from './json.ts';
+import { startOf } from './edits.ts';
+import { type JsonPath, scanJson } from './json.ts';
 
 /** More than a screenful helps nobody; the rest is counted. */
 export const problemsMax = 20;
@@ -14,6 +15,11 @@ interface Entry {
   readonly fix: string;
 }
 
+interface Refusal {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+}
+
 export class ProblemList {
   private readonly entries: Entry[] = [];
   count = 0;
@@ -23,8 +29,16 @@ export class ProblemList {
     if (this.entries.length < problemsMax) this.entries.push({ place, message, fix });
   }
 
+  addMerge(offset: number): void {
+    this.add(
+      offset,
+      'The document holds the markers of an unfinished merge.',
+      'Resolve the conflict, then remove the <<<<<<<, ======= and >>>>>>> lines.',
+    );
+  }
+
   /** In the order in which they were found; the text is walked once more, only when something is wrong. */
-  located(text: string): readonly Problem[] {
+  refusal(text: string): Refusal {
     const shownEntries = this.count > problemsMax ? this.entries.slice(0, problemsMax - 1) : this.entries;
     const offsets = offsetsOf(
       text,
@@ -37,8 +51,22 @@ export class ProblemList {
     });
     const rest = this.count - shownEntries.length;
     if (rest > 0) problems.push({ message: `${rest} more problems are not listed.`, fix: 'Mend these first.' });
-    return problems;
+    return { ok: false, problems };
   }
+}
+
+/** The refusal of a document that nobody works through; nothing else of it is looked at. */
+export function sizeRefusal(text: string, charsMax: number, size: string, fix: string): Refusal | undefined {
+  if (text.length <= charsMax) return undefined;
+  const problems = new ProblemList();
+  problems.add(0, `The document is larger than ${size}.`, fix);
+  return problems.refusal(text.slice(0, 1));
+}
+
+/** A screenful of notices; the rest is counted. */
+export function firstNotices(notices: readonly string[], moreWords: string): readonly string[] {
+  const rest = notices.length - problemsMax;
+  return rest > 0 ? [...notices.slice(0, problemsMax), `${rest} more ${moreWords}.`] : notices;
 }
 
 /** `userStories[3].criteria[0]` */
@@ -64,17 +92,12 @@ function offsetsOf(text: string, paths: readonly JsonPath[]): ReadonlyMap<string
   return offsets;
 }
 
-// Turns an offset into the line and column that an editor shows, and finds what a failed merge left behind.
+export type TextPosition = Required<Pick<Problem, 'line' | 'column'>>;
 
-export interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Both count from 1; columns count UTF-16 units, as most editors do; a BOM takes no column. */
+/** The line and column that an editor shows: both count from 1, columns in UTF-16 units; a BOM takes no column. */
 export function positionAt(text: string, offset: number): TextPosition {
   let line = 1;
-  let lineStart = text.startsWith(byteOrderMark) ? 1 : 0;
+  let lineStart = startOf(text);
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
     line++;
     lineStart = at + 1;
@@ -86,7 +109,7 @@ const markers = ['<<<<<<<', '|||||||', '=======', '>>>>>>>'];
 
 /** The offset of the first merge-conflict marker at the start of a line. */
 export function conflictOffset(text: string): number | undefined {
-  const start = text.startsWith(byteOrderMark) ? 1 : 0;
+  const start = startOf(text);
   if (markers.some(marker => text.startsWith(marker, start))) return start;
   const found = markers.map(marker => text.indexOf(`\n${marker}`)).filter(at => at !== -1);
   return found.length === 0 ? undefined : Math.min(...found) + 1;

@@ -1,29 +1,36 @@
-// What every list of tasks must keep, whatever its format: ids of their own, dependencies that exist, no circles.
+// Task ids and dependencies in every format: an id of its own for each task, dependencies that exist, no cycles.
 import type { TaskSpec } from '../core/task.ts';
 import { shown } from '../text/text.ts';
 import type { Place } from './problems.ts';
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const isTaskId = (id: string): boolean => idPattern.test(id) && !id.includes('..');
 export const idRule = 'Use 1 to 64 letters, digits, dots, hyphens or underscores, starting with a letter or digit.';
 
 const cyclesMax = 20;
 
-type Linked = Pick<TaskSpec, 'id' | 'dependsOn'>;
+/** The part of a task that the graph needs. Dependencies on ids that no task has are ignored; the first of equal ids counts. */
+export type Dependent = Pick<TaskSpec, 'id' | 'dependsOn'>;
 
-/** How a format speaks of its tasks; a task with the id '' has been complained about before. */
-export interface Wording {
+/** How a format speaks of the ids of its tasks; a task with the id '' has been complained about before. */
+export interface IdWording {
   readonly noun: string;
-  readonly plural: string;
-  /** `tasks[3].id`, `Step 4` */
+  /** `tasks[3]`, `line 4` */
+  taskName(row: number): string;
+  /** `tasks[3].id`, `Line 4: the id` */
   idName(row: number): string;
-  dependenciesName(row: number): string;
   idPlace(row: number): Place;
-  dependenciesPlace(row: number): Place;
   add(place: Place, message: string, fix: string): void;
 }
 
+export interface DependencyWording extends Pick<IdWording, 'noun' | 'add'> {
+  readonly plural: string;
+  dependenciesName(row: number): string;
+  dependenciesPlace(row: number): Place;
+}
+
 /** Ids that differ only by case would be one file on some disks. */
-export function checkIds(tasks: readonly Linked[], wording: Wording): void {
+export function checkIds(tasks: readonly Dependent[], wording: IdWording): void {
   const rows = new Map<string, number>();
   for (const [row, { id }] of tasks.entries()) {
     if (id === '') continue;
@@ -36,13 +43,13 @@ export function checkIds(tasks: readonly Linked[], wording: Wording): void {
     const clash = other === id ? 'is also the id' : `differs only by case from ${shown(other)}, the id`;
     wording.add(
       wording.idPlace(row),
-      `${wording.idName(row)} ${shown(id)} ${clash} of ${wording.idName(first).replace(/\.id$/, '')}.`,
+      `${wording.idName(row)} ${shown(id)} ${clash} of ${wording.taskName(first)}.`,
       `Give each ${wording.noun} an id of its own.`,
     );
   }
 }
 
-export function checkDependencies(tasks: readonly Linked[], wording: Wording): void {
+export function checkDependencies(tasks: readonly Dependent[], wording: DependencyWording): void {
   const ids = new Set(tasks.map(task => task.id));
   for (const [row, task] of tasks.entries()) {
     for (const id of task.dependsOn) {
@@ -59,7 +66,7 @@ export function checkDependencies(tasks: readonly Linked[], wording: Wording): v
 }
 
 /** Finds cycles that share no task, until none or enough are found. */
-function checkCycles(tasks: readonly Linked[], wording: Wording): void {
+function checkCycles(tasks: readonly Dependent[], wording: DependencyWording): void {
   let rest = tasks
     .map((task, row) => ({ id: task.id, row, dependsOn: task.dependsOn.filter(id => id !== task.id) }))
     .filter(task => task.id !== '');
@@ -82,14 +89,6 @@ function cycleText(cycle: readonly string[]): string {
       ? [...cycle.slice(0, 4), `… ${cycle.length - 6} more …`, ...cycle.slice(-2), cycle[0]!]
       : [...cycle, cycle[0]!];
   return steps.join(' -> ');
-}
-
-// Reads the dependencies between tasks as a graph: is there a cycle, and which order do they allow?
-
-/** The part of a task that the graph needs. Dependencies on ids that no task has are ignored; the first of equal ids counts. */
-export interface Dependent {
-  readonly id: string;
-  readonly dependsOn: readonly string[];
 }
 
 /** For each task the rows of the tasks that it waits for. */

@@ -1,5 +1,5 @@
-// Reads YAML as plain data with the place of every node: no tags, no prototype keys, bounded depth, size and aliases.
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
+// YAML as plain data with the place of every node: no tags, no prototype keys, bounded depth, size and aliases.
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
 import { shown, visible } from '../text/text.ts';
 import { depthMax } from './json.ts';
@@ -11,14 +11,9 @@ const nodesMax = 4_000_000;
 const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Faults that the package words for programmers, by its code or the start of its message. */
-const faults = [
-  { sign: 'Maximum call stack', message: 'The YAML is nested too deeply.', fix: 'Flatten it.' },
-  {
-    sign: 'MULTIPLE_DOCS',
-    message: 'The YAML holds a second document.',
-    fix: 'Keep one: remove the --- or ... before it.',
-  },
-];
+const tooDeep = { sign: 'Maximum call stack', message: 'The YAML is nested too deeply.', fix: 'Flatten it.' };
+const secondDocument = { sign: 'MULTIPLE_DOCS', message: 'The YAML holds a second document.' };
+const faults = [tooDeep, { ...secondDocument, fix: 'Keep one: remove the --- or ... before it.' }];
 
 export interface YamlText {
   readonly document: Document.Parsed;
@@ -37,7 +32,7 @@ export function readYaml(
     document = parseDocument(source, { schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    problems.add(offset, 'The YAML is nested too deeply.', 'Flatten it.');
+    problems.add(offset, tooDeep.message, tooDeep.fix);
     return undefined;
   }
   const [fault] = document.errors;
@@ -46,15 +41,10 @@ export function readYaml(
     problems.add(offset + fault.pos[0], known.message, known.fix);
     return undefined;
   }
-  if (fault === undefined) return { document, value: new YamlWalk(document, problems, offset, aliasesMax).run() };
+  if (fault === undefined) return { document, value: new YamlWalk(document, problems, offset, aliasesMax).read() };
   const conflict = conflictOffset(source);
-  if (conflict !== undefined) {
-    problems.add(
-      offset + conflict,
-      'The document holds the markers of an unfinished merge.',
-      'Resolve the conflict, then remove the <<<<<<<, ======= and >>>>>>> lines.',
-    );
-  } else {
+  if (conflict !== undefined) problems.addMerge(offset + conflict);
+  else {
     const message = visible(fault.message.split('\n')[0]!.slice(0, 200)).replace(/\.$/, '');
     problems.add(offset + fault.pos[0], `This is not YAML: ${message}.`, 'Correct the YAML here or just before.');
   }
@@ -76,11 +66,7 @@ class YamlWalk {
     this.aliasesMax = aliasesMax;
   }
 
-  run(): Json {
-    return this.read(this.document.contents, 0);
-  }
-
-  private read(node: Node | null, depth: number): Json {
+  read(node: Node | null = this.document.contents, depth = 0): Json {
     if (node === null) return null;
     this.nodes += 1;
     if (depth > depthMax || this.nodes > nodesMax) {
@@ -94,16 +80,17 @@ class YamlWalk {
       return null;
     }
     if (isSeq(node)) return node.items.map(item => this.read(item as Node | null, depth + 1));
-    if (isMap(node)) {
-      const members: Record<string, Json> = Object.create(null) as Record<string, Json>;
-      for (const { key, value } of node.items) {
-        const name = this.readKey(key as Node, members);
-        const member = this.read(value as Node | null, depth + 1);
-        if (name !== undefined) members[name] = member;
-      }
-      return members;
+    return isMap(node) ? this.readMap(node, depth) : this.readScalar(node);
+  }
+
+  private readMap(map: YAMLMap, depth: number): Json {
+    const members: Record<string, Json> = Object.create(null) as Record<string, Json>;
+    for (const { key, value } of map.items) {
+      const name = this.readKey(key as Node, members);
+      const member = this.read(value as Node | null, depth + 1);
+      if (name !== undefined) members[name] = member;
     }
-    return this.readScalar(node);
+    return members;
   }
 
   private readScalar(node: Node): Json {

@@ -1,12 +1,14 @@
-// Proves that a document which an iteration spoiled although it can be read is put back, and that nobody's words are lost.
+// Proves that a document which an iteration spoiled although it can be read is put back, that nobody's words are lost, and that
+// what a document calls done without a record of it is told.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { editedTask, unrecordedTicks } from '../../src/documents/damage.ts';
 import type { TaskSource } from '../../src/documents/document.ts';
-import { editedTask } from '../../src/documents/edits.ts';
 import { fileSource } from '../../src/documents/file.ts';
 import { prompt } from '../../src/documents/formats/prompt.ts';
+import { spec } from '../core/given.ts';
 
 const text = '---\nmax_iterations: 5\n---\n# Build it\n\n- [ ] TASK_COMPLETE\n';
 const easier = text.replace('Build it', 'Say done');
@@ -68,4 +70,15 @@ it('given that somebody writes the file once more before it is put back, then th
   await writeFile(path, later);
   expect(await source.save([])).toMatchObject({ type: 'saved' });
   expect(await onDisk()).toBe(later);
+});
+
+it('given tasks that are over without a record, then they are named; with one, nothing is said (B48)', () => {
+  const tasks = [spec('A', { done: true }), spec('B', { skipped: true }), spec('C')];
+  expect(unrecordedTicks(tasks, new Set())).toEqual([
+    '2 of 3 tasks (A, B) are marked as done or skipped already, without a record of it, and will not be worked on. Open again what is not done, or say --accept-ticked.',
+  ]);
+  expect(unrecordedTicks(tasks, new Set(['A']))).toEqual([
+    expect.stringMatching(/^Task B is marked as done or skipped/),
+  ]);
+  expect(unrecordedTicks(tasks, new Set(['A', 'B']))).toEqual([]);
 });

@@ -82,9 +82,9 @@ export const house: House = {
     documents: { values: low, isPure: true },
     'documents/formats': { values: [...low, 'documents'], isPure: true },
     'documents/convert': { values: [...low, 'documents', 'documents/formats'], isPure: true },
-    'documents/file.ts': { values: [...low, 'documents'] },
+    'documents/file.ts': { values: [...low, 'documents', 'documents/text-file.ts', 'documents/replace-file.ts'] },
+    'documents/replace-file.ts': { values: [...low, 'documents', 'documents/text-file.ts'] },
     'documents/text-file.ts': { values: [...low, 'documents'] },
-    'documents/replace-file.ts': { values: [...low, 'documents'] },
     modes: { values: [...low, 'documents', 'views'], types: ports, isPure: true },
     'modes/<mode>': {
       values: [...low, 'documents', 'documents/formats', 'views', 'modes', 'modes/*', ...planParts],

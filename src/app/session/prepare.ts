@@ -106,9 +106,9 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
 
 /** What the document asks for, where nobody else said anything about it. */
 function withDocumentDefaults(run: RunConfig, document: ParsedDocument): RunConfig {
-  const { wishes, approval } = document;
+  const { defaults, approval } = document;
   const { settings, isPreset } = run;
-  const { promise, iterationsMax } = wishes ?? {};
+  const { promise, iterationsMax } = defaults ?? {};
   const limits =
     iterationsMax === undefined || !isPreset('iterationsMax') ? settings.limits : { ...settings.limits, iterationsMax };
   if (!isBounded(limits)) throw nothingBounds();
@@ -157,8 +157,8 @@ async function tickedBefore(
   remembered: Remembered,
 ): Promise<readonly string[]> {
   if (mode === 'plan' || !tasks.some(task => task.done || task.skipped)) return [];
-  const { watchTicked } = await import('../../documents/edits.ts');
-  return watchTicked(tasks, await remembered.closed(path));
+  const { unrecordedTicks } = await import('../../documents/damage.ts');
+  return unrecordedTicks(tasks, await remembered.closed(path));
 }
 
 /** A flag that can do nothing here is a mistake of whoever typed it. */

@@ -1,8 +1,8 @@
 // A new item in a checklist, and a new section in a plan of sections, written as the one before it is.
 
-import { withEdits } from '../edits.ts';
-import { type ChecklistItem, checklistItems } from '../formats/checklist.ts';
-import { sectionedPlan } from '../formats/sectioned-plan.ts';
+import { lineEndOf, withEdits } from '../edits.ts';
+import { type ChecklistItem, checklist, checklistItems } from '../formats/checklist.ts';
+import { beginsSection, sectionedPlan } from '../formats/sectioned-plan.ts';
 import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
 import type { Adder, NewTask } from './new-task.ts';
 
@@ -11,8 +11,6 @@ export function leadingId(text: string): { readonly id: string; readonly rest: s
   const [item] = checklistItems(markdownLines(`- [ ] ${text}`));
   return item?.id === undefined ? undefined : { id: item.id, rest: item.title };
 }
-
-const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 /** Behind this line, whether or not a line end follows it. */
 function withLines(text: string, after: MarkdownLine, added: readonly string[]): string {
@@ -40,14 +38,14 @@ const lastOpen = (lines: readonly MarkdownLine[], items: readonly ChecklistItem[
   items.findLast(item => doneAbove(lines, item) === undefined);
 
 /** `**US-001:** ` becomes `**US-002:** `, `Task 3: ` becomes `Task 4: `. */
-function labelLike(text: string, id: string): string {
+function idPrefixLike(text: string, id: string): string {
   const leading = leadingId(text);
-  const label = leading === undefined ? '' : text.slice(0, text.length - leading.rest.length);
-  const number = /\d[\w.-]*(?=\W*$)/.exec(label)?.[0] ?? '';
+  const prefix = leading === undefined ? '' : text.slice(0, text.length - leading.rest.length);
+  const number = /\d[\w.-]*(?=\W*$)/.exec(prefix)?.[0] ?? '';
   const made =
-    leading !== undefined && label.includes(leading.id)
-      ? label.replace(leading.id, id)
-      : label.replace(number, /\d[\w.-]*$/.exec(id)?.[0] ?? '');
+    leading !== undefined && prefix.includes(leading.id)
+      ? prefix.replace(leading.id, id)
+      : prefix.replace(number, /\d[\w.-]*$/.exec(id)?.[0] ?? '');
   return leadingId(`${made}x`)?.id === id ? made : `${id}: `;
 }
 
@@ -57,9 +55,9 @@ function itemLike(lines: readonly MarkdownLine[], item: ChecklistItem, task: New
   const box = boxLine(line)!;
   const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
   const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
-  const label = id === undefined ? '' : labelLike(box.text, id);
+  const prefix = id === undefined ? '' : idPrefixLike(box.text, id);
   const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
-  return [`${box.indent}${next}[ ] ${label}${task.title}`, ...below(task, indent, '- ')];
+  return [`${box.indent}${next}[ ] ${prefix}${task.title}`, ...below(task, indent, '- ')];
 }
 
 function withItem(text: string, items: readonly ChecklistItem[], task: NewTask, id?: string): string {
@@ -77,6 +75,7 @@ function withItem(text: string, items: readonly ChecklistItem[], task: NewTask, 
 
 export const checklistAdder: Adder = {
   noun: 'checklist',
+  format: checklist,
   hasDependencies: false,
   needsCriteria: false,
   needsId: false,
@@ -91,16 +90,6 @@ export const checklistAdder: Adder = {
   },
 };
 
-const firstBox = '\n- [ ] x';
-
-/** The last heading that begins a section, as the format itself reads it. */
-function lastSection(lines: readonly MarkdownLine[]): number {
-  return lines.findLastIndex(line => {
-    const found = heading(line);
-    return found !== undefined && found.depth > 1 && sectionedPlan.parse(`${line.text}${firstBox}`).ok;
-  });
-}
-
 /** `### Task 2: ` as the last heading has it; another kind of id gets a heading of its own kind. */
 function headingFor(line: string, id: string): string {
   const marks = /^ {0,3}#{2,4}[ \t]+/.exec(line)?.[0] ?? '### ';
@@ -111,7 +100,7 @@ function headingFor(line: string, id: string): string {
 
 function withSection(text: string, task: NewTask, id: string): string {
   const lines = markdownLines(text);
-  const row = lastSection(lines);
+  const row = lines.findLastIndex(beginsSection);
   const isAiry = lines[row + 1]?.text.trim() === '';
   const title = `${headingFor(lines[row]!.text, id)}${task.title}`;
   const added = ['', title, ...(isAiry ? [''] : []), ...below(task, '', '- ')];
@@ -120,6 +109,7 @@ function withSection(text: string, task: NewTask, id: string): string {
 
 export const sectionAdder: Adder = {
   noun: 'plan of sections',
+  format: sectionedPlan,
   hasDependencies: false,
   needsCriteria: true,
   needsId: true,

@@ -1,42 +1,16 @@
 // A new task at the end of a YAML list, with the key names, the dash and the line ends of the one before it.
-import { isMap, type YAMLSeq } from 'yaml';
-import type { Json } from '../../core/task.ts';
-import { withEdits } from '../edits.ts';
-import { keyOf, meaningOf, statusKeyOf, type TaskMap, type YamlTask } from '../formats/yaml-tasks.ts';
-import { byteOrderMark } from '../json.ts';
+import { linesBehind, withEdits } from '../edits.ts';
+import {
+  keyOf,
+  readYamlList,
+  statusKeyOf,
+  statusWords,
+  type YamlList,
+  type YamlTask,
+  yamlTasks,
+} from '../formats/yaml-tasks.ts';
 import { ProblemList } from '../problems.ts';
-import { readYaml } from '../yaml.ts';
 import type { Adder, NewTask } from './new-task.ts';
-
-interface List {
-  readonly offset: number;
-  readonly node: YAMLSeq;
-  readonly tasks: readonly YamlTask[];
-}
-
-/** The text parses as a task list, so that all of this is there. */
-function listOf(text: string): List {
-  const offset = text.startsWith(byteOrderMark) ? 1 : 0;
-  const read = readYaml(text.slice(offset), new ProblemList())!;
-  const root = read.document.contents;
-  const node = (isMap(root) ? root.get('tasks', true) : root) as YAMLSeq;
-  const value = (
-    isMap(root) ? (read.value as { readonly [key: string]: Json })['tasks'] : read.value
-  ) as readonly Json[];
-  const tasks = value.map((one, row) => ({
-    row,
-    start: 0,
-    offset,
-    map: node.items[row] as TaskMap,
-    value: one as YamlTask['value'],
-  }));
-  return { offset, node, tasks };
-}
-
-const openWord = (tasks: readonly YamlTask[]): string => {
-  const words = tasks.map(task => task.value['status']).filter(one => typeof one === 'string');
-  return words.find(word => meaningOf(word) === 'open' && !/progress|active|doing/i.test(word)) ?? 'pending';
-};
 
 function membersFor(tasks: readonly YamlTask[], task: NewTask, id: string | undefined): readonly YamlMember[] {
   const last = tasks.at(-1)!;
@@ -49,13 +23,13 @@ function membersFor(tasks: readonly YamlTask[], task: NewTask, id: string | unde
     task.description === '' ? undefined : [named('description', 'description'), task.description],
     task.criteria.length === 0 ? undefined : [named('criteria', 'acceptance_criteria'), task.criteria],
     task.dependsOn.length === 0 ? undefined : [named('dependsOn', 'depends_on'), task.dependsOn],
-    status === undefined ? undefined : [status, status === 'status' ? openWord(tasks) : false],
+    status === undefined ? undefined : [status, status === 'status' ? statusWords(tasks).open : false],
   ];
   return members.filter(member => member !== undefined);
 }
 
 /** `  - ` as the last task has it. */
-function prefixOf(text: string, { offset, node, tasks }: List): string {
+function prefixOf(text: string, { offset, node, tasks }: YamlList): string {
   const lineStart = (at: number): number => Math.max(offset, text.lastIndexOf('\n', at - 1) + 1);
   const key = offset + tasks.at(-1)!.map!.items[0]!.key.range![0];
   const before = text.slice(lineStart(key), key);
@@ -70,7 +44,7 @@ function writtenIds(tasks: readonly YamlTask[]): readonly string[] {
   return tasks.flatMap(({ value }) => (value['id'] === undefined ? [] : [String(value['id'])]));
 }
 
-function withTask(text: string, list: List, task: NewTask, id: string | undefined): string {
+function withTask(text: string, list: YamlList, task: NewTask, id: string | undefined): string {
   const { offset, node, tasks } = list;
   const members = membersFor(tasks, task, id);
   const last = tasks.at(-1)!.map!;
@@ -78,21 +52,18 @@ function withTask(text: string, list: List, task: NewTask, id: string | undefine
   if (node.flow === true) return withEdits(text, [{ start: end, end, text: `, ${yamlFlow(members)}` }]);
   const prefix = prefixOf(text, list);
   const lines = last.flow === true ? [`${prefix}${yamlFlow(members)}`] : yamlItem(members, prefix);
-  const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
-  const newline = text[end - 1] === '\n' ? end - 1 : text.indexOf('\n', end);
-  const at = newline === -1 ? text.length : newline + 1;
-  const added = lines.map(line => (newline === -1 ? lineEnd + line : line + lineEnd)).join('');
-  return withEdits(text, [{ start: at, end: at, text: added }]);
+  return withEdits(text, [linesBehind(text, end, lines)]);
 }
 
 export const yamlAdder: Adder = {
   noun: 'YAML list',
+  format: yamlTasks,
   hasDependencies: true,
   needsCriteria: false,
   needsId: false,
 
   open(text) {
-    const list = listOf(text);
+    const list = readYamlList(text, new ProblemList())!;
     return { writtenIds: writtenIds(list.tasks), put: (task, id) => withTask(text, list, task, id) };
   },
 };

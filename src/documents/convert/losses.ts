@@ -1,16 +1,18 @@
-// What one document says and another does not, field by field, for whoever decides whether that matters.
+// Losses of a conversion: what one document says and another does not, field by field, named so that nobody misses it later.
 import type { Json, TaskSpec } from '../../core/task.ts';
 import { visible } from '../../text/text.ts';
 import type { ParsedDocument } from '../document.ts';
+import { startOf } from '../edits.ts';
 import { checklistItems } from '../formats/checklist.ts';
-import { sectionedPlan } from '../formats/sectioned-plan.ts';
+import { beginsSection } from '../formats/sectioned-plan.ts';
 import { readFrontMatter } from '../frontmatter.ts';
-import { byteOrderMark } from '../json.ts';
+import { parseJson } from '../json-tasks.ts';
 import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
 import { ProblemList } from '../problems.ts';
+import { statusOf } from '../status.ts';
 import { readYaml } from '../yaml.ts';
 
-type Backlog = Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>;
+export type Backlog = Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>;
 
 export interface Loss {
   readonly what: string;
@@ -19,23 +21,20 @@ export interface Loss {
   readonly because: string;
 }
 
-const status = (task: TaskSpec): string =>
-  task.done ? 'done' : task.skipped ? 'skipped' : task.blocked ? 'blocked' : 'open';
-
 /** In the order in which they are told. */
 const fields = {
-  id: (task: TaskSpec): unknown => task.id,
-  title: (task: TaskSpec): unknown => task.title,
-  description: (task: TaskSpec): unknown => task.description,
-  criteria: (task: TaskSpec): unknown => task.criteria,
-  dependencies: (task: TaskSpec): unknown => task.dependsOn,
-  status: (task: TaskSpec): unknown => status(task),
-  attempts: (task: TaskSpec): unknown => task.attemptsBefore ?? 0,
-  max_attempts: (task: TaskSpec): unknown => task.attemptsMax,
-  mayChangeTests: (task: TaskSpec): unknown => task.mayChangeTests === true,
-  action: (task: TaskSpec): unknown => [task.performer, task.order],
-  role: (task: TaskSpec): unknown => [task.reads, task.interactive, task.closing, task.round, task.role],
-} as const;
+  id: task => task.id,
+  title: task => task.title,
+  description: task => task.description,
+  criteria: task => task.criteria,
+  dependencies: task => task.dependsOn,
+  status: statusOf,
+  attempts: task => task.attemptsBefore ?? 0,
+  max_attempts: task => task.attemptsMax,
+  mayChangeTests: task => task.mayChangeTests === true,
+  action: task => [task.performer, task.order],
+  role: task => [task.reads, task.interactive, task.closing, task.round, task.role],
+} satisfies Readonly<Record<string, (task: TaskSpec) => unknown>>;
 
 export type Field = keyof typeof fields | 'project' | 'goal';
 
@@ -68,7 +67,7 @@ export function lossesBetween(
   return losses;
 }
 
-// What stands in a document and is not taken along when its tasks are: named, so that nobody misses it later.
+// Parts of a document that are not taken along when its tasks are.
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -141,8 +140,6 @@ function unreadKeys(value: unknown, { list, document, row }: KnownKeys): readonl
 
 const isEmpty = (value: unknown): boolean => value === '' || value === null || value === undefined;
 
-const counted = (count: number, one: string, many: string): string => (count === 1 ? `1 ${one}` : `${count} ${many}`);
-
 /** `inside`: the rows that belong to a task. */
 function unreadLines(lines: readonly MarkdownLine[], inside: ReadonlySet<number>, title: number): readonly Loss[] {
   const outside = lines.filter((line, row) => !inside.has(row) && row !== title && line.text.trim() !== '');
@@ -161,7 +158,7 @@ const isTicked = (line: MarkdownLine): boolean => {
 };
 
 const lossOf = (count: number, one: string, many: string, because: string): readonly Loss[] =>
-  count === 0 ? [] : [{ what: counted(count, one, many), tasks: [], because }];
+  count === 0 ? [] : [{ what: count === 1 ? `1 ${one}` : `${count} ${many}`, tasks: [], because }];
 
 const rowsFrom = (from: number, to: number): readonly number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
@@ -180,9 +177,7 @@ function unreadInChecklist(text: string): readonly Loss[] {
 
 function unreadInSections(text: string): readonly Loss[] {
   const lines = markdownLines(text);
-  const isSection = (line: MarkdownLine): boolean =>
-    (heading(line)?.depth ?? 0) > 1 && sectionedPlan.parse(`${line.text}\n- [ ] x`).ok;
-  const inside = lines.flatMap((line, row) => (isSection(line) ? rowsFrom(row, sectionEnd(lines, row)) : []));
+  const inside = lines.flatMap((line, row) => (beginsSection(line) ? rowsFrom(row, sectionEnd(lines, row)) : []));
   return unreadLines(
     lines,
     new Set(inside),
@@ -203,10 +198,9 @@ const yamlComment = /^[^"'\n]*(?:^|\s)#/m;
 
 /** `text` must parse as this format. */
 export function unreadParts(format: string, text: string): readonly Loss[] {
-  if (format === 'prd' || format === 'tasks')
-    return unreadKeys(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text), known[format]);
+  if (format === 'prd' || format === 'tasks') return unreadKeys(parseJson(text), known[format]);
   if (format === 'yaml-tasks') {
-    const value: Json = readYaml(text.replace(byteOrderMark, ''), new ProblemList())?.value ?? {};
+    const value: Json = readYaml(text.slice(startOf(text)), new ProblemList())?.value ?? {};
     const comments = yamlComment.test(text) ? [{ what: 'comments', tasks: [], because: 'they belong to no task' }] : [];
     return [...unreadKeys(value, known[format]), ...comments];
   }

@@ -1,8 +1,8 @@
-// One more task in a document: its format says how it is written there, and the result is read back before anybody keeps it.
+// A task is added to a document: its format says how it is written there, and the result is read back and compared.
 import type { TaskSpec } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
 import type { Format, FormatOptions, Problem } from '../document.ts';
-import { IdGiver, idPattern, idRule } from '../task-checks.ts';
+import { IdGiver, idRule, isTaskId } from '../task-checks.ts';
 
 export interface NewTask {
   readonly title: string;
@@ -13,6 +13,7 @@ export interface NewTask {
 
 /** How one format takes a new task. */
 export interface Adder {
+  readonly format: Format;
   /** What people call such a document. */
   readonly noun: string;
   readonly hasDependencies: boolean;
@@ -36,7 +37,7 @@ export type Added =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Of the existing tasks nothing is judged again: only that they stay what they are. */
-const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
+export const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
 const refused = (message: string, fix: string): Added => ({ ok: false, problems: [{ message, fix }] });
 
@@ -64,7 +65,7 @@ function idFor(title: string, written: readonly string[], needsId: boolean, task
 }
 
 function idProblem(id: string, tasks: readonly TaskSpec[]): Added | undefined {
-  if (!idPattern.test(id) || id.includes('..')) return refused(`${shown(id)} is not a valid id.`, idRule);
+  if (!isTaskId(id)) return refused(`${shown(id)} is not a valid id.`, idRule);
   const same = tasks.find(task => task.id.toLowerCase() === id.toLowerCase());
   if (same === undefined) return undefined;
   const how = same.id === id ? 'is there already' : `differs only by case from ${same.id}`;
@@ -98,8 +99,8 @@ function changedPart(task: NewTask, id: string | undefined, found: TaskSpec): st
 }
 
 /** The text with one task more; every byte that was there stays, and every task that was there means what it meant. */
-export function addTask(format: Format, adder: Adder, text: string, wanted: NewTask, givenId?: string): Added {
-  const before = format.parse(text, lenient);
+export function addTask(adder: Adder, text: string, wanted: NewTask, givenId?: string): Added {
+  const before = adder.format.parse(text, lenient);
   if (!before.ok) return before;
   const { tasks } = before.document;
   const opened = adder.open(text);
@@ -109,7 +110,7 @@ export function addTask(format: Format, adder: Adder, text: string, wanted: NewT
   const problem = (id === undefined ? undefined : idProblem(id, tasks)) ?? dependencyProblem(task, id, adder, tasks);
   if (problem !== undefined) return problem;
   const changed = opened.put(task, id);
-  const after = format.parse(changed, lenient);
+  const after = adder.format.parse(changed, lenient);
   if (!after.ok) return refused(`The ${adder.noun} cannot hold this task: ${after.problems[0]?.message ?? ''}`, byHand);
   const known = new Set(tasks.map(one => one.id));
   const [found, ...more] = after.document.tasks.filter(one => !known.has(one.id));

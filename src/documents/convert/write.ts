@@ -1,18 +1,20 @@
 // Writes tasks as a new document of another format, reads it back, and lists what that format could not say.
 
 import type { TaskSpec } from '../../core/task.ts';
-import type { Format, FormatOptions, ParsedDocument, Problem } from '../document.ts';
+import type { Format, Problem } from '../document.ts';
 import { checklist } from '../formats/checklist.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
 import { yamlTasks } from '../formats/yaml-tasks.ts';
 import { boxCharacter } from '../markdown.ts';
+import { statusOf, type WrittenStatus } from '../status.ts';
 import { topologicalOrder } from '../task-checks.ts';
 import { leadingId } from './add-markdown.ts';
 import { type YamlMember, yamlItem, yamlScalar } from './add-yaml.ts';
-import { type Field, type Loss, lossesBetween } from './losses.ts';
+import { type Backlog, type Field, type Loss, lossesBetween } from './losses.ts';
+import { lenient } from './new-task.ts';
 
-// Writes tasks as a Markdown checklist in which no text can pass for an item, a code block or a comment of its own.
+// A Markdown checklist in which no text can pass for an item, a code block or a comment of its own.
 
 const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
 const linesOf = (text: string): readonly string[] => text.trimEnd().split(/\r\n|\r|\n/);
@@ -31,7 +33,7 @@ function isSafe(description: string): boolean {
 }
 
 function itemLines(task: TaskSpec): readonly string[] {
-  const box = boxCharacter[task.done ? 'done' : task.skipped ? 'skipped' : task.blocked ? 'blocked' : 'open'];
+  const box = boxCharacter[statusOf(task)];
   const title = oneLine(task.title);
   const leading = leadingId(`${task.id}: ${title}`);
   const isSaid = leading?.id === task.id && leading.rest === title;
@@ -42,12 +44,11 @@ function itemLines(task: TaskSpec): readonly string[] {
   return [`- [${box}] ${label}`, ...indented(below), ...criteria.map(text => `  - [${task.done ? 'x' : ' '}] ${text}`)];
 }
 
-function checklistText({ project, goal, tasks }: Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>): string {
+function checklistText({ project, goal, tasks }: Backlog): string {
   const head = goal === project || goal.trim() === '' ? [] : [...quoted(goal), ''];
   return `${[`# ${oneLine(project)}`, '', ...head, ...tasks.flatMap(itemLines)].join('\n')}\n`;
 }
 
-export type Backlog = Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>;
 export type WriterName = 'prd' | 'tasks' | 'checklist' | 'yaml';
 
 interface Writer {
@@ -96,6 +97,13 @@ function tasksText({ project, tasks }: Backlog): string {
   });
 }
 
+const yamlStatus: Readonly<Record<WrittenStatus, string>> = {
+  open: 'pending',
+  done: 'completed',
+  skipped: 'skipped',
+  blocked: 'blocked',
+};
+
 function yamlText({ project, goal, tasks }: Backlog): string {
   const items = tasks.flatMap(task => {
     const members: readonly (YamlMember | undefined)[] = [
@@ -104,7 +112,7 @@ function yamlText({ project, goal, tasks }: Backlog): string {
       task.description === '' ? undefined : ['description', task.description],
       task.criteria.length === 0 ? undefined : ['acceptance_criteria', task.criteria],
       task.dependsOn.length === 0 ? undefined : ['depends_on', task.dependsOn],
-      ['status', task.done ? 'completed' : task.skipped ? 'skipped' : task.blocked ? 'blocked' : 'pending'],
+      ['status', yamlStatus[statusOf(task)]],
     ];
     return yamlItem(
       members.filter(member => member !== undefined),
@@ -151,8 +159,6 @@ const writers: Readonly<Record<WriterName, Writer>> = {
 export type Written =
   | { readonly ok: true; readonly text: string; readonly losses: readonly Loss[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
-
-const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
 /** Where there are no dependencies, the order stands for them. */
 function inOrder({ tasks }: Backlog): readonly TaskSpec[] {

@@ -1,21 +1,18 @@
 // Markdown checklists (fix_plan.md, TODO lists): each box that stands in no other is a task, what is indented below belongs to it.
-import type { TaskSpec } from '../../core/task.ts';
-import type { Format, Parsed } from '../document.ts';
-import { type Edit, withEdits } from '../edits.ts';
+import type { Format } from '../document.ts';
+import { withEdits } from '../edits.ts';
 import {
   boxCharacter,
   boxLine,
   boxMeaning,
+  columnsOf,
   heading,
   type MarkdownLine,
   markdownLines,
-  markMeans,
-  tooLarge,
-  watchHidden,
-  watchMerge,
+  parseMarkdownTasks,
 } from '../markdown.ts';
-import { ProblemList } from '../problems.ts';
-import { checkIds, IdGiver } from '../task-checks.ts';
+import { markEdits, markedStatus, statusFields } from '../status.ts';
+import { IdGiver } from '../task-checks.ts';
 
 export const checklist: Format = {
   name: 'checklist',
@@ -24,18 +21,35 @@ export const checklist: Format = {
     return /\.(?:md|markdown)$/i.test(fileName) && /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+\S/m.test(text);
   },
 
-  parse: parseChecklist,
+  parse(text) {
+    return parseMarkdownTasks(text, 'item', (lines, problems) => {
+      const listed = withIds(checklistItems(lines)).map(({ item, id }) => ({
+        task: {
+          id,
+          title: item.title,
+          description: item.description,
+          criteria: item.criteria,
+          dependsOn: [],
+          ...statusFields(boxMeaning(item.state)!),
+          under: item.id === undefined ? item.under : undefined,
+        },
+        start: item.offset,
+        line: item.line,
+      }));
+      if (listed.length === 0) {
+        problems.add(0, 'The document has no box.', 'Write each task as a line "- [ ] what is to be done".');
+      }
+      const title = lines.map(line => heading(line)?.text ?? '').find(each => each !== '') ?? 'Checklist';
+      return { title, listed, notices: [] };
+    });
+  },
 
   mark(text, marks) {
-    const wanted = new Map(marks.map(mark => [mark.id, mark]));
-    const edits: Edit[] = [];
-    for (const { item, id } of withIds(checklistItems(markdownLines(text)))) {
-      const mark = wanted.get(id);
-      if (mark === undefined) continue;
+    const edits = markEdits(withIds(checklistItems(markdownLines(text))), marks, ({ item }, mark) => {
       const now = boxMeaning(item.state)!;
-      const next = markMeans(mark, now);
-      if (next !== now) edits.push({ start: item.offset, end: item.offset + 1, text: boxCharacter[next] });
-    }
+      const next = markedStatus(mark, now);
+      return next === now ? [] : [{ start: item.offset, end: item.offset + 1, text: boxCharacter[next] }];
+    });
     return withEdits(text, edits);
   },
 };
@@ -44,49 +58,6 @@ function withIds(items: readonly ChecklistItem[]): readonly { readonly item: Che
   const giver = new IdGiver(items.flatMap(item => item.id ?? []));
   return items.map(item => ({ item, id: item.id ?? giver.idFor(item.title) }));
 }
-
-function parseChecklist(text: string): Parsed {
-  const refusal = tooLarge(text);
-  if (refusal !== undefined) return refusal;
-  const problems = new ProblemList();
-  const lines = markdownLines(text);
-  watchMerge(lines, problems);
-  const rows = withIds(checklistItems(lines));
-  if (rows.length === 0) {
-    problems.add(0, 'The document has no box.', 'Write each task as a line "- [ ] what is to be done".');
-  }
-  const tasks = rows.map(({ item, id }) => toTask(item, id));
-  const place = (row: number) => rows[row]!.item.offset;
-  checkIds(tasks, {
-    noun: 'item',
-    plural: 'items',
-    idName: row => `line ${rows[row]!.item.line}`,
-    dependenciesName: row => `Line ${rows[row]!.item.line}`,
-    idPlace: place,
-    dependenciesPlace: place,
-    add: (where, message, fix) => problems.add(where, lineSentence(message), fix),
-  });
-  if (problems.count > 0) return { ok: false, problems: problems.located(text) };
-  const title = lines.map(line => heading(line)?.text ?? '').find(each => each !== '') ?? 'Checklist';
-  return { ok: true, document: { project: title, goal: title, tasks, notices: watchHidden(lines) } };
-}
-
-function toTask(item: ChecklistItem, id: string): TaskSpec {
-  const meaning = boxMeaning(item.state);
-  return {
-    id,
-    title: item.title,
-    description: item.description,
-    criteria: item.criteria,
-    dependsOn: [],
-    done: meaning === 'done',
-    skipped: meaning === 'skipped',
-    under: item.id === undefined ? item.under : undefined,
-    blocked: meaning === 'blocked' ? true : undefined,
-  };
-}
-
-// Finds the items of a checklist in its lines: their title, the id that they begin with, and what is indented below them.
 
 export interface ChecklistItem {
   /** The id that the text begins with, if it does. */
@@ -129,12 +100,6 @@ function leadingId(text: string): { readonly id: string; readonly rest: string }
   return undefined;
 }
 
-/** Makes a clash of ids, as the checks for all formats word it, a sentence about lines. */
-export function lineSentence(message: string): string {
-  return message.replace(/^line (\d+) /, 'Line $1: the id ');
-}
-
-const columnsOf = (indent: string): number => indent.replaceAll('\t', '    ').length;
 const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
 
 /** A box is an item when no item with a box is above it that it is indented under. */
@@ -155,7 +120,7 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
       open?.below.push(line);
       continue;
     }
-    const columns = columnsOf(indentOf(line.text));
+    const columns = columnsOf(line.text);
     if (open !== undefined && columns > open.columns) {
       open.below.push(line);
       continue;

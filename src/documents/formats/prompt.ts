@@ -1,16 +1,16 @@
 // PROMPT.md: the whole text is one task, and a box of its own says whether it is complete.
+import type { TaskSpec } from '../../core/task.ts';
 import { takeCharacters } from '../../text/text.ts';
-import type { Format, Parsed, ParsedDocument, TaskMark, Wishes } from '../document.ts';
-import { type Edit, withEdits } from '../edits.ts';
-import { type FrontMatter, readFrontMatter, valueProblem } from '../frontmatter.ts';
-import { byteOrderMark } from '../json.ts';
+import type { DocumentDefaults, Format, Parsed, TaskMark } from '../document.ts';
+import { lineEndOf, startOf, withEdits } from '../edits.ts';
+import { type FrontMatter, readFrontMatter, valueProblems } from '../frontmatter.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from '../markdown.ts';
-import { ProblemList, positionAt } from '../problems.ts';
+import { ProblemList, positionAt, sizeRefusal } from '../problems.ts';
 
-/** An agent reads all of it in every iteration. */
 const promptCharsMax = 1024 * 1024;
 const titleCharsMax = 120;
-const id = 'prompt';
+/** Of the one task that a prompt is. */
+export const id = 'prompt';
 
 export const prompt: Format = {
   name: id,
@@ -62,39 +62,43 @@ interface Body {
 /** A text between two rules is no front matter, and belongs to the prompt. */
 function bodyOf(text: string): Body {
   const matter = readFrontMatter(text);
-  const start = matter.ok ? matter.bodyStart : text.startsWith(byteOrderMark) ? 1 : 0;
+  const start = matter.ok ? matter.bodyStart : startOf(text);
   const notices = matter.ok
     ? []
     : [`What begins like front matter is read as part of the text: ${matter.problems[0]!.message}`];
   return { start, lines: markdownLines(text, start), matter: matter.ok ? matter : undefined, notices };
 }
 
+/** An agent reads all of it in every iteration. */
+export const promptTooLarge = (text: string): Parsed | undefined =>
+  sizeRefusal(text, promptCharsMax, '1 MB', 'Shorten it: agents read all of it each time.');
+
+/** The document whose whole text is one task. */
+export function promptDocument(
+  task: Pick<TaskSpec, 'title' | 'description' | 'done' | 'skipped'>,
+  notices: readonly string[],
+  defaults: DocumentDefaults | undefined,
+): Parsed {
+  const tasks = [{ id, criteria: [], dependsOn: [], ...task }];
+  return { ok: true, document: { project: task.title, goal: task.title, tasks, notices, defaults } };
+}
+
 function parsePrompt(text: string): Parsed {
+  const tooLarge = promptTooLarge(text);
+  if (tooLarge !== undefined) return tooLarge;
   const problems = new ProblemList();
-  if (text.length > promptCharsMax) {
-    problems.add(0, 'The document is larger than 1 MB.', 'Shorten it: agents read all of it each time.');
-    return { ok: false, problems: problems.located(text.slice(0, 1)) };
-  }
   const { start, lines, matter, notices } = bodyOf(text);
   watchMerge(lines, problems);
-  const wishes = matter === undefined ? undefined : readWishes(matter, problems);
+  const defaults = matter === undefined ? undefined : readDefaults(matter, problems);
   const boxes = findBoxes(lines);
   const description = withoutBoxes(text, start, boxes);
   if (description === '') {
     problems.add(start, 'The document says nothing.', 'Write what is to be done.');
   }
-  if (problems.count > 0) return { ok: false, problems: problems.located(text) };
-  const title = titleOf(lines, boxes);
+  if (problems.count > 0) return problems.refusal(text);
   const state = stateOf(boxes);
-  const task = { id, title, description, criteria: [], dependsOn: [], done: state === 'x', skipped: state === '-' };
-  const document: ParsedDocument = {
-    project: title,
-    goal: title,
-    tasks: [task],
-    notices: [...notices, ...watchHidden(lines, positionAt(text, start).line)],
-    wishes,
-  };
-  return { ok: true, document };
+  const task = { title: titleOf(lines, boxes), description, done: state === 'x', skipped: state === '-' };
+  return promptDocument(task, [...notices, ...watchHidden(lines, positionAt(text, start).line)], defaults);
 }
 
 /** Whether it is complete is no part of what is to be done. */
@@ -128,21 +132,19 @@ function markPrompt(text: string, mark: TaskMark): string {
   const wanted = mark.done ? 'x' : mark.skipped ? '-' : ' ';
   const boxes = findBoxes(bodyOf(text).lines);
   if (stateOf(boxes) === wanted) return text;
-  if (boxes.length === 0) return withNewBox(text, wanted);
-  const edits: Edit[] = boxes.map(({ offset, state }, row) => {
+  if (boxes.length === 0) {
+    const lineEnd = lineEndOf(text);
+    const line = `- [${wanted}] TASK_COMPLETE`;
+    return text.endsWith('\n') ? `${text}${line}${lineEnd}` : `${text}${lineEnd}${line}`;
+  }
+  const edits = boxes.map(({ offset, state }, row) => {
     const now = row === 0 ? wanted : ' ';
     return { start: offset, end: offset + 1, text: now === state ? text[offset]! : now };
   });
   return withEdits(text, edits);
 }
 
-function withNewBox(text: string, state: string): string {
-  const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
-  const line = `- [${state}] TASK_COMPLETE`;
-  return text.endsWith('\n') ? `${text}${line}${lineEnd}` : `${text}${lineEnd}${line}`;
-}
-
-// What the front matter of a prompt may ask of the loop: a promise to wait for and a number of iterations.
+// The front matter of a prompt: a promise to wait for and a number of iterations.
 
 const iterationsHighest = 1_000_000;
 
@@ -150,17 +152,17 @@ export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= iterationsHighest;
 }
 
-export function readWishes(matter: FrontMatter, problems: ProblemList): Wishes | undefined {
+export function readDefaults(matter: FrontMatter, problems: ProblemList): DocumentDefaults | undefined {
   const { completion_promise: promise, max_iterations: iterations } = matter.values;
-  const wishes: { promise?: string; iterationsMax?: number | null } = {};
-  if (typeof promise === 'string' && promise.trim() !== '') wishes.promise = promise.trim();
+  const wrong = valueProblems(problems, matter);
+  const defaults: { promise?: string; iterationsMax?: number | null } = {};
+  if (typeof promise === 'string' && promise.trim() !== '') defaults.promise = promise.trim();
   else if (promise !== undefined && promise !== null && promise !== '') {
-    valueProblem(problems, matter, 'completion_promise', 'text', 'Write it in double quotes.');
+    wrong('completion_promise', 'text', 'Write it in double quotes.');
   }
-  if (isCount(iterations)) wishes.iterationsMax = iterations === 0 ? null : iterations;
+  if (isCount(iterations)) defaults.iterationsMax = iterations === 0 ? null : iterations;
   else if (iterations !== undefined && iterations !== null) {
-    const fix = 'Write a number, or 0 for no limit.';
-    valueProblem(problems, matter, 'max_iterations', 'a whole number up to 1,000,000', fix);
+    wrong('max_iterations', 'a whole number up to 1,000,000', 'Write a number, or 0 for no limit.');
   }
-  return Object.keys(wishes).length === 0 ? undefined : wishes;
+  return Object.keys(defaults).length === 0 ? undefined : defaults;
 }

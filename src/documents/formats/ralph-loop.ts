@@ -1,14 +1,12 @@
-// Reads .claude/ralph-loop.local.md: a prompt under the state of the loop that another tool keeps in its front matter.
+// The .claude/ralph-loop.local.md format: a prompt under the state of the loop that another tool keeps in its front matter.
 import { takeCharacters } from '../../text/text.ts';
-import type { Format, Parsed, ParsedDocument } from '../document.ts';
-import { readFrontMatter, setFrontMatter, valueProblem } from '../frontmatter.ts';
+import type { Format, Parsed } from '../document.ts';
+import { readFrontMatter, setFrontMatter, valueProblems } from '../frontmatter.ts';
 import { markdownLines, watchHidden, watchMerge } from '../markdown.ts';
 import { ProblemList, positionAt } from '../problems.ts';
-import { isCount, readWishes } from './prompt.ts';
+import { id, isCount, promptDocument, promptTooLarge, readDefaults } from './prompt.ts';
 
-const documentCharsMax = 1024 * 1024;
 const titleCharsMax = 120;
-const id = 'prompt';
 
 export const ralphLoop: Format = {
   name: 'ralph-loop',
@@ -33,45 +31,34 @@ export const ralphLoop: Format = {
 };
 
 function parseRalphLoop(text: string): Parsed {
-  const problems = new ProblemList();
-  if (text.length > documentCharsMax) {
-    problems.add(0, 'The document is larger than 1 MB.', 'Shorten it: agents read all of it each time.');
-    return { ok: false, problems: problems.located(text.slice(0, 1)) };
-  }
+  const tooLarge = promptTooLarge(text);
+  if (tooLarge !== undefined) return tooLarge;
   const matter = readFrontMatter(text);
   if (!matter.ok) return matter;
+  const problems = new ProblemList();
   if (!matter.isPresent) {
-    problems.add(
-      0,
-      'The document has no front matter.',
-      'Begin it with a line ---, keys like "active: true", and ---.',
-    );
-    return { ok: false, problems: problems.located(text) };
+    const fix = 'Begin it with a line ---, keys like "active: true", and ---.';
+    problems.add(0, 'The document has no front matter.', fix);
+    return problems.refusal(text);
   }
   const { active, iteration } = matter.values;
+  const wrong = valueProblems(problems, matter);
   if (active !== undefined && typeof active !== 'boolean') {
-    valueProblem(problems, matter, 'active', 'true or false', 'Write true or false, without quotes.');
+    wrong('active', 'true or false', 'Write true or false, without quotes.');
   }
   if (iteration !== undefined && iteration !== null && !isCount(iteration)) {
-    valueProblem(problems, matter, 'iteration', 'a whole number', 'Write 1.');
+    wrong('iteration', 'a whole number', 'Write 1.');
   }
-  const wishes = readWishes(matter, problems);
+  const defaults = readDefaults(matter, problems);
   const lines = markdownLines(text, matter.bodyStart);
   watchMerge(lines, problems);
   const description = text.slice(matter.bodyStart).trim();
   if (description === '') {
     problems.add(matter.bodyStart, 'There is no prompt below the front matter.', 'Write what is to be done there.');
   }
-  if (problems.count > 0) return { ok: false, problems: problems.located(text) };
+  if (problems.count > 0) return problems.refusal(text);
   const firstLine = description.split('\n', 1)[0]!.replace(/^#{1,6}[ \t]+/, '');
   const title = takeCharacters(firstLine.trim(), titleCharsMax);
-  const task = { id, title, description, criteria: [], dependsOn: [], done: active === false, skipped: false };
-  const document: ParsedDocument = {
-    project: title,
-    goal: title,
-    tasks: [task],
-    notices: watchHidden(lines, positionAt(text, matter.bodyStart).line),
-    wishes,
-  };
-  return { ok: true, document };
+  const notices = watchHidden(lines, positionAt(text, matter.bodyStart).line);
+  return promptDocument({ title, description, done: active === false, skipped: false }, notices, defaults);
 }

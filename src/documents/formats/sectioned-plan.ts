@@ -1,23 +1,20 @@
 // Plans whose tasks are sections ("### Task 1: …", as ralphex writes them): a section is done when all of its boxes are ticked.
-import type { TaskSpec } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
-import type { Format, Parsed, TaskMark } from '../document.ts';
+import type { Format, TaskMark } from '../document.ts';
 import { type Edit, withEdits } from '../edits.ts';
 import {
-  type BoxMeaning,
   boxCharacter,
   boxLine,
   boxMeaning,
   heading,
   type MarkdownLine,
   markdownLines,
-  tooLarge,
-  watchHidden,
-  watchMerge,
+  parseMarkdownTasks,
 } from '../markdown.ts';
-import { ProblemList } from '../problems.ts';
-import { checkIds, idPattern, idRule } from '../task-checks.ts';
-import { belowOf, lineSentence } from './checklist.ts';
+import type { ProblemList } from '../problems.ts';
+import { markEdits, statusFields, type WrittenStatus } from '../status.ts';
+import { idRule, isTaskId } from '../task-checks.ts';
+import { belowOf } from './checklist.ts';
 
 const headingCharsMax = 500;
 /** "Task 1: title", "Iteration 2.5: title", "US-001: title" */
@@ -25,23 +22,18 @@ const sectionHeading = /^(?:(?:Task|Iteration)\s+(?<number>[^:]+)|(?<id>[A-Z]{1,
 
 interface SectionBox {
   readonly offset: number;
-  readonly meaning: BoxMeaning;
+  readonly meaning: WrittenStatus;
 }
 
 interface Section {
   readonly id: string;
   readonly title: string;
+  readonly depth: number;
   readonly start: number;
   /** From 1. */
   readonly line: number;
-  readonly boxes: readonly SectionBox[];
-  readonly lines: readonly MarkdownLine[];
-}
-
-interface Plan {
-  readonly sections: readonly Section[];
-  /** Boxes that stand in no section. */
-  readonly strayBoxes: number;
+  readonly boxes: SectionBox[];
+  readonly lines: MarkdownLine[];
 }
 
 export const sectionedPlan: Format = {
@@ -53,59 +45,80 @@ export const sectionedPlan: Format = {
     return planOf(markdownLines(text)).sections.some(section => section.boxes.length > 0);
   },
 
-  parse: parseSectionedPlan,
+  parse(text) {
+    return parseMarkdownTasks(text, 'section', (lines, problems) => {
+      const { sections, strayBoxes } = planOf(lines);
+      if (sections.length === 0) {
+        problems.add(0, 'The document has no task section.', 'Begin each task with a line "### Task 1: title".');
+      }
+      for (const section of sections) checkSection(section, problems);
+      const listed = sections.map(({ id, title, boxes, start, line, lines: below }) => {
+        const status = statusFields(boxes.length === 0 ? 'open' : meaningOf(boxes));
+        return { task: { id, title, ...belowOf(below), dependsOn: [], ...status }, start, line };
+      });
+      return {
+        title: lines.map(line => heading(line)).find(each => each?.depth === 1)?.text || 'Plan',
+        listed,
+        notices: strayBoxes === 0 ? [] : [`${strayBoxes} boxes stand in no task section and are no tasks.`],
+      };
+    });
+  },
 
   mark(text, marks) {
-    const wanted = new Map(marks.map(mark => [mark.id, mark]));
-    const edits: Edit[] = [];
-    for (const { id, boxes } of planOf(markdownLines(text)).sections) {
-      const mark = wanted.get(id);
-      if (mark !== undefined) edits.push(...editsFor(boxes, mark));
-    }
-    return withEdits(text, edits);
+    return withEdits(
+      text,
+      markEdits(planOf(markdownLines(text)).sections, marks, ({ boxes }, mark) => editsFor(boxes, mark)),
+    );
   },
 };
 
-function sectionOf({ depth, text }: { readonly depth: number; readonly text: string }) {
+/** The section that a heading begins, if it does. */
+function sectionAt(row: number, { start }: MarkdownLine, title: { readonly depth: number; readonly text: string }) {
+  const { depth, text } = title;
   if (depth < 2 || depth > 4 || text.length > headingCharsMax) return undefined;
-  return sectionHeading.exec(text)?.groups;
+  const groups = sectionHeading.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const id = groups['id'] ?? `task-${groups['number']!.trim().replace(/\s+/g, '-').toLowerCase()}`;
+  return { id, title: groups['title']!.trim() || text, depth, start, line: row + 1, boxes: [], lines: [] };
 }
 
-/** A section ends at the next heading that is not below it. */
-function planOf(lines: readonly MarkdownLine[]): Plan {
+/** Whether a line is the heading of a section that can be a task. */
+export function beginsSection(line: MarkdownLine): boolean {
+  const title = heading(line);
+  const section = title && sectionAt(0, line, title);
+  return section !== undefined && isTaskId(section.id);
+}
+
+/** A section ends at the next heading that is not below it; boxes that stand in none are only counted. */
+function planOf(lines: readonly MarkdownLine[]): {
+  readonly sections: readonly Section[];
+  readonly strayBoxes: number;
+} {
   const sections: Section[] = [];
-  let open: { boxes: SectionBox[]; lines: MarkdownLine[]; depth: number } | undefined;
+  let open: Section | undefined;
   let strayBoxes = 0;
   for (const [row, line] of lines.entries()) {
     const title = heading(line);
     if (title !== undefined && (open === undefined || title.depth <= open.depth)) {
-      const groups = sectionOf(title);
-      open = groups === undefined ? undefined : { boxes: [], lines: [], depth: title.depth };
-      if (groups === undefined || open === undefined) continue;
-      const id = groups['id'] ?? `task-${groups['number']!.trim().replace(/\s+/g, '-').toLowerCase()}`;
-      const { boxes, lines: below } = open;
-      sections.push({
-        id,
-        title: groups['title']!.trim() || title.text,
-        start: line.start,
-        line: row + 1,
-        boxes,
-        lines: below,
-      });
+      open = sectionAt(row, line, title);
+      if (open !== undefined) sections.push(open);
       continue;
     }
-    const box = boxLine(line);
-    const meaning = box === undefined ? undefined : boxMeaning(box.state);
-    if (box !== undefined && meaning !== undefined && box.text !== '') {
-      if (open === undefined) strayBoxes += 1;
-      else open.boxes.push({ offset: box.offset, meaning });
-    }
+    const box = sectionBox(line);
+    if (box !== undefined && open === undefined) strayBoxes += 1;
+    if (box !== undefined) open?.boxes.push(box);
     open?.lines.push(line);
   }
   return { sections, strayBoxes };
 }
 
-function meaningOf(boxes: readonly SectionBox[]): BoxMeaning {
+function sectionBox(line: MarkdownLine): SectionBox | undefined {
+  const box = boxLine(line);
+  const meaning = box && boxMeaning(box.state);
+  return meaning === undefined || box?.text === '' ? undefined : { offset: box!.offset, meaning };
+}
+
+function meaningOf(boxes: readonly SectionBox[]): WrittenStatus {
   if (boxes.every(box => box.meaning === 'done')) return 'done';
   if (boxes.some(box => box.meaning === 'blocked')) return 'blocked';
   return boxes.every(box => box.meaning === 'done' || box.meaning === 'skipped') ? 'skipped' : 'open';
@@ -121,37 +134,8 @@ function editsFor(boxes: readonly SectionBox[], mark: TaskMark): readonly Edit[]
   return changed.map(({ offset }) => ({ start: offset, end: offset + 1, text: wanted }));
 }
 
-function parseSectionedPlan(text: string): Parsed {
-  const refusal = tooLarge(text);
-  if (refusal !== undefined) return refusal;
-  const problems = new ProblemList();
-  const lines = markdownLines(text);
-  watchMerge(lines, problems);
-  const { sections, strayBoxes } = planOf(lines);
-  if (sections.length === 0) {
-    problems.add(0, 'The document has no task section.', 'Begin each task with a line "### Task 1: title".');
-  }
-  for (const section of sections) checkSection(section, problems);
-  const place = (row: number): number => sections[row]!.start;
-  const tasks = sections.map(toTask);
-  checkIds(tasks, {
-    noun: 'section',
-    plural: 'sections',
-    idName: row => `line ${sections[row]!.line}`,
-    dependenciesName: row => `Line ${sections[row]!.line}`,
-    idPlace: place,
-    dependenciesPlace: place,
-    add: (where, message, fix) => problems.add(where, lineSentence(message), fix),
-  });
-  if (problems.count > 0) return { ok: false, problems: problems.located(text) };
-  const title = lines.map(line => heading(line)).find(each => each?.depth === 1)?.text || 'Plan';
-  const stray = strayBoxes === 0 ? [] : [`${strayBoxes} boxes stand in no task section and are no tasks.`];
-  const notices = [...stray, ...watchHidden(lines)];
-  return { ok: true, document: { project: title, goal: title, tasks, notices } };
-}
-
 function checkSection({ id, boxes, start }: Section, problems: ProblemList): void {
-  if (!idPattern.test(id) || id.includes('..')) {
+  if (!isTaskId(id)) {
     problems.add(start, `The section's number makes no valid id: ${shown(id)}.`, idRule);
   }
   if (boxes.length === 0) {
@@ -161,17 +145,4 @@ function checkSection({ id, boxes, start }: Section, problems: ProblemList): voi
       'Add a line "- [ ] what is to be done" below its heading.',
     );
   }
-}
-
-function toTask({ id, title, boxes, lines }: Section): TaskSpec {
-  const meaning = boxes.length === 0 ? 'open' : meaningOf(boxes);
-  return {
-    id,
-    title,
-    ...belowOf(lines),
-    dependsOn: [],
-    done: meaning === 'done',
-    skipped: meaning === 'skipped',
-    blocked: meaning === 'blocked' ? true : undefined,
-  };
 }

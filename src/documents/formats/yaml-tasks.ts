@@ -1,13 +1,13 @@
 // YAML task lists, as ralphy and others keep them: read leniently, marked by the place of a value, comments and all kept.
-import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { Json, TaskSpec } from '../../core/task.ts';
 import { shown, suspicion } from '../../text/text.ts';
-import type { Format, Parsed, ParsedDocument, TaskMark } from '../document.ts';
-import { type Edit, withEdits } from '../edits.ts';
-import { byteOrderMark } from '../json.ts';
-import { ProblemList, problemsMax } from '../problems.ts';
-import { checkDependencies, checkIds, IdGiver, idPattern, idRule } from '../task-checks.ts';
-import { readYaml, type YamlText } from '../yaml.ts';
+import type { Format, ParsedDocument, TaskMark } from '../document.ts';
+import { type Edit, linesBehind, startOf, withEdits } from '../edits.ts';
+import { firstNotices, ProblemList } from '../problems.ts';
+import { markEdits, markedStatus, statusFields, type WrittenStatus } from '../status.ts';
+import { checkDependencies, checkIds, IdGiver, idRule, isTaskId } from '../task-checks.ts';
+import { readYaml } from '../yaml.ts';
 
 const textCharsMax = 4 * 1024 * 1024;
 /** The first line that says something is an item. */
@@ -25,130 +25,28 @@ export const yamlTasks: Format = {
 
   parse(text) {
     const problems = new ProblemList();
-    const read = readText(text, problems);
-    const list = read === undefined ? undefined : listOf(read, problems, startOf(text));
-    const document = list === undefined ? undefined : readTasks(read!.value, list, problems);
-    return document === undefined || problems.count > 0 ? refused(text, problems) : { ok: true, document };
+    const list = readYamlList(text, problems);
+    const document = list && readTasks(list, problems);
+    if (document !== undefined && problems.count === 0) return { ok: true, document };
+    return problems.refusal(text.slice(0, textCharsMax));
   },
 
   mark(text, marks) {
     const problems = new ProblemList();
-    const read = readText(text, problems);
-    const list = read === undefined ? undefined : listOf(read, problems, startOf(text));
-    if (list === undefined || problems.count > 0) return text;
-    const wanted = new Map(marks.map(mark => [mark.id, mark]));
-    const words = wordsOf(list);
-    const ids = idsOf(list);
-    const edits = list.flatMap((task, row) => {
-      const mark = wanted.get(ids[row]!);
-      return mark === undefined ? [] : editsFor(text, task, mark, words);
-    });
+    const tasks = readYamlList(text, problems)?.tasks;
+    if (tasks === undefined || problems.count > 0) return text;
+    const words = statusWords(tasks);
+    const ids = idsOf(tasks);
+    const items = tasks.map((task, row) => ({ id: ids[row]!, task }));
+    const edits = markEdits(items, marks, ({ task }, mark) => editsFor(text, task, mark, words));
     const marked = withEdits(text, edits);
     // Odd YAML may read differently with one more line in it; then no change is the smaller fault.
     return edits.some(edit => edit.start === edit.end) && !yamlTasks.parse(marked).ok ? text : marked;
   },
 };
 
-const startOf = (text: string): number => (text.startsWith(byteOrderMark) ? 1 : 0);
-
-function refused(text: string, problems: ProblemList): Parsed {
-  return { ok: false, problems: problems.located(text.slice(0, textCharsMax)) };
-}
-
-function readText(text: string, problems: ProblemList): YamlText | undefined {
-  if (text.length > textCharsMax) {
-    problems.add(0, 'The document is larger than 4 MB.', 'Split the work into several files.');
-    return undefined;
-  }
-  const offset = startOf(text);
-  const read = readYaml(text.slice(offset), problems, { offset });
-  return problems.count > 0 ? undefined : read;
-}
-
-/** The tasks and where their members stand: a list, or the list under `tasks`. */
-function listOf(read: YamlText, problems: ProblemList, offset: number): readonly YamlTask[] | undefined {
-  const root = read.document.contents;
-  const node = isMap(root) ? root.get('tasks', true) : root;
-  const value = isMap(root) ? (read.value as { readonly [key: string]: Json })['tasks'] : read.value;
-  if (!isSeq(node) || !Array.isArray(value)) {
-    problems.add(
-      offset,
-      'The document has no list of tasks.',
-      'Write "tasks:" and below it "- title: …" for each task.',
-    );
-    return undefined;
-  }
-  if (node.items.length === 0) problems.add(offset + node.range![0], 'The list of tasks is empty.', 'Add a task.');
-  return node.items.map((item, row) => {
-    const start = offset + ((item as Scalar).range?.[0] ?? 0);
-    if (isMap(item)) return { start, row, offset, map: item as TaskMap, value: value[row] as YamlTask['value'] };
-    const fix = 'Write it as "- title: …", with its other keys below.';
-    problems.add(start, `tasks[${row}] must be keys and values, written out.`, fix);
-    return { start, row, offset, map: undefined, value: {} };
-  });
-}
-
-interface Words {
-  readonly done: string;
-  readonly open: string;
-}
-
-/** The words for done and open that the document itself uses. */
-function wordsOf(list: readonly YamlTask[]): Words {
-  const statuses = list.map(task => task.value['status']).filter(status => typeof status === 'string');
-  return {
-    done: statuses.find(status => meaningOf(status) === 'done') ?? 'completed',
-    open: statuses.find(status => meaningOf(status) === 'open' && !/progress|active|doing/i.test(status)) ?? 'pending',
-  };
-}
-
-function editsFor(text: string, task: YamlTask, mark: TaskMark, words: Words): readonly Edit[] {
-  const key = statusKeyOf(task);
-  if (key === 'status') {
-    const now = meaningOf(String(task.value['status']));
-    const next = mark.done ? 'done' : mark.skipped ? 'skipped' : mark.status === 'blocked' ? 'blocked' : 'open';
-    if (now === next || (next === 'open' && now === 'blocked' && mark.status === undefined)) return [];
-    const word = next === 'done' || next === 'open' ? words[next] : next;
-    return [replaced(task, 'status', word)];
-  }
-  const edits: Edit[] = [];
-  const added: string[] = [];
-  const flags = [
-    [key ?? 'completed', mark.done],
-    ['skipped', mark.skipped],
-  ] as const;
-  for (const [flag, value] of flags) {
-    if ((task.value[flag] === true) === value) continue;
-    if (flag in task.value) edits.push(replaced(task, flag, String(value)));
-    else added.push(`${flag}: ${value}`);
-  }
-  return added.length === 0 ? edits : [...edits, withMembers(text, task, added)];
-}
-
-function replaced({ map, offset }: YamlTask, key: string, value: string): Edit {
-  const node = map!.items.find(pair => String(pair.key.value) === key)!.value as Scalar;
-  return { start: offset + node.range![0], end: offset + node.range![1], text: value };
-}
-
-/** New members stand right behind the title, in the shape that the task has: one line each, or one after the other. */
-function withMembers(text: string, task: YamlTask, members: readonly string[]): Edit {
-  const { map, offset } = task;
-  const titleKey = keyOf(task, 'title');
-  const title = map!.items.find(pair => String(pair.key.value) === titleKey)!;
-  const end = offset + (title.value as Scalar).range![1];
-  if (map!.flow === true) return { start: end, end, text: members.map(member => `, ${member}`).join('') };
-  const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
-  const first = offset + map!.range![0];
-  const indent = ' '.repeat(first - Math.max(offset, text.lastIndexOf('\n', first - 1) + 1));
-  const lines = members.map(member => indent + member);
-  const newline = text[end - 1] === '\n' ? end - 1 : text.indexOf('\n', end);
-  if (newline === -1) return { start: text.length, end: text.length, text: lines.map(line => lineEnd + line).join('') };
-  return { start: newline + 1, end: newline + 1, text: lines.map(line => line + lineEnd).join('') };
-}
-
-// What a task in a YAML list may look like: the names that tools use for the same thing, and what is wrong with a value.
-
-export type TaskMap = YAMLMap<Scalar, Node | null>;
+type TaskMap = YAMLMap<Scalar, Node | null>;
+type Members = { readonly [key: string]: Json };
 
 export interface YamlTask {
   readonly row: number;
@@ -157,7 +55,101 @@ export interface YamlTask {
   readonly offset: number;
   /** Undefined where something else stands, which was complained about. */
   readonly map: TaskMap | undefined;
-  readonly value: { readonly [key: string]: Json };
+  readonly value: Members;
+}
+
+export interface YamlList {
+  /** What the document says beside its tasks. */
+  readonly about: Members;
+  readonly offset: number;
+  readonly node: YAMLSeq;
+  readonly tasks: readonly YamlTask[];
+}
+
+/** The tasks and where their members stand: a list, or the list under `tasks`. */
+export function readYamlList(text: string, problems: ProblemList): YamlList | undefined {
+  if (text.length > textCharsMax) {
+    problems.add(0, 'The document is larger than 4 MB.', 'Split the work into several files.');
+    return undefined;
+  }
+  const offset = startOf(text);
+  const read = readYaml(text.slice(offset), problems, { offset });
+  if (read === undefined || problems.count > 0) return undefined;
+  const root = read.document.contents;
+  const about = isMap(root) ? (read.value as Members) : {};
+  const node = isMap(root) ? root.get('tasks', true) : root;
+  const value = isMap(root) ? about['tasks'] : read.value;
+  if (!isSeq(node) || !Array.isArray(value)) {
+    const fix = 'Write "tasks:" and below it "- title: …" for each task.';
+    problems.add(offset, 'The document has no list of tasks.', fix);
+    return undefined;
+  }
+  if (node.items.length === 0) problems.add(offset + node.range![0], 'The list of tasks is empty.', 'Add a task.');
+  const tasks = node.items.map((item, row) => {
+    const start = offset + ((item as Scalar).range?.[0] ?? 0);
+    if (isMap(item)) return { start, row, offset, map: item as TaskMap, value: value[row] as Members };
+    const fix = 'Write it as "- title: …", with its other keys below.';
+    problems.add(start, `tasks[${row}] must be keys and values, written out.`, fix);
+    return { start, row, offset, map: undefined, value: {} };
+  });
+  return { about, offset, node, tasks };
+}
+
+/** The words for done and open that the document itself uses. */
+export function statusWords(tasks: readonly YamlTask[]): { readonly done: string; readonly open: string } {
+  const statuses = tasks.map(task => task.value['status']).filter(status => typeof status === 'string');
+  return {
+    done: statuses.find(status => meaningOf(status) === 'done') ?? 'completed',
+    open: statuses.find(status => meaningOf(status) === 'open' && !/progress|active|doing/i.test(status)) ?? 'pending',
+  };
+}
+
+function editsFor(
+  text: string,
+  task: YamlTask,
+  mark: TaskMark,
+  words: ReturnType<typeof statusWords>,
+): readonly Edit[] {
+  const key = statusKeyOf(task);
+  if (key === 'status') {
+    const now = meaningOf(String(task.value['status'])) ?? 'open';
+    const next = markedStatus(mark, now);
+    if (now === next) return [];
+    return [replaced(task, 'status', next === 'done' || next === 'open' ? words[next] : next)];
+  }
+  const flags = [
+    [key ?? 'completed', mark.done],
+    ['skipped', mark.skipped],
+  ] as const;
+  const changed = flags.filter(([flag, value]) => (task.value[flag] === true) !== value);
+  const edits = changed
+    .filter(([flag]) => flag in task.value)
+    .map(([flag, value]) => replaced(task, flag, String(value)));
+  const added = changed.filter(([flag]) => !(flag in task.value)).map(([flag, value]) => `${flag}: ${value}`);
+  return added.length === 0 ? edits : [...edits, withMembers(text, task, added)];
+}
+
+function nodeOf(task: YamlTask, key: string): Node | null | undefined {
+  return task.map?.items.find(pair => String(pair.key.value) === key)?.value;
+}
+
+function replaced(task: YamlTask, key: string, value: string): Edit {
+  const [start, end] = nodeOf(task, key)!.range!;
+  return { start: task.offset + start, end: task.offset + end, text: value };
+}
+
+/** New members stand right behind the title, in the shape that the task has: one line each, or one after the other. */
+function withMembers(text: string, task: YamlTask, members: readonly string[]): Edit {
+  const { map, offset } = task;
+  const end = offset + nodeOf(task, keyOf(task, 'title')!)!.range![1];
+  if (map!.flow === true) return { start: end, end, text: members.map(member => `, ${member}`).join('') };
+  const first = offset + map!.range![0];
+  const indent = ' '.repeat(first - Math.max(offset, text.lastIndexOf('\n', first - 1) + 1));
+  return linesBehind(
+    text,
+    end,
+    members.map(member => indent + member),
+  );
 }
 
 const names = {
@@ -169,32 +161,21 @@ const names = {
 } as const;
 
 /** The status words of several tools; other words are refused, because a guess could skip work. */
-const meanings: Readonly<Record<string, 'open' | 'done' | 'skipped' | 'blocked'>> = {
-  pending: 'open',
-  todo: 'open',
-  to_do: 'open',
-  open: 'open',
-  not_started: 'open',
-  ready: 'open',
-  in_progress: 'open',
-  active: 'open',
-  doing: 'open',
-  done: 'done',
-  complete: 'done',
-  completed: 'done',
-  closed: 'done',
-  skipped: 'skipped',
-  cancelled: 'skipped',
-  canceled: 'skipped',
-  blocked: 'blocked',
-};
+const wordsFor: readonly (readonly [WrittenStatus, readonly string[]])[] = [
+  ['open', ['pending', 'todo', 'to_do', 'open', 'not_started', 'ready', 'in_progress', 'active', 'doing']],
+  ['done', ['done', 'complete', 'completed', 'closed']],
+  ['skipped', ['skipped', 'cancelled', 'canceled']],
+  ['blocked', ['blocked']],
+];
+const meanings = new Map(wordsFor.flatMap(([status, words]) => words.map(word => [word, status] as const)));
 
-export function meaningOf(status: string): 'open' | 'done' | 'skipped' | 'blocked' | undefined {
-  const word = status
-    .trim()
-    .toLowerCase()
-    .replace(/[\s-]+/g, '_');
-  return Object.hasOwn(meanings, word) ? meanings[word] : undefined;
+function meaningOf(status: string): WrittenStatus | undefined {
+  return meanings.get(
+    status
+      .trim()
+      .toLowerCase()
+      .replace(/[\s-]+/g, '_'),
+  );
 }
 
 export function keyOf(task: YamlTask, what: keyof typeof names): string | undefined {
@@ -218,7 +199,7 @@ function idsOf(list: readonly YamlTask[]): readonly string[] {
   return list.map((task, row) => explicit[row] ?? giver.idFor(titleOf(task)));
 }
 
-function readTasks(root: Json, list: readonly YamlTask[], problems: ProblemList): ParsedDocument {
+function readTasks({ about, tasks: list }: YamlList, problems: ProblemList): ParsedDocument {
   const ids = idsOf(list);
   const byTitle = new Map(list.map((task, row) => [titleOf(task), ids[row]!]));
   const known = new Set(ids);
@@ -229,20 +210,22 @@ function readTasks(root: Json, list: readonly YamlTask[], problems: ProblemList)
   const wording = {
     noun: 'task',
     plural: 'tasks',
+    taskName: (row: number) => `tasks[${row}]`,
     idName: (row: number) => `tasks[${row}].id`,
     dependenciesName: (row: number) => `tasks[${row}].${keyOf(list[row]!, 'dependsOn') ?? 'depends_on'}`,
     idPlace: (row: number) => list[row]!.start,
     dependenciesPlace: (row: number) => list[row]!.start,
-    add: (place: Parameters<ProblemList['add']>[0], message: string, fix: string) => problems.add(place, message, fix),
+    add: problems.add.bind(problems),
   };
   checkIds(tasks, wording);
   checkDependencies(tasks, wording);
-  const about = root as { readonly [key: string]: Json };
   const say = (...keys: readonly string[]) =>
-    keys.map(key => (Array.isArray(root) ? undefined : about[key])).find(value => typeof value === 'string');
-  const project = (say('project', 'project_name', 'name', 'title') as string | undefined)?.trim() || 'Tasks';
-  const goal = (say('goal', 'description') as string | undefined)?.trim() || project;
-  return { project, goal, tasks, notices: reader.notices() };
+    keys
+      .map(key => about[key])
+      .find(value => typeof value === 'string')
+      ?.trim();
+  const project = say('project', 'project_name', 'name', 'title') || 'Tasks';
+  return { project, goal: say('goal', 'description') || project, tasks, notices: reader.notices() };
 }
 
 class TaskReader {
@@ -255,8 +238,7 @@ class TaskReader {
   }
 
   notices(): readonly string[] {
-    const rest = this.warnings.length - problemsMax;
-    const texts = rest > 0 ? [...this.warnings.slice(0, problemsMax), `${rest} more texts look odd.`] : this.warnings;
+    const texts = firstNotices(this.warnings, 'texts look odd');
     return this.groups === 0 ? texts : ['parallel_group is not used: tasks come one after the other.', ...texts];
   }
 
@@ -275,21 +257,19 @@ class TaskReader {
       description: [description, notes === '' ? '' : `Notes: ${notes}`].filter(part => part !== '').join('\n\n'),
       criteria: this.list(task, keyOf(task, 'criteria')),
       dependsOn: [...new Set(this.list(task, keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
-      done: status === 'done',
-      skipped: status === 'skipped',
+      ...statusFields(status),
       under: task.value['id'] === undefined ? '' : undefined,
-      blocked: status === 'blocked' ? true : undefined,
     };
   }
 
   private checkId(task: YamlTask, id: string): void {
     const value = task.value['id'];
     const isText = value === undefined || typeof value === 'string' || typeof value === 'number';
-    if (isText && idPattern.test(id) && !id.includes('..')) return;
+    if (isText && isTaskId(id)) return;
     this.fail(task, 'id', `is not a valid id: ${shown(isText ? id : value)}`, idRule);
   }
 
-  private status(task: YamlTask): 'open' | 'done' | 'skipped' | 'blocked' {
+  private status(task: YamlTask): WrittenStatus {
     const key = statusKeyOf(task);
     const skipped = this.flag(task, 'skipped');
     if (key === undefined) return skipped ? 'skipped' : 'open';
@@ -298,12 +278,8 @@ class TaskReader {
     const value = task.value[key];
     const meaning = typeof value === 'string' ? meaningOf(value) : undefined;
     if (meaning === undefined) {
-      this.fail(
-        task,
-        key,
-        `is no known status: ${shown(value)}`,
-        'Write pending, in_progress, completed, blocked or skipped.',
-      );
+      const fix = 'Write pending, in_progress, completed, blocked or skipped.';
+      this.fail(task, key, `is no known status: ${shown(value)}`, fix);
     }
     return meaning ?? 'open';
   }
@@ -321,7 +297,7 @@ class TaskReader {
 
   /** What is shared through an anchor cannot be marked for one task alone. */
   private mustBeOwn(task: YamlTask, key: string): void {
-    const node = this.node(task, key);
+    const node = nodeOf(task, key);
     if (isAlias(node) || (isScalar(node) && node.anchor !== undefined)) {
       this.fail(task, key, 'is shared through an anchor', 'Write the value out.');
     }
@@ -359,12 +335,8 @@ class TaskReader {
     if (text.includes('<!--')) this.warnings.push(`tasks[${task.row}] holds an HTML comment, which agents read.`);
   }
 
-  private node(task: YamlTask, key: string): Node | null | undefined {
-    return task.map?.items.find(pair => String(pair.key.value) === key)?.value;
-  }
-
   private fail(task: YamlTask, key: string, what: string, fix: string): void {
-    const node = this.node(task, key);
+    const node = nodeOf(task, key);
     const place = node?.range ? task.offset + node.range[0] : task.start;
     this.problems.add(place, `tasks[${task.row}].${key} ${what}.`, fix);
   }

@@ -1,6 +1,6 @@
 // Seed 003 as data: stories from PRD.json, instructions from PROMPT.md, claims by line and promise.
 
-import { lostTasks } from '../../documents/edits.ts';
+import { lostTasks } from '../../documents/damage.ts';
 import { prd } from '../../documents/formats/prd.ts';
 import { iterationPrompt } from '../iteration-prompt.ts';
 import type { Mode } from '../mode.ts';

@@ -4,7 +4,7 @@ import { continuationPrompt } from '../../core/handoff.ts';
 import { type Obstacle, prefixHash, quoted } from '../../core/memory.ts';
 import type { LiveIteration, State } from '../../core/state.ts';
 import { findTask, progress, type Task } from '../../core/task.ts';
-import { lostTasks } from '../../documents/edits.ts';
+import { lostTasks } from '../../documents/damage.ts';
 import { projectTasks } from '../../documents/formats/tasks.ts';
 import { relativePath } from '../../text/step-path.ts';
 import { oneLine, stripControls, takeCharacters } from '../../text/text.ts';

@@ -4,7 +4,7 @@ import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash, quoted } from '../../core/memory.ts';
 import type { LiveIteration, State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
-import { editedTask } from '../../documents/edits.ts';
+import { editedTask } from '../../documents/damage.ts';
 import { prompt } from '../../documents/formats/prompt.ts';
 import { ralphLoop } from '../../documents/formats/ralph-loop.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';

@@ -1,7 +1,7 @@
 // Seed 001, part 3, as data: reviewers find, fixers mend, and a new round looks again.
 
 import type { Format, Parsed } from '../../documents/document.ts';
-import { byteOrderMark } from '../../documents/json.ts';
+import { startOf } from '../../documents/edits.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden } from '../../documents/markdown.ts';
 import { takeCharacters, visible } from '../../text/text.ts';
 import type { Mode } from '../mode.ts';
@@ -38,7 +38,7 @@ function parseReview(text: string): Parsed {
   const nul = text.indexOf('\0');
   if (nul !== -1)
     return refused(`The document holds a NUL character at ${nul}, so it is no text.`, 'Name a text file.');
-  const body = text.startsWith(byteOrderMark) ? text.slice(1) : text;
+  const body = text.slice(startOf(text));
   if (body.trim() === '') return refused('The document is empty: there is nothing to review.', 'Write it first.');
   const lines = markdownLines(text);
   const name = nameOf(lines);

@@ -139,7 +139,7 @@ describe.each(kinds)('a task added to a $name', ({ format, adder, texts }) => {
 
   it('given plain words, then it is there, open, and every other byte and task is as it was', () => {
     property(task(simple), (text, wanted) => {
-      const added = addTask(format, adder, text, wanted);
+      const added = addTask(adder, text, wanted);
       if (!added.ok) throw new Error(JSON.stringify([text, added.problems]));
       expect(added.task).toMatchObject({ title: wanted.title, description: wanted.description, done: false });
       if (wanted.criteria.length > 0) expect(added.task.criteria).toEqual(wanted.criteria);
@@ -155,7 +155,7 @@ describe.each(kinds)('a task added to a $name', ({ format, adder, texts }) => {
 
   it('given odd words, then it is either refused or there word for word, and nothing else has changed', () => {
     property(task(fc.oneof(simple, odd)), (text, wanted) => {
-      const added = addTask(format, adder, text, wanted);
+      const added = addTask(adder, text, wanted);
       if (!added.ok) {
         expect(added.problems[0]!.message).toMatch(/other tasks say|as something else|cannot hold/);
         return;
@@ -177,8 +177,8 @@ const plain = (title: string, more: Partial<NewTask> = {}): NewTask => ({
   ...more,
 });
 const textOf = (kind: string, row: number, wanted: NewTask, id?: string): string => {
-  const { format, adder, texts } = kinds.find(one => one.name === kind)!;
-  const added = addTask(format, adder, texts[row]!, wanted, id);
+  const { adder, texts } = kinds.find(one => one.name === kind)!;
+  const added = addTask(adder, texts[row]!, wanted, id);
   return added.ok ? added.text.replace(texts[row]!.slice(0, 6), '') : added.problems.map(one => one.message).join();
 };
 
@@ -307,7 +307,7 @@ describe('a new task is refused', () => {
 
   it('when it would hide a task behind it (B51): a comment that it opens is closed further down', () => {
     const text = '- [ ] a\n\n## Done\n- [x] b\n\n<!-- end -->\n';
-    const added = addTask(checklist, checklistAdder, text, plain('A', { description: '<!-- x' }));
+    const added = addTask(checklistAdder, text, plain('A', { description: '<!-- x' }));
     expect(added).toMatchObject({
       ok: false,
       problems: [{ message: expect.stringContaining('what other tasks say') }],
@@ -315,7 +315,7 @@ describe('a new task is refused', () => {
   });
 
   it('while the document itself is broken (B42), with its own problems', () => {
-    expect(addTask(prd, prdAdder, '{"userStories": [\n<<<<<<< a\n', plain('A'))).toMatchObject({
+    expect(addTask(prdAdder, '{"userStories": [\n<<<<<<< a\n', plain('A'))).toMatchObject({
       ok: false,
       problems: [{ message: 'The document holds the markers of an unfinished merge.', line: 2 }],
     });

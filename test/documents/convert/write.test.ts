@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskSpec } from '../../../src/core/task.ts';
-import { type Backlog, type WriterName, writerFor, writeTasks } from '../../../src/documents/convert/write.ts';
+import type { Backlog } from '../../../src/documents/convert/losses.ts';
+import { type WriterName, writerFor, writeTasks } from '../../../src/documents/convert/write.ts';
 import { checklist } from '../../../src/documents/formats/checklist.ts';
 import { prd } from '../../../src/documents/formats/prd.ts';
 import { projectTasks } from '../../../src/documents/formats/tasks.ts';

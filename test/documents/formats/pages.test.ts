@@ -33,9 +33,9 @@ function examplesOf(page: string): readonly Example[] {
   });
 }
 
-function shown({ tasks, wishes }: ParsedDocument): readonly string[] {
+function shown({ tasks, defaults }: ParsedDocument): readonly string[] {
   const lines = tasks.map(task => `${task.id} ${task.done ? 'done' : task.skipped ? 'skipped' : 'open'} ${task.title}`);
-  return wishes === undefined ? lines : [...lines, `wishes ${JSON.stringify(wishes)}`];
+  return defaults === undefined ? lines : [...lines, `defaults ${JSON.stringify(defaults)}`];
 }
 
 describe.each([

@@ -1,7 +1,7 @@
 // Proves that the prd.json of snarktank's ralph and of ralph-tui is read without conversion, and marked in place.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexStories, markWithIndex, prd } from '../../../src/documents/formats/prd.ts';
+import { prd } from '../../../src/documents/formats/prd.ts';
 import { describeLaws, dressed } from './properties.ts';
 
 const story = (id: string, changes: object = {}) => ({
@@ -117,9 +117,9 @@ it('given both names for the criteria, then ours goes first', () => {
 
 it('given a large document of such stories, then the index marks them one by one', () => {
   const text = backlog(Array.from({ length: 50 }, (_, n) => story(`US-${n}`, { priority: 50 - n })));
-  let step = { text, index: indexStories(text) };
+  let step = { text, index: prd.index(text) };
   for (let n = 0; n < 50; n += 1)
-    step = markWithIndex(step.text, step.index, [{ id: `US-${n}`, done: true, skipped: false }]);
+    step = prd.markWithIndex(step.text, step.index, [{ id: `US-${n}`, done: true, skipped: false }]);
   expect(documentOf(step.text).tasks.every(task => task.done)).toBe(true);
   expect(step.text).toBe(text.replaceAll('"passes": false', '"passes": true'));
 });

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ParsedDocument, TaskMark } from '../../../src/documents/document.ts';
-import { indexStories, markWithIndex, prd } from '../../../src/documents/formats/prd.ts';
+import { prd } from '../../../src/documents/formats/prd.ts';
+import { scanJson } from '../../../src/documents/json.ts';
 
 const fixtures = new URL('../../fixtures/prd/', import.meta.url);
 
@@ -144,15 +145,15 @@ describe('for any document and any marks', () => {
 
   it('the index that marking returns is the index of the text that it returns', () => {
     property((source, marks) => {
-      const result = markWithIndex(source, indexStories(source), marks);
-      expect(result.index).toEqual(indexStories(result.text));
+      const result = prd.markWithIndex(source, prd.index(source), marks);
+      expect(result.index).toEqual(prd.index(result.text));
     });
   });
 
   it('marks one by one over the kept index give the same text as all at once', () => {
     property((source, marks) => {
-      let step = { text: source, index: indexStories(source) };
-      for (const mark of marks) step = markWithIndex(step.text, step.index, [mark]);
+      let step = { text: source, index: prd.index(source) };
+      for (const mark of marks) step = prd.markWithIndex(step.text, step.index, [mark]);
       const last = new Map(marks.map(mark => [mark.id, mark]));
       const wasSkipped = marks.some(mark => mark.skipped && !last.get(mark.id)!.skipped);
       if (!wasSkipped) expect(step.text).toBe(prd.mark(source, marks));
@@ -161,20 +162,33 @@ describe('for any document and any marks', () => {
   });
 });
 
+type Literal = [start: number, end: number];
+
+/** Where the status literals of each story stand. */
+function literalsOf(from: string): readonly { id: string; passes: Literal; skipped?: Literal }[] {
+  const stories: Record<string, Literal>[] = [];
+  scanJson(from, {
+    value(path, depth, start, end) {
+      if (depth !== 3 || path[0] !== 'userStories') return;
+      const row = Number(path[1]);
+      stories[row] = { ...stories[row], [String(path[2])]: [start, end] };
+    },
+  });
+  return stories.map(({ id, passes, skipped }) => ({ id: JSON.parse(from.slice(...id!)), passes: passes!, skipped }));
+}
+
 /** Cuts the status literals out by position, and the added members with what separates them. */
 function withoutStatuses(from: string, before: ParsedDocument, after: ParsedDocument): string {
-  const { rows, starts } = indexStories(from);
   const cuts: [number, number][] = [];
-  for (const [id, row] of rows) {
-    const [passes, skipped] = [starts[2 * row]!, starts[2 * row + 1]!];
-    const passesEnd = passes + (from.startsWith('true', passes) ? 4 : 5);
-    cuts.push([passes, passesEnd]);
-    if (skipped === -1) continue;
-    const skippedEnd = skipped + (from.startsWith('true', skipped) ? 4 : 5);
+  for (const { id, passes, skipped } of literalsOf(from)) {
+    const [, passesEnd] = passes;
+    cuts.push(passes);
+    if (skipped === undefined) continue;
+    const [skippedStart, skippedEnd] = skipped;
     const rowBefore = before.tasks.findIndex(task => task.id === id);
     const wasAdded =
-      after.tasks[rowBefore]!.skipped && !before.tasks[rowBefore]!.skipped && addedKey(from, passesEnd, skipped);
-    cuts.push(wasAdded ? [passesEnd, skippedEnd] : [skipped, skippedEnd]);
+      after.tasks[rowBefore]!.skipped && !before.tasks[rowBefore]!.skipped && addedKey(from, passesEnd, skippedStart);
+    cuts.push(wasAdded ? [passesEnd, skippedEnd] : skipped);
   }
   cuts.sort((one, other) => one[0] - other[0]);
   let rest = '';

@@ -1,4 +1,4 @@
-// Proves that another tool's loop file is read as it is: its prompt, its wishes, and `active` as the only thing we change.
+// Proves that another tool's loop file is read as it is: its prompt, its defaults, and `active` as the only thing we change.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ralphLoop } from '../../../src/documents/formats/ralph-loop.ts';
@@ -28,7 +28,7 @@ it("given the seed's example, then it is one open task with a promise and a limi
     project: 'Your task prompt goes here',
     goal: 'Your task prompt goes here',
     notices: [],
-    wishes: { promise: 'DONE', iterationsMax: 50 },
+    defaults: { promise: 'DONE', iterationsMax: 50 },
     tasks: [
       {
         id: 'prompt',
@@ -54,8 +54,8 @@ it.each([
   ['max_iterations: 7', { iterationsMax: 7 }],
   ['completion_promise:  ALL TESTS PASS  ', { promise: 'ALL TESTS PASS' }],
   ['session_id: x', undefined],
-])('given %j, then the wishes are %j', (matter, wishes) => {
-  expect(documentOf(`---\n${matter}\n---\nDo it`).wishes).toEqual(wishes);
+])('given %j, then the defaults are %j', (matter, defaults) => {
+  expect(documentOf(`---\n${matter}\n---\nDo it`).defaults).toEqual(defaults);
 });
 
 it('given no `active`, then it is open, and marking adds the key', () => {

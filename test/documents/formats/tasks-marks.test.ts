@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskSpec } from '../../../src/core/task.ts';
 import type { TaskMark } from '../../../src/documents/document.ts';
-import { indexTasks, markTasks, projectTasks } from '../../../src/documents/formats/tasks.ts';
+import { projectTasks } from '../../../src/documents/formats/tasks.ts';
 import { describeLaws } from './properties.ts';
 
 // Texts as odd as people and tools write them: any spacing between tokens, any order, escapes, decoys, missing keys.
@@ -136,15 +136,15 @@ describe('for any tasks.json and any marks, beyond the laws of all formats', () 
 
   it('the index that marking returns is the index of the text that it returns', () => {
     property((source, marks) => {
-      const result = markTasks(source, indexTasks(source), marks);
-      expect(result.index).toEqual(indexTasks(result.text));
+      const result = projectTasks.markWithIndex(source, projectTasks.index(source), marks);
+      expect(result.index).toEqual(projectTasks.index(result.text));
     });
   });
 
   it('marks one by one over the kept index are read as all at once', () => {
     property((source, marks) => {
-      let step = { text: source, index: indexTasks(source) };
-      for (const mark of marks) step = markTasks(step.text, step.index, [mark]);
+      let step = { text: source, index: projectTasks.index(source) };
+      for (const mark of marks) step = projectTasks.markWithIndex(step.text, step.index, [mark]);
       const all = projectTasks.parse(projectTasks.mark(source, marks));
       const one = projectTasks.parse(step.text);
       // An attempt that an earlier mark counted stays when a later one does not speak of attempts.

@@ -30,7 +30,7 @@ it.each([
 ])('given %s in it, then that is part of the words: no status, no limit, no promise', (_name, text) => {
   const document = parsed(`${text}\n`);
   expect(document.tasks).toMatchObject([{ description: text, done: false, skipped: false }]);
-  expect(document.wishes).toBeUndefined();
+  expect(document.defaults).toBeUndefined();
 });
 
 it('given marks, then no byte changes: whether it is reached, the ledger says', () => {

@@ -1,8 +1,7 @@
 // Finds the steps of a plan and their fields in its text, each with its place; what only looks like one is told, never guessed.
 
-import { type TextLine, textLines } from '../../../documents/edits.ts';
+import { startOf, type TextLine, textLines } from '../../../documents/edits.ts';
 import { type FrontMatterResult, readFrontMatter } from '../../../documents/frontmatter.ts';
-import { byteOrderMark } from '../../../documents/json.ts';
 import { fieldNameOf, nearFieldName, type PlanFieldName } from './fields.ts';
 
 /** What is to be told about a place in the plan. */
@@ -48,7 +47,7 @@ export function outlinePlan(text: string): PlanOutline {
   const head = headEnd(text);
   const matter = readFrontMatter(text.slice(head));
   const scan = new OutlineScan();
-  for (const line of textLines(text.slice(0, head), text.startsWith(byteOrderMark) ? 1 : 0)) scan.takeHead(line);
+  for (const line of textLines(text.slice(0, head), startOf(text))) scan.takeHead(line);
   for (const line of textLines(text, head + (matter.ok ? matter.bodyStart : 0))) scan.take(line);
   scan.end();
   return { head, matter, steps: scan.steps, faults: scan.faults, notices: scan.notices };
@@ -58,7 +57,7 @@ const headLinesMax = 20;
 
 /** Plans may begin with comment lines, as the seed's own example does. */
 function headEnd(text: string): number {
-  const begin = text.startsWith(byteOrderMark) ? 1 : 0;
+  const begin = startOf(text);
   let count = 0;
   for (const line of textLines(text, begin)) {
     const words = line.text.trim();

@@ -91,7 +91,7 @@ function readPlan(
     goal: objective,
     tasks,
     notices: problems.notices(),
-    wishes: iterationsMax === undefined ? undefined : { iterationsMax },
+    defaults: iterationsMax === undefined ? undefined : { iterationsMax },
     approval: { required: approvalRequired, substance: problems.count > 0 ? '' : planSubstance(text) },
   };
   return { problems, document };
@@ -122,9 +122,7 @@ function checkSteps({ steps, matter, head }: PlanOutline, tasks: readonly TaskSp
   checkDependencies(tasks, {
     noun: 'step',
     plural: 'steps',
-    idName: row => `Step ${steps[row]!.number}`,
     dependenciesName: row => `Dependencies of step ${steps[row]!.number}`,
-    idPlace: row => steps[row]!.start,
     dependenciesPlace: row =>
       steps[row]!.fields.find(field => field.name === 'Dependencies')?.start ?? steps[row]!.start,
     add: (place, message, fix) => problems.add(place as number, message, fix),

@@ -1,6 +1,6 @@
 // Problems and notices of a plan: collected by offset, told with line and column in the order of the text.
 import type { Problem } from '../../../documents/document.ts';
-import { byteOrderMark } from '../../../documents/json.ts';
+import { startOf } from '../../../documents/edits.ts';
 import type { TextPosition } from '../../../documents/problems.ts';
 
 /** Lint promises all problems at once; beyond this many they are only counted. */
@@ -69,7 +69,7 @@ export class PlanProblems {
 }
 
 function lineStartsOf(text: string): readonly number[] {
-  const starts = [text.startsWith(byteOrderMark) ? 1 : 0];
+  const starts = [startOf(text)];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }

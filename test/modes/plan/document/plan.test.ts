@@ -62,7 +62,7 @@ describe('given the example of seed 004', () => {
       project: 'plan_client_onboarding_001',
       id: 'plan_client_onboarding_001',
       goal: 'Onboard new client - draft intro email, create calendar invite, post LinkedIn announcement',
-      wishes: { iterationsMax: 10 },
+      defaults: { iterationsMax: 10 },
       notices: ['Line 25: Step 2 has no Content: its file will be empty.'],
     });
     expect(approval?.required).toBe(true);
@@ -126,7 +126,7 @@ describe('given the front matter', () => {
   it('then approval is needed unless it says otherwise, and without max_iterations it has no wish', () => {
     const text = one('Do it (action_type: agent)');
     expect(documentOf(text).approval?.required).toBe(true);
-    expect(documentOf(text).wishes).toBeUndefined();
+    expect(documentOf(text).defaults).toBeUndefined();
     expect(documentOf(text.replace('total_steps', 'approval_required: false\ntotal_steps')).approval?.required).toBe(
       false,
     );
