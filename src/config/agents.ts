@@ -1,6 +1,6 @@
-// Which agents there are by name, and how a performer is named: AGENT or AGENT/MODEL.
+// Agent names, and how a performer is named: AGENT or AGENT/MODEL.
 import { nearest } from '../text/nearest.ts';
-import { good, type Reading, refuse, shown } from './values.ts';
+import { good, goodAll, type Reading, refuse, shown } from './reading.ts';
 
 export const agentNames = [
   'claude',
@@ -48,9 +48,8 @@ export function readAgent(label: string, text: string): Reading<string> {
   const name = slash === -1 ? trimmed : trimmed.slice(0, slash);
   if (!isAgentName(name)) {
     const meant = nearest(name, agentNames);
-    return refuse(
-      `${label}: ${shown(name)} is not an agent; ${meant === undefined ? `use one of ${agentNames.join(', ')}` : `did you mean ${meant}?`}${meant === undefined ? '.' : ''}`,
-    );
+    const fix = meant === undefined ? `use one of ${agentNames.join(', ')}.` : `did you mean ${meant}?`;
+    return refuse(`${label}: ${shown(name)} is not an agent; ${fix}`);
   }
   if (slash === -1) return good(name);
   if (modelless.has(name)) return refuse(`${label}: the ${name} agent takes no model; write just ${name}.`);
@@ -75,18 +74,15 @@ export function readAgents(label: string, text: string): Reading<readonly string
   if (words.length === 0) return refuse(`${label}: "" names no agent; give at least one, like codex.`);
   if (words.length > agentsMax)
     return refuse(`${label}: ${words.length} agents are more than ${agentsMax}; give fewer.`);
-  const readings = words.map(word => readAgent(label, word));
-  const wrong = readings.find(reading => !reading.ok);
-  return wrong ?? good([...new Set(readings.flatMap(reading => (reading.ok ? [reading.value] : [])))]);
+  const readings = goodAll(words.map(word => readAgent(label, word)));
+  return readings.ok ? good([...new Set(readings.value)]) : readings;
 }
 
 /** `NAME=AGENT[/MODEL]`, several separated by commas or line ends; `known` are the only names, where there is a list. */
 export function readPairs(label: string, text: string, known?: readonly string[]): Reading<readonly string[]> {
   const entries = text.split(/[,\r\n]+/).filter(entry => entry.trim() !== '');
   if (entries.length === 0) return refuse(`${label}: "" assigns nothing; write it like NAME=codex.`);
-  const readings = entries.map(entry => readPair(label, entry.trim(), known));
-  const wrong = readings.find(reading => !reading.ok);
-  return wrong ?? good(readings.flatMap(reading => (reading.ok ? [reading.value] : [])));
+  return goodAll(entries.map(entry => readPair(label, entry.trim(), known)));
 }
 
 function readPair(label: string, entry: string, known?: readonly string[]): Reading<string> {

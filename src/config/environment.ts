@@ -4,8 +4,8 @@ import type { ModeName } from '../core/settings.ts';
 import { nearest } from '../text/nearest.ts';
 import { environmentName, fieldOf, type Key, keys, parseText } from './fields.ts';
 import { userOnlyNotice } from './files.ts';
-import { decodeUtf8, readTextFile } from './text-file.ts';
-import type { Reading } from './values.ts';
+import { goodAll, type Reading } from './reading.ts';
+import { readTextFile } from './text-file.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Place = 'environment' | '.env';
@@ -30,13 +30,9 @@ export interface DotEnv {
 /** Never a reason to refuse: the file belongs to the project, and most of it is none of our business. */
 export async function readDotEnv(directory: string): Promise<DotEnv> {
   const file = await readTextFile(directory, '.env', true);
-  if (file.type === 'absent' || (file.type === 'refused' && file.why === 'not-a-file'))
-    return { variables: {}, notices: [] };
-  if (file.type === 'refused') return { variables: {}, notices: [`.env is not read: ${file.message}.`] };
-  const decoded = decodeUtf8(file.bytes);
-  if ('badByteAt' in decoded)
-    return { variables: {}, notices: [`.env is not read: byte ${decoded.badByteAt} is not valid UTF-8.`] };
-  return { variables: parseEnv(decoded.text), notices: [] };
+  if (file.type === 'text') return { variables: parseEnv(file.text), notices: [] };
+  const isTold = file.type === 'refused' && file.why !== 'not-a-file';
+  return { variables: {}, notices: isTold ? [`.env is not read: ${file.message}.`] : [] };
 }
 
 interface Given {
@@ -86,9 +82,7 @@ export function readEnvironment(
 function readVariable(key: Key, text: string, label: string, now: number): Reading<unknown> {
   if (fieldOf(key).kind !== 'commands') return parseText(key, text, label, now);
   const lines = text.split(/\r?\n/).filter(line => line.trim() !== '');
-  const readings = (lines.length === 0 ? [''] : lines).map(line => parseText(key, line, label, now));
-  const wrong = readings.find(reading => !reading.ok);
-  return wrong ?? { ok: true, value: readings.flatMap(reading => (reading.ok ? reading.value : [])) };
+  return goodAll((lines.length === 0 ? [''] : lines).map(line => parseText(key, line, label, now)));
 }
 
 const otherNames: readonly string[] = ['RALPH_HOME'];

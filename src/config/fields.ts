@@ -1,17 +1,9 @@
 // The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
 import { looksSecret } from '../secrets/redactor.ts';
-import {
-  commandCharactersMax,
-  type Field,
-  million,
-  type Reading,
-  readers,
-  refuse,
-  type ValueByKind,
-} from './values.ts';
+import { type Reading, refuse } from './reading.ts';
+import { commandCharactersMax, type Field, million, readKind, type ValueByKind } from './values.ts';
 
-// The settings of checks beyond their commands: a part of the one table, which would be too long with them.
-
+/** The settings of checks beyond their commands. */
 const checkFields = {
   verifyRuns: {
     kind: 'runs',
@@ -41,8 +33,7 @@ const checkFields = {
   },
 } as const satisfies Readonly<Record<string, Field>>;
 
-// The settings that only some modes know: a part of the one table, which would be too long with them.
-
+/** The settings that only some modes know. */
 const modeFields = {
   rounds: {
     kind: 'whole',
@@ -393,7 +384,8 @@ export function environmentName(key: Key): string {
 
 /** Reads one text as the value of a key; `label` is what the problem calls it. */
 export function parseText<Name extends Key>(key: Name, text: string, label: string, now: number): Reading<Value<Name>> {
-  return readers[fields[key].kind](label, text, fields[key], now) as Reading<Value<Name>>;
+  const field: Field = fields[key];
+  return readKind(field.kind, { label, text, field, now }, field.unlimited) as Reading<Value<Name>>;
 }
 
 /** Reads the value of one flag. A secret is refused, because every process can see the flags of another (B19). */

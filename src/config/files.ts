@@ -1,8 +1,8 @@
-// Reads one JSON config file into settings, with line and column for whatever is wrong with it (B21-B30).
+// Config files: one JSON file becomes settings, with line and column for whatever is wrong with it (B21-B30).
 import { fieldOf, flagName, type Key, type Values } from './fields.ts';
-import { readJson, withoutComments } from './json.ts';
-import { decodeUtf8, readTextFile } from './text-file.ts';
-import type { Problem } from './values.ts';
+import { lineAndColumn, readCommentedJson } from './json.ts';
+import type { Problem } from './reading.ts';
+import { readTextFile } from './text-file.ts';
 
 export interface ReadConfigFile {
   readonly values: Values;
@@ -27,18 +27,12 @@ export async function readConfigFile(place: ConfigFilePlace, now: number): Promi
   const file = await readTextFile(place.directory, place.fileName, place.isProject);
   if (file.type === 'absent') return nothing;
   if (file.type === 'refused')
-    return { ...nothing, problems: [{ message: `${place.label}: ${file.message}; replace it by a plain file.` }] };
-  const decoded = decodeUtf8(file.bytes);
-  if ('badByteAt' in decoded) {
-    const message = `${place.label}: byte ${decoded.badByteAt} is not valid UTF-8; save the file as UTF-8.`;
-    return { ...nothing, problems: [{ message }] };
-  }
-  return await readConfigText(decoded.text, place, now);
+    return { ...nothing, problems: [{ message: `${place.label}: ${file.message}; ${file.fix}.` }] };
+  return await readConfigText(file.text, place, now);
 }
 
 async function readConfigText(text: string, place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
-  const stripped = withoutComments(text);
-  const json = stripped.ok ? readJson(stripped.text) : stripped;
+  const json = readCommentedJson(text);
   if (!json.ok) {
     const problem = { message: `${place.label}: ${json.message}.`, ...lineAndColumn(text, json.offset) };
     return { ...nothing, problems: [problem] };
@@ -82,9 +76,4 @@ const bounding: readonly Key[] = ['maxIterations', 'maxCost', 'maxDuration'];
 function garbled(text: string, label: string): string[] {
   const isGarbled = /\u00c3[\u0080-\u00bf]|\u00e2\u20ac/.test(text);
   return isGarbled ? [`${label}: some letters look garbled by a wrong encoding; check its text.`] : [];
-}
-
-function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }

@@ -1,6 +1,6 @@
-// Says each setting as a command line option, for --help and the docs.
+// Command line options of the settings, for --help and the docs.
 import { environmentName, fieldOf, flagName, type Key, keys } from './fields.ts';
-import { type Field, isList, type Kind } from './values.ts';
+import { type Field, kinds } from './values.ts';
 
 export interface Option {
   readonly key: Key;
@@ -14,41 +14,17 @@ export interface Option {
   readonly modes?: readonly string[];
 }
 
-const placeholders: Readonly<Record<Kind, string>> = {
-  whole: ' <number>',
-  money: ' <amount>',
-  duration: ' <duration>',
-  deadline: ' <time>',
-  line: ' <text>',
-  path: ' <file>',
-  slug: ' <name>',
-  choice: ' <choice>',
-  truth: '',
-  names: ' <names>',
-  roles: ' <roles>',
-  commands: ' <command>',
-  size: ' <size>',
-  agent: ' <agent>',
-  agents: ' <agents>',
-  model: ' <model>',
-  pairs: ' <name=agent>',
-  words: ' <words>',
-  paths: ' <path>',
-  runs: ' <n/m>',
-  judge: ' <agent>',
-};
-
 export function options(): readonly Option[] {
   return keys.map(key => {
     const field: Field = fieldOf(key);
-    const isRepeatable = isList(field);
+    const { placeholder, isList } = kinds[field.kind];
     return {
       key,
-      flags: `${field.short === undefined ? '' : `-${field.short}, `}${flagName(key)}${placeholders[field.kind]}`,
+      flags: `${field.short === undefined ? '' : `-${field.short}, `}${flagName(key)}${placeholder}`,
       description: field.description,
       example: field.kind === 'truth' ? flagName(key) : `${flagName(key)} ${quoted(field.example)}`,
       environment: environmentName(key),
-      isRepeatable,
+      isRepeatable: isList === true,
       modes: field.modes,
     };
   });

@@ -1,5 +1,5 @@
-// Reads strict JSON with what JSON.parse keeps to itself: where each key stands, duplicate keys, and depth (B21-B25).
-import { shown } from './values.ts';
+// JSON of config files, with what JSON.parse keeps to itself: where each key stands, duplicate keys, and depth (B21-B25).
+import { shown } from './reading.ts';
 
 const depthMax = 50;
 /** Settings are never deeper than this, so that a hostile file cannot make the table of places large. */
@@ -20,7 +20,7 @@ class Stop extends Error {
   }
 }
 
-export function readJson(text: string): ReadJson {
+function readJson(text: string): ReadJson {
   const places = new Map<string, number>();
   try {
     const reader = { text, at: 0, places };
@@ -127,33 +127,42 @@ function readArray(reader: Reader, path: string, depth: number): unknown[] {
   return value;
 }
 
-// Lets people write comments and trailing commas in config files (B27): blanks them out, so that every offset stays.
+/** People may write comments and trailing commas in config files (B27). */
+export function readCommentedJson(text: string): ReadJson {
+  const stripped = withoutComments(text);
+  return typeof stripped === 'string' ? readJson(stripped) : stripped;
+}
 
-export type Stripped =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly message: string; readonly offset: number };
+export function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
+}
 
-/** Strict JSON of the same length; line breaks stay where they were. */
-export function withoutComments(text: string): Stripped {
+/** Strict JSON of the same length: comments and trailing commas become blanks, so that every offset stays. */
+export function withoutComments(text: string): string | Extract<ReadJson, { ok: false }> {
   const units = text.split('');
   /** Offset of a comma that may turn out to be a trailing one. */
   let comma: number | undefined;
   let last = '';
+  const mark = (at: number, unit: string): void => {
+    if ('}]'.includes(unit) && comma !== undefined) units[comma] = ' ';
+    comma = unit === ',' && !'[{,'.includes(last) ? at : undefined;
+    last = unit;
+  };
   for (let at = 0; at < text.length; at++) {
     const unit = text[at]!;
-    if (unit === '/' && (text[at + 1] === '/' || text[at + 1] === '*')) {
+    if (/^\/[/*]$/.test(text.slice(at, at + 2))) {
       const end = commentEnd(text, at);
       if (end === undefined) return { ok: false, message: 'this comment is not closed; end it with */', offset: at };
-      for (let i = at; i < end; i++) if (text[i] !== '\n' && text[i] !== '\r') units[i] = ' ';
+      units.fill(' ', at, end);
+      for (const line of text.slice(at, end).matchAll(/[\r\n]/g)) units[at + line.index] = line[0];
       at = end - 1;
     } else if (!' \t\r\n'.includes(unit)) {
-      if ((unit === '}' || unit === ']') && comma !== undefined) units[comma] = ' ';
-      comma = unit === ',' && !'[{,'.includes(last) ? at : undefined;
-      last = unit;
+      mark(at, unit);
       if (unit === '"') at = stringEnd(text, at) - 1;
     }
   }
-  return { ok: true, text: units.join('') };
+  return units.join('');
 }
 
 function commentEnd(text: string, at: number): number | undefined {

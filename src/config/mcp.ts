@@ -1,10 +1,11 @@
-// Reads the file that names a person's MCP servers, in the form that other clients use; values are never shown (secrets).
+// MCP servers of a person, read from a file in the form that other clients use; values are never shown (secrets).
 import { basename, dirname } from 'node:path';
 import type { McpServer } from '../actions/mcp/server.ts';
 import { nearest } from '../text/nearest.ts';
-import { readJson, withoutComments } from './json.ts';
-import { decodeUtf8, readTextFile } from './text-file.ts';
-import { durationMsMax, type Problem, readDuration, shown } from './values.ts';
+import { lineAndColumn, readCommentedJson } from './json.ts';
+import { type Problem, shown } from './reading.ts';
+import { readTextFile } from './text-file.ts';
+import { readTime } from './values.ts';
 
 export interface ReadMcpServers {
   /** False: there is no such file, which is a problem only for whoever named it. */
@@ -28,12 +29,9 @@ export async function readMcpServers(path: string, environment: Variables): Prom
   const label = basename(path);
   const file = await readTextFile(dirname(path), label, false);
   if (file.type === 'absent') return { isThere: false, servers: [], problems: [] };
-  const refused = (message: string): ReadMcpServers => ({ isThere: true, servers: [], problems: [{ message }] });
-  if (file.type === 'refused') return refused(`${label}: ${file.message}; replace it by a plain file.`);
-  const decoded = decodeUtf8(file.bytes);
-  if ('badByteAt' in decoded)
-    return refused(`${label}: byte ${decoded.badByteAt} is not valid UTF-8; save the file as UTF-8.`);
-  return { isThere: true, ...readServers(decoded.text, label, environment) };
+  if (file.type === 'refused')
+    return { isThere: true, servers: [], problems: [{ message: `${label}: ${file.message}; ${file.fix}.` }] };
+  return { isThere: true, ...readServers(file.text, label, environment) };
 }
 
 function readServers(text: string, label: string, environment: Variables): Omit<ReadMcpServers, 'isThere'> {
@@ -42,8 +40,7 @@ function readServers(text: string, label: string, environment: Variables): Omit<
     (offset: number): Complain =>
     message =>
       problems.push({ message: `${label}: ${message}.`, ...lineAndColumn(text, offset) });
-  const stripped = withoutComments(text);
-  const json = stripped.ok ? readJson(stripped.text) : stripped;
+  const json = readCommentedJson(text);
   if (!json.ok) {
     complainAt(json.offset)(json.message);
     return { servers: [], problems };
@@ -110,8 +107,8 @@ function kindOf({ type, command, url }: Fields, complain: Complain): 'stdio' | '
 
 function timeOf(value: unknown, complain: Complain): { readonly timeMsMax?: number } {
   if (value === undefined) return {};
-  const reading = readDuration('timeout', typeof value === 'string' ? value : String(value), durationMsMax, false);
-  if (reading.ok && reading.value !== null) return { timeMsMax: reading.value };
+  const reading = readTime('timeout', String(value));
+  if (reading.ok) return { timeMsMax: reading.value };
   complain('"timeout" must be a time with its unit, like "30s" or "2m"');
   return {};
 }
@@ -133,16 +130,9 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
-}
-
-// Reads the texts of a server's entry and puts environment variables in where the file names them, and only there.
-
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Each complains about what is wrong and gives something harmless back. */
+/** Texts of a server's entry; each reader complains about what is wrong and gives something harmless back. */
 export interface Texts {
   one(value: unknown, key: string): string;
   list(value: unknown, key: string): readonly string[];

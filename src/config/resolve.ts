@@ -1,4 +1,4 @@
-// Puts all sources of settings together: flags > environment > .env > project file > user file > preset of the mode.
+// Settings from all sources: flags > environment > .env > project file > user file > preset of the mode.
 import { join } from 'node:path';
 import { isBounded, type ModeName, type Settings } from '../core/settings.ts';
 import { modelless } from './agents.ts';
@@ -6,8 +6,9 @@ import { readDotEnv, readEnvironment } from './environment.ts';
 import { fieldOf, flagName, type Key, keys, parseFlag, type Values } from './fields.ts';
 import { readConfigFile } from './files.ts';
 import { userConfigDirectory } from './home.ts';
+import { goodAll, type Problem, type Reading, refuse, shown } from './reading.ts';
 import { type Config, presetValues, settingsOf } from './settings.ts';
-import { isList, type Problem, type Reading, refuse, shown } from './values.ts';
+import { kinds } from './values.ts';
 
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 
@@ -141,10 +142,9 @@ function flagLayer({ flags, now }: ConfigRequest): Layer {
 
 function readFlag(key: Key, given: string | boolean | readonly string[], now: number): Reading<unknown> {
   if (typeof given === 'string' || typeof given === 'boolean') return parseFlag(key, String(given), now);
-  if (!isList(fieldOf(key))) return refuse(`${flagName(key)}: it is given ${given.length} times; give it once.`);
-  const readings = given.map(text => parseFlag(key, text, now));
-  const wrong = readings.find(reading => !reading.ok);
-  return wrong ?? { ok: true, value: readings.flatMap(reading => (reading.ok ? reading.value : [])) };
+  if (!kinds[fieldOf(key).kind].isList)
+    return refuse(`${flagName(key)}: it is given ${given.length} times; give it once.`);
+  return goodAll(given.map(text => parseFlag(key, text, now)));
 }
 
 async function environmentLayers({ mode, env, directory, now }: ConfigRequest): Promise<Layer[]> {
@@ -168,8 +168,7 @@ async function fileLayers({ directory, userDirectory, now }: ConfigRequest): Pro
   return [...layers, { source: 'user file', ...(await readConfigFile(user, now)) }];
 }
 
-// The settings of one `ralph run`, and which of them a person set rather than the preset.
-
+/** The settings of one `ralph run`, and which of them a person set rather than the preset. */
 export interface RunConfig {
   readonly config: Config;
   readonly settings: Settings;

@@ -2,35 +2,12 @@
 import { z } from 'zod';
 import { nearest } from '../text/nearest.ts';
 import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
-import { type Field, isList, type Kind, shown } from './values.ts';
-
-const expected: Readonly<Record<Kind, string>> = {
-  whole: 'a whole number',
-  money: 'an amount in dollars, like 5 or "$5"',
-  duration: 'a duration in quotes, like "2h30m"',
-  deadline: 'a time in quotes, like "18:30"',
-  line: 'text in quotes',
-  path: 'a path in quotes',
-  slug: 'a name in quotes',
-  choice: 'a known choice',
-  truth: 'true or false',
-  names: 'a list of variable names, like ["LANG"]',
-  roles: 'a list of roles, like ["adversarial"]',
-  commands: 'a list of commands, like ["npm test"]',
-  size: 'a size in quotes, like "8g"',
-  agent: 'an agent in quotes, like "claude/sonnet"',
-  agents: 'a list of agents, like ["codex"]',
-  model: 'a model in quotes, like "claude-sonnet-4-5"',
-  pairs: 'a list like ["US-002=codex"]',
-  paths: 'a list of paths, like ["scripts/verify"]',
-  runs: 'runs in quotes, like "2/3"',
-  judge: 'an agent in quotes, like "codex", or "auto"',
-  words: 'one line of arguments in quotes, like "--add-dir ../shared"',
-};
+import { shown } from './reading.ts';
+import { type Field, kinds } from './values.ts';
 
 function expectation(field: Field): string {
   if (field.kind === 'choice') return `one of ${field.choices?.map(choice => `"${choice}"`).join(', ')}`;
-  return `${expected[field.kind]}${field.unlimited === true ? ', or "unlimited"' : ''}`;
+  return `${kinds[field.kind].expected}${field.unlimited === true ? ', or "unlimited"' : ''}`;
 }
 
 function found(input: unknown): string {
@@ -50,7 +27,7 @@ function inputOf(key: Key): z.ZodType {
   if (field.kind === 'money') return z.union([z.number(), z.string()], { error });
   if (field.kind === 'truth') return z.boolean({ error });
   if (field.kind === 'choice') return z.enum(field.choices as [string, ...string[]], { error });
-  if (isList(field))
+  if (kinds[field.kind].isList)
     return z
       .array(z.string({ error: mustBe('text in quotes') }), { error })
       .max(100, { error: 'must be at most 100 entries' });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentNames, pairsOf, readAgent, specOf } from '../../src/config/agents.ts';
 import { parseFlag } from '../../src/config/fields.ts';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
-import { splitWords } from '../../src/config/values.ts';
+import { splitWords } from '../../src/config/shell-words.ts';
 
 describe('AGENT[/MODEL]', () => {
   test.each([

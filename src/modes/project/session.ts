@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { decodeUtf8, readTextFile } from '../../config/text-file.ts';
+import { readTextFile } from '../../config/text-file.ts';
 import type { Problem } from '../../documents/document.ts';
 import { UsageError } from '../../text/errors.ts';
 import { interviewPlaceholders } from '../interview/mode.ts';
@@ -52,10 +52,11 @@ export async function readOwnPrompt(directory: string, name: PromptName): Promis
   const broken = (message: string, fix: string): OwnPrompt => ({
     problems: [{ message: `${label}: ${message}`, fix }],
   });
-  if (file.type === 'refused') return broken(`${file.message}.`, 'Replace it by a plain file, or delete it.');
-  const decoded = decodeUtf8(file.bytes);
-  if ('badByteAt' in decoded) return broken(`byte ${decoded.badByteAt} is not valid UTF-8.`, 'Save it as UTF-8.');
-  const { text } = decoded;
+  if (file.type === 'refused') {
+    const fix = file.why === 'encoding' ? 'Save it as UTF-8.' : 'Replace it by a plain file, or delete it.';
+    return broken(`${file.message}.`, fix);
+  }
+  const { text } = file;
   if (text.includes('\0')) return broken('it holds a NUL character.', 'Save it as plain text.');
   if (text.trim() === '') return broken('it is empty.', 'Write the template, or delete the file to get ours.');
   const problems = templateProblems(text, placeholdersOf[name]).map(one => ({

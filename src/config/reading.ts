@@ -1,0 +1,42 @@
+// Reading: the value of a setting, or one sentence that a person can act on.
+import { looksSecret } from '../secrets/redactor.ts';
+
+/** The same shape as the Problem of documents; config may not import them. */
+export interface Problem {
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly fix?: string;
+}
+
+export type Reading<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: string };
+
+export const good = <Value>(value: Value): Reading<Value> => ({ ok: true, value });
+
+export const refuse = (problem: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem });
+
+/** All values in order, lists in one; or the first problem. */
+export function goodAll<Value>(readings: readonly Reading<Value | readonly Value[]>[]): Reading<readonly Value[]> {
+  const values: Value[] = [];
+  for (const reading of readings) {
+    if (!reading.ok) return reading;
+    values.push(...([reading.value].flat() as Value[]));
+  }
+  return good(values);
+}
+
+const shownCharactersMax = 40;
+
+/** A value as it may stand in a message: short, without control characters, and never a secret. */
+export function shown(text: string): string {
+  if (looksSecret(text)) return '(hidden: it looks like a secret)';
+  const start = [...text.slice(0, 4 * shownCharactersMax)];
+  const visible = start
+    .slice(0, shownCharactersMax)
+    .join('')
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\u00b7');
+  const isWhole = start.length <= shownCharactersMax && text.length <= 4 * shownCharactersMax;
+  return `"${visible}${isWhole ? '' : '…'}"`;
+}
