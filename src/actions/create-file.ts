@@ -4,7 +4,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Activity, Assignment, Performer } from '../agents/performer.ts';
 import type { Failure, FailureKind } from '../core/failure.ts';
-import { heldPart, isGit, pathProblem, segmentsOf, wayInVault } from '../text/step-path.ts';
+import { isGit, pathInVault, pathProblem, reservedPart, segmentsOf } from '../text/step-path.ts';
 import { type Made, makeFile } from './new-file.ts';
 
 export type CreateFileOptions = Roots;
@@ -116,7 +116,7 @@ export async function placeOf(given: string, roots: Roots): Promise<Place> {
   if (problem !== undefined) return { problem };
   const base = roots.repository ?? roots.vault;
   if (base === undefined) return { problem: 'has no folder that it may lie in' };
-  const below = roots.vault === undefined ? undefined : wayInVault(given);
+  const below = roots.vault === undefined ? undefined : pathInVault(given);
   const path = below === undefined ? resolve(base, given) : join(roots.vault ?? base, below);
   const parent = await realParent(dirname(path));
   if (parent === undefined) return { problem: 'leads through a link that leads nowhere' };
@@ -126,7 +126,7 @@ export async function placeOf(given: string, roots: Roots): Promise<Place> {
     const way = wayBelow(real, parent);
     if (way === undefined) continue;
     if (segmentsOf(way).some(isGit)) return { problem: 'leads into the .git folder' };
-    const held = heldPart(
+    const held = reservedPart(
       [...segmentsOf(way), basename(path)].filter(each => each !== ''),
       root === roots.vault,
     );

@@ -2,17 +2,16 @@
 import { classifyFailure } from '../core/failure.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
-import { fullPrompt } from './launch.ts';
+import { fullPrompt, iterationEnvironment } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
+import { messageCharsMax } from './reader.ts';
 
-export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement'> {
+export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement' | 'graceMs'> {
   /** A command line for `sh -c`. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
-  readonly graceMs?: number;
 }
 
-const messageCharsMax = 1_000_000;
 const reasonCharsMax = 4_000;
 
 export function commandAgent(options: CommandAgentOptions): Performer {
@@ -30,23 +29,20 @@ async function* perform(
 ): AsyncGenerator<Activity, void, void> {
   const message = tailOf(messageCharsMax);
   const errors = tailOf(reasonCharsMax);
+  const { command, environment, ...process } = options;
   const run = runProcess({
+    ...process,
     command: 'sh',
-    args: ['-c', options.command],
+    args: ['-c', command],
     directory: assignment.directory,
-    environment: environmentFor(options, assignment),
+    environment: iterationEnvironment(environment, assignment),
     input: fullPrompt(assignment),
     timeMsMax: assignment.timeMsMax,
-    graceMs: options.graceMs,
-    timers: options.timers,
-    limits: options.limits,
-    confinement: options.confinement,
     stop,
   });
   for await (const event of run) {
-    if (event.type === 'started') {
-      yield { type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host };
-    } else if (event.type === 'output') {
+    if (event.type === 'started') yield { ...event, type: 'spawned' };
+    else if (event.type === 'output') {
       (event.channel === 'output' ? message : errors).add(event.text);
       yield { type: 'text', text: event.text, channel: event.channel };
     } else {
@@ -55,26 +51,13 @@ async function* perform(
   }
 }
 
-function environmentFor(options: CommandAgentOptions, assignment: Assignment): Record<string, string> {
-  return {
-    ...options.environment,
-    ...assignment.environment,
-    RALPH_LOOP: assignment.loop,
-    RALPH_TASK: assignment.task,
-    RALPH_ITERATION: String(assignment.iteration),
-  };
-}
-
 function endedBy(exit: ProcessExit, message: string, errors: string): Activity {
   const ended = { type: 'ended', message, reaped: exit.reaped } as const;
   const wasEnded = exit.stoppedByUs || exit.timedOut || exit.cause !== undefined;
   if (exit.code === 0 && !wasEnded && exit.spawnError === undefined) return ended;
   const text = errors.trim() === '' ? message.slice(-reasonCharsMax) : errors;
-  const { code: exitCode, signal, timedOut, stoppedByUs, spawnError } = exit;
-  const why = {
-    neverSpoke: exit.cause === 'first-byte',
-    overLimit: exit.cause === 'memory' || exit.cause === 'processes',
-    spawnError,
-  };
-  return { ...ended, failure: classifyFailure({ exitCode, signal, timedOut, stoppedByUs, ...why, text }) };
+  const { code: exitCode, signal, timedOut, stoppedByUs, spawnError, cause } = exit;
+  const overLimit = cause === 'memory' || cause === 'processes';
+  const why = { exitCode, signal, timedOut, stoppedByUs, neverSpoke: cause === 'first-byte', overLimit, spawnError };
+  return { ...ended, failure: classifyFailure({ ...why, text }) };
 }

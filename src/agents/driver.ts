@@ -1,8 +1,8 @@
-// Makes a performer of any agent CLI: starts it, understands its stream, steers it, ends it, and says how it went.
+// The performer of any agent CLI: starts it, reads its stream, steers it, ends it, and says how it went.
 //
-// An adapter is an AgentCli record (ports/agent.ts) and knows nothing of processes. Two things it should know of this file:
-// a reader that has `plain` belongs to an agent without a last word: it leaves `finished` false, and exit code 0 is its good
-// end; and `verdict()` is asked after every chunk, so a long `message` is best made by a getter.
+// An adapter is an AgentCli record (agent.ts) and knows nothing of processes. Two things it should know of this file: a
+// reader that has `readPlain` belongs to an agent without a last word: it leaves `finished` false, and exit code 0 is its
+// good end; and `result()` is asked after every chunk, so a long `message` is best made by a getter (`openAnswer`).
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,28 +10,28 @@ import { join } from 'node:path';
 import type { ProcessOrder } from '../processes/spawn.ts';
 import type { Timers } from '../processes/timers.ts';
 import type { AgentCli, Launch, LaunchOrder, PriceBook } from './agent.ts';
-import { converse } from './conversation.ts';
-import { performAtTerminal, type TerminalOrder } from './interactive.ts';
-import { fullPrompt } from './launch.ts';
+import { startCliRun } from './cli-run.ts';
+import { performAtTerminal } from './interactive.ts';
+import { fullPrompt, iterationEnvironment } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
+import { performProcess } from './process-run.ts';
 
-export interface CliAgentOptions {
+export interface AgentOptions extends Pick<ProcessOrder, 'limits' | 'confinement' | 'graceMs'> {
   /** The performer's name, such as `claude/opus`. */
   readonly name: string;
-  /** Its path, or a name on the PATH of `environment`. */
-  readonly program: string;
   /** All that it may see: nothing of our own environment is added but what its adapter sets. */
   readonly environment: Readonly<Record<string, string>>;
   readonly model?: string;
-  /** The user's own arguments, already split. */
-  readonly args: readonly string[];
   readonly prices: PriceBook;
   /** Instead of some of `usualTimers`. */
   readonly timers?: Partial<Timers>;
-  readonly limits?: ProcessOrder['limits'];
-  readonly confinement?: ProcessOrder['confinement'];
-  /** How long it may take from TERM to its end. */
-  readonly graceMs?: number;
+}
+
+export interface CliAgentOptions extends AgentOptions {
+  /** Its path, or a name on the PATH of `environment`. */
+  readonly program: string;
+  /** The user's own arguments, already split. */
+  readonly args: readonly string[];
   /** How long its own interrupt may take before signals are sent. */
   readonly interruptMs?: number;
   /** Where the private folder of an iteration is made; the system's folder for such things by default. */
@@ -62,59 +62,26 @@ async function* perform(
 ): AsyncGenerator<Activity, void, void> {
   if (stop.aborted) return yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'never started' } };
   const order = launchOrder(cli, options, assignment);
-  const prepared = prepare(cli, order);
-  if (typeof prepared === 'string') {
-    return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: prepared } };
+  const launch = prepare(cli, order);
+  if (typeof launch === 'string') {
+    return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: launch } };
   }
-  if (order.openingPrompt !== undefined) {
-    try {
-      return yield* performAtTerminal(roundOf(cli, options, assignment, prepared), stop);
-    } finally {
-      rmSync(order.folder, { recursive: true, force: true });
-    }
-  }
+  const allowed = { ...options.environment, ...cli.fixedEnvironment, ...launch.environment };
+  const { directory, timeMsMax, doneFile, notes } = assignment;
+  const { program: command, limits, confinement, graceMs, prices } = options;
+  const environment = iterationEnvironment(allowed, assignment);
+  const process = { command, args: launch.args, directory, environment, timeMsMax, limits, confinement };
   const timers = { ...usualTimers, ...options.timers };
-  const talk = converse({
-    cli,
-    launchOrder: order,
-    stop,
-    timers,
-    prices: options.prices,
-    interruptMs: options.interruptMs ?? 5_000,
-    now: options.now ?? Date.now,
-    notes: assignment.notes,
-    process: {
-      command: options.program,
-      args: prepared.args,
-      directory: assignment.directory,
-      environment: environmentFor(cli, options, assignment, prepared),
-      input: prepared.input,
-      timeMsMax: assignment.timeMsMax,
-      timers,
-      limits: options.limits,
-      confinement: options.confinement,
-      graceMs: options.graceMs,
-    },
-  });
+  const interruptMs = options.interruptMs ?? 5_000;
+  const now = options.now ?? Date.now;
   try {
-    for (let next = await talk.take(); next !== undefined; next = await talk.take()) yield next;
+    if (order.openingPrompt !== undefined) return yield* performAtTerminal({ ...process, doneFile }, stop);
+    const headless = { ...process, input: launch.input, timers, graceMs };
+    const run = { cli, launchOrder: order, process: headless, timers, prices, stop, notes, interruptMs, now };
+    yield* performProcess(cli.name, push => startCliRun(run, push));
   } finally {
-    await talk.leave();
     rmSync(order.folder, { recursive: true, force: true });
   }
-}
-
-function roundOf(cli: AgentCli, options: CliAgentOptions, assignment: Assignment, launch: Launch): TerminalOrder {
-  return {
-    command: options.program,
-    args: launch.args,
-    directory: assignment.directory,
-    environment: environmentFor(cli, options, assignment, launch),
-    timeMsMax: assignment.timeMsMax,
-    doneFile: assignment.doneFile,
-    limits: options.limits,
-    confinement: options.confinement,
-  };
 }
 
 const promptFile = 'prompt.md';
@@ -161,21 +128,4 @@ function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
     rmSync(order.folder, { recursive: true, force: true });
     return `its files could not be written: ${(error as Error).message}`;
   }
-}
-
-function environmentFor(
-  cli: AgentCli,
-  options: CliAgentOptions,
-  assignment: Assignment,
-  launch: Launch,
-): Readonly<Record<string, string>> {
-  return {
-    ...options.environment,
-    ...cli.fixedEnvironment,
-    ...launch.environment,
-    ...assignment.environment,
-    RALPH_LOOP: assignment.loop,
-    RALPH_TASK: assignment.task,
-    RALPH_ITERATION: String(assignment.iteration),
-  };
 }

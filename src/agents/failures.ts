@@ -8,7 +8,7 @@ import type { AgentResult, StreamProblem } from './agent.ts';
 
 export interface RunFacts {
   readonly exit: ProcessExit;
-  readonly verdict: AgentResult;
+  readonly result: AgentResult;
   /** Its output is plain text: it has no last word, and a good exit is its good end. */
   readonly isPlain: boolean;
   readonly stopped: boolean;
@@ -30,21 +30,21 @@ export interface RunFacts {
 const detailCharsMax = 500;
 
 /** Undefined for a success: a good last word, whatever the exit code. */
-export function failureOf(seen: RunFacts): Failure | undefined {
-  const { exit, verdict } = seen;
-  const isGood = verdict.finished && verdict.problem === undefined;
-  if (seen.stopped && !(isGood && seen.hadSucceeded === true)) return { kind: 'stopped', detail: 'stopped by Ralph' };
+export function failureOf(run: RunFacts): Failure | undefined {
+  const { exit, result } = run;
+  const isGood = result.finished && result.problem === undefined;
+  if (run.stopped && !(isGood && run.hadSucceeded === true)) return { kind: 'stopped', detail: 'stopped by Ralph' };
   if (exit.spawnError !== undefined) return classifyFailure({ spawnError: exit.spawnError, text: '' });
   if (isGood) return undefined;
   if (exit.cause === 'memory' || exit.cause === 'processes') return overLimit(exit.cause);
-  if (verdict.problem) return streamFailure(verdict.problem, exit, seen.nowMs);
-  if (isGoodPlainEnd(seen)) return undefined;
-  return endedByTimer(seen) ?? endedWithoutLogin(seen) ?? endedWithoutResult(exit, seen.errors);
+  if (result.problem) return streamFailure(result.problem, exit, run.nowMs);
+  if (isGoodPlainEnd(run)) return undefined;
+  return endedByTimer(run) ?? endedWithoutLogin(run) ?? endedWithoutResult(exit, run.errors);
 }
 
 /** Kiro exits with 0 when it has no login: only an answer and the exit code together are a good end. */
-function isGoodPlainEnd({ isPlain, exit, verdict }: RunFacts): boolean {
-  return isPlain && exit.code === 0 && exit.cause === undefined && verdict.message.trim() !== '';
+function isGoodPlainEnd({ isPlain, exit, result }: RunFacts): boolean {
+  return isPlain && exit.code === 0 && exit.cause === undefined && result.message.trim() !== '';
 }
 
 /** B69: a time that has passed, or that nobody lives to see, is no time to wait for. */

@@ -1,4 +1,4 @@
-// An iteration at the terminal: the agent gets it whole, and a file named done.md, its exit or our stop ends the round.
+// An iteration at the terminal: the agent has it to itself, and a file named done.md, its exit or our stop ends the round.
 
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/sp
 import { rememberTerminal } from '../processes/terminal.ts';
 import { takeCharacters } from '../text/text.ts';
 import type { Activity } from './performer.ts';
+import { messageCharsMax } from './reader.ts';
 
 const lookEveryMs = 100;
 const graceMs = 600; // with the look it stays below the second within which the person has the terminal back
-const messageCharsMax = 1_000_000;
 const briefMs = 10_000; // nobody has talked with an agent that is over that soon
 
 export interface TerminalOrder
@@ -20,7 +20,7 @@ export interface TerminalOrder
 }
 
 /** A message without a word means that the agent left without done.md. */
-const wordless = 'It wrote an empty done.md.';
+const emptyDone = 'It wrote an empty done.md.';
 
 /** Nothing is read from its screen: its message is what it wrote into done.md, which is then removed. */
 export async function* performAtTerminal(
@@ -34,21 +34,15 @@ export async function* performAtTerminal(
   }
   const { doneFile, ...launched } = order;
   const done = watchFor(doneFile ?? join(order.directory, 'done.md'));
-  const run = runProcess({
-    ...launched,
-    input: '',
-    terminal: true,
-    graceMs,
-    stop: AbortSignal.any([stop, done.written]),
-  });
+  const stopOrDone = AbortSignal.any([stop, done.written]);
+  const run = runProcess({ ...launched, input: '', terminal: true, graceMs, stop: stopOrDone });
   const startedMs = performance.now();
   let exit: ProcessExit | undefined;
   let lastedMs = 0;
   try {
     for await (const event of run) {
-      if (event.type === 'started') {
-        yield { type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host };
-      } else if (event.type === 'exited') {
+      if (event.type === 'started') yield { ...event, type: 'spawned' };
+      else if (event.type === 'exited') {
         exit = event;
         lastedMs = performance.now() - startedMs;
       }
@@ -59,12 +53,7 @@ export async function* performAtTerminal(
   }
   const message = done.take();
   const failure = exit === undefined ? undefined : failureOf(exit, message !== undefined, stop.aborted, lastedMs);
-  yield {
-    type: 'ended',
-    message: message ?? '',
-    reaped: exit?.reaped,
-    failure,
-  };
+  yield { type: 'ended', message: message ?? '', reaped: exit?.reaped, failure };
 }
 
 /**
@@ -98,10 +87,7 @@ function watchFor(path: string): DoneFile {
     const now = stampOf(path);
     return now !== undefined && now !== before;
   };
-  const look = (): void => {
-    if (isNew()) written.abort();
-  };
-  const looking = setInterval(look, lookEveryMs);
+  const looking = setInterval(() => isNew() && written.abort(), lookEveryMs);
   return {
     written: written.signal,
     close: () => clearInterval(looking),
@@ -110,9 +96,9 @@ function watchFor(path: string): DoneFile {
       try {
         const text = takeCharacters(readFileSync(path, 'utf8'), messageCharsMax);
         rmSync(path);
-        return text.trim() === '' ? wordless : text;
+        return text.trim() === '' ? emptyDone : text;
       } catch {
-        return wordless;
+        return emptyDone;
       }
     },
   };

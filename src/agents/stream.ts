@@ -1,4 +1,4 @@
-// Reads events out of the text of a stream, one JSON object per line, and bears with everything that is not (B52-B56).
+// Reads JSON events out of the text of a stream, one object per line, and bears with everything that is not (B52-B56).
 
 import { cutMarker } from '../processes/streams.ts';
 import { type Fields, isFields } from '../text/fields.ts';
@@ -35,18 +35,18 @@ export function readJsonLines(
   hear: (heard: AgentEvent) => void,
   odd: (line: string) => void = () => {},
 ): JsonLines {
-  const oddities: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
+  const problems: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
   const marker = cutMarker(lineBytesMax);
   const isPlain = reader.readPlain !== undefined; // what looks like an event is a quotation then (B67)
 
   function tell(all: readonly AgentEvent[]): void {
-    if (all === unknownEvent) oddities.unknownEvents += 1;
+    if (all === unknownEvent) problems.unknownEvents += 1;
     else for (const each of all) hear(each);
   }
 
   /** False when the text is not one whole object. */
   function readObject(text: string): boolean {
-    const event = parsed(text);
+    const event = parseFields(text);
     if (event !== undefined) tell(reader.read(event));
     return event !== undefined;
   }
@@ -64,7 +64,7 @@ export function readJsonLines(
   }
 
   function readCut(line: string): void {
-    oddities.tooLong += 1;
+    problems.tooLong += 1;
     if (reader.readCut) tell(reader.readCut(line.slice(0, cutHeadChars)));
   }
 
@@ -72,22 +72,22 @@ export function readJsonLines(
     const objects = objectsIn(text);
     const understood = objects.filter(readObject).length;
     if (understood === 0) readPlain(line);
-    else if (understood < objects.length) oddities.notUnderstood += 1;
+    else if (understood < objects.length) problems.notUnderstood += 1;
   }
 
   function readPlain(line: string): void {
     if (reader.readPlain) tell(reader.readPlain(line));
     else if (line.trim() !== '') {
-      oddities.notUnderstood += 1;
+      problems.notUnderstood += 1;
       odd(line);
     }
   }
 
-  return { problems: oddities, ...splitLines(readLine) };
+  return { problems, ...splitLines(readLine) };
 }
 
 /** A line that came in several chunks is put together once. */
-function splitLines(each: (line: string) => void): Pick<JsonLines, 'push' | 'end'> {
+export function splitLines(each: (line: string) => void): Pick<JsonLines, 'push' | 'end'> {
   let rest = '';
   return {
     push(text) {
@@ -108,7 +108,7 @@ function splitLines(each: (line: string) => void): Pick<JsonLines, 'push' | 'end
   };
 }
 
-function parsed(text: string): Fields | undefined {
+export function parseFields(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isFields(value) ? value : undefined;
@@ -122,22 +122,23 @@ function objectsIn(text: string): readonly string[] {
   const pieces: string[] = [];
   let depth = 0;
   let from = 0;
-  let inText = false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (inText) {
-      if (code === backslash) at += 1;
-      else if (code === quote) inText = false;
-    } else if (code === quote) inText = true;
+    if (code === quote) at = stringEnd(text, at);
     else if (code === openBrace) depth += 1;
-    else if (code === closeBrace) {
-      depth -= 1;
-      if (depth > 0) continue;
-      pieces.push(text.slice(from, at + 1));
-      from = at + 1;
-      depth = 0;
-    }
+    if (code !== closeBrace) continue;
+    depth = Math.max(0, depth - 1);
+    if (depth > 0) continue;
+    pieces.push(text.slice(from, at + 1));
+    from = at + 1;
   }
   const left = text.slice(from);
   return left.trim() === '' ? pieces : [...pieces, left];
+}
+
+/** Where the string that begins at `from` has its closing quote; the end of the text when it has none. */
+function stringEnd(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1;
+  return at;
 }

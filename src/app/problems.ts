@@ -3,12 +3,20 @@ import { isAbsolute } from 'node:path';
 import type { Problem } from '../documents/document.ts';
 import { UsageError } from '../text/errors.ts';
 
-/** `FILE:LINE:COLUMN: what. Fix.`; a message that names its file itself (another one, or its whole path) keeps that. */
-function problemText({ message, line, column, fix }: Problem, file?: string): string {
-  const place = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
-  const remedy = fix === undefined ? '' : ` ${fix}`;
-  if (file === undefined) return `${message.replace(/^([^:\n]+): /, `$1${place}: `)}${remedy}`;
-  return `${isAbsolute(message) ? '' : `${file}${place}: `}${message}${remedy}`;
+const placeText = ({ line, column }: Problem): string =>
+  line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
+
+const fixText = ({ fix }: Problem): string => (fix === undefined ? '' : ` ${fix}`);
+
+/** `FILE:LINE:COLUMN: what. Fix.` */
+export const problemLine = (file: string, problem: Problem): string =>
+  `${file}${placeText(problem)}: ${problem.message}${fixText(problem)}`;
+
+/** A message that names its file itself (another one, or its whole path) keeps that. */
+function problemText(problem: Problem, file?: string): string {
+  const { message } = problem;
+  if (file === undefined) return `${message.replace(/^([^:\n]+): /, `$1${placeText(problem)}: `)}${fixText(problem)}`;
+  return isAbsolute(message) ? `${message}${fixText(problem)}` : problemLine(file, problem);
 }
 
 export function refuseProblems(problems: readonly Problem[], file?: string): never {

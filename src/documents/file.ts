@@ -1,4 +1,4 @@
-// The source of tasks that is a file: reads it only when it changed, marks it atomically, puts it back when it was broken.
+// Task documents in files: read only when changed, marked atomically, put back when an iteration broke them.
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -104,7 +104,9 @@ class DocumentFile {
   }
 
   async load(isDuring = false): Promise<Loaded> {
-    if (this.known?.isTold && (await this.isKnown())) return { type: 'unchanged' };
+    if (this.known?.isTold && this.known.identity !== undefined) {
+      if ((await identify(this.settings.path)) === this.known.identity) return { type: 'unchanged' };
+    }
     const read = await this.read(this.settings.path);
     if (read.type !== 'good') return { type: 'failed', problems: read.problems };
     const why = isDuring ? this.damageOf(read.document) : undefined;
@@ -113,8 +115,8 @@ class DocumentFile {
       return { type: 'loaded', document: read.document, hash: this.known.hash, isDamaged: true };
     }
     this.known = { ...read.known, isTold: true };
-    const notice = await this.keepCopy(read.bytes, read.known);
-    const document = notice === undefined ? read.document : withNotice(read.document, notice);
+    const warning = await this.writeCopy(read.bytes, read.known);
+    const document = { ...read.document, notices: [...read.document.notices, ...warning] };
     return { type: 'loaded', document, hash: read.known.hash };
   }
 
@@ -129,7 +131,9 @@ class DocumentFile {
     for (let tries = 1; ; tries++) {
       const saved = await this.trySave(marks);
       if (saved !== 'changed') return saved;
-      if (tries === triesMax) return { type: 'failed', problems: [busyProblem(this.settings.path)] };
+      if (tries < triesMax) continue;
+      const message = `${visible(this.settings.path)} changed each time we were about to write it.`;
+      return { type: 'failed', problems: [{ message, fix: 'Close what keeps writing it.' }] };
     }
   }
 
@@ -139,20 +143,15 @@ class DocumentFile {
       return this.write(this.known, marks, { expected: identity });
     if (this.known && identity !== undefined && identity === this.damaged?.identity)
       return this.putBack(this.known, marks, { why: this.damaged.why, as: 'edited', expected: identity }, []);
-    const read = await this.read(this.settings.path);
+    let read = await this.read(this.settings.path);
+    if (read.type === 'missing' || read.type === 'broken') {
+      // An editor may be in the middle of writing; only what stays broken is restored.
+      await setTimeout(settleMs);
+      read = await this.read(this.settings.path);
+    }
     if (read.type === 'good') return this.write(read.known, marks, { expected: read.known.identity });
     if (read.type === 'unusable') return { type: 'failed', problems: read.problems };
-    // An editor may be in the middle of writing; only what stays broken is restored.
-    await setTimeout(settleMs);
-    const settled = await this.read(this.settings.path);
-    if (settled.type === 'good') return this.write(settled.known, marks, { expected: settled.known.identity });
-    if (settled.type === 'unusable') return { type: 'failed', problems: settled.problems };
-    return this.restore(settled, marks);
-  }
-
-  private async isKnown(): Promise<boolean> {
-    const identity = await identify(this.settings.path);
-    return identity !== undefined && identity === this.known?.identity;
+    return this.restore(read, marks);
   }
 
   /** Puts the marks on a good text and writes it when that changed anything, or when it is not what the file holds. */
@@ -186,19 +185,18 @@ class DocumentFile {
     return format.markWithIndex(base.text, base.index ?? format.index(base.text), marks);
   }
 
-  /** The file is broken or gone: its bytes are kept aside, and our last good version takes its place. */
-  private async restore(bad: Bad, marks: readonly TaskMark[]): Promise<Saved | 'changed'> {
-    const good = this.known ?? (await this.copy());
-    if (!good) return { type: 'failed', problems: bad.problems };
-    const { path } = this.settings;
-    const name = visible(basename(path));
-    if (bad.type === 'missing') {
-      return this.write(good, marks, { restored: `${name} was gone, so Ralph put its last good version back.` });
-    }
-    return this.putBack(good, marks, { why: `was broken (${sentence(bad.problems)})`, as: 'broken' }, bad.problems);
+  /** The file is broken or gone: our last good version takes its place. */
+  private async restore({ type, problems }: Bad, marks: readonly TaskMark[]): Promise<Saved | 'changed'> {
+    const copy = this.known === undefined ? await this.read(this.settings.copyPath) : undefined;
+    const good = copy?.type === 'good' ? { ...copy.known, mode: undefined } : this.known;
+    if (good === undefined) return { type: 'failed', problems };
+    if (type !== 'missing')
+      return this.putBack(good, marks, { why: `was broken (${sentence(problems)})`, as: 'broken' }, problems);
+    const name = visible(basename(this.settings.path));
+    return this.write(good, marks, { restored: `${name} was gone, so Ralph put its last good version back.` });
   }
 
-  /** What the file holds is kept aside first: a person may have written it. */
+  /** What the file holds is saved beside our copy first: a person may have written it. */
   private async putBack(
     good: Known,
     marks: readonly TaskMark[],
@@ -206,30 +204,24 @@ class DocumentFile {
     problems: readonly Problem[],
   ): Promise<Saved | 'changed'> {
     const { path, copyPath } = this.settings;
-    const asidePath = `${copyPath}.${as}`;
+    const backupPath = `${copyPath}.${as}`;
     try {
-      await mkdir(dirname(asidePath), { recursive: true });
+      await mkdir(dirname(backupPath), { recursive: true });
       const bytes = await readFile(path);
       const text = bytes.toString('utf8');
       const shown = this.redacted(text);
-      await writeFile(asidePath, shown === text ? bytes : shown, { mode: 0o600 });
+      await writeFile(backupPath, shown === text ? bytes : shown, { mode: 0o600 });
     } catch (error) {
-      return { type: 'failed', problems: [...problems, writeProblem(asidePath, error)] };
+      return { type: 'failed', problems: [...problems, writeProblem(backupPath, error)] };
     }
     const restored =
       `${visible(basename(path))} ${why}, so Ralph put its last good version back ` +
-      `and kept the ${as} one as ${visible(asidePath)}.`;
+      `and kept the ${as} one as ${visible(backupPath)}.`;
     return this.write(good, marks, { restored, expected });
   }
 
   private redacted(text: string): string {
     return this.settings.redact?.(text) ?? text;
-  }
-
-  private async copy(): Promise<Known | undefined> {
-    const read = await this.read(this.settings.copyPath);
-    if (read.type !== 'good') return undefined;
-    return { ...read.known, mode: undefined };
   }
 
   private async read(path: string): Promise<Good | Bad> {
@@ -243,16 +235,17 @@ class DocumentFile {
   }
 
   /** Without a copy the loop can still run; the reader is told what is weaker then. */
-  private async keepCopy(bytes: Buffer, { hash, text }: Known): Promise<string | undefined> {
-    if (hash === this.copiedHash || this.redacted(text) !== text) return undefined;
+  private async writeCopy(bytes: Buffer, { hash, text }: Known): Promise<readonly string[]> {
+    if (hash === this.copiedHash || this.redacted(text) !== text) return [];
     const { copyPath } = this.settings;
     try {
       await mkdir(dirname(copyPath), { recursive: true });
       await this.disk.replace(copyPath, bytes, { mode: 0o600 });
       this.copiedHash = hash;
-      return undefined;
+      return [];
     } catch (error) {
-      return `No copy could be kept at ${visible(copyPath)} (${errorCode(error)}): a broken document cannot be put back after a restart.`;
+      const what = `No copy could be kept at ${visible(copyPath)} (${errorCode(error)})`;
+      return [`${what}: a broken document cannot be put back after a restart.`];
     }
   }
 }
@@ -261,13 +254,6 @@ function writeProblem(path: string, error: unknown): Problem {
   const code = errorCode(error);
   const fix = writeFixes[code] ?? 'Check the path and the disk.';
   return { message: `${visible(path)} could not be written (${code}) and is as it was.`, fix };
-}
-
-function busyProblem(path: string): Problem {
-  return {
-    message: `${visible(path)} changed each time we were about to write it.`,
-    fix: 'Close what keeps writing it.',
-  };
 }
 
 const writeFixes: Readonly<Record<string, string>> = {
@@ -284,23 +270,15 @@ async function sha256(bytes: Buffer): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
 }
 
-function withNotice(document: ParsedDocument, notice: string): ParsedDocument {
-  return { ...document, notices: [...document.notices, notice] };
-}
-
 function sentence(problems: readonly Problem[]): string {
-  const first = problems[0];
+  const [first, ...rest] = problems;
   if (!first) return 'unreadable';
-  const place =
-    first.line === undefined
-      ? ''
-      : `line ${first.line}${first.column === undefined ? '' : `, column ${first.column}`}: `;
-  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
-  return `${place}${first.message.replace(/\.$/, '')}${more}`;
+  const { line, column, message } = first;
+  const place = line === undefined ? '' : `line ${line}${column === undefined ? '' : `, column ${column}`}: `;
+  return `${place}${message.replace(/\.$/, '')}${rest.length > 0 ? `, and ${rest.length} more` : ''}`;
 }
 
-// Reads and checks a document before there is a loop: nothing is written, every problem is said.
-
+/** Reads and checks a document before there is a loop: nothing is written, every problem is said. */
 export async function readParsed(
   path: string,
   format: Format,

@@ -27,9 +27,9 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const { kind, label, iteration, task } = due;
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const head = `${anchor.sequence} ${anchor.hash}`;
-  const isTheirs = kind === 'user-edits' || kind === 'before-restore';
-  const foreignSince = isTheirs ? state.newest?.tree : undefined;
-  const saved = await workspace.save({ number, iteration, kind, label, anchor: head, task, foreignSince });
+  const isUserEdit = kind === 'user-edits' || kind === 'before-restore';
+  const userEditsSince = isUserEdit ? state.newest?.tree : undefined;
+  const saved = await workspace.save({ number, iteration, kind, label, anchor: head, task, userEditsSince });
   if (!saved.ok) {
     const problem = [saved.problem, saved.fix].filter(part => part !== undefined).join(' ');
     return post({ type: 'checkpoint-failed', problem });

@@ -125,35 +125,35 @@ export const check: Perform<'check'> = async ({ iteration, task }, place, stop) 
   post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });
 };
 
-/** One result at a time: what others brought is merged into the fork and proven there before the branch moves. */
+/** One result at a time: what others did is merged into the fork and proven there before the branch moves. */
 export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) => {
   const { engine, state, post } = place;
   const { workspace } = engine;
   const done = (merged: boolean, detail: string): void => post({ type: 'merged', iteration, merged, detail });
   if (workspace === undefined) return done(true, 'nothing to merge');
-  const brought = await workspace.bring(task);
+  const update = await workspace.mergeIntoFork(task);
   if (stop.aborted) return;
-  if (!brought.ok) return done(false, brought.problem);
-  if (brought.landed) return done(true, 'it had been merged before');
-  if (brought.changed || !place.proven.has(iteration)) {
+  if (!update.ok) return done(false, update.problem);
+  if (update.isMerged) return done(true, 'it had been merged before');
+  if (update.changed || !place.proven.has(iteration)) {
     const ran = await runChecks(place, task, directoryOf(place, task), stop);
     if (ran.type === 'stopped') return;
     if (ran.type === 'damaged') return done(false, ran.problem);
     const { outcomes } = ran;
     const red = outcomes.find(one => !one.passed);
     if (red !== undefined) {
-      const how = brought.changed ? 'together with what others merged meanwhile, ' : '';
+      const how = update.changed ? 'together with what others merged meanwhile, ' : '';
       return done(false, `${how}the check "${red.name}" failed:\n${red.detail}`);
     }
   }
   const title = findTask(state.tasks, task)?.title ?? '';
-  const landed = await workspace.land({ loop: state.loop, task, title, iteration });
+  const merged = await workspace.mergeFork({ loop: state.loop, task, title, iteration });
   done(
-    landed.ok,
-    landed.ok
-      ? landed.commit === ''
+    merged.ok,
+    merged.ok
+      ? merged.commit === ''
         ? 'there was nothing to merge'
-        : `merged as ${landed.commit.slice(0, 12)}`
-      : landed.problem,
+        : `merged as ${merged.commit.slice(0, 12)}`
+      : merged.problem,
   );
 };

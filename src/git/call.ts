@@ -1,8 +1,7 @@
-// The one way in which we call git: nothing of the repository's or the user's set-up may run, ask, page or take locks for us.
+// Calls of git: no setting of the repository or the user may run a program, ask, page or take a lock in them.
 import { type Collected, collect } from '../processes/run-detached.ts';
-import { pathsOf, shown } from './paths.ts';
-import { refuse } from './repository.ts';
-import type { Refusal } from './workspace.ts';
+import { listOf, pathsOf, printable, toInput } from './paths.ts';
+import { type Done, type Refusal, refuse, type Span } from './workspace.ts';
 
 type Setting = readonly [name: string, value: string];
 
@@ -14,11 +13,13 @@ export interface GitPlace {
   readonly environment: Readonly<Record<string, string>>;
   /** More settings for every call here, stronger than all files: content filters are switched off by these. */
   readonly settings?: readonly Setting[];
+  /** GIT_INDEX_FILE, GIT_DIR and the like. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface GitOptions {
   readonly input?: string | Uint8Array;
-  /** GIT_INDEX_FILE, GIT_DIR and the like, for this call alone. */
+  /** For this call alone. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly timeMsMax?: number;
   /** More output than this ends the call. */
@@ -62,19 +63,18 @@ const variables: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
 };
 
-export function git(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<Collected> {
-  return run(place, 'git', args, options);
-}
+export const git = (place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<Collected> =>
+  run(place, 'git', args, options);
 
 /** A shell that calls git several times, all as `git` above would: for chains whose every start we would wait for. */
-export function gitShell(
-  place: GitPlace,
-  script: string,
-  args: readonly string[],
-  options: GitOptions = {},
-): Promise<Collected> {
-  return run(place, 'sh', ['-c', script, 'sh', ...args], options);
-}
+export const gitShell = (place: GitPlace, script: string, args: readonly string[], options: GitOptions = {}) =>
+  run(place, 'sh', ['-c', script, 'sh', ...args], options);
+
+/** The same place, with another index than its own. */
+export const withIndex = <Place extends GitPlace>(place: Place, index: string): Place => ({
+  ...place,
+  variables: { ...place.variables, GIT_INDEX_FILE: index },
+});
 
 function run(place: GitPlace, command: string, args: readonly string[], options: GitOptions): Promise<Collected> {
   const { input, bytesMax, timeMsMax = minute } = options;
@@ -82,7 +82,13 @@ function run(place: GitPlace, command: string, args: readonly string[], options:
     command,
     args,
     directory: place.directory,
-    environment: { ...place.environment, ...variables, ...settingVariables(place), ...options.variables },
+    environment: {
+      ...place.environment,
+      ...variables,
+      ...settingVariables(place),
+      ...place.variables,
+      ...options.variables,
+    },
     timeMsMax,
     bytesMax,
     input,
@@ -99,26 +105,12 @@ function settingVariables({ settings: more = [] }: GitPlace): Readonly<Record<st
   return { GIT_CONFIG_COUNT: String(all.length), ...Object.fromEntries(pairs) };
 }
 
-/** NUL-separated output as strings; for paths see `paths.ts`. */
-export const listOf = ({ output }: Pick<Collected, 'output'>): readonly string[] =>
-  output
-    .toString('utf8')
-    .split('\0')
-    .filter(one => one !== '');
-
-/** The last line of what git complained about, without its `fatal: `. */
+/** The line in which git complained, without its `fatal: `. */
 export function complaint({ errors, code }: Collected): string {
-  const lines = errors
-    .trim()
-    .split('\n')
-    .filter(line => line !== '');
-  return (lines.find(line => /^(fatal|error): /.test(line)) ?? lines.at(-1) ?? `exit code ${code}`).replace(
-    /^(fatal|error): /,
-    '',
-  );
+  const lines = errors.trim().split('\n');
+  const said = lines.find(line => /^(fatal|error): /.test(line)) || lines.at(-1) || `exit code ${code}`;
+  return said.replace(/^(fatal|error): /, '');
 }
-
-// Asks git for something that we need: its answer, or one sentence about why there is none.
 
 export interface Answer {
   readonly ok: true;
@@ -126,6 +118,7 @@ export interface Answer {
   readonly output: Buffer;
 }
 
+/** What git answers, or one sentence about why there is no answer. */
 export async function ask(
   place: GitPlace,
   args: readonly string[],
@@ -133,8 +126,8 @@ export async function ask(
 ): Promise<Answer | Refusal> {
   const answer = await git(place, args, options);
   if (answer.code !== 0) {
-    const said = shown(Buffer.from(complaint(answer)).toString('latin1'));
-    return refuse(`git ${args.find(one => !one.startsWith('-')) ?? ''} failed: ${said.replace(/\.$/, '')}.`);
+    const command = args.find(one => !one.startsWith('-')) ?? '';
+    return refuse(`git ${command} failed: ${printable(complaint(answer)).replace(/\.$/, '')}.`);
   }
   return { ok: true, text: answer.output.toString('utf8').trimEnd(), output: answer.output };
 }
@@ -145,41 +138,104 @@ export async function revision(place: GitPlace, name: string): Promise<string> {
   return found.code === 0 ? found.output.toString('utf8').trim() : '';
 }
 
-export interface RawChange {
-  readonly path: string;
+/** Settings whose names match a pattern; one without a value is `true`. */
+export async function settingsLike(place: GitPlace, pattern: string, ...flags: readonly string[]) {
+  const found = await git(place, ['config', ...flags, '-z', '--get-regexp', pattern]);
+  return new Map(
+    listOf(found).map(one => {
+      const at = one.indexOf('\n');
+      return at === -1 ? [one, 'true'] : [one.slice(0, at), one.slice(at + 1)];
+    }),
+  );
+}
+
+export interface Entry {
+  /** `100644`, `100755`, `120000` (a link) or `160000` (a repository of its own). */
   readonly mode: string;
   readonly object: string;
-  readonly modeBefore: string;
-  readonly objectBefore: string;
 }
 
-export const absent = '000000';
 export const gitlink = '160000';
 
-/** Of `diff-tree` and `diff-index`, with `--raw -z --no-renames`. */
-export function rawChanges(answer: Pick<Answer, 'output'>): RawChange[] {
-  const parts = pathsOf(answer);
-  const found: RawChange[] = [];
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [modeBefore = '', mode = '', objectBefore = '', object = ''] = parts[at]!.slice(1).split(' ');
-    found.push({ path: parts[at + 1]!, mode, object, modeBefore, objectBefore });
+/** Undefined where the path is not there. Paths have one character per byte. */
+export interface Difference {
+  readonly path: string;
+  readonly from: Entry | undefined;
+  readonly to: Entry | undefined;
+}
+
+type Differing = { readonly ok: true; readonly all: readonly Difference[] } | Refusal;
+
+const raw = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-ext-diff', '--ignore-submodules=none'];
+
+/** Every path on which two trees or commits differ. */
+export async function diffTrees(place: GitPlace, { from, to }: Span): Promise<Differing> {
+  const args = ['diff-tree', ...raw, '--end-of-options', from, to, '--'];
+  return differencesIn(await ask(place, args, { timeMsMax: 300_000 }));
+}
+
+/** Every path on which the index differs from a commit; an entry that is only announced (`add -N`) is none yet. */
+export const diffIndex = async (place: GitPlace, commit: string): Promise<Differing> =>
+  differencesIn(await ask(place, ['diff-index', '--cached', '--ita-invisible-in-index', ...raw, commit]));
+
+function differencesIn(answer: Answer | Refusal): Differing {
+  if (!answer.ok) return answer;
+  const fields = pathsOf(answer);
+  const all: Difference[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [fromMode = '', toMode = '', fromObject = '', toObject = ''] = fields[at]!.slice(1).split(' ');
+    all.push({ path: fields[at + 1]!, from: entry(fromMode, fromObject), to: entry(toMode, toObject) });
   }
-  return found;
+  return { ok: true, all };
 }
 
-export async function changesBetween(
+const entry = (mode: string, object: string): Entry | undefined => (/^0+$/.test(mode) ? undefined : { mode, object });
+
+/** Brings entries of the index from one side of differences to the other. */
+export async function updateIndex(place: GitPlace, changes: readonly Difference[]): Promise<Done> {
+  if (changes.length === 0) return { ok: true };
+  const lines = changes.map(({ path, from, to }) =>
+    to === undefined ? `0 ${'0'.repeat(from!.object.length)}\t${path}` : `${to.mode} ${to.object}\t${path}`,
+  );
+  return ask(place, ['update-index', '-z', '--index-info'], { input: toInput(lines) });
+}
+
+export interface IndexRow extends Entry {
+  readonly path: string;
+  /** The user told git that this file need not be on disk. */
+  readonly isSparse: boolean;
+}
+
+export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-t', '-z']);
+
+/** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`. */
+export const indexRows = (listed: Pick<Collected, 'output'>): readonly IndexRow[] =>
+  pathsOf(listed).map(line => {
+    const tab = line.indexOf('\t');
+    const [tag, mode = '', object = ''] = line.slice(0, tab).split(' ');
+    return { path: line.slice(tab + 1), mode, object, isSparse: tag === 'S' };
+  });
+
+/** Those of the paths that git ignores; undefined when it cannot say. */
+export async function ignoredAmong(
   place: GitPlace,
-  from: string,
-  to: string,
-): Promise<{ readonly ok: true; readonly changes: readonly RawChange[] } | Refusal> {
-  const answer = await ask(place, ['diff-tree', '-r', '-z', '--raw', '--full-index', '--no-renames', from, to]);
-  return answer.ok ? { ok: true, changes: rawChanges(answer) } : answer;
+  paths: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
+  if (paths.length === 0) return new Set();
+  // This one command refuses literal paths; a path that begins with `./` has no magic in it.
+  const found = await git(place, ['check-ignore', '-z', '--stdin'], {
+    variables: { GIT_LITERAL_PATHSPECS: '0' },
+    input: toInput(paths.map(path => `./${path}`)),
+  });
+  if (found.code !== 0 && found.code !== 1) return undefined;
+  return new Set(pathsOf(found).map(path => path.slice('./'.length)));
 }
 
-/** The tree without files, in the repository's own kind of hash. */
-export const emptyTree = (place: GitPlace): Promise<Answer | Refusal> =>
-  ask(place, ['hash-object', '-t', 'tree', '-w', '--stdin'], { input: '' });
-
-/** One entry for `update-index -z --index-info`; an absent one is removed. */
-export const indexLine = ({ mode, object, path }: Pick<RawChange, 'mode' | 'object' | 'path'>): string =>
-  `${mode === absent ? '0' : mode} ${object}\t${path}\0`;
+/** Those of the paths that stand behind a filter, such as LFS. */
+export async function filteredAmong(place: GitPlace, paths: readonly string[]) {
+  const found = await ask(place, ['check-attr', '-z', '--stdin', 'filter'], { input: toInput(paths) });
+  if (!found.ok) return found;
+  const fields = pathsOf(found);
+  const isFiltered = (at: number): boolean => !['unspecified', 'unset', undefined].includes(fields[at + 2]);
+  return { ok: true as const, paths: new Set(fields.filter((_, at) => at % 3 === 0 && isFiltered(at))) };
+}

@@ -1,4 +1,4 @@
-// Work in a git repository: checkpoints that touch nothing of the user's, a restore that goes forward, commits and forks.
+// The git workspace: checkpoints that touch nothing of the user's, a restore that goes forward, commits and forks.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
@@ -20,9 +20,19 @@ import {
 } from './history.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
 import { missingOf, repair } from './repair.ts';
-import { openRepository, type Repository, refuse } from './repository.ts';
+import { openRepository, type Repository } from './repository.ts';
 import { plannedRestore, restore } from './restore/restore.ts';
-import type { KnownCheckpoint, Refusal, Restored, RestoreOrder, Saved, Span, Workspace } from './workspace.ts';
+import {
+  type KnownCheckpoint,
+  type Refusal,
+  type Restored,
+  type RestoreOrder,
+  refuse,
+  type Saved,
+  type Span,
+  type Workspace,
+  withConflicts,
+} from './workspace.ts';
 
 export interface GitWorkspaceOptions {
   readonly loop: string;
@@ -34,7 +44,7 @@ export interface GitWorkspaceOptions {
   /** Larger files are left out of checkpoints, and listed. */
   readonly fileBytesMax?: number;
   /** Absolute paths that no checkpoint holds, such as RALPH_HOME when it lies in the tree. */
-  readonly uncovered?: readonly string[];
+  readonly excluded?: readonly string[];
   /** Absolute paths of files that Ralph itself replaces while checkpoints are made, such as the document. */
   readonly replaced?: readonly string[];
   /** Tasks work in forks of their own. */
@@ -59,7 +69,7 @@ export interface GitWorkspace extends Workspace {
 const noForks: Refusal = refuse('This loop has no forks.', 'Say --parallel.');
 
 export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
-  const { loop, repository, directory, folder, uncovered } = options;
+  const { loop, repository, directory, folder, excluded } = options;
   const forks = options.forks && openForks(repository, options.forks);
   const placeOf = placesOf(options);
   const placeFor = (task: string | undefined): Promise<SavePlace> => {
@@ -75,16 +85,16 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
       const now = await safely(async () => preview(await placeFor(task)));
       return now.ok ? now.tree : '';
     },
-    restore: order => safely(async () => restore(await own(), loop, order)),
-    plan: order => safely(async () => plannedRestore(await own(), order)),
+    restore: async order => withConflicts(await safely(async () => restore(await own(), loop, order))),
+    plan: async order => withConflicts(await safely(async () => plannedRestore(await own(), order))),
     preview: async () => preview(await placeOf()),
     missing: known => missingOf(repository, known),
     changes: spans => changes(repository, spans),
-    commit: order => commitProgress(repository, { folder, uncovered }, order),
+    commit: order => commitProgress(repository, { folder, excluded }, order),
     fork: async task => forks?.fork(task) ?? noForks,
     base: async task => forks?.base(task) ?? '',
-    bring: async task => forks?.bring(task) ?? { ...noForks, conflicts: [] },
-    land: async order => forks?.land(order) ?? noForks,
+    mergeIntoFork: async task => forks?.mergeIntoFork(task) ?? withConflicts<never>(noForks),
+    mergeFork: async order => forks?.mergeFork(order) ?? noForks,
     async repair(known) {
       const repaired = await safely(async () => repair(await own(), loop, known));
       return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
@@ -97,26 +107,21 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
 }
 
 /** A full or closed disk where RALPH_HOME lies is a failure like any other; a bug stays one. */
-async function safely<Answer>(
-  action: () => Promise<Answer>,
-): Promise<Answer | (Refusal & { conflicts: readonly string[] })> {
+async function safely<Answer>(action: () => Promise<Answer>): Promise<Answer | Refusal> {
   try {
     return await action();
   } catch (error) {
-    if (error instanceof UsageError) return { ...refuse(error.message, error.hint), conflicts: [] };
+    if (error instanceof UsageError) return refuse(error.message, error.hint);
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    return { ...refuse(`The system refused it: ${error.message}.`, 'Mend that, then run again.'), conflicts: [] };
+    return refuse(`The system refused it: ${error.message}.`, 'Mend that, then run again.');
   }
 }
 
-interface Fork {
-  readonly task: string;
-  readonly directory: string;
-}
-
 /** Where a checkpoint is made; found out once per place, and again when a fork was made anew. */
-function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePlace> {
-  const { loop, repository, folder, fileBytesMax, uncovered, replaced } = options;
+function placesOf(
+  options: GitWorkspaceOptions,
+): (fork?: { readonly task: string; readonly directory: string }) => Promise<SavePlace> {
+  const { loop, repository, folder, fileBytesMax, excluded, replaced } = options;
   const limits = { ...limitsByDefault, fileBytesMax: fileBytesMax ?? limitsByDefault.fileBytesMax };
   const known = new Map<string, SavePlace>();
   return async fork => {
@@ -127,34 +132,32 @@ function placesOf(options: GitWorkspaceOptions): (fork?: Fork) => Promise<SavePl
     const where = opened?.ok ? opened.repository : repository;
     const isFork = opened?.ok === true;
     const ownFolder = isFork ? join(folder, `fork-${safeName(name)}`) : folder;
-    const own = await openPrivate(where, ownFolder, uncovered, replaced);
+    const own = await openPrivate(where, ownFolder, excluded, replaced);
     const place: SavePlace = { loop, own, limits, memory: {}, isFork };
     known.set(name, place);
     return place;
   };
 }
 
-// Work in a folder that is no git repository: the loop runs, but nothing can be undone, committed or done in parallel.
+const noGit = refuse(
+  'This folder is not a git repository, so Ralph cannot undo, commit or work in parallel here.',
+  'Run git init and commit once.',
+);
 
-const refusal: Refusal = {
-  ok: false,
-  problem: 'This folder is not a git repository, so Ralph cannot undo, commit or work in parallel here.',
-  fix: 'Run git init and commit once.',
-};
-
+/** A folder that is no git repository: the loop runs, but nothing can be undone, committed or done in parallel. */
 export function plainWorkspace(directory: string): Workspace {
   return {
     kind: 'plain',
     directory: () => directory,
-    save: async () => refusal,
+    save: async () => noGit,
     treeNow: async () => '',
-    restore: async () => ({ ...refusal, conflicts: [] }),
+    restore: async () => withConflicts<never>(noGit),
     changes: async () => [],
-    commit: async () => refusal,
-    fork: async () => refusal,
+    commit: async () => noGit,
+    fork: async () => noGit,
     base: async () => '',
-    bring: async () => ({ ...refusal, conflicts: [] }),
-    land: async () => refusal,
+    mergeIntoFork: async () => withConflicts<never>(noGit),
+    mergeFork: async () => noGit,
     repair: async () => ({ did: [], missing: [] }),
   };
 }

@@ -1,10 +1,8 @@
-// Reads what checkpoints hold: differences as text, counts of lines, and contents of files.
-
-import type { Collected } from '../processes/run-detached.ts';
+// The history of a loop, read from its checkpoints: differences as text, counts of lines, and contents of files.
 import { Bug, UsageError } from '../text/errors.ts';
-import { complaint, type GitPlace, git } from './call.ts';
+import { ask, complaint, type Difference, diffTrees, type GitPlace, git } from './call.ts';
 import { byPath, fromText, pathsOf, toText } from './paths.ts';
-import { type PrivateGit, privately } from './private.ts';
+import type { PrivateGit } from './private.ts';
 import type { Change, Span } from './workspace.ts';
 
 export interface PatchOptions {
@@ -37,39 +35,27 @@ const plain = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-col
 /** Through the loop's own git, so that no attribute in the tree can hide a file from a reader. */
 export async function patchOf(own: PrivateGit, { from, to }: Span, options: PatchOptions): Promise<Patch> {
   const { paths = [], contextLines = 3, bytesMax } = options;
+  const asked = ['diff-tree', '-p', ...plain, '--full-index', `-U${contextLines}`, '--end-of-options', from, to];
   const only = paths.length === 0 ? [] : ['--', ...paths];
-  const asked = [
-    'diff-tree',
-    '-p',
-    ...plain,
-    '--full-index',
-    `-U${contextLines}`,
-    '--end-of-options',
-    from,
-    to,
-    ...only,
-  ];
   // Git is ended when it says more; what it said until then is the patch.
-  const found = await privately(own, asked, { bytesMax: bytesMax + 1_000_000 });
+  const found = await git(own.place, [...asked, ...only], { bytesMax: bytesMax + 1_000_000 });
   const isCut = found.output.length > bytesMax || (found.code === null && /said more than/.test(found.errors));
-  if (found.code !== 0 && !isCut) throw unreadable(`git cannot compare ${from} and ${to}`, found);
+  if (found.code !== 0 && !isCut) throw unreadable(`git cannot compare ${from} and ${to}`, complaint(found));
   const kept = isCut ? found.output.subarray(0, bytesMax) : found.output;
   const end = isCut ? kept.lastIndexOf(10) + 1 : kept.length;
   return { text: kept.subarray(0, end).toString('utf8'), isCut };
 }
 
 export async function statOf(own: PrivateGit, { from, to }: Span): Promise<readonly LineCount[]> {
-  const found = await privately(own, ['diff-tree', '--numstat', '-z', ...plain, '--end-of-options', from, to]);
-  if (found.code !== 0) throw unreadable(`git cannot compare ${from} and ${to}`, found);
+  const found = await ask(own.place, ['diff-tree', '--numstat', '-z', ...plain, '--end-of-options', from, to]);
+  if (!found.ok) throw unreadable(`git cannot compare ${from} and ${to}`, found.problem);
   const rows = pathsOf(found).map(row => row.split('\t'));
-  return rows
-    .map(([added = '', deleted = '', ...path]) => ({
-      path: path.join('\t'),
-      added: count(added),
-      deleted: count(deleted),
-    }))
-    .sort((one, other) => byPath(one.path, other.path))
-    .map(row => ({ ...row, path: toText(row.path) }));
+  const counted = rows.map(
+    ([added = '', deleted = '', ...path]) => [path.join('\t'), count(added), count(deleted)] as const,
+  );
+  return counted
+    .sort(([one], [other]) => byPath(one, other))
+    .map(([path, added, deleted]) => ({ path: toText(path), added, deleted }));
 }
 
 const count = (text: string): number | undefined => (text === '-' ? undefined : Number(text));
@@ -82,12 +68,14 @@ export async function contentOf(
   bytesMax = 50_000_000,
 ): Promise<readonly FileContent[]> {
   const objects = await objectsOf(own, treeOrCommit, paths);
-  const sizes = await privately(
-    own,
-    ['cat-file', '--batch-check=%(objectname) %(objectsize)'],
-    lines([...objects.values()]),
+  const asked = ['cat-file', '--batch-check=%(objectname) %(objectsize)'];
+  const sizes = await git(own.place, asked, lines([...objects.values()]));
+  const sizeOf = new Map(
+    sizes.output
+      .toString('latin1')
+      .split('\n')
+      .map(line => [line.split(' ')[0]!, Number(line.split(' ')[1])]),
   );
-  const sizeOf = new Map(textLines(sizes.output).map(line => [line.split(' ')[0]!, Number(line.split(' ')[1])]));
   let bytes = 0;
   const wanted = [...objects].filter(([, object]) => {
     const size = sizeOf.get(object) ?? Number.NaN;
@@ -95,7 +83,7 @@ export async function contentOf(
     if (fits) bytes += size;
     return fits;
   });
-  const read = await privately(own, ['cat-file', '--batch=%(objectsize)'], lines(wanted.map(([, object]) => object)));
+  const read = await git(own.place, ['cat-file', '--batch=%(objectsize)'], lines(wanted.map(([, object]) => object)));
   let at = 0;
   return wanted.map(([path]) => {
     const end = read.output.indexOf(10, at);
@@ -106,20 +94,14 @@ export async function contentOf(
 }
 
 const lines = (all: readonly string[]) => ({ input: all.map(one => `${one}\n`).join('') });
-const textLines = (output: Buffer): readonly string[] =>
-  output
-    .toString('latin1')
-    .split('\n')
-    .filter(line => line !== '');
-
 /** Regular files and links; by their objects, because a path may hold a line break. */
 async function objectsOf(
   own: PrivateGit,
   tree: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const found = await privately(own, ['ls-tree', '-r', '-z', '--full-tree', tree]);
-  if (found.code !== 0) throw unreadable(`git cannot read ${tree}`, found);
+  const found = await ask(own.place, ['ls-tree', '-r', '-z', '--full-tree', tree]);
+  if (!found.ok) throw unreadable(`git cannot read ${tree}`, found.problem);
   const all = new Map(
     pathsOf(found).flatMap(line => {
       const tab = line.indexOf('\t');
@@ -135,52 +117,16 @@ async function objectsOf(
   );
 }
 
-// Compares trees: which paths differ, and what they are on both sides.
-
-export interface Entry {
-  /** `100644`, `100755`, `120000` (a link) or `160000` (a repository of its own). */
-  readonly mode: string;
-  readonly object: string;
-}
-
-/** Undefined where the path is not there. Paths have one character per byte. */
-export interface Difference {
-  readonly path: string;
-  readonly from: Entry | undefined;
-  readonly to: Entry | undefined;
-}
-
-export const isSame = (one: Entry | undefined, other: Entry | undefined): boolean =>
-  one?.mode === other?.mode && one?.object === other?.object;
-
-const raw = [
-  'diff-tree',
-  '-r',
-  '-z',
-  '--raw',
-  '--no-renames',
-  '--no-abbrev',
-  '--no-ext-diff',
-  '--ignore-submodules=none',
-];
-
 /** Every path on which two trees or commits differ. */
-export async function differences(place: GitPlace, { from, to }: Span): Promise<readonly Difference[]> {
-  if (from === to) return [];
-  const found = await git(place, [...raw, '--end-of-options', from, to, '--'], { timeMsMax: 300_000 });
-  if (found.code !== 0) throw unreadable(`git cannot compare ${from} and ${to}`, found);
-  const fields = pathsOf(found);
-  const all: Difference[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [fromMode = '', toMode = '', fromObject = '', toObject = ''] = fields[at]!.slice(1).split(' ');
-    all.push({ path: fields[at + 1]!, from: entry(fromMode, fromObject), to: entry(toMode, toObject) });
-  }
-  return all;
+export async function differences(place: GitPlace, span: Span): Promise<readonly Difference[]> {
+  if (span.from === span.to) return [];
+  const found = await diffTrees(place, span);
+  if (!found.ok) throw unreadable(`git cannot compare ${span.from} and ${span.to}`, found.problem);
+  return found.all;
 }
 
 /** Somebody may have removed checkpoints with git itself; all else is our own mistake. */
-function unreadable(what: string, answer: Collected): Error {
-  const said = complaint(answer);
+function unreadable(what: string, said: string): Error {
   const isGone = /bad object|bad tree|not a valid object|not a tree|unable to read|could not read|missing/i.test(said);
   if (!isGone) return new Bug(`${what}: ${said}`);
   return new UsageError(
@@ -188,8 +134,6 @@ function unreadable(what: string, answer: Collected): Error {
     'Begin a new loop: ralph run --new',
   );
 }
-
-const entry = (mode: string, object: string): Entry | undefined => (/^0+$/.test(mode) ? undefined : { mode, object });
 
 const spansAtOnce = 4;
 

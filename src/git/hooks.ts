@@ -1,6 +1,7 @@
-// Finds what would run on the next git command of a person, if an agent could write it: hooks and settings.
-import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+// Hooks and settings that would run on the next git command of a person, if an agent could write them.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { ifReadable } from './disk.ts';
 
 const foldersMax = 100; // three mounts each, and mounting slows with their square; beyond, all are protected as a whole
 
@@ -54,33 +55,14 @@ function moduleSettings(modules: string): readonly string[] {
   return found;
 }
 
+/** Most repositories have no submodules. */
 function foldersIn(path: string): string[] {
-  let entries: readonly Dirent[] = [];
-  try {
-    entries = readdirSync(path, { withFileTypes: true });
-  } catch {
-    // Most repositories have no submodules.
-  }
+  const entries = ifReadable(() => readdirSync(path, { withFileTypes: true })) ?? [];
   return entries.filter(entry => entry.isDirectory()).map(entry => join(path, entry.name));
 }
 
-const isFolder = (path: string): boolean => lookAt(path)?.isDirectory() === true;
-const isFile = (path: string): boolean => lookAt(path)?.isFile() === true;
-
-/** A folder above may be closed to us. */
-function lookAt(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
+const isFolder = (path: string): boolean => ifReadable(() => statSync(path))?.isDirectory() === true;
+const isFile = (path: string): boolean => ifReadable(() => statSync(path))?.isFile() === true;
 
 /** Only a file: a pipe of that name would never end. */
-function textOf(path: string): string {
-  try {
-    return isFile(path) ? readFileSync(path, 'utf8') : '';
-  } catch {
-    return '';
-  }
-}
+const textOf = (path: string): string => (isFile(path) && ifReadable(() => readFileSync(path, 'utf8'))) || '';

@@ -1,12 +1,12 @@
-// Waits for a lock file of git, and takes away one that a dead process left; never one that might still be held (F71).
+// Locks of git: waited for, and taken away when a dead process left them; never one that might still be held (F71).
 import { readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { lstat, rm } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { complaint, type GitPlace, git, revision } from './call.ts';
-import { shown } from './paths.ts';
-import { refuse } from './repository.ts';
-import type { Refusal } from './workspace.ts';
+import { ifReadable } from './disk.ts';
+import { isAmong, printable } from './paths.ts';
+import { type Done, refuse } from './workspace.ts';
 
 export interface LockRules {
   /** How long a held lock is waited for. */
@@ -60,45 +60,20 @@ function isAbandoned(path: string, stats: Stats, rules: LockRules): boolean {
 function livingHolders(path: string, places: readonly string[]): boolean | undefined {
   if (process.platform !== 'linux') return undefined;
   const file = join(realpathSync(dirname(path)), basename(path));
-  const folders = places.map(place => realpathSync(place));
-  const isInside = (directory: string) =>
-    folders.some(place => directory === place || directory.startsWith(place + sep));
+  const isInside = isAmong(places.map(place => realpathSync(place)));
   return readdirSync('/proc').some(pid => {
     if (!/^\d+$/.test(pid)) return false;
-    const isGit = places.length > 0 && textOf(`/proc/${pid}/comm`).startsWith('git');
-    return (isGit && isInside(linkOf(`/proc/${pid}/cwd`))) || handlesOf(pid).includes(file);
+    const linkOf = (name: string): string => ifReadable(() => readlinkSync(`/proc/${pid}/${name}`)) ?? '';
+    const handles = ifReadable(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+    const isGit = places.length > 0 && ifReadable(() => readFileSync(`/proc/${pid}/comm`, 'utf8'))?.startsWith('git');
+    return (isGit && isInside(linkOf('cwd'))) || handles.some(handle => linkOf(`fd/${handle}`) === file);
   });
 }
 
-function handlesOf(pid: string): readonly string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map(handle => linkOf(`/proc/${pid}/fd/${handle}`));
-  } catch {
-    return [];
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-// Moves a ref by compare and swap, past a lock that a dead git left.
-
-type Done = { readonly ok: true } | Refusal;
-
-/** `moved` when it no longer is what it was. An empty `from`: it must not exist yet. */
+/**
+ * By compare and swap, past a lock that a dead git left: `moved` when it no longer is what it was. An empty `from`: it must
+ * not exist yet.
+ */
 export async function moveRef(
   place: GitPlace,
   name: string,
@@ -113,13 +88,13 @@ export async function moveRef(
 /** A ref that only we know. */
 export const setRef = (place: GitPlace, name: string, to: string): Promise<Done> => updateRef(place, [name, to], false);
 
-async function updateRef(place: GitPlace, args: readonly string[], isTheirs: boolean): Promise<Done> {
+async function updateRef(place: GitPlace, args: readonly string[], isOfUser: boolean): Promise<Done> {
   for (let tries = 1; ; tries += 1) {
     const done = await git(place, ['update-ref', ...args]);
     if (done.code === 0) return { ok: true };
     const lock = /Unable to create '(.+\.lock)': File exists/.exec(done.errors)?.[1];
-    const rules = isTheirs ? userLock([place.directory]) : ownLock;
+    const rules = isOfUser ? userLock([place.directory]) : ownLock;
     const isFree = lock !== undefined && tries === 1 && (await waitForLock(lock, rules)) !== 'held';
-    if (!isFree) return refuse(`git update-ref failed: ${shown(Buffer.from(complaint(done)).toString('latin1'))}.`);
+    if (!isFree) return refuse(`git update-ref failed: ${printable(complaint(done))}.`);
   }
 }

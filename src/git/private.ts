@@ -1,46 +1,45 @@
-// A git folder of the loop's own, over the user's files and objects: no setting, filter or lock of theirs is in its way.
+// The private git folder of a loop, over the user's files and objects: no setting, filter or lock of theirs is in its way.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import type { Collected } from '../processes/run-detached.ts';
-import { type GitOptions, type GitPlace, git, gitShell, listOf } from './call.ts';
+import { type GitOptions, type GitPlace, gitShell, settingsLike } from './call.ts';
+import { realOf } from './disk.ts';
+import { fromText } from './paths.ts';
 import type { Repository } from './repository.ts';
-import { realOf } from './worktree.ts';
 
 export interface PrivateGit {
   readonly repository: Repository;
   /** HEAD, config, index, and what else we keep for a loop: `dirty`, `restore.json`. */
   readonly folder: string;
   readonly isPartial: boolean;
+  /** Calls in here see the user's files as the private git does. */
+  readonly place: GitPlace;
 }
 
-/** As the loop's own git sees the user's files. */
-export function privately(own: PrivateGit, args: readonly string[], options: GitOptions = {}): Promise<Collected> {
-  return git(placeOf(own), args, { ...options, variables: { ...variablesOf(own), ...options.variables } });
-}
-
-/** For a chain of calls: in it, `own` calls git as above, and `git` is in the user's repository. No subshell: each costs. */
-export function privateShell(own: PrivateGit, script: string, args: readonly string[], options: GitOptions = {}) {
-  const names = Object.entries(variablesOf(own));
-  const settings = names.map(([name]) => `${name}="$OWN_${name}"`).join(' ');
-  const variables = Object.fromEntries(names.map(([name, value]) => [`OWN_${name}`, value]));
-  return gitShell(placeOf(own), `own() { ${settings} git "$@"; }\n${script}`, args, {
+/** For a chain of calls: in it, `own` calls the private git, and `git` is in the user's repository. No subshell: each costs. */
+export function privateShell({ place }: PrivateGit, script: string, args: readonly string[], options: GitOptions = {}) {
+  const { variables: own = {}, ...user } = place;
+  const settings = Object.keys(own).map(name => `${name}="$OWN_${name}"`);
+  const variables = Object.fromEntries(Object.entries(own).map(([name, value]) => [`OWN_${name}`, value]));
+  return gitShell(user, `own() { ${settings.join(' ')} git "$@"; }\n${script}`, args, {
     ...options,
     variables: { ...variables, ...options.variables },
   });
 }
 
-/** Filters are unknown to the loop's own git, so they need not be switched off. */
-const placeOf = ({ repository: { directory, environment } }: PrivateGit): GitPlace => ({ directory, environment });
-
-const variablesOf = ({ repository, folder }: PrivateGit): Readonly<Record<string, string>> => ({
-  GIT_DIR: folder,
-  GIT_WORK_TREE: repository.directory,
-  GIT_INDEX_FILE: join(folder, 'index'),
-  GIT_OBJECT_DIRECTORY: join(repository.commonDirectory, 'objects'),
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_ATTR_NOSYSTEM: '1',
+/** Filters are unknown to the private git, so they need not be switched off. */
+const placeOf = ({ directory, environment, commonDirectory }: Repository, folder: string): GitPlace => ({
+  directory,
+  environment,
+  variables: {
+    GIT_DIR: folder,
+    GIT_WORK_TREE: directory,
+    GIT_INDEX_FILE: join(folder, 'index'),
+    GIT_OBJECT_DIRECTORY: join(commonDirectory, 'objects'),
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+  },
 });
 
 /** Blobs are the bytes on disk: no line ends, encodings, keywords or filters; and nothing hides a difference. */
@@ -74,37 +73,34 @@ const inherited = ['core.filemode', 'core.symlinks', 'core.ignorecase', 'core.pr
 export async function openPrivate(
   repository: Repository,
   folder: string,
-  uncovered: readonly string[] = [],
+  excluded: readonly string[] = [],
   replaced: readonly string[] = [],
 ): Promise<PrivateGit> {
-  const [settings, theirs] = await Promise.all([settingsOf(repository), excludesOf(repository)]);
-  const literal = (way: string): string => `/${way.replace(/[*?[\\]/g, '\\$&')}`;
+  const [settings, userExcludes] = await Promise.all([
+    settingsOf(repository),
+    readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => ''),
+  ]);
+  const literal = (path: string): string => `/${path.replace(/[*?[\\]/g, '\\$&')}`;
   const own = [
-    ...(await waysInside(repository, [folder, ...uncovered])).map(literal),
-    ...(await waysInside(repository, replaced)).map(way => `${literal(way)}${temporary}`),
+    ...ours,
+    ...(await pathsInside(repository, [folder, ...excluded])).map(literal),
+    ...(await pathsInside(repository, replaced)).map(path => `${literal(path)}${temporary}`),
   ];
   const isPartial = [...settings.keys()].some(name => name.endsWith('.partialclone') || name.endsWith('.promisor'));
   await mkdir(join(folder, 'info'), { recursive: true });
   await mkdir(join(folder, 'refs'), { recursive: true });
   await Promise.all([
-    put(join(folder, 'HEAD'), Buffer.from('ref: refs/heads/none\n')),
-    put(join(folder, 'config'), Buffer.from(configOf(repository, settings))),
-    put(join(folder, 'info', 'attributes'), Buffer.from(attributes)),
-    put(join(folder, 'info', 'exclude'), Buffer.concat([theirs, Buffer.from(['', ...ours, ...own, ''].join('\n'))])),
+    put(join(folder, 'HEAD'), 'ref: refs/heads/none\n'),
+    put(join(folder, 'config'), fromText(configOf(repository, settings))),
+    put(join(folder, 'info', 'attributes'), attributes),
+    put(join(folder, 'info', 'exclude'), [userExcludes, ...own.map(fromText), ''].join('\n')),
   ]);
-  return { repository, folder, isPartial };
+  return { repository, folder, isPartial, place: placeOf(repository, folder) };
 }
 
-async function settingsOf(repository: Repository): Promise<ReadonlyMap<string, string>> {
+function settingsOf(repository: Repository): Promise<ReadonlyMap<string, string>> {
   const exact = [...inherited, 'core.excludesfile', 'extensions.partialclone'].join('|').replaceAll('.', '\\.');
-  const wanted = `^(${exact}|remote\\..*\\.promisor)$`;
-  const found = await git(repository, ['config', '--type=path', '-z', '--get-regexp', wanted]);
-  return new Map(
-    listOf(found).map(one => {
-      const at = one.indexOf('\n');
-      return at === -1 ? [one, 'true'] : [one.slice(0, at), one.slice(at + 1)];
-    }),
-  );
+  return settingsLike(repository, `^(${exact}|remote\\..*\\.promisor)$`, '--type=path');
 }
 
 function configOf(repository: Repository, settings: ReadonlyMap<string, string>): string {
@@ -132,26 +128,22 @@ function configOf(repository: Repository, settings: ReadonlyMap<string, string>)
 
 const quoted = (value: string): string => `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 
-async function excludesOf({ commonDirectory }: Repository): Promise<Buffer> {
-  return readFile(join(commonDirectory, 'info', 'exclude')).catch(() => Buffer.alloc(0));
-}
-
 /** Relative to the top, of those that lie in the tree, by their names or in truth. */
-export async function waysInside({ directory }: Repository, paths: readonly string[]): Promise<readonly string[]> {
+export async function pathsInside({ directory }: Repository, paths: readonly string[]): Promise<readonly string[]> {
   const top = await realOf(directory);
-  const ways = await Promise.all(
+  const found = await Promise.all(
     paths.map(async path => [
       relative(directory, path),
       relative(top, await realOf(path)),
       relative(top, join(await realOf(dirname(path)), basename(path))),
     ]),
   );
-  return [...new Set(ways.flat())].filter(way => way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..');
+  return [...new Set(found.flat())].filter(path => path !== '' && !isAbsolute(path) && path.split(sep)[0] !== '..');
 }
 
-async function put(path: string, bytes: Buffer): Promise<void> {
-  const old = await readFile(path).catch(() => undefined);
-  if (old?.equals(bytes)) return;
-  await writeFile(`${path}.new`, bytes);
+/** One character per byte. */
+async function put(path: string, content: string): Promise<void> {
+  if ((await readFile(path, 'latin1').catch(() => undefined)) === content) return;
+  await writeFile(`${path}.new`, content, 'latin1');
   await rename(`${path}.new`, path);
 }

@@ -1,8 +1,8 @@
-// After a crash: the ledger's checkpoints get their refs back, a restore that was cut is finished, old locks go.
+// Repair after a crash: the ledger's checkpoints get their refs back, a restore that was cut is finished, old locks go.
 import { join } from 'node:path';
 import { complaint, type GitPlace, git } from './call.ts';
 import { checkpointRefs, refOf } from './checkpoints/refs.ts';
-import { healIndex } from './commits/sync-user-index.ts';
+import { syncUserIndex } from './commits/sync-user-index.ts';
 import { ownLock, waitForLock } from './locks.ts';
 import type { PrivateGit } from './private.ts';
 import { finishRestore } from './restore/restore.ts';
@@ -20,11 +20,11 @@ export async function repair(own: PrivateGit, loop: string, known: readonly Know
   const restore = await finishRestore(own, loop);
   if (!restore.ok) did.push(restore.problem);
   else if (restore.found) {
-    const left = restore.foreign.length;
+    const left = restore.changed.length;
     did.push(`finished a restore that was cut${left === 0 ? '' : ` (${left} changed since then were left alone)`}`);
   }
-  const healed = await healIndex(own.repository, own.folder);
-  if (!healed.ok) did.push(healed.problem);
+  const synced = await syncUserIndex(own.repository, own.folder);
+  if (!synced.ok) did.push(synced.problem);
   const refs = await repairRefs(own, loop, known);
   return { did: [...did, ...refs.did], missing: refs.missing };
 }

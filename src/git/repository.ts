@@ -1,10 +1,11 @@
-// What we know about the repository that a loop works in, found out once.
+// The repository that a loop works in: opened once, or refused in one sentence where we could not keep our promises.
 import { constants, existsSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { complaint, type GitPlace, git, listOf } from './call.ts';
-import { fromText, onDisk, pathsOf, shown } from './paths.ts';
-import type { Refusal } from './workspace.ts';
+import { complaint, type GitPlace, git, gitlink, indexRows, listIndex } from './call.ts';
+import { succeeds } from './disk.ts';
+import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
+import { type Refusal, refuse } from './workspace.ts';
 
 export interface Repository extends GitPlace {
   /** The top of the working tree. */
@@ -21,15 +22,9 @@ export type Opened =
   | { readonly ok: true; readonly repository: Repository }
   | (Refusal & { readonly kind: 'not-a-repository' | 'unusable' });
 
-export const refuse = (problem: string, fix?: string): Refusal => ({
-  ok: false,
-  problem,
-  fix,
-});
-
 const unusable = (problem: string, fix?: string): Opened => ({ ...refuse(problem, fix), kind: 'unusable' });
 
-/** Refused in one sentence where we could not keep our promises (F72, B92). */
+/** F72, B92. */
 export async function openRepository(place: GitPlace): Promise<Opened> {
   const asked = ['--is-bare-repository', '--is-inside-git-dir', '--show-object-format'];
   const found = await git(place, ['rev-parse', ...asked, '--absolute-git-dir', '--git-common-dir', '--show-toplevel']);
@@ -56,7 +51,7 @@ function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean)
   }
   if (topAround(place.directory) === undefined)
     return { ...refuse('This folder is not in a git repository.'), kind: 'not-a-repository' };
-  return unusable(`git cannot work here: ${shown(Buffer.from(said).toString('latin1'))}.`);
+  return unusable(`git cannot work here: ${printable(said)}.`);
 }
 
 function topAround(directory: string): string | undefined {
@@ -66,10 +61,8 @@ function topAround(directory: string): string | undefined {
   }
 }
 
-// Finds settings of a repository that make git run programs: content filters are switched off, all of them are named (B88).
-
-/** What runs a program, as patterns over the names of settings; those that matter to a person who did not write them. */
-const running: readonly RegExp[] = [
+/** Settings that make git run a program (B88): those that matter to a person who did not write them. */
+const programSettings: readonly RegExp[] = [
   /^core\.(fsmonitor|hookspath|sshcommand|gitproxy|editor|pager|askpass|alternaterefscommand)$/,
   /^filter\..*\.(clean|smudge|process)$/,
   /^diff\.(external|.*\.(command|textconv))$/,
@@ -83,31 +76,26 @@ const running: readonly RegExp[] = [
   /^include(if\..*)?\.path$/,
 ];
 
-/** An empty program is none; `required` would make that an error. */
+/** Content filters switched off, as settings: an empty program is none; `required` would make that an error. */
 export async function filtersOff(place: GitPlace): Promise<readonly (readonly [string, string])[]> {
   const named = await git(place, ['config', '--list', '--name-only', '-z']);
   const drivers = new Set(listOf(named).flatMap(name => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []));
-  return [...drivers].flatMap(driver => [
-    [`filter.${driver}.clean`, ''] as const,
-    [`filter.${driver}.smudge`, ''] as const,
-    [`filter.${driver}.process`, ''] as const,
-    [`filter.${driver}.required`, 'false'] as const,
-  ]);
+  const off = { clean: '', smudge: '', process: '', required: 'false' };
+  return [...drivers].flatMap(driver =>
+    Object.entries(off).map(([name, value]) => [`filter.${driver}.${name}`, value] as const),
+  );
 }
 
 /** Names alone: a value may hold a secret. The user's own settings are not the repository's doing. */
 async function programsOf(place: GitPlace, commonDirectory: string): Promise<readonly string[]> {
-  const scopes = [['--local'], ['--worktree']];
   const lists = await Promise.all(
-    scopes.map(scope => git(place, ['config', ...scope, '--includes', '--list', '--name-only', '-z'])),
+    ['--local', '--worktree'].map(scope => git(place, ['config', scope, '--includes', '--list', '--name-only', '-z'])),
   );
-  const names = new Set(lists.flatMap(listOf).filter(name => running.some(pattern => pattern.test(name))));
+  const names = new Set(lists.flatMap(listOf).filter(name => programSettings.some(pattern => pattern.test(name))));
   const hooks = await readdir(join(commonDirectory, 'hooks')).catch(() => []);
   const live = hooks.filter(name => !name.endsWith('.sample')).map(name => `hooks/${name}`);
   return [...names, ...live].sort();
 }
-
-// Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88, B92).
 
 export type Preflight =
   | {
@@ -121,7 +109,10 @@ export type Preflight =
     }
   | Refusal;
 
-/** `directory`: where the loop works in the tree. */
+/**
+ * Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88,
+ * B92). `directory`: where the loop works in the tree.
+ */
 export async function preflight(repository: Repository, directory: string): Promise<Preflight> {
   const refused =
     (await tooOld(repository)) ??
@@ -130,16 +121,16 @@ export async function preflight(repository: Repository, directory: string): Prom
     (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
   if (refused !== undefined) return refused;
   const [tracked, untracked, programs] = await Promise.all([
-    git(repository, ['ls-files', '-s', '-z']),
+    listIndex(repository),
     git(repository, ['ls-files', '-o', '-z', '--exclude-standard'], { bytesMax: 100_000_000 }),
     programsOf(repository, repository.commonDirectory),
   ]);
-  const rows = pathsOf(tracked).map(row => ({ mode: row.slice(0, 6), path: row.slice(row.indexOf('\t') + 1) }));
-  const submodules = rows.filter(({ mode }) => mode === '160000').map(({ path }) => path);
+  const rows = indexRows(tracked);
+  const submodules = rows.filter(({ mode }) => mode === gitlink).map(({ path }) => path);
   const nested = pathsOf(untracked).filter(path => path.endsWith('/'));
   const attributes = rows.filter(({ path }) => /(^|\/)\.gitattributes$/.test(path)).map(({ path }) => path);
   const filters = await filtersIn(repository, attributes);
-  const patterns = [...new Set(filters.map(({ pattern }) => shown(pattern)))].sort();
+  const patterns = [...new Set(filters.map(({ pattern }) => pattern))].sort();
   const isMidway = midway.some(name => existsSync(join(repository.gitDirectory, name)));
   const notices = [
     sentence(submodules, 'Checkpoints do not cover what is inside of submodules'),
@@ -159,8 +150,7 @@ const namedMax = 5;
 
 function sentence(paths: readonly string[], what: string): string | undefined {
   if (paths.length === 0) return undefined;
-  const more = paths.length > namedMax ? ` and ${paths.length - namedMax} more` : '';
-  return `${what}: ${paths.slice(0, namedMax).map(shown).join(', ')}${more}.`;
+  return `${what}: ${shownList(paths, namedMax)}.`;
 }
 
 /** Before 2.31 git does not hear how we switch hooks and programs off. */
@@ -185,16 +175,9 @@ async function linkedFolder(top: string, directory: string): Promise<Refusal | u
 
 async function readOnly({ gitDirectory, commonDirectory }: Repository): Promise<Refusal | undefined> {
   for (const folder of [gitDirectory, join(commonDirectory, 'objects'), join(commonDirectory, 'refs')]) {
-    const isOpen = await access(folder, constants.W_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isOpen) {
-      return refuse(
-        'The .git folder is read-only, so no checkpoint can be made.',
-        'Make it writable, or say --no-checkpoints.',
-      );
-    }
+    if (await succeeds(access(folder, constants.W_OK))) continue;
+    const fix = 'Make it writable, or say --no-checkpoints.';
+    return refuse('The .git folder is read-only, so no checkpoint can be made.', fix);
   }
   return undefined;
 }
@@ -203,10 +186,8 @@ async function readOnly({ gitDirectory, commonDirectory }: Repository): Promise<
 export function fileSystemProblem(type: number): Refusal | undefined {
   const name = { 538032816: 'exFAT', 19780: 'FAT' }[type];
   if (name === undefined) return undefined;
-  return refuse(
-    `This repository is on ${name}, which keeps neither links nor modes.`,
-    'Clone it onto another file system.',
-  );
+  const fix = 'Clone it onto another file system.';
+  return refuse(`This repository is on ${name}, which keeps neither links nor modes.`, fix);
 }
 
 const attributeFilesMax = 100;
@@ -222,7 +203,7 @@ async function filtersIn(
   ];
   const texts = await Promise.all(files.map(textOf));
   const lines = texts.flatMap(text => [...text.matchAll(/^[ \t]*([^#\s]\S*)(?:[^\n]*)[ \t]filter=(\S+)/gm)]);
-  return lines.map(([, pattern = '', name = '']) => ({ pattern: fromText(pattern), name: fromText(name) }));
+  return lines.map(([, pattern = '', name = '']) => ({ pattern: printable(pattern), name: fromText(name) }));
 }
 
 /** Only a file of a sane size: a pipe of that name would never end. */

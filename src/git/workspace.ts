@@ -8,6 +8,18 @@ export interface Refusal {
   readonly fix?: string;
 }
 
+export type Done = { readonly ok: true } | Refusal;
+
+export const refuse = (problem: string, fix?: string): Refusal => ({ ok: false, problem, fix });
+
+/** A refusal that names the files in conflict. */
+export type Conflicted = Refusal & { readonly conflicts: readonly string[] };
+
+/** A refusal for any other reason names none. */
+export const withConflicts = <Answer extends { readonly ok: true }>(
+  answer: Answer | Refusal | Conflicted,
+): Answer | Conflicted => (answer.ok ? answer : { conflicts: [], ...answer });
+
 export interface SaveOrder {
   /** Counts the loop's checkpoints; also the last part of the ref. The same number again replaces the ref (F06). */
   readonly number: number;
@@ -19,8 +31,8 @@ export interface SaveOrder {
   readonly label: string;
   /** The ledger's head at this moment, anchored in a git note: `SEQUENCE HASH`. */
   readonly anchor: string;
-  /** A tree: what differs from it was done by a person while nobody worked, and is remembered as theirs. */
-  readonly foreignSince?: string;
+  /** A tree: what differs from it was done by a person while nobody worked, and is remembered as a user edit. */
+  readonly userEditsSince?: string;
 }
 
 export interface Skipped {
@@ -65,7 +77,7 @@ export interface RestorePlan {
 export type Restored =
   | ({ readonly ok: true } & RestorePlan)
   /** Nothing was changed: these were edited by a person and cannot be merged. */
-  | (Refusal & { readonly conflicts: readonly string[] });
+  | Conflicted;
 
 export interface Change {
   readonly path: string;
@@ -103,13 +115,13 @@ export type Committed =
   | Refusal;
 
 /** What a fork became when the loop's branch was merged into it. */
-export type Brought =
-  /** `changed`: the tree is not the one that was checked, so the checks must run again. */
-  | { readonly ok: true; readonly changed: boolean; readonly landed: boolean }
+export type MergedIntoFork =
+  /** `changed`: the tree is not the one that was checked, so the checks must run again. `isMerged`: the fork is gone already. */
+  | { readonly ok: true; readonly changed: boolean; readonly isMerged: boolean }
   /** The fork now holds both sides with conflict markers, on top of the loop's branch. */
-  | (Refusal & { readonly conflicts: readonly string[] });
+  | Conflicted;
 
-export type Landed = { readonly ok: true; readonly commit: string } | Refusal;
+export type MergedFork = { readonly ok: true; readonly commit: string } | Refusal;
 
 /** A checkpoint as the ledger knows it. */
 export interface KnownCheckpoint {
@@ -119,7 +131,7 @@ export interface KnownCheckpoint {
 
 /**
  * Contract: never throws but for a bug. Never changes what a person had uncommitted, nor index, HEAD, branch or stash, except
- * that `commit` and `land` move the branch by their one commit. A restore goes forward and can itself be undone.
+ * that `commit` and `mergeFork` move the branch by their one commit. A restore goes forward and can itself be undone.
  */
 export interface Workspace {
   readonly kind: 'git' | 'plain';
@@ -137,9 +149,9 @@ export interface Workspace {
   /** The commit that the fork of a task stands on; empty when there is none. */
   base(task: string): Promise<string>;
   /** Merges what the loop's branch became into the fork. */
-  bring(task: string): Promise<Brought>;
+  mergeIntoFork(task: string): Promise<MergedIntoFork>;
   /** The fork's tree becomes one commit on the loop's branch; the fork is removed. Twice = once. */
-  land(order: Omit<CommitOrder, 'spans' | 'document'>): Promise<Landed>;
+  mergeFork(order: Omit<CommitOrder, 'spans' | 'document'>): Promise<MergedFork>;
   /** After a crash: finishes a restore that was cut, makes lost refs anew; says what it did, and which are lost. */
   repair(
     known: readonly KnownCheckpoint[],

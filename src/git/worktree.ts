@@ -1,21 +1,21 @@
-// A worktree of a loop's own, on a branch of its own, outside of the repository: the user's files are not touched at all.
-
-import { constants, type Stats } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readlink, realpath, rm, stat, symlink } from 'node:fs/promises';
-import { basename, dirname, join, posix, relative, sep } from 'node:path';
-import { ask, type GitPlace, git, gitlink, listOf, revision } from './call.ts';
+// The worktree of a loop, on a branch of its own, outside of the repository: the user's files are not touched at all.
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex, revision } from './call.ts';
+import { readRecord, realOf, statsAt, succeeds, writeRecord } from './disk.ts';
 import { moveRef } from './locks.ts';
-import { foldersAbove, fromText, onDisk, pathsOf, readRecord, toInput, toText, writeRecord } from './paths.ts';
-import { type Repository, refuse } from './repository.ts';
-import type { Refusal } from './workspace.ts';
+import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from './paths.ts';
+import type { Repository } from './repository.ts';
+import { type Done, type Refusal, refuse } from './workspace.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */
   readonly path: string;
   /** `ralph/NAME`; where it exists already, one with a number is taken. */
   readonly branch: string;
-  /** Relative to the top: not in git, but the work needs them. */
-  readonly needed: readonly string[];
+  /** Relative to the top: not in git, but the work needs them, such as node_modules and .env. */
+  readonly untracked: readonly string[];
 }
 
 export interface Worktree {
@@ -23,7 +23,7 @@ export interface Worktree {
   readonly directory: string;
   readonly branch: string;
   readonly base: string;
-  /** Of `needed`: what was not there or could not be copied. */
+  /** Of `untracked`: what was not there or could not be copied. */
   readonly missing: readonly string[];
   /** What a person should know, one sentence each. */
   readonly notices: readonly string[];
@@ -49,41 +49,47 @@ export async function makeWorktree(repository: Repository, options: WorktreeOpti
     return refuse('The worktree would lie inside of the repository.', 'Set RALPH_HOME to a folder outside of it.');
   }
   const record = await readRecord<WorktreeRecord>(recordOf(path));
-  const isThere = (await lstat(path).catch(() => undefined)) !== undefined;
-  if (record?.isReady && isThere) return takeUp(repository, path, record, trees.paths.includes(own));
+  const isThere = await succeeds(lstat(path));
+  if (record?.isReady && isThere) return resumeTree(repository, path, record, trees.paths.includes(own));
   if (record === undefined && isThere) return refuse('The folder for the worktree exists already, and is not ours.');
   const plan = record ?? (await planOf(repository, options));
   if ('ok' in plan) return plan;
   const blocked = await blockedBy(repository, plan.branch);
-  if (blocked !== undefined) {
-    if (record !== undefined) await undoTree(repository, path);
-    return blocked;
+  if (blocked === undefined) return makeTree(repository, options, plan);
+  if (record !== undefined) {
+    await dropTree(repository, path); // what an earlier call began
+    await rm(recordOf(path), { force: true });
   }
+  return blocked;
+}
+
+async function makeTree(
+  repository: Repository,
+  { path, branch: wanted, untracked }: WorktreeOptions,
+  plan: WorktreeRecord,
+): Promise<Worktree | Refusal> {
+  const { branch, base } = plan;
+  const ref = `refs/heads/${branch}`;
   await writeRecord(recordOf(path), { ...plan, isReady: false });
-  const tip = (await revision(repository, `refs/heads/${plan.branch}^{commit}`)) || plan.base;
-  const laid = await layOut(repository, { path, commit: tip, from: repository.directory, needed: options.needed });
-  if (!laid.ok) return laid;
+  const tip = (await revision(repository, `${ref}^{commit}`)) || base;
+  const filled = await checkOutTree(repository, { path, commit: tip, from: repository.directory, untracked });
+  if (!filled.ok) return filled;
+  const { missing } = filled;
   const place = { ...repository, directory: path };
-  if (tip === plan.base && (await revision(repository, `refs/heads/${plan.branch}`)) === '') {
-    const made = await moveRef(repository, `refs/heads/${plan.branch}`, {
-      to: tip,
-      from: '',
-      reason: 'ralph: worktree',
-    });
-    if (made === 'moved') return refuse(`The branch ${plan.branch} was made by somebody else just now.`);
+  if (tip === base && (await revision(repository, ref)) === '') {
+    const made = await moveRef(repository, ref, { to: tip, from: '', reason: 'ralph: worktree' });
+    if (made === 'moved') return refuse(`The branch ${branch} was made by somebody else just now.`);
     if (!made.ok) return made;
   }
-  const entered = await ask(place, ['symbolic-ref', 'HEAD', `refs/heads/${plan.branch}`]);
+  const entered = await ask(place, ['symbolic-ref', 'HEAD', ref]);
   if (!entered.ok) return entered;
-  await writeRecord(recordOf(path), { ...plan, isReady: true, missing: laid.missing });
-  const other =
-    plan.branch === options.branch ? [] : [`The branch ${options.branch} exists, so this is ${plan.branch}.`];
-  const notices = [...other, ...(await noticesOf(place))];
-  return { ok: true, directory: path, branch: plan.branch, base: plan.base, missing: laid.missing, notices };
+  await writeRecord(recordOf(path), { ...plan, isReady: true, missing });
+  const other = branch === wanted ? [] : [`The branch ${wanted} exists, so this is ${branch}.`];
+  return { ok: true, directory: path, branch, base, missing, notices: [...other, ...(await noticesOf(place))] };
 }
 
 /** Only one that we made, and only when nothing uncommitted is in it. The branch stays. */
-export async function removeWorktree(repository: Repository, path: string): Promise<{ readonly ok: true } | Refusal> {
+export async function removeWorktree(repository: Repository, path: string): Promise<Done> {
   if ((await readRecord<WorktreeRecord>(recordOf(path))) === undefined) return refuse('This worktree is not ours.');
   const trees = await worktreesOf(repository);
   if (!trees.ok) return trees;
@@ -106,13 +112,7 @@ async function blockedBy(repository: Repository, branch: string): Promise<Refusa
   return undefined;
 }
 
-/** Takes back what an earlier call began. */
-async function undoTree(repository: Repository, path: string): Promise<void> {
-  await dropTree(repository, path);
-  await rm(recordOf(path), { force: true });
-}
-
-async function takeUp(
+async function resumeTree(
   repository: Repository,
   path: string,
   { branch, base, missing }: WorktreeRecord,
@@ -144,9 +144,14 @@ async function planOf(repository: Repository, { branch }: WorktreeOptions): Prom
 }
 
 /** From nothing, or from what a crash left; without hooks, and files as git stores them where a filter stands before. */
-export async function layOut(
+export async function checkOutTree(
   repository: Repository,
-  order: { readonly path: string; readonly commit: string; readonly from: string; readonly needed: readonly string[] },
+  order: {
+    readonly path: string;
+    readonly commit: string;
+    readonly from: string;
+    readonly untracked: readonly string[];
+  },
 ): Promise<{ readonly ok: true; readonly missing: readonly string[] } | Refusal> {
   const dropped = await dropTree(repository, order.path);
   if (!dropped.ok) return dropped;
@@ -155,18 +160,17 @@ export async function layOut(
   const added = await ask(repository, add);
   if (!added.ok) return added;
   const place: GitPlace = { ...repository, directory: order.path };
-  const filled = await ask(place, ['read-tree', '--no-sparse-checkout', '-m', '-u', order.commit], {
-    timeMsMax: 600_000,
-  });
+  const fill = ['read-tree', '--no-sparse-checkout', '-m', '-u', order.commit];
+  const filled = await ask(place, fill, { timeMsMax: 600_000 });
   if (!filled.ok) return filled;
   const tracked = await ask(place, ['ls-files', '-z']);
   if (!tracked.ok) return tracked;
   const copy = { from: order.from, to: order.path, tracked: new Set(pathsOf(tracked)) };
-  return { ok: true, missing: await copyNeeded(copy, order.needed) };
+  return { ok: true, missing: await copyUntracked(copy, order.untracked) };
 }
 
 /** For folders that only we made and in which nothing is left to lose. Twice = once. */
-export async function dropTree(repository: Repository, path: string): Promise<{ readonly ok: true } | Refusal> {
+export async function dropTree(repository: Repository, path: string): Promise<Done> {
   await rm(path, { recursive: true, force: true });
   const trees = await worktreesOf(repository);
   if (!trees.ok) return trees;
@@ -182,87 +186,66 @@ async function worktreesOf(place: GitPlace): Promise<{ ok: true; paths: readonly
   return { ok: true, paths: await Promise.all(named.map(realOf)) };
 }
 
-/** Also of a path that is not there: of its nearest folder that is. */
-export async function realOf(path: string): Promise<string> {
-  const real = await realpath(path).catch(() => undefined);
-  if (real !== undefined || dirname(path) === path) return real ?? path;
-  return join(await realOf(dirname(path)), basename(path));
-}
-
-function isInside(folder: string, path: string): boolean {
-  return relative(folder, path).split(sep)[0] !== '..';
-}
+const isInside = (folder: string, path: string): boolean => relative(folder, path).split(sep)[0] !== '..';
 
 async function noticesOf(place: GitPlace): Promise<readonly string[]> {
-  const staged = await ask(place, ['ls-files', '-z', '--stage']);
-  if (!staged.ok) return [];
-  const entries = pathsOf(staged);
-  const paths = entries.map(entry => entry.slice(entry.indexOf('\t') + 1));
-  const modules = entries.filter(entry => entry.startsWith(gitlink)).length;
-  const attributes = await ask(place, ['check-attr', '-z', '--stdin', 'filter'], { input: toInput(paths) });
-  const values = attributes.ok ? pathsOf(attributes).filter((_, at) => at % 3 === 2) : [];
-  const filtered = values.filter(value => value !== 'unspecified' && value !== 'unset').length;
-  return [
-    ...(filtered === 0
-      ? []
-      : [
-          `${count(filtered, 'file')} behind a filter (such as LFS) ${filtered === 1 ? 'is as git stores it' : 'are as git stores them'}.`,
-        ]),
-    ...(modules === 0 ? [] : [`${count(modules, 'submodule')} ${modules === 1 ? 'is' : 'are'} empty in the worktree.`]),
-  ];
+  const rows = indexRows(await listIndex(place));
+  const modules = rows.filter(({ mode }) => mode === gitlink).length;
+  const behindFilter = await filteredAmong(
+    place,
+    rows.map(({ path }) => path),
+  );
+  const filtered = behindFilter.ok ? behindFilter.paths.size : 0;
+  const notices: string[] = [];
+  if (filtered > 0) {
+    const are = filtered === 1 ? 'is as git stores it' : 'are as git stores them';
+    notices.push(`${count(filtered, 'file')} behind a filter (such as LFS) ${are}.`);
+  }
+  if (modules > 0)
+    notices.push(`${count(modules, 'submodule')} ${modules === 1 ? 'is' : 'are'} empty in the worktree.`);
+  return notices;
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-// Takes a worktree back that was just made, with its branch, when the loop does not begin after all.
-
-/** The branch goes only while it holds nothing but what HEAD holds. */
-export async function abandonWorktree(
-  repository: Repository,
-  path: string,
-  branch: string,
-): Promise<{ readonly ok: true } | Refusal> {
+/**
+ * Takes back a worktree that was just made, with its branch, when the loop does not begin after all. The branch goes only
+ * while it holds nothing but what HEAD holds.
+ */
+export async function abandonWorktree(repository: Repository, path: string, branch: string): Promise<Done> {
   const removed = await removeWorktree(repository, path);
   if (!removed.ok) return removed;
   const tip = await revision(repository, `refs/heads/${branch}`);
   if (tip === '' || tip !== (await revision(repository, 'HEAD'))) return { ok: true };
-  const gone = await ask(repository, ['update-ref', '-d', `refs/heads/${branch}`, tip]);
-  return gone.ok ? { ok: true } : gone;
+  return ask(repository, ['update-ref', '-d', `refs/heads/${branch}`, tip]);
 }
-
-// Takes back worktrees of runs that were killed before their loop began: nobody would ever ask for them again.
 
 /** A younger one may be just being made by another run. */
 const ageMsMin = 3_600_000;
 
-/** Only those of this repository, and only without work in them; `isLoop` says whether the ledger knows a loop. */
-export async function sweepWorktrees(
+/**
+ * Of runs that were killed before their loop began: nobody would ever ask for them again. Only those of this repository,
+ * and only without work in them; `isLoop` says whether the ledger knows a loop.
+ */
+export async function removeStaleWorktrees(
   repository: Repository,
   folder: string,
   isLoop: (loop: string) => boolean,
   now: number,
 ): Promise<readonly string[]> {
-  const names = await readdir(folder).catch(() => []);
-  const swept: string[] = [];
-  for (const name of names) {
+  const removed: string[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
     const loop = /^([0-9a-f-]{36})\.json$/.exec(name)?.[1];
     if (loop === undefined || isLoop(loop)) continue;
     const record = join(folder, name);
-    const age =
-      now -
-      (await stat(record).then(
-        found => found.mtimeMs,
-        () => now,
-      ));
-    const branch = (await readRecord<{ readonly branch?: string }>(record))?.branch;
-    if (age < ageMsMin || branch === undefined) continue;
+    const madeAt = (await stat(record).catch(() => undefined))?.mtimeMs ?? now;
+    const branch = (await readRecord<Partial<WorktreeRecord>>(record))?.branch;
+    if (now - madeAt < ageMsMin || branch === undefined) continue;
     const gone = await abandonWorktree(repository, join(folder, loop), branch);
-    if (gone.ok) swept.push(branch);
+    if (gone.ok) removed.push(branch);
   }
-  return swept;
+  return removed;
 }
-
-// Copies into a new worktree what the work needs and git does not hold, such as node_modules and .env.
 
 interface Copy {
   readonly from: string;
@@ -272,9 +255,9 @@ interface Copy {
 }
 
 /** Never through a symbolic link, on either side; links are copied as links. Returns what could not be copied. */
-async function copyNeeded(copy: Copy, needed: readonly string[]): Promise<readonly string[]> {
+async function copyUntracked(copy: Copy, untracked: readonly string[]): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (const one of needed) {
+  for (const one of untracked) {
     const path = fromText(posix.normalize(one).replace(/\/+$/, ''));
     const isOne = isPath(path) && (await isReachable(copy.from, path)) && (await enter(copy.to, path));
     const failed = isOne ? await copyEntry(copy, path) : [path];
@@ -289,17 +272,15 @@ const isPath = (path: string): boolean =>
   !path.startsWith('/') &&
   !path.split('/').some(step => step === '..' || step === '.git');
 
-const look = (top: string, path: string): Promise<Stats | undefined> => lstat(onDisk(top, path)).catch(() => undefined);
-
 async function isReachable(top: string, path: string): Promise<boolean> {
-  for (const folder of foldersAbove(path)) if (!(await look(top, folder))?.isDirectory()) return false;
-  return (await look(top, path)) !== undefined;
+  for (const folder of foldersAbove(path)) if (!(await statsAt(top, folder))?.isDirectory()) return false;
+  return (await statsAt(top, path)) !== undefined;
 }
 
 /** Makes the folders above; false where something else is in the way. */
 async function enter(top: string, path: string): Promise<boolean> {
   for (const folder of foldersAbove(path)) {
-    const stats = await look(top, folder);
+    const stats = await statsAt(top, folder);
     if (stats === undefined) await mkdir(onDisk(top, folder));
     else if (!stats.isDirectory()) return false;
   }
@@ -326,7 +307,7 @@ async function copyEntry(copy: Copy, path: string): Promise<readonly string[]> {
 }
 
 async function copyFolder(copy: Copy, path: string, mode: number): Promise<readonly string[]> {
-  const there = await look(copy.to, path);
+  const there = await statsAt(copy.to, path);
   if (there === undefined) await mkdir(onDisk(copy.to, path), { mode: (mode & 0o777) | 0o700 });
   else if (!there.isDirectory()) return [path];
   const names = await readdir(onDisk(copy.from, path), { encoding: 'buffer' });

@@ -1,4 +1,4 @@
-// One text for one value, so that a hash over it means the same on every machine and in every version.
+// Canonical JSON: one text for one value, so that a hash over it means the same on every machine and in every version.
 import { Bug } from './errors.ts';
 
 /** Sorted keys, no spaces, members that are undefined dropped. What JSON would silently change is refused. */

@@ -1,4 +1,4 @@
-// The only two classes that are thrown: a broken invariant of ours, and a person's input that we refuse.
+// Error classes, the only two that are thrown: a broken invariant of ours, and a person's input that we refuse.
 
 /** Our own mistake: the process ends, and running again resumes. */
 export class Bug extends Error {

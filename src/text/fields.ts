@@ -1,4 +1,4 @@
-// Reads fields of events whose shape nobody guarantees: whatever is not what it should be is nothing.
+// Fields of values whose shape nobody guarantees: whatever is not what it should be is nothing.
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-// How amounts read in a sentence, the same in every message, reason and view.
+// Amounts, durations and times as words, the same in every message, reason and view.
 
 /** $1.50, $0.0042: cents, or as many digits as a small amount needs. */
 export function formatUsd(micros: number): string {

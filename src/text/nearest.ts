@@ -1,4 +1,4 @@
-// Finds what a mistyped key, flag or variable was probably meant to be.
+// The nearest known word: what a mistyped key, flag or variable was probably meant to be.
 import { editDistance } from './similarity.ts';
 
 const wordCharactersMax = 64;

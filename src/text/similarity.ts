@@ -1,4 +1,4 @@
-// How alike two texts are: by their longest common subsequence in bit-parallel form (Hyyrö 2004), and by letters changed.
+// Similarity of two texts: by their longest common subsequence in bit-parallel form (Hyyrö 2004), and by letters changed.
 
 /** Thirty bits keep every sum below 2^31, so that the whole computation stays in small integers. */
 const wordBits = 30;

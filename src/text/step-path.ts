@@ -1,4 +1,4 @@
-// Where a step's file belongs, as far as its path says: one rule for lint, for whoever approves it, and for the deed itself.
+// Paths of files that a plan's step may make: one rule for lint, for whoever approves the plan, and for the action itself.
 
 /** The folder itself, or anything below it. */
 export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
@@ -40,9 +40,8 @@ const byteLength = (text: string): number => new TextEncoder().encode(text).leng
 export function pathProblem(path: string): string | undefined {
   const form = badForms.find(([, holds]) => holds(path))?.[0];
   if (form !== undefined) return form;
-  const below = wayInVault(path);
-  const way = below ?? path;
-  return path.startsWith('/') ? undefined : heldPart(namesOf(way), below !== undefined);
+  const below = pathInVault(path);
+  return path.startsWith('/') ? undefined : reservedPart(namesOf(below ?? path), below !== undefined);
 }
 
 export function segmentsOf(path: string): readonly string[] {
@@ -65,7 +64,7 @@ export function isGit(segment: string): boolean {
 }
 
 /** No step makes an approved plan, or the words and settings that the next agent obeys. */
-export function heldPart(segments: readonly string[], isVault: boolean): string | undefined {
+export function reservedPart(segments: readonly string[], isVault: boolean): string | undefined {
   const names = segments.map(folded);
   if (isVault && names[0] === 'approved') return 'leads into the folder of approved plans, which people fill';
   const own = names.find(name => name === '.ralph' || name === '.claude');
@@ -76,7 +75,7 @@ export function heldPart(segments: readonly string[], isVault: boolean): string 
  * The way from the vault to a file that lies in it; undefined: it lies in the repository. The seed's plans say `vault/…`,
  * wherever the vault lies; and whoever names one of its folders means that folder.
  */
-export function wayInVault(path: string): string | undefined {
+export function pathInVault(path: string): string | undefined {
   const way = path.replace(/^(?:\.\/+)+/, '');
   const below = /^vault\/+(.*)$/s.exec(way)?.[1];
   if (below !== undefined) return below;
@@ -86,7 +85,7 @@ export function wayInVault(path: string): string | undefined {
 
 /** Where the file will lie, unless links lead elsewhere. */
 export function stepPath(path: string, vault: string, repository: string): string {
-  const below = wayInVault(path);
+  const below = pathInVault(path);
   if (path.startsWith('/')) return path;
   return `${below === undefined ? repository : vault}/${namesOf(below ?? path).join('/')}`;
 }

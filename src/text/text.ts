@@ -1,4 +1,4 @@
-// Cuts and cleans text that others wrote, so that a bound never breaks a character and a terminal never obeys it.
+// Text that others wrote, cut and cleaned: a bound never breaks a character, and a terminal never obeys it.
 
 const joiner = 0x200d;
 const stepsBackMax = 32; // a base with more marks than this is noise; then only the surrogate pair is kept whole
@@ -53,49 +53,36 @@ export const oneLine = (text: string, charsMax = Number.POSITIVE_INFINITY): stri
   takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax);
 
 const escapeCode = 0x1b;
-const bellCode = 0x07;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
+const controlOrLineEnd = /[\0-\x08\x0a-\x1f\x7f-\x9f]/g;
 
-/** Where a control sequence's parameters and final byte end. */
-function afterParameters(text: string, from: number, lowest: number, highest: number, finalLowest: number): number {
-  let at = from;
-  while (text.charCodeAt(at) >= lowest && text.charCodeAt(at) <= highest) at += 1;
-  const final = text.charCodeAt(at);
-  return final >= finalLowest && final <= 0x7e ? at + 1 : at;
-}
-
+/** What follows the introducer of a control sequence (CSI), and of any other escape sequence. */
+const controlSequence = /[\x20-\x3f]*[\x40-\x7e]?/y;
+const escapeSequence = /[\x20-\x2f]*[\x30-\x7e]?/y;
 /** A string sequence ends at its terminator, and at a line's end too: an unclosed one must not hide the rest. */
-function afterString(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === bellCode || code === 0x9c) return at + 1;
-    if (code === escapeCode) return text[at + 1] === '\\' ? at + 2 : at;
-    if (code === lineFeed || code === carriageReturn || code === 0x18 || code === 0x1a) return at;
-  }
-  return text.length;
+const stringSequence = /[^\x07\x18\x1a\x1b\x9c\n]*(?:[\x07\x9c]|\x1b\\)?/y;
+
+function after(sequence: RegExp, text: string, from: number): number {
+  sequence.lastIndex = from;
+  sequence.test(text);
+  return sequence.lastIndex;
 }
 
 /** Where the control character or sequence that begins at `at` ends. */
 function afterControl(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  if (code === 0x9b) return afterParameters(text, at + 1, 0x20, 0x3f, 0x40);
-  if (code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f)) return afterString(text, at + 1);
+  if (code === 0x9b) return after(controlSequence, text, at + 1);
+  if (code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f)) return after(stringSequence, text, at + 1);
   if (code !== escapeCode) return at + 1;
   const kind = text[at + 1] ?? '';
-  if (kind === '[') return afterParameters(text, at + 2, 0x20, 0x3f, 0x40);
-  if (kind !== '' && ']PX^_'.includes(kind)) return afterString(text, at + 2);
-  return afterParameters(text, at + 1, 0x20, 0x2f, 0x30);
-}
-
-function isControl(code: number): boolean {
-  return (code < 0x20 && code !== lineFeed && code !== 0x09) || (code >= 0x7f && code <= 0x9f);
+  if (kind === '[') return after(controlSequence, text, at + 2);
+  if (kind !== '' && ']PX^_'.includes(kind)) return after(stringSequence, text, at + 2);
+  return after(escapeSequence, text, at + 1);
 }
 
 /** The target of a terminal link (OSC 8): '' for the end of one, undefined when the sequence is none. */
 function linkTarget(sequence: string): string | undefined {
-  const target = /^(?:\x1b\]|\x9d)8;[^;]*;([^\x07\x1b\x9c\n\r]*)/.exec(sequence)?.[1];
+  const target = /^(?:\x1b\]|\x9d)8;[^;]*;([^\x07\x1b\x9c\n]*)/.exec(sequence)?.[1];
   if (target === undefined || target === '') return target;
   const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(target)?.[1];
   return takeCharacters(host ?? target, 100);
@@ -105,47 +92,39 @@ function linkTarget(sequence: string): string | undefined {
  * Without terminal sequences and control characters but `\n` and `\t`; every line end becomes `\n`. A link's text can say
  * anything, so its real host is put behind it.
  */
-export function stripControls(text: string): string {
-  if (!controls.test(text)) return text;
-  const kept: string[] = [];
+export function stripControls(raw: string): string {
+  if (!controls.test(raw)) return raw;
+  const text = raw.replace(/\r\n?/g, '\n');
+  const pieces: string[] = [];
   let link = '';
+  const endLink = (): void => {
+    if (link !== '') pieces.push(` (${link})`);
+    link = '';
+  };
   let from = 0;
-  let at = 0;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    const endsLink = link !== '' && (code === lineFeed || code === carriageReturn); // one that is left open ends with its line
-    if (!isControl(code) && !endsLink) {
-      at += 1;
-      continue;
+  for (let at = nextControl(text, from); at < text.length; at = nextControl(text, from)) {
+    pieces.push(text.slice(from, at));
+    const isLineEnd = text[at] === '\n';
+    from = isLineEnd ? at + 1 : afterControl(text, at);
+    const target = isLineEnd ? '' : linkTarget(text.slice(at, from));
+    if (target !== undefined) {
+      endLink(); // one that is left open ends with its line
+      link = target;
     }
-    if (at > from) kept.push(text.slice(from, at));
-    if (endsLink) {
-      kept.push(` (${link})`);
-      link = '';
-    }
-    if (code === lineFeed) {
-      kept.push('\n');
-      at += 1;
-    } else if (code === carriageReturn) {
-      if (text.charCodeAt(at + 1) !== lineFeed) kept.push('\n');
-      at += 1;
-    } else {
-      const end = afterControl(text, at);
-      const target = linkTarget(text.slice(at, end));
-      if (target !== undefined) {
-        if (link !== '') kept.push(` (${link})`);
-        link = target;
-      }
-      at = end;
-    }
-    from = at;
+    if (isLineEnd) pieces.push('\n');
   }
-  kept.push(text.slice(from));
-  if (link !== '') kept.push(` (${link})`);
-  return kept.join('');
+  pieces.push(text.slice(from));
+  endLink();
+  return pieces.join('');
 }
 
-// Makes text from a document safe to show in a sentence, and names what a reader could not see in it.
+/** Where the next line end, control character or sequence begins. */
+function nextControl(text: string, from: number): number {
+  controlOrLineEnd.lastIndex = from;
+  return controlOrLineEnd.exec(text)?.index ?? text.length;
+}
+
+// Text from a document, made safe to show in a sentence; and the names of what a reader could not see in it.
 
 const shownCharsMax = 40;
 const unsafe =

@@ -1,8 +1,8 @@
 // One process that reads a stream from a file several times, as the driver does or as a bare loop, and says what that took.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { openSessionListener } from '../../src/agents/acp/listening.ts';
-import { openConnection } from '../../src/agents/acp/session.ts';
+import { openConnection } from '../../src/agents/acp/connection.ts';
+import { openSessionListener } from '../../src/agents/acp/listener.ts';
 import type { AgentCli, LaunchOrder, PriceBook } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
@@ -12,7 +12,7 @@ import { goose } from '../../src/agents/cli/goose.ts';
 import { opencode } from '../../src/agents/cli/opencode.ts';
 import { pi } from '../../src/agents/cli/pi.ts';
 import { qwen } from '../../src/agents/cli/qwen.ts';
-import { openListener } from '../../src/agents/conversation.ts';
+import { openListener } from '../../src/agents/cli-run.ts';
 import type { Activity } from '../../src/agents/performer.ts';
 import { openPriceBook } from '../../src/agents/prices.ts';
 import { readJsonLines } from '../../src/agents/stream.ts';

@@ -30,20 +30,20 @@ export function readStream(reader: Reader, agent: string, stream: string): ReadS
   const meter = openMeter(plainPrices, undefined);
   let usage: Usage | undefined;
   for (const each of heard) if (each.type === 'usage') usage = meter.usage(each) ?? usage;
-  const verdict = reader.result();
+  const result = reader.result();
   const isPlain = reader.readPlain !== undefined;
   const code = isPlain ? 0 : 1;
   const exit = { type: 'exited', code, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 } as const;
   const times = { silenceMs: 1, firstByteMs: 1, timeMsMax: 1, nowMs: playedAtMs };
   return {
-    message: verdict.message,
+    message: result.message,
     text: heard.map(each => (each.type === 'text' ? each.text : '')).join(''),
     tools: heard.flatMap(each =>
       each.type === 'tool' && each.phase === 'began' ? [`${each.name}: ${each.detail}`] : [],
     ),
     heard,
     usage,
-    failure: failureOf({ exit, verdict, isPlain, stopped: false, errors: '', ...times }),
+    failure: failureOf({ exit, result, isPlain, stopped: false, errors: '', ...times }),
     oddities: lines.problems,
   };
 }

@@ -59,7 +59,11 @@ export function workspaceContract(
     });
 
     it('refuses forks in one sentence when it has none', async () => {
-      const answers = [await workspace.fork('a'), await workspace.bring('a'), await workspace.land(landing)];
+      const answers = [
+        await workspace.fork('a'),
+        await workspace.mergeIntoFork('a'),
+        await workspace.mergeFork(landing),
+      ];
       for (const answer of answers)
         expect(answer).toMatchObject({ ok: false, problem: expect.stringMatching(/^[A-Z].*\.$/) });
     });

@@ -16,7 +16,7 @@ const easier = text.replace('Build it', 'Say done');
 let folder: string;
 let path: string;
 let source: TaskSource;
-const asidePath = () => join(folder, 'home', 'document.edited');
+const backupPath = () => join(folder, 'home', 'document.edited');
 const onDisk = () => readFile(path, 'utf8');
 
 beforeEach(async () => {
@@ -33,9 +33,9 @@ it('given another text, title or limit while an iteration ran, then the next sav
     await writeFile(path, edited);
     expect(await source.load(true)).toMatchObject({ type: 'loaded', isDamaged: true });
     expect(await onDisk()).toBe(edited);
-    const restored = `PROMPT.md is the task itself and was edited while an iteration ran, so Ralph put its last good version back and kept the edited one as ${asidePath()}.`;
+    const restored = `PROMPT.md is the task itself and was edited while an iteration ran, so Ralph put its last good version back and kept the edited one as ${backupPath()}.`;
     expect(await source.save([])).toMatchObject({ type: 'saved', restored });
-    expect([await onDisk(), await readFile(asidePath(), 'utf8')]).toEqual([text, edited]);
+    expect([await onDisk(), await readFile(backupPath(), 'utf8')]).toEqual([text, edited]);
     expect(await source.load()).toEqual({ type: 'unchanged' });
   }
 });

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFi
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LookLimits, limitsByDefault } from '../../src/git/checkpoints/scan.ts';
+import { limitsByDefault, type ScanLimits } from '../../src/git/checkpoints/scan.ts';
 import { save } from '../../src/git/checkpoints/write-checkpoint.ts';
 import type { GitWorkspace } from '../../src/git/git.ts';
 import { openPrivate } from '../../src/git/private.ts';
@@ -100,7 +100,7 @@ describe('a folder on another disk', () => {
 });
 
 describe('B90: too much for a checkpoint', () => {
-  const limited = async (limits: Partial<LookLimits>) => {
+  const limited = async (limits: Partial<ScanLimits>) => {
     const own = await openPrivate(await repo.open(), repo.folder);
     const place = {
       loop: 'loop-1',

@@ -145,7 +145,7 @@ it('a worktree that was cut while it was made is finished, on one branch', async
   await atEveryCall(async dies => {
     const one = scratch();
     one.write('.env', 'KEY=1\n');
-    const options = { path: join(one.root, 'trees', 'loop'), branch: 'ralph/x', needed: ['.env'] };
+    const options = { path: join(one.root, 'trees', 'loop'), branch: 'ralph/x', untracked: ['.env'] };
     const repository = await one.open();
     await dies(() => makeWorktree(repository, options));
     const made = good(await makeWorktree(repository, options));
@@ -156,25 +156,25 @@ it('a worktree that was cut while it was made is finished, on one branch', async
 });
 
 describe('forks', () => {
-  let landed: Promise<Parallel> | undefined;
+  let withT1: Promise<Parallel> | undefined;
 
-  /** T1 landed; T2 has work of its own, which conflicts if asked for. */
+  /** T1 is merged; T2 has work of its own, which conflicts if asked for. */
   async function behind({ isConflict }: { readonly isConflict: boolean }): Promise<Parallel> {
-    landed ??= landOne();
-    const all = await again(await landed);
+    withT1 ??= mergeOne();
+    const all = await again(await withT1);
     all.write('T2', isConflict ? 'a.txt' : 'new.txt', 'by T2\n');
     all.write('T2', 'untracked.txt', 'by T2 too\n');
     return all;
   }
 
-  async function landOne(): Promise<Parallel> {
+  async function mergeOne(): Promise<Parallel> {
     const all = await parallel();
     const forks = all.open();
     good(await forks.fork('T2'));
     good(await forks.fork('T1'));
     all.write('T1', 'a.txt', 'by T1\n');
     rmSync(join(forks.directory('T1'), 'c.txt'));
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     return all;
   }
 
@@ -191,24 +191,24 @@ describe('forks', () => {
     });
   });
 
-  it('are merged and landed once after being cut anywhere, and a changed tree is always said to be changed', async () => {
+  it('are merged both ways once after being cut anywhere, and a changed tree is always said to be changed', async () => {
     await atEveryCall(async dies => {
       const all = await behind({ isConflict: false });
       let said: unknown;
       await dies(async () => {
         const forks = all.open();
-        said = await forks.bring('T2');
-        good(await forks.land(orderOf('T2', 2)));
+        said = await forks.mergeIntoFork('T2');
+        good(await forks.mergeFork(orderOf('T2', 2)));
       });
       const forks = all.open();
-      const brought = good(await forks.bring('T2'));
-      if (brought.landed) expect(said).toMatchObject({ ok: true, changed: true });
+      const update = good(await forks.mergeIntoFork('T2'));
+      if (update.isMerged) expect(said).toMatchObject({ ok: true, changed: true });
       else {
-        expect(brought).toEqual({ ok: true, changed: true, landed: false });
+        expect(update).toEqual({ ok: true, changed: true, isMerged: false });
         expect(all.read('T2', 'a.txt')).toBe('by T1\n');
         expect(all.read('T2', 'untracked.txt')).toBe('by T2 too\n');
       }
-      good(await forks.land(orderOf('T2', 2)));
+      good(await forks.mergeFork(orderOf('T2', 2)));
       expect(all.one.git('log', '--format=%s', 'ralph/x')).toBe('T2: Title of T2\nT1: Title of T1\nfirst\n');
       expect(all.one.git('ls-tree', '--name-only', 'ralph/x')).toBe('a.txt\nb.txt\nnew.txt\nuntracked.txt\n');
       expect(all.loop.git('status', '--porcelain')).toBe('');
@@ -219,8 +219,8 @@ describe('forks', () => {
   it('keep both sides of a conflict after being cut anywhere', async () => {
     await atEveryCall(async dies => {
       const all = await behind({ isConflict: true });
-      await dies(() => all.open().bring('T2'));
-      expect(await all.open().bring('T2')).toMatchObject({ ok: false, conflicts: ['a.txt'] });
+      await dies(() => all.open().mergeIntoFork('T2'));
+      expect(await all.open().mergeIntoFork('T2')).toMatchObject({ ok: false, conflicts: ['a.txt'] });
       expect(all.read('T2', 'a.txt')).toMatch(/^<{7} .*\nby T1\n={7}\nby T2\n>{7} .*\n$/);
       expect(all.read('T2', 'untracked.txt')).toBe('by T2 too\n');
     });
@@ -229,12 +229,12 @@ describe('forks', () => {
   it('are finished when git itself was cut while it wrote files', async () => {
     const all = await behind({ isConflict: false });
     const forks = all.open();
-    await diesBefore('-u', () => forks.bring('T2'));
+    await diesBefore('-u', () => forks.mergeIntoFork('T2'));
     expect(readFileSync(recordOf(all), 'utf8')).toContain('bringing');
     all.write('T2', 'a.txt', 'by T1'); // half a file
     rmSync(join(forks.directory('T2'), 'untracked.txt'));
     writeFileSync(recordOf(all).replace('.json', '.index.lock'), '');
-    expect(await all.open().bring('T2')).toEqual({ ok: true, changed: true, landed: false });
+    expect(await all.open().mergeIntoFork('T2')).toEqual({ ok: true, changed: true, isMerged: false });
     expect(all.read('T2', 'a.txt')).toBe('by T1\n');
     expect(all.read('T2', 'untracked.txt')).toBe('by T2 too\n');
     expect(existsSync(join(forks.directory('T2'), 'c.txt'))).toBe(false);

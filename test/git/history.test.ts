@@ -63,7 +63,7 @@ it('what is asked of checkpoints that are gone is refused as a usage error', asy
   await expect(workspace.stat(span)).rejects.toMatchObject(refused);
   await expect(workspace.content(span.to, ['a'])).rejects.toMatchObject(refused);
   const kind = 'user-edits' as const;
-  const again = { number: 2, iteration: 1, kind, label: 'x', anchor: '1 a', foreignSince: span.to };
+  const again = { number: 2, iteration: 1, kind, label: 'x', anchor: '1 a', userEditsSince: span.to };
   expect(await workspace.save(again)).toMatchObject({ ok: false, problem: refused.message });
 });
 

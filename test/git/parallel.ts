@@ -33,7 +33,7 @@ export async function parallel(more: Partial<ForkOptions> = {}, prepare?: (one: 
   if (model !== undefined && prepare === undefined) return parallelIn(copyOf(model), more);
   const one = scratch();
   prepare?.(one);
-  const order = { path: join(one.root, 'trees', 'loop'), branch: 'ralph/x', needed: more.needed ?? [] };
+  const order = { path: join(one.root, 'trees', 'loop'), branch: 'ralph/x', untracked: more.untracked ?? [] };
   good(await makeWorktree(await one.open(), order));
   if (prepare !== undefined) return parallelIn(one, more);
   model = one;
@@ -42,7 +42,7 @@ export async function parallel(more: Partial<ForkOptions> = {}, prepare?: (one: 
 
 /** A copy for the next story. */
 export const again = ({ one, options }: Parallel): Promise<Parallel> =>
-  parallelIn(copyOf(one), { needed: options.needed });
+  parallelIn(copyOf(one), { untracked: options.untracked });
 
 async function parallelIn(one: Scratch, more: Partial<ForkOptions>): Promise<Parallel> {
   const repository = await one.open();
@@ -52,7 +52,7 @@ async function parallelIn(one: Scratch, more: Partial<ForkOptions>): Promise<Par
     folder: join(one.root, 'forks'),
     loopDirectory: path,
     branch: 'ralph/x',
-    needed: [],
+    untracked: [],
     privateFolder: one.folder,
     ...more,
   };

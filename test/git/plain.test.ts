@@ -15,8 +15,8 @@ it('a plain folder is worked in, and refuses in one sentence what needs git', as
     await plain.restore({ to: 'x', base: 'x', now: 'x' }),
     await plain.commit(order),
     await plain.fork('t'),
-    await plain.bring('t'),
-    await plain.land(order),
+    await plain.mergeIntoFork('t'),
+    await plain.mergeFork(order),
   ];
   expect(plain.kind).toBe('plain');
   expect(plain.directory('t')).toBe('/some/folder');

@@ -2,7 +2,7 @@
 import { existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { makeWorktree, sweepWorktrees } from '../../src/git/worktree.ts';
+import { makeWorktree, removeStaleWorktrees } from '../../src/git/worktree.ts';
 import { makeRepo, type Repo } from './repo.ts';
 
 let made: Repo | undefined;
@@ -16,14 +16,14 @@ it('given a worktree without a loop, then it goes with its branch once it is old
   const repository = await made.open();
   const folder = join(made.root, 'worktrees');
   const path = join(folder, loop);
-  const worktree = await makeWorktree(repository, { path, branch: 'ralph/shop', needed: [] });
+  const worktree = await makeWorktree(repository, { path, branch: 'ralph/shop', untracked: [] });
   expect(worktree.ok).toBe(true);
   const now = Date.now();
-  expect(await sweepWorktrees(repository, folder, () => false, now)).toEqual([]);
+  expect(await removeStaleWorktrees(repository, folder, () => false, now)).toEqual([]);
   utimesSync(`${path}.json`, 0, (now - 2 * hour) / 1_000);
-  expect(await sweepWorktrees(repository, folder, id => id === loop, now)).toEqual([]);
+  expect(await removeStaleWorktrees(repository, folder, id => id === loop, now)).toEqual([]);
   expect(existsSync(path)).toBe(true);
-  expect(await sweepWorktrees(repository, folder, () => false, now)).toEqual(['ralph/shop']);
+  expect(await removeStaleWorktrees(repository, folder, () => false, now)).toEqual(['ralph/shop']);
   expect(existsSync(path)).toBe(false);
   expect(made.git('branch', '--list', 'ralph/*').trim()).toBe('');
 });

@@ -16,10 +16,10 @@ import { makeWorktree, removeWorktree } from '../../src/git/worktree.ts';
 import { good } from './parallel.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
-const optionsOf = (one: Scratch, needed: readonly string[] = []) => ({
+const optionsOf = (one: Scratch, untracked: readonly string[] = []) => ({
   path: join(one.root, 'home', 'worktrees', 'loop-1'),
   branch: 'ralph/x',
-  needed,
+  untracked,
 });
 
 describe('the worktree of a loop', () => {
@@ -68,9 +68,18 @@ describe('the worktree of a loop', () => {
     mkdirSync(join(one.root, 'outside'));
     writeFileSync(join(one.root, 'outside', 'secret'), 'secret');
     symlinkSync(join(one.root, 'outside'), join(one.top, 'way-out'));
-    const needed = ['.env', 'node_modules/', 'gone', 'way-out/secret', '../outside', '/etc/hostname', '.git', 'a.txt'];
+    const untracked = [
+      '.env',
+      'node_modules/',
+      'gone',
+      'way-out/secret',
+      '../outside',
+      '/etc/hostname',
+      '.git',
+      'a.txt',
+    ];
     one.write('a.txt', 'uncommitted\n');
-    const made = good(await makeWorktree(await one.open(), optionsOf(one, needed)));
+    const made = good(await makeWorktree(await one.open(), optionsOf(one, untracked)));
     expect(made.missing).toEqual([
       'node_modules/pipe',
       'gone',
@@ -150,7 +159,7 @@ describe('the worktree of a loop', () => {
     one.git('worktree', 'add', '-q', join(one.root, 'other'));
     for (const folder of [one.top, join(one.root, 'link'), join(one.root, 'other'), join(one.top, '.git')]) {
       const path = join(folder, '.ralph', 'worktrees', 'loop-1');
-      const refused = await makeWorktree(repository, { path, branch: 'ralph/x', needed: [] });
+      const refused = await makeWorktree(repository, { path, branch: 'ralph/x', untracked: [] });
       expect(refused).toMatchObject({ ok: false, problem: 'The worktree would lie inside of the repository.' });
       expect(existsSync(join(folder, '.ralph'))).toBe(false);
     }

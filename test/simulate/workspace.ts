@@ -36,11 +36,11 @@ export function simulatedWorkspace(place: SimulatedPlace): Workspace {
     commit: async () => (chances.is(0.1) ? refusal : { ok: true, commit: 'c', paths: ['a.txt'], left: [] }),
     fork: async () => (chances.is(0.02) ? refusal : { ok: true, base: 'base' }),
     base: async () => 'base',
-    bring: async () => {
+    mergeIntoFork: async () => {
       if (chances.is(0.15)) return { ...refusal, conflicts: ['a.txt'] };
-      return { ok: true, changed: chances.is(0.3), landed: false };
+      return { ok: true, changed: chances.is(0.3), isMerged: false };
     },
-    land: async ({ iteration }) => {
+    mergeFork: async ({ iteration }) => {
       if (chances.is(0.05)) return refusal;
       landed.add(iteration);
       return { ok: true, commit: 'c' };

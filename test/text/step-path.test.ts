@@ -1,6 +1,6 @@
 // A step's path means one place, whoever asks.
 import { describe, expect, it } from 'vitest';
-import { stepPath, wayInVault } from '../../src/text/step-path.ts';
+import { pathInVault, stepPath } from '../../src/text/step-path.ts';
 
 describe('the path of a file that a step makes', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('the path of a file that a step makes', () => {
     ['vaults/a.md', undefined],
     ['/tmp/vault/a.md', undefined],
   ])('given %s, then the way in the vault is %s', (path, way) => {
-    expect(wayInVault(path)).toBe(way?.replace(/^\.\//, ''));
+    expect(pathInVault(path)).toBe(way?.replace(/^\.\//, ''));
   });
 
   it('is said in full to whoever approves it', () => {

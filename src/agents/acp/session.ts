@@ -1,52 +1,151 @@
-// Connects to an ACP agent and opens a session: the only place that knows the official SDK, which is loaded when needed.
-import type { Stream } from '@agentclientprotocol/sdk';
+// A session with one ACP agent: opens it, prompts it, passes notes on, cancels.
+
 import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import type { ParseProblems } from '../stream.ts';
-
-export interface MessageStream {
-  readonly readable: ReadableStream<RpcMessage>;
-  readonly writable: WritableStream<RpcMessage>;
-}
-
-/** What an agent says comes as unknown: agents state things that the stable protocol does not have. */
-type Request = (method: string, params: unknown) => Promise<unknown>;
-
-export interface Agent {
-  readonly request: Request;
-  readonly notify: Request;
-}
+import type { StreamProblem } from '../agent.ts';
+import type { Note } from '../performer.ts';
+import { type Agent, connect, type MessageStream, type Request } from './connection.ts';
+import { isCancelled, problemOfError, problemOfStop } from './problems.ts';
 
 export interface SessionOrder {
   readonly directory: string;
   readonly model?: string;
   onSession(id: string, model: string | undefined): void;
   onRemark(text: string): void;
+  readonly stream: MessageStream;
+  readonly prompt: string;
+  readonly permission: 'allow' | 'deny';
+  onPermission(params: unknown): void;
+  onTurnBegan(promptChars: number, notes: readonly Note[]): void;
+  /** The result of `session/prompt`, undefined when none came. Says what went wrong although the turn ended well. */
+  onTurnEnded(answer: unknown): StreamProblem | undefined;
 }
+
+/** How it went; `lost` when the agent was gone before it had answered. */
+export type SessionEnd =
+  | { readonly type: 'answered' }
+  | { readonly type: 'failed'; readonly problem: StreamProblem }
+  | { readonly type: 'lost' };
+
+export interface Session {
+  /** Never rejects. */
+  readonly over: Promise<SessionEnd>;
+  /** An urgent note cancels the turn at work; every other waits for its end. */
+  note(note: Note): void;
+  /** Wakes a turn that says nothing: false when there is none. */
+  nudge(): boolean;
+  /** No turn begins any more, and the one at work is cancelled: false when there is none. */
+  stop(): boolean;
+}
+
+const nudgesMax = 3;
+const nudge: Note = {
+  id: 'nudge',
+  text:
+    'You were silent for so long that your turn was broken off. Go on with the work in smaller steps; if it is finished, ' +
+    'write your final message now; if something keeps you from it, say what it is.',
+  urgent: true,
+};
+
+/** One prompt and the work on it. */
+interface Turn extends Agent {
+  readonly sessionId: string;
+  isCancelled: boolean;
+  isOver: boolean;
+}
+
+/** False when there is none at work. */
+function cancel(turn: Turn | undefined): boolean {
+  if (turn === undefined || turn.isOver) return false;
+  turn.isCancelled = true;
+  void turn.notify('session/cancel', { sessionId: turn.sessionId }).catch(() => {});
+  return true;
+}
+
+export function startSession(order: SessionOrder): Session {
+  const waiting: Note[] = [];
+  let isStopping = false;
+  let nudges = 0;
+  let turn: Turn | undefined;
+
+  /** What went wrong in the turn, if anything did. */
+  async function work(current: Turn, texts: readonly string[]): Promise<StreamProblem | undefined> {
+    turn = current;
+    let answer: unknown;
+    let problem: StreamProblem | undefined;
+    try {
+      answer = await prompt(current, texts);
+    } finally {
+      current.isOver = true;
+      problem = order.onTurnEnded(answer);
+    }
+    const { stopReason } = fieldsOf(answer);
+    const wasInterrupted = stopReason === 'cancelled' && waiting.some(each => each.urgent === true);
+    return wasInterrupted ? undefined : (problemOfStop(stopReason) ?? problem);
+  }
+
+  async function workInTurns(agent: Agent): Promise<SessionEnd> {
+    const sessionId = await openSession(order, agent.request);
+    for (let texts = [order.prompt]; ; texts = []) {
+      const notes = waiting.splice(0);
+      texts.push(...notes.map(each => each.text));
+      order.onTurnBegan(
+        texts.join('').length,
+        notes.filter(each => each !== nudge),
+      );
+      const problem = await work({ ...agent, sessionId, isCancelled: false, isOver: false }, texts);
+      if (problem !== undefined) return { type: 'failed', problem };
+      if (isStopping || waiting.length === 0) return { type: 'answered' };
+    }
+  }
+
+  function permit(params: Fields): unknown {
+    order.onPermission(params);
+    return permissionOutcome(params, turn?.isCancelled === true ? 'cancel' : order.permission);
+  }
+
+  function note(given: Note): void {
+    waiting.push(given);
+    if (given.urgent === true) cancel(turn);
+  }
+
+  return {
+    over: connect(order.stream, permit, workInTurns).catch(endOfError),
+    note,
+    nudge() {
+      if (turn === undefined || turn.isOver || isStopping || nudges === nudgesMax) return false;
+      nudges += 1;
+      note(nudge);
+      return true;
+    },
+    stop() {
+      isStopping = true;
+      return cancel(turn);
+    },
+  };
+}
+
+/** A cancelled prompt that is answered with an error has been answered as well. */
+async function prompt(turn: Turn, texts: readonly string[]): Promise<unknown> {
+  const { request, sessionId } = turn;
+  try {
+    return await request('session/prompt', { sessionId, prompt: texts.map(text => ({ type: 'text', text })) });
+  } catch (error) {
+    if (isCancelled(error, turn.isCancelled)) return { stopReason: 'cancelled' };
+    throw error;
+  }
+}
+
+function endOfError(error: unknown): SessionEnd {
+  const problem = problemOfError(error);
+  return problem === undefined ? { type: 'lost' } : { type: 'failed', problem };
+}
+
+// Opening: the agent's version, its session, and the model that it is to use.
 
 const protocolVersion = 1;
 const offersShownMax = 12;
 
-/** The connection lasts as long as `use`. Every request of the agent but that for a permission is refused by the SDK. */
-export async function connect<Result>(
-  stream: MessageStream,
-  permit: (params: Fields) => unknown,
-  use: (agent: Agent) => Promise<Result>,
-): Promise<Result> {
-  const { client } = await import('@agentclientprotocol/sdk');
-  const connection = client({ name: 'ralph' })
-    .onRequest('session/request_permission', fieldsOf, ({ params }) => permit(params))
-    .connect(stream as Stream);
-  try {
-    return await use({
-      request: (method, params) => connection.agent.request(method, params),
-      notify: (method, params) => connection.agent.notify(method, params),
-    });
-  } finally {
-    connection.close();
-  }
-}
-
-export async function openSession(order: SessionOrder, request: Request): Promise<string> {
+async function openSession(order: SessionOrder, request: Request): Promise<string> {
   const greeting = fieldsOf(
     await request('initialize', {
       protocolVersion,
@@ -63,7 +162,7 @@ export async function openSession(order: SessionOrder, request: Request): Promis
   return sessionId;
 }
 
-/** In the form of an error of the wire, so that it goes the same way. */
+/** In the form of an error of the protocol, so that it goes the same way. */
 function refused(message: string): Error & { readonly code: number } {
   return Object.assign(new Error(message), { code: -32_600 });
 }
@@ -125,146 +224,15 @@ async function chooseModel(order: SessionOrder, request: Request, session: Field
  * Once rather than for ever, which outlives this iteration in some agents; a kind that we do not know is allowed when it is
  * at least no refusal. A cancelled turn must get no other answer.
  */
-const wishes: Readonly<Record<'allow' | 'deny' | 'cancel', readonly ((kind: string) => boolean)[]>> = {
+const permissionChoices: Readonly<Record<'allow' | 'deny' | 'cancel', readonly ((kind: string) => boolean)[]>> = {
   allow: [kind => kind === 'allow_once', kind => kind === 'allow_always', kind => !kind.startsWith('reject')],
   deny: [kind => kind === 'reject_once'],
   cancel: [],
 };
 
-export function permissionOutcome(params: Fields, policy: keyof typeof wishes): unknown {
+function permissionOutcome(params: Fields, policy: keyof typeof permissionChoices): unknown {
   const options = listOf(params['options']).map(fieldsOf);
-  const option = wishes[policy].flatMap(suits => options.filter(each => suits(textOf(each['kind']))))[0];
+  const option = permissionChoices[policy].flatMap(suits => options.filter(each => suits(textOf(each['kind']))))[0];
   const optionId = textOf(option?.['optionId']);
   return { outcome: optionId === '' ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
-}
-
-// The wire to an ACP agent: cuts its output into JSON-RPC messages and drops what is none, so that nothing ends the talk.
-
-interface RpcMessage {
-  readonly jsonrpc: '2.0';
-  readonly id?: string | number | null;
-  readonly method?: string;
-  readonly params?: unknown;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
-
-export interface ConnectionOrder {
-  write(text: string): void;
-  /** In the order of the output, and before any later answer is seen. */
-  onUpdate(params: unknown): void;
-  /** A line that is no message. */
-  onNoise(line: string): void;
-}
-
-export interface Connection {
-  /** Requests and answers only: the SDK complains on our own stderr about anything that it does not expect. */
-  readonly readable: ReadableStream<RpcMessage>;
-  readonly writable: WritableStream<RpcMessage>;
-  push(text: string): void;
-  /** The agent is gone: whoever waits for an answer learns it. */
-  close(): void;
-  readonly problems: Readonly<ParseProblems>;
-}
-
-const headChars = 300;
-const longLineChars = 1_000_000; // the house's limit for a line; longer ones are read, but it is said when they are lost
-const idPattern = /"id":\s*(\d{1,15}|"[^"\\]{1,100}")\s*[,}]/;
-
-export function openConnection(order: ConnectionOrder): Connection {
-  const awaited = new Set<unknown>();
-  let incoming!: ReadableStreamDefaultController<RpcMessage>;
-  let isClosing = false;
-  let isClosed = false;
-  const oddities: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
-
-  function send(message: RpcMessage): void {
-    order.write(`${JSON.stringify(message)}\n`);
-  }
-
-  function deliver(message: Omit<RpcMessage, 'jsonrpc'>): void {
-    const { id, method } = message;
-    if (method === undefined) {
-      if (awaited.delete(id)) incoming.enqueue({ ...message, jsonrpc: '2.0' });
-      else oddities.notUnderstood += 1;
-    } else if (id !== undefined) incoming.enqueue({ ...message, jsonrpc: '2.0' });
-    else if (method === 'session/update') order.onUpdate(message.params);
-  }
-
-  /** Half a message may still name the request that somebody waits for: that one ends as an error, not never. */
-  function salvage(line: string): void {
-    const head = line.slice(0, headChars).split(/"(?:params|result|error)":/)[0] ?? '';
-    const found = idPattern.exec(head)?.[1];
-    if (found === undefined) return;
-    const id = JSON.parse(found) as string | number;
-    const error = { code: -32_600, message: 'the message was too long or damaged' };
-    if (head.includes('"method":')) send({ jsonrpc: '2.0', id, error });
-    else if (awaited.delete(id)) incoming.enqueue({ jsonrpc: '2.0', id, error });
-  }
-
-  function take(line: string): void {
-    if (line.trim() === '') return;
-    const message = messageIn(line);
-    if (message !== undefined) return void deliver(message);
-    oddities[line.length > longLineChars ? 'tooLong' : 'notUnderstood'] += 1;
-    if (!line.trimStart().startsWith('{')) order.onNoise(line);
-    else if (!isClosing) salvage(line);
-  }
-
-  const lines = splitLines(line => !isClosed && take(line));
-  return {
-    readable: new ReadableStream<RpcMessage>({
-      start(controller) {
-        incoming = controller;
-      },
-      cancel() {
-        isClosed = true;
-      },
-    }),
-    writable: new WritableStream<RpcMessage>({
-      write(message) {
-        if (message.method !== undefined && message.id !== undefined) awaited.add(message.id);
-        send(message);
-      },
-    }),
-    push: lines.push,
-    close() {
-      if (isClosed) return;
-      isClosing = true;
-      lines.end();
-      isClosed = true;
-      incoming.close();
-    },
-    problems: oddities,
-  };
-}
-
-function splitLines(take: (line: string) => void): { push(text: string): void; end(): void } {
-  const pieces: string[] = [];
-  const end = (): void => take(pieces.splice(0).join(''));
-  return {
-    push(text) {
-      let from = 0;
-      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
-        pieces.push(text.slice(from, at));
-        end();
-        from = at + 1;
-      }
-      if (from < text.length) pieces.push(text.slice(from));
-    },
-    end,
-  };
-}
-
-function messageIn(line: string): Omit<RpcMessage, 'jsonrpc'> | undefined {
-  try {
-    const value: unknown = JSON.parse(line.trim()); // which takes a byte order mark away too
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    const { id, method } = value as { id?: unknown; method?: unknown };
-    const hasId = typeof id === 'string' || typeof id === 'number';
-    const hasMethod = typeof method === 'string';
-    return (hasId || hasMethod) && (hasMethod || method === undefined) ? (value as RpcMessage) : undefined;
-  } catch {
-    return undefined;
-  }
 }

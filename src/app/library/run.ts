@@ -7,7 +7,7 @@ import { initialState } from '../../core/state.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { readPlan } from '../../modes/plan/session/files.ts';
 import { isOwnLoop, loopOfPlan, type PlanLoop, planKey } from '../../modes/plan/session/loops.ts';
-import { finishPlan, otherFile, refuseDoubtfulBoxes } from '../../modes/plan/session/vault.ts';
+import { finishPlan, refuseDoubtfulBoxes, refuseOtherFile } from '../../modes/plan/session/vault.ts';
 import { vaultRootOf } from '../../modes/plan/views/paths.ts';
 import { keepEarlier } from '../../modes/project/session.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -300,8 +300,7 @@ async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boolean): 
     await finish();
     return { over: loop, finish };
   }
-  const foreign = loop && otherFile(plan, loop);
-  if (foreign !== undefined) throw foreign;
+  if (loop !== undefined) refuseOtherFile(plan, loop);
   if (prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
   const approval = loop?.state.approval;
   const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);

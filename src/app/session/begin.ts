@@ -75,8 +75,8 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
   const folder = loopFolder(home, loop);
   const isOwn = config.worktree || forked;
   if (isOwn && repository !== undefined) {
-    const { sweepWorktrees } = await import('../../git/worktree.ts');
-    await sweepWorktrees(repository, join(home, 'worktrees'), isLoop, Date.now());
+    const { removeStaleWorktrees } = await import('../../git/worktree.ts');
+    await removeStaleWorktrees(repository, join(home, 'worktrees'), isLoop, Date.now());
   }
   const own = isOwn ? await makeOwnTree(prepared, chosen) : undefined;
   for (const notice of own?.notices ?? []) say(`note: ${notice}`);
@@ -162,7 +162,7 @@ async function makeOwnTree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loo
   if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
   const { makeWorktree } = await import('../../git/worktree.ts');
   mkdirSync(join(home, 'worktrees'), { recursive: true, mode: 0o700 });
-  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, needed: run.config.worktreeCopy };
+  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, untracked: run.config.worktreeCopy };
   const made = await makeWorktree(repository, order);
   if (!made.ok) throw refusalError(made);
   const missing = made.missing.length === 0 ? [] : [`Not copied into the worktree: ${made.missing.join(', ')}.`];

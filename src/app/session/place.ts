@@ -146,8 +146,8 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
           folder: forksOf(home, loop),
           loopDirectory: worktreeOf(home, loop),
           branch,
-          needed: config.worktreeCopy,
-          apart: await inTreeOf(document, repository, env),
+          untracked: config.worktreeCopy,
+          excluded: await inTreeOf(document, repository, env),
           privateFolder,
         }
       : undefined;
@@ -156,7 +156,7 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
     repository,
     directory,
     folder: privateFolder,
-    uncovered: [home],
+    excluded: [home],
     replaced: [document],
     fileBytesMax: config.maxCheckpointFile ?? undefined,
     forks,
@@ -166,8 +166,8 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
     ...(needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready)),
     async drop(task) {
       if (forks === undefined) return;
-      const { dropFork } = await import('../../git/forks/fork.ts');
-      await dropFork(repository, forks, task);
+      const { discardFork } = await import('../../git/forks/fork.ts');
+      await discardFork(repository, forks, task);
     },
   };
 }

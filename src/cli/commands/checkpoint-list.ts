@@ -2,7 +2,7 @@
 import { type History, recordOf } from '../../app/rewind.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { keptOf, timeWords } from '../checkpoints.ts';
+import { checkpointsOf, timeWords } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { fitted, makeStyle, type Style } from '../terminal.ts';
 
@@ -87,7 +87,7 @@ function heading(widths: ReturnType<typeof widthsOf>): string {
 }
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { history } = await keptOf(context, name, { heals: true });
+  const history = await checkpointsOf(context, name, { heals: true });
   const all =
     flags['json'] === true ? history.list.rows : history.list.rows.filter(one => !history.pruned.has(one.number));
   const rows = flags['json'] === true ? all : all.slice(-shownMax);

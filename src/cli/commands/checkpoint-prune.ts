@@ -2,7 +2,7 @@
 import { prunable, pruneHistory } from '../../app/rewind.ts';
 import { refusalError } from '../../app/session/place.ts';
 import { plural } from '../../text/format.ts';
-import { countOf, keptOf } from '../checkpoints.ts';
+import { checkpointsOf, countOf } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { agreed, refuseUnasked } from '../restore.ts';
 
@@ -22,26 +22,24 @@ function ranges(numbers: readonly number[]): string {
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const keep = countOf(flags, 'keep', keepMax, 'Give how many of the newest stay: 1 or more.') ?? keepByDefault;
-  const { history, workspace } = await keptOf(context, name, { writes: flags['dryRun'] !== true });
+  const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
   refuseUnasked(flags);
-  const { restoreDue } = history.state;
+  const { restoreDue } = loop.state;
   if (restoreDue !== undefined && flags['dryRun'] === true)
     context.say(`note: The restore of checkpoint ${restoreDue.to.number} was cut; ralph undo finishes it.`);
-  const gone = prunable(history, keep);
+  const gone = prunable(loop, keep);
   if (gone.length === 0) {
-    context.say(
-      `Nothing to prune in ${history.row.name}: ${plural(history.list.rows.length, 'checkpoint')}, ${keep} stay.`,
-    );
+    context.say(`Nothing to prune in ${loop.row.name}: ${plural(loop.list.rows.length, 'checkpoint')}, ${keep} stay.`);
     return 0;
   }
-  context.say(`To be pruned in loop ${history.row.name}: checkpoints ${ranges(gone)} (${gone.length}).`);
+  context.say(`To be pruned in loop ${loop.row.name}: checkpoints ${ranges(gone)} (${gone.length}).`);
   context.say('  The first, the last good one and what undo needs always stay. This cannot be undone.');
   if (flags['dryRun'] === true) {
     context.say('Dry run: nothing was changed.');
     return 0;
   }
   if (!(await agreed('Press Enter to prune, Ctrl-C to leave ', flags))) return 130;
-  const pruned = await pruneHistory(history, workspace, keep);
+  const pruned = await pruneHistory(loop, loop.workspace, keep);
   if (!pruned.ok) throw refusalError(pruned);
   context.say(`${plural(pruned.removed.length, 'checkpoint')} pruned. Git frees the space when it next tidies up.`);
   return 0;

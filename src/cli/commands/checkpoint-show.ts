@@ -1,10 +1,11 @@
 // `ralph checkpoint show`: the record of one checkpoint, and whether it is still what it was.
+import { rowOf } from '../../app/restore.ts';
 import { type History, recordOf } from '../../app/rewind.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatUsd, plural } from '../../text/format.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { keptOf, rowOf, timeWords } from '../checkpoints.ts';
+import { checkpointsOf, timeWords } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { hanging, makeStyle, plain, type Style } from '../terminal.ts';
 
@@ -79,7 +80,7 @@ const stateOf = ({ missing, pruned }: History, number: number): string =>
       : 'yes';
 
 export async function execute(context: Context, [number = '', name]: Words, flags: Flags): Promise<number> {
-  const { history } = await keptOf(context, name);
+  const history = await checkpointsOf(context, name);
   const row = rowOf(history, number);
   const record = await recordOf(history, row);
   if (flags['json'] === true) {

@@ -1,60 +1,47 @@
-// Gives the loop's own index what the user's index knows: which files are tracked although ignored, and which are sparse.
+// The private index of a loop, made from the user's: which files are tracked although ignored, and which are sparse.
 import { existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaint, git } from '../call.ts';
-import { kindOnDisk, pathsOf, toInput } from '../paths.ts';
-import { type PrivateGit, privately } from '../private.ts';
+import { complaint, git, type IndexRow, indexRows, listIndex, withIndex } from '../call.ts';
+import { kindOnDisk } from '../disk.ts';
+import { pathsOf, toInput } from '../paths.ts';
+import type { PrivateGit } from '../private.ts';
 
 const emptyBlobs: Readonly<Record<string, string>> = {
   sha1: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
   sha256: '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
 };
 
+const setEntries = ['update-index', '-z', '--index-info'];
+const markAsSparse = ['update-index', '-z', '--skip-worktree', '--stdin'];
+const lineOf = ({ mode, object, path }: IndexRow): string => `${mode} ${object}\t${path}`;
+
 /** Undefined, or why it could not be done. Made beside and moved into place, so that a half one is never used. */
-export async function seedIndex(own: PrivateGit, isFork: boolean): Promise<string | undefined> {
+export async function initIndex(own: PrivateGit, isFork: boolean): Promise<string | undefined> {
   const index = join(own.folder, 'index');
   if (existsSync(index)) return undefined;
-  const beside = { GIT_INDEX_FILE: `${index}.seed` };
-  await Promise.all([rm(beside.GIT_INDEX_FILE, { force: true }), rm(`${beside.GIT_INDEX_FILE}.lock`, { force: true })]);
-  const tracked = await git(own.repository, ['ls-files', '-s', '-t', '-z']);
+  const draft = `${index}.seed`;
+  await Promise.all([rm(draft, { force: true }), rm(`${draft}.lock`, { force: true })]);
+  const tracked = await listIndex(own.repository);
   if (tracked.code !== 0) return complaint(tracked);
-  const { entries, sparse } = entriesOf(pathsOf(tracked));
+  // Of a conflict any stage will do: its file differs from all.
+  const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
   // An entry of `git add -N` names the empty blob, which may not exist.
-  const empty = emptyBlobs[own.repository.objectFormat] ?? '';
-  if (entries.some(entry => entry.includes(` ${empty}\t`))) await privately(own, ['hash-object', '-w', '--stdin']);
-  const seeded = await privately(own, ['update-index', '-z', '--index-info'], {
-    input: toInput(entries),
-    variables: beside,
-  });
-  if (seeded.code !== 0) return complaint(seeded);
+  const empty = emptyBlobs[own.repository.objectFormat];
+  if (rows.some(({ object }) => object === empty)) await git(own.place, ['hash-object', '-w', '--stdin']);
+  const place = withIndex(own.place, draft);
+  const filled = await git(place, setEntries, { input: toInput(rows.map(lineOf)) });
+  if (filled.code !== 0) return complaint(filled);
+  const sparse = rows.filter(({ isSparse }) => isSparse);
   // A fork is laid out whole: what is marked there, an agent marked, to hide a deletion.
   if (sparse.length > 0 && !isFork) {
-    const marked = ['update-index', '-z', '--skip-worktree', '--stdin'];
-    const done = await privately(own, marked, { input: toInput(sparse), variables: beside });
-    if (done.code !== 0) return complaint(done);
+    const marked = await git(place, markAsSparse, { input: toInput(sparse.map(({ path }) => path)) });
+    if (marked.code !== 0) return complaint(marked);
   }
-  // Every file is read once, so that later looks need only its times and size. It says 1 when some differ.
-  await privately(own, ['update-index', '-q', '--refresh'], { variables: beside, timeMsMax: 600_000 });
-  await rename(beside.GIT_INDEX_FILE, index).catch(() => {}); // an empty index is not written at all
+  // Every file is read once, so that later scans need only its times and size. It says 1 when some differ.
+  await git(place, ['update-index', '-q', '--refresh'], { timeMsMax: 600_000 });
+  await rename(draft, index).catch(() => {}); // an empty index is not written at all
   return undefined;
-}
-
-/** Lines are `TAG MODE OBJECT STAGE<tab>PATH`; of a conflict any stage will do: its file differs from all. */
-function entriesOf(lines: readonly string[]): {
-  readonly entries: readonly string[];
-  readonly sparse: readonly string[];
-} {
-  const entries = new Map<string, string>();
-  const sparse: string[] = [];
-  for (const line of lines) {
-    const tab = line.indexOf('\t');
-    const path = line.slice(tab + 1);
-    const [tag, mode, object] = line.slice(0, tab).split(' ');
-    entries.set(path, `${mode} ${object}\t${path}`);
-    if (tag === 'S') sparse.push(path);
-  }
-  return { entries: [...entries.values()], sparse };
 }
 
 /** Tells whether the user's index is still the one that was looked at. */
@@ -77,42 +64,36 @@ export async function forcedPaths(own: PrivateGit, known: Forced | undefined): P
   return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };
 }
 
-// Keeps the marks of sparse files in the loop's own index as the user's index has them: such a file is not deleted.
+/** Entries that an index holds although their files are not on disk. */
+const sparseRows = (listed: Parameters<typeof indexRows>[0]): ReadonlyMap<string, IndexRow> =>
+  new Map(indexRows(listed).flatMap(row => (row.isSparse ? [[row.path, row] as const] : [])));
 
-/** Paths that an index marks and that are not on disk, each with `MODE OBJECT`. */
-function marksOf(lines: readonly string[]): ReadonlyMap<string, string> {
-  const marks = lines.flatMap(line => {
-    const [tag, mode, object] = line.split(' ', 3);
-    return tag?.toUpperCase() === 'S' ? [[line.slice(line.indexOf('\t') + 1), `${mode} ${object}`] as const] : [];
-  });
-  return new Map(marks);
-}
-
-const asked = ['ls-files', '-s', '-t', '-z'];
-
-/** Done when the user's index changed since `seen`; returns what was seen now. A failure shows in the steps that follow. */
+/**
+ * Sparse files are marked as in the user's index, so that they are not deleted. Done when that index changed since `seen`;
+ * returns what was seen now. A failure shows in the steps that follow.
+ */
 export async function markSparse(own: PrivateGit, seen: string | undefined): Promise<string> {
   const current = await stampOfIndex(own);
   if (current === seen) return current;
-  const theirs = marksOf(pathsOf(await git(own.repository, asked)));
-  const ours = marksOf(pathsOf(await privately(own, asked)));
-  const added: string[] = [];
-  for (const [path, entry] of theirs) {
-    const isNew = ours.get(path) !== entry && (await kindOnDisk(own.repository.directory, path)) === 'gone';
-    if (isNew) added.push(path);
+  const wanted = sparseRows(await listIndex(own.repository));
+  const present = sparseRows(await listIndex(own.place));
+  const added: IndexRow[] = [];
+  for (const row of wanted.values()) {
+    const known = present.get(row.path);
+    const isNew = known === undefined || lineOf(known) !== lineOf(row);
+    if (isNew && (await kindOnDisk(own.repository.directory, row.path)) === 'gone') added.push(row);
   }
-  const ended = [...ours.keys()].filter(path => !theirs.has(path));
-  const entries = added.map(path => `${theirs.get(path)}\t${path}`);
+  const ended = [...present.keys()].filter(path => !wanted.has(path));
   if (added.length > 0) {
-    await privately(own, ['update-index', '-z', '--index-info'], { input: toInput(entries) });
-    await privately(own, ['update-index', '-z', '--skip-worktree', '--stdin'], { input: toInput(added) });
+    await git(own.place, setEntries, { input: toInput(added.map(lineOf)) });
+    await git(own.place, markAsSparse, { input: toInput(added.map(({ path }) => path)) });
   }
-  if (ended.length > 0)
-    await privately(own, ['update-index', '-z', '--no-skip-worktree', '--stdin'], { input: toInput(ended) });
+  const unmark = ['update-index', '-z', '--no-skip-worktree', '--stdin'];
+  if (ended.length > 0) await git(own.place, unmark, { input: toInput(ended) });
   return current;
 }
 
-/** What the loop's own index holds although it is not on disk. */
+/** What the private index holds although it is not on disk. */
 export async function sparseIn(own: PrivateGit): Promise<ReadonlySet<string>> {
-  return new Set(marksOf(pathsOf(await privately(own, asked))).keys());
+  return new Set(sparseRows(await listIndex(own.place)).keys());
 }

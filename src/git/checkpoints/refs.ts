@@ -1,8 +1,7 @@
-// Names of what we keep in a repository: a ref per checkpoint, a ref of notes per loop; plain pushes leave both out.
+// Refs of checkpoints and of notes in the user's repository: their names, their removal, and the ledger heads they anchor.
 import { Bug } from '../../text/errors.ts';
 import { complaint, type GitPlace, git } from '../call.ts';
-import { refuse } from '../repository.ts';
-import type { Refusal } from '../workspace.ts';
+import { type Refusal, refuse } from '../workspace.ts';
 
 /** Who makes checkpoints and notes. */
 export const identity = {
@@ -37,8 +36,6 @@ export async function checkpointRefs(place: GitPlace, loop: string): Promise<Rea
   );
 }
 
-// Lets old checkpoints go: their refs and notes; git frees the space when the user's git next tidies up.
-
 export interface PruneOrder {
   /** So many of the newest stay. */
   readonly keep: number;
@@ -48,7 +45,7 @@ export interface PruneOrder {
 
 export type Pruned = { readonly ok: true; readonly removed: readonly number[] } | Refusal;
 
-/** The first and the newest always stay. */
+/** Removes old refs and notes, but the first and the newest always stay. The user's git frees the space when it next tidies up. */
 export async function prune(place: GitPlace, loop: string, { keep, good = [] }: PruneOrder): Promise<Pruned> {
   const refs = await checkpointRefs(place, loop);
   const numbers = [...refs.keys()].sort((one, other) => one - other);
@@ -67,8 +64,7 @@ export async function prune(place: GitPlace, loop: string, { keep, good = [] }: 
   return { ok: true, removed };
 }
 
-// Reads the heads of the ledger that checkpoints anchored in git notes: a rewritten ledger does not fit them any more.
-
+/** A head of the ledger that a checkpoint anchored in a git note: a rewritten ledger does not fit it any more. */
 export interface Anchor {
   readonly sequence: number;
   readonly hash: string;

@@ -1,14 +1,15 @@
-// Looks what differs from the last checkpoint, and sorts out what a checkpoint cannot or should not hold.
-import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+// Scan of the working tree: what differs from the last checkpoint, without what a checkpoint cannot or should not hold.
+import { accessSync, constants, type Dirent, lstatSync, type Stats } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { git } from '../call.ts';
+import { ifReadable } from '../disk.ts';
 import { foldersAbove, onDisk, pathsOf, shown, toText } from '../paths.ts';
-import { type PrivateGit, privately } from '../private.ts';
-import { refuse } from '../repository.ts';
-import type { Refusal, Skipped } from '../workspace.ts';
+import type { PrivateGit } from '../private.ts';
+import { type Refusal, refuse, type Skipped } from '../workspace.ts';
 import { coveringEntry } from './user-edits.ts';
 
-export interface Look {
+export interface Scan {
   readonly ok: true;
   /** Goes into the index as it is on disk; what is gone there goes from the index. */
   readonly update: readonly string[];
@@ -17,36 +18,40 @@ export interface Look {
   readonly skipped: readonly Skipped[];
 }
 
-export interface LookLimits {
+export interface ScanLimits {
   readonly fileBytesMax: number;
   /** B90: more than this in one checkpoint is a mistake, not work. */
   readonly filesMax: number;
   readonly bytesMax: number;
 }
 
-export const limitsByDefault: LookLimits = { fileBytesMax: 10_000_000, filesMax: 100_000, bytesMax: 1_000_000_000 };
+export const limitsByDefault: ScanLimits = { fileBytesMax: 10_000_000, filesMax: 100_000, bytesMax: 1_000_000_000 };
 
 const atOnce = 500; // files looked at before others get their turn
 
-export interface Rules {
+export interface ScanRules {
   /** Looked at in any case; they may be others when a file of rules was changed. */
   readonly forced: (areRulesChanged: boolean) => Promise<readonly string[]>;
   /** Never taken in as new. */
   readonly ignored: ReadonlySet<string>;
+  readonly limits: ScanLimits;
+  /** Whether each file can be read is tried out. */
+  readonly isCareful: boolean;
 }
 
-/** Undefined: git could not look; its index may be broken. */
-export async function look(
-  own: PrivateGit,
-  { forced, ignored }: Rules,
-  limits: LookLimits,
-  carefully: boolean,
-): Promise<Look | Refusal | undefined> {
+interface Found {
+  readonly isNew: boolean;
+  readonly path: string;
+}
+
+/** Undefined: git could not list files; its index may be broken. */
+export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Refusal | undefined> {
+  const { forced, ignored, limits } = rules;
   const asked = ['ls-files', '-z', '-t', '-m', '-o', '--exclude-standard', '--deduplicate'];
-  const listed = await privately(own, asked, { timeMsMax: 300_000 });
+  const listed = await git(own.place, asked, { timeMsMax: 300_000 });
   if (listed.code !== 0) return undefined;
   const left = new Set<string>();
-  const found = pathsOf(listed).flatMap(line => {
+  const found = pathsOf(listed).flatMap((line): Found[] => {
     const [isNew, path] = [line.startsWith('?'), line.slice(2)];
     const entry = isNew ? coveringEntry(ignored, path) : undefined;
     if (entry !== undefined) left.add(entry);
@@ -60,49 +65,49 @@ export async function look(
     const { folder, amount } = biggest(untracked.map(({ path }) => [path, 1]));
     return tooMuch(`${untracked.length} untracked files`, folder, `${amount} of them`);
   }
-  const sorted = await sort(own, found, limits, carefully);
+  const sorted = await sort(own.repository.directory, found, rules);
   if (!sorted.ok) return sorted;
   const why = 'ignored when the loop began';
   return { ...sorted, skipped: [...sorted.skipped, ...[...left].map(path => ({ path: toText(path), why }))] };
 }
 
-async function sort(
-  own: PrivateGit,
-  found: readonly { readonly isNew: boolean; readonly path: string }[],
-  limits: LookLimits,
-  carefully: boolean,
-): Promise<Look | Refusal> {
-  const update: string[] = [];
-  const drop: string[] = [];
-  const skipped: Skipped[] = [];
-  const sizes: (readonly [string, number])[] = [];
-  const isReached = reachIn(own.repository.directory);
-  let bytes = 0;
-  for (const [index, { isNew, path }] of found.entries()) {
+async function sort(top: string, found: readonly Found[], rules: ScanRules): Promise<Scan | Refusal> {
+  const place = placeIn(top, rules);
+  const sorted: (Found & Placed)[] = [];
+  for (const [index, one] of found.entries()) {
     if (index % atOnce === atOnce - 1) await setImmediate();
-    const stats = statsOf(own.repository.directory, path);
-    // Gone, although a folder has its name, or a link in its folder's place leads to something of that name.
-    if (!isNew && (!isReached(path) || (stats?.isDirectory() && !isRepository(own.repository.directory, path)))) {
-      drop.push(path);
-      continue;
-    }
-    const why = stats === undefined ? undefined : whyNot(own, path, stats, limits, carefully);
-    if (why !== undefined) {
-      skipped.push({ path: toText(path.replace(/\/$/, '')), why });
-      if (!isNew) drop.push(path);
-      continue;
-    }
-    update.push(path);
-    if (stats?.isFile()) {
-      bytes += stats.size;
-      sizes.push([path, stats.size]);
-    }
+    sorted.push({ ...one, ...place(one) });
   }
-  if (bytes > limits.bytesMax) {
-    const { folder, amount } = biggest(sizes);
+  const bytes = sorted.reduce((sum, one) => sum + one.bytes, 0);
+  if (bytes > rules.limits.bytesMax) {
+    const { folder, amount } = biggest(sorted.map(one => [one.path, one.bytes]));
     return tooMuch(`${megabytes(bytes)} of new or changed files`, folder, megabytes(amount));
   }
-  return { ok: true, update, drop, skipped };
+  const pathsTo = (into: Placed['into']) => sorted.flatMap(one => (one.into === into ? [one.path] : []));
+  const skipped = sorted.flatMap(({ path, why }) =>
+    why === undefined ? [] : [{ path: toText(path.replace(/\/$/, '')), why }],
+  );
+  return { ok: true, update: pathsTo('update'), drop: pathsTo('drop'), skipped };
+}
+
+interface Placed {
+  readonly into: 'update' | 'drop' | 'neither';
+  readonly bytes: number;
+  /** Why a checkpoint does not hold it. */
+  readonly why?: string;
+}
+
+function placeIn(top: string, rules: ScanRules): (found: Found) => Placed {
+  const isReached = reachIn(top);
+  return ({ isNew, path }) => {
+    const stats = statsOf(top, path);
+    // Gone, although a folder has its name, or a link in its folder's place leads to something of that name.
+    if (!isNew && (!isReached(path) || (stats?.isDirectory() && !isRepository(top, path))))
+      return { into: 'drop', bytes: 0 };
+    const why = stats && whyNot(onDisk(top, path), stats, rules);
+    if (why !== undefined) return { into: isNew ? 'neither' : 'drop', bytes: 0, why };
+    return { into: 'update', bytes: stats?.isFile() ? stats.size : 0 };
+  };
 }
 
 /** Whether a path goes through real folders alone. */
@@ -116,20 +121,14 @@ function reachIn(top: string): (path: string) => boolean {
   return path => foldersAbove(path).every(isFolder);
 }
 
-function whyNot(
-  own: PrivateGit,
-  path: string,
-  stats: Stats,
-  limits: LookLimits,
-  carefully: boolean,
-): string | undefined {
-  if (path.endsWith('/')) return 'a repository of its own';
-  if (stats.isFile()) {
-    if (stats.size > limits.fileBytesMax) return `larger than ${megabytes(limits.fileBytesMax)}`;
-    return carefully && !isReadable(own.repository.directory, path) ? 'cannot be read' : undefined;
-  }
-  return specialKind(stats);
+function whyNot(where: Buffer, stats: Stats, { limits, isCareful }: ScanRules): string | undefined {
+  if (where.at(-1) === slash) return 'a repository of its own';
+  if (!stats.isFile()) return specialKind(stats);
+  if (stats.size > limits.fileBytesMax) return `larger than ${megabytes(limits.fileBytesMax)}`;
+  return isCareful && !isReadable(where) ? 'cannot be read' : undefined;
 }
+
+const slash = 0x2f;
 
 /** A pipe would be waited for, a socket or device has no content. */
 function specialKind(
@@ -137,28 +136,14 @@ function specialKind(
 ): string | undefined {
   if (stats.isFIFO()) return 'a pipe';
   if (stats.isSocket()) return 'a socket';
-  if (stats.isBlockDevice() || stats.isCharacterDevice()) return 'a device';
-  return undefined;
+  return stats.isBlockDevice() || stats.isCharacterDevice() ? 'a device' : undefined;
 }
 
-function statsOf(top: string, path: string): Stats | undefined {
-  try {
-    return lstatSync(onDisk(top, path));
-  } catch {
-    return undefined;
-  }
-}
+const statsOf = (top: string, path: string): Stats | undefined => ifReadable(() => lstatSync(onDisk(top, path)));
 
 const isRepository = (top: string, path: string): boolean => statsOf(top, `${path}/.git`) !== undefined;
 
-function isReadable(top: string, path: string): boolean {
-  try {
-    accessSync(onDisk(top, path), constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isReadable = (where: Buffer): boolean => ifReadable(() => [accessSync(where, constants.R_OK)]) !== undefined;
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1_000_000)} MB`;
 
@@ -181,33 +166,41 @@ function tooMuch(what: string, folder: string, amount: string): Refusal {
   return refuse(`A checkpoint would hold ${what}, most of it in ${where} (${amount}).`, fix);
 }
 
-// Finds pipes, sockets and devices, which git never lists, so that a checkpoint can say that it does not hold them.
-
 const entriesMax = 200_000;
 const foundMax = 100;
 
-/** Ignored folders and other repositories are left out, as in the checkpoint. Never throws. */
-export async function specialFiles(own: PrivateGit, entriesLimit = entriesMax): Promise<readonly Skipped[]> {
+/** Pipes, sockets and devices, which git never lists, so that a checkpoint can say that it does not hold them. Never throws. */
+export async function specialFiles(own: PrivateGit): Promise<readonly Skipped[]> {
   const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory'];
-  const ignored = new Set(pathsOf(await privately(own, asked)));
+  const ignored = new Set(pathsOf(await git(own.place, asked)));
   const found: Skipped[] = [];
-  const folders = [''];
   let entries = 0;
+  for await (const [path, entry] of entriesBelow(own.repository.directory, ignored)) {
+    entries += 1;
+    if (entries > entriesMax || found.length >= foundMax) break;
+    const why = specialKind(entry);
+    if (why !== undefined && !ignored.has(path)) found.push({ path: toText(path), why });
+  }
+  return found;
+}
+
+/** Ignored folders and other repositories are left out, as in the checkpoint. */
+async function* entriesBelow(
+  top: string,
+  ignored: ReadonlySet<string>,
+): AsyncGenerator<readonly [path: string, entry: Dirent]> {
+  const folders = [''];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const top = onDisk(own.repository.directory, folder);
-    const inside: string[] = [];
+    let inside: string[] = [];
     try {
-      for await (const entry of await opendir(top, { encoding: 'latin1' })) {
-        entries += 1;
-        if (entries > entriesLimit || found.length >= foundMax) return found;
+      for await (const entry of await opendir(onDisk(top, folder), { encoding: 'latin1' })) {
+        const path = `${folder}${entry.name}`;
+        if (path === '.git') continue;
         if (entry.name === '.git') {
-          if (folder === '') continue;
-          inside.length = 0;
+          inside = [];
           break;
         }
-        const path = `${folder}${entry.name}`;
-        const why = specialKind(entry);
-        if (why !== undefined && !ignored.has(path)) found.push({ path: toText(path), why });
+        yield [path, entry];
         if (entry.isDirectory() && !ignored.has(`${path}/`)) inside.push(`${path}/`);
       }
     } catch {
@@ -215,5 +208,4 @@ export async function specialFiles(own: PrivateGit, entriesLimit = entriesMax): 
     }
     folders.push(...inside);
   }
-  return found;
 }

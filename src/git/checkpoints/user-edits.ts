@@ -1,18 +1,19 @@
-// Remembers what a person changed while nobody worked: no commit of ours holds it, and going back does not take it away.
-
+// User edits: what a person had changed or ignored when the loop began, and changed while nobody worked. None of it is ours.
 import { existsSync } from 'node:fs';
-import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaint, git } from '../call.ts';
+import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
-import { byPath, foldersAbove, kindOnDisk, pathsOf, toInput } from '../paths.ts';
-import { type PrivateGit, privately } from '../private.ts';
+import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
+import type { PrivateGit } from '../private.ts';
 import type { Repository } from '../repository.ts';
 import type { SaveOrder } from '../workspace.ts';
 
-const fileOf = (folder: string): string => join(folder, 'foreign');
+/** Edits while nobody worked: no commit of ours holds them, and a restore does not take them away. */
+const editsFile = (folder: string): string => join(folder, 'foreign');
 
-interface Foreign {
+interface UserEdit {
   /** The first checkpoint that holds what was changed last. */
   readonly number: number;
   /** Not committed by the person themselves: later work on it must not be committed either. */
@@ -20,8 +21,8 @@ interface Foreign {
 }
 
 /** By path, one character per byte. */
-async function foreignIn(folder: string): Promise<ReadonlyMap<string, Foreign>> {
-  const output = await readFile(fileOf(folder)).catch(() => Buffer.alloc(0));
+async function userEditsIn(folder: string): Promise<ReadonlyMap<string, UserEdit>> {
+  const output = await readFile(editsFile(folder)).catch(() => Buffer.alloc(0));
   return new Map(
     pathsOf({ output }).map(line => {
       const [number = '', state = ''] = line.split(' ', 2);
@@ -32,59 +33,49 @@ async function foreignIn(folder: string): Promise<ReadonlyMap<string, Foreign>> 
 }
 
 /** Called before the checkpoint counts: the same call again does no harm. */
-export async function recordForeign(
+export async function recordUserEdits(
   { repository, folder }: PrivateGit,
-  { number, foreignSince }: Pick<SaveOrder, 'number' | 'foreignSince'>,
+  { number, userEditsSince }: Pick<SaveOrder, 'number' | 'userEditsSince'>,
   tree: string,
 ): Promise<void> {
-  if (foreignSince === undefined) return;
-  const changed = await differences(repository, { from: foreignSince, to: tree });
+  if (userEditsSince === undefined) return;
+  const changed = await differences(repository, { from: userEditsSince, to: tree });
   if (changed.length === 0) return;
   const open = await differences(repository, { from: 'HEAD', to: tree }).catch(() => changed); // HEAD may be unborn
   const unfinished = new Set(open.map(({ path }) => path));
   const now = changed.map(({ path }) => [path, { number, isUnfinished: unfinished.has(path) }] as const);
-  const all = [...new Map([...(await foreignIn(folder)), ...now])].sort(([one], [other]) => byPath(one, other));
+  const all = [...new Map([...(await userEditsIn(folder)), ...now])].sort(([one], [other]) => byPath(one, other));
   const lines = all.map(([path, one]) => `${one.number} ${one.isUnfinished ? 'unfinished' : 'committed'} ${path}`);
-  await put(fileOf(folder), toInput(lines));
-}
-
-async function put(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(`${path}.new`, 'w');
-  await file
-    .writeFile(bytes)
-    .then(() => file.sync())
-    .finally(() => file.close());
-  await rename(`${path}.new`, path);
+  await writeDurably(editsFile(folder), toInput(lines));
 }
 
 /** What became a person's unfinished work after the loop began. */
-export async function foreignUnfinished(folder: string): Promise<ReadonlySet<string>> {
-  return new Set([...(await foreignIn(folder))].flatMap(([path, { isUnfinished }]) => (isUnfinished ? [path] : [])));
+export async function unfinishedUserEdits(folder: string): Promise<ReadonlySet<string>> {
+  return new Set([...(await userEditsIn(folder))].flatMap(([path, { isUnfinished }]) => (isUnfinished ? [path] : [])));
 }
 
 /** Those that going to this commit would take away, because it is older than they are. */
-export async function foreignTo(own: PrivateGit, commit: string): Promise<ReadonlySet<string>> {
-  const known = await foreignIn(own.folder);
+export async function userEditsAfter(own: PrivateGit, commit: string): Promise<ReadonlySet<string>> {
+  const known = await userEditsIn(own.folder);
   if (known.size === 0) return new Set();
-  const read = await privately(own, ['cat-file', 'commit', commit]);
+  const read = await git(own.place, ['cat-file', 'commit', commit]);
   const found = /\n\n[^\n]*\n\n(?:[^\n]+\n)*?Ralph-Checkpoint: (\d+)\n/.exec(read.output.toString('latin1'));
   const number = Number(found?.[1] ?? 0);
   return new Set([...known].flatMap(([path, one]) => (number < one.number ? [path] : [])));
 }
 
-// Remembers which paths were the user's unfinished work when the loop began: those are never committed by us.
-
-const dirtyFile = (folder: string): string => join(folder, 'dirty');
+/** The user's unfinished work when the loop began: never committed by us. */
+const startFile = (folder: string): string => join(folder, 'dirty');
 
 /** Staged, unstaged or untracked at the loop's first checkpoint, one character per byte; undefined before that. */
-export async function dirtyAtStart(folder: string): Promise<ReadonlySet<string> | undefined> {
-  const output = await readFile(dirtyFile(folder)).catch(() => undefined);
+export async function changesAtStart(folder: string): Promise<ReadonlySet<string> | undefined> {
+  const output = await readFile(startFile(folder)).catch(() => undefined);
   return output && new Set(pathsOf({ output }));
 }
 
 /** Once in the life of a loop. Undefined, or why it could not be done. */
-export async function recordDirty({ repository, folder }: PrivateGit): Promise<string | undefined> {
-  if (existsSync(dirtyFile(folder))) return undefined;
+export async function recordChangesAtStart({ repository, folder }: PrivateGit): Promise<string | undefined> {
+  if (existsSync(startFile(folder))) return undefined;
   // Git would look into a submodule by a git of its own, which takes the settings of that submodule (B88).
   const submodules = '--ignore-submodules=dirty';
   const asked = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', submodules];
@@ -92,19 +83,9 @@ export async function recordDirty({ repository, folder }: PrivateGit): Promise<s
   if (found.code !== 0) return complaint(found);
   const hidden = await hiddenIn(repository);
   if (typeof hidden === 'string') return hidden;
-  await putDirty(folder, [...pathsOf(found).map(pathOf), ...hidden]);
+  const paths = new Set([...pathsOf(found).map(pathOf), ...hidden]);
+  await writeDurably(startFile(folder), toInput([...paths]));
   return undefined;
-}
-
-async function putDirty(folder: string, paths: readonly string[]): Promise<void> {
-  const file = await open(`${dirtyFile(folder)}.new`, 'w');
-  try {
-    await file.writeFile(toInput([...new Set(paths)]));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${dirtyFile(folder)}.new`, dirtyFile(folder));
 }
 
 /** The user told git not to look at these files (assume-unchanged, skip-worktree), so it cannot say whether they changed. */
@@ -125,8 +106,7 @@ function pathOf(line: string): string {
   return line.slice(at);
 }
 
-// Remembers what git ignored when the loop began: whatever becomes of the rules, no checkpoint holds it and no restore takes it.
-
+/** What git ignored when the loop began: whatever becomes of the rules, no checkpoint holds it and no restore takes it. */
 const ignoredFile = (folder: string): string => join(folder, 'ignored');
 
 /** The files and folders (they end with a slash), one character per byte; or why they cannot be known. */

@@ -1,22 +1,21 @@
-// Makes a checkpoint: the loop's own index to a tree, a commit, and a ref; nothing of the user's is touched.
+// Writes a checkpoint: the private index becomes a tree, a commit and a ref; nothing of the user's is touched.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripControls } from '../../text/text.ts';
-import { complaint } from '../call.ts';
+import { complaint, git } from '../call.ts';
 import { ownLock, ownRefLock, waitForLock } from '../locks.ts';
 import { toInput, toText } from '../paths.ts';
-import { type PrivateGit, privately, privateShell } from '../private.ts';
-import { refuse } from '../repository.ts';
-import type { Refusal, Saved, SaveOrder, Skipped } from '../workspace.ts';
-import { type Forced, forcedPaths, markSparse, seedIndex } from './init-index.ts';
+import { type PrivateGit, privateShell } from '../private.ts';
+import { type Refusal, refuse, type Saved, type SaveOrder, type Skipped } from '../workspace.ts';
+import { type Forced, forcedPaths, initIndex, markSparse } from './init-index.ts';
 import { identity, noteRefOf, refOf } from './refs.ts';
-import { type LookLimits, look, specialFiles } from './scan.ts';
-import { ignoredAtStart, recordDirty, recordForeign } from './user-edits.ts';
+import { type ScanLimits, scan, specialFiles } from './scan.ts';
+import { ignoredAtStart, recordChangesAtStart, recordUserEdits } from './user-edits.ts';
 
 export interface SavePlace {
   readonly loop: string;
   readonly own: PrivateGit;
-  readonly limits: LookLimits;
+  readonly limits: ScanLimits;
   /** What saving remembers from one checkpoint to the next, in this process. */
   readonly memory: { forced?: Forced; sparse?: string };
   /** Forks were clean when they were made. */
@@ -39,35 +38,35 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   ]);
   if (waited.includes('held'))
     return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
-  const [dirty, ignored, seeded, special] = await Promise.all([
-    isFirst && !place.isFork ? recordDirty(own) : undefined,
+  const [unknown, ignored, unread, special] = await Promise.all([
+    isFirst && !place.isFork ? recordChangesAtStart(own) : undefined,
     ignoredAtStart(own),
-    seedIndex(own, place.isFork),
+    initIndex(own, place.isFork),
     isFirst || order.kind === 'by-hand' ? specialFiles(own) : [],
   ]);
-  if (dirty !== undefined) return failed('git cannot tell what is changed here', dirty);
+  if (unknown !== undefined) return failed('git cannot tell what is changed here', unknown);
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
-  if (seeded !== undefined) return failed('git cannot read the index', seeded);
+  if (unread !== undefined) return failed('git cannot read the index', unread);
   if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
   const message = messageOf(loop, order);
-  const sealing = { ref: place.isPreview ? '' : ref, message, noteRef, note: oneLine(order.anchor) };
-  const taken = (await take(place, ignored, sealing)) ?? (await takeAnew(place, ignored, sealing));
-  if (taken === undefined)
+  const parts = { ref: place.isPreview ? '' : ref, message, noteRef, note: oneLine(order.anchor) };
+  const written = (await scanAndWrite(place, ignored, parts)) ?? (await withNewIndex(place, ignored, parts));
+  if (written === undefined)
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');
-  if (!taken.ok) return taken;
-  const { tree, commit, skipped } = taken;
-  if (!place.isFork) await recordForeign(own, order, tree);
+  if (!written.ok) return written;
+  const { tree, commit, skipped } = written;
+  if (!place.isFork) await recordUserEdits(own, order, tree);
   return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
 }
 
-type Sealing = Omit<SealOrder, 'update'>;
-type Taken = (Extract<Sealed, { ok: true }> & { readonly skipped: readonly Skipped[] }) | Refusal | undefined;
+type Parts = Omit<CheckpointOrder, 'update'>;
+type Outcome = (Extract<Written, { ok: true }> & { readonly skipped: readonly Skipped[] }) | Refusal | undefined;
 
 /**
- * Files come and go while we look: what fails is looked at again, and what fails always is left out and listed. Undefined:
- * the index is of no use.
+ * Files come and go meanwhile: what fails is scanned again, and what fails always is left out and listed. Undefined: the
+ * index is of no use.
  */
-async function take(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sealing): Promise<Taken> {
+async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, parts: Parts): Promise<Outcome> {
   const { own, memory, limits } = place;
   const forced = async (areRulesChanged: boolean): Promise<readonly string[]> => {
     memory.forced = await forcedPaths(own, areRulesChanged ? undefined : memory.forced);
@@ -75,35 +74,37 @@ async function take(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sea
   };
   const stubborn = new Set<string>();
   for (let attempt = 1; ; attempt += 1) {
-    const seen = await look(own, { forced, ignored }, limits, attempt > 1);
-    if (seen === undefined || !seen.ok) return seen;
+    const found = await scan(own, { forced, ignored, limits, isCareful: attempt > 1 });
+    if (found === undefined || !found.ok) return found;
     const isStubborn = (path: string) => stubborn.has(toText(path));
-    const update = seen.update.filter(path => !isStubborn(path));
-    const dropped = await drop(own, [...seen.drop, ...seen.update.filter(isStubborn)]);
-    const sealed: Sealed = dropped ?? (await seal(own, { ...sealing, update }));
-    if (sealed.ok) {
+    const update = found.update.filter(path => !isStubborn(path));
+    const dropped = await drop(own, [...found.drop, ...found.update.filter(isStubborn)]);
+    const written: Written = dropped ?? (await writeCheckpoint(own, { ...parts, update }));
+    if (written.ok) {
       const left = [...stubborn].map(path => ({ path, why: 'changed while it was read' }));
-      return { ...sealed, skipped: [...seen.skipped, ...left] };
+      return { ...written, skipped: [...found.skipped, ...left] };
     }
-    const { step, why } = sealed;
-    if (step === 'tree' && !isFull(why)) return undefined; // an object that the index names is gone
-    if (step !== 'files' || attempt === attemptsMax || isFull(why)) return failed(`git cannot write the ${step}`, why);
-    const culprit = /Unable to process path ([^\n]*)/.exec(why)?.[1];
+    if (written.step !== 'files' || attempt === attemptsMax || isFull(written.why)) return giveUp(written);
+    const culprit = /Unable to process path ([^\n]*)/.exec(written.why)?.[1];
     if (attempt > 1 && culprit !== undefined) stubborn.add(culprit);
   }
 }
 
+/** Undefined: an object that the index names is gone. */
+const giveUp = ({ step, why }: Extract<Written, { ok: false }>): Refusal | undefined =>
+  step === 'tree' && !isFull(why) ? undefined : failed(`git cannot write the ${step}`, why);
+
 /** The index is ours and holds nothing that could not be found out again. */
-async function takeAnew(place: SavePlace, ignored: ReadonlySet<string>, sealing: Sealing): Promise<Taken> {
+async function withNewIndex(place: SavePlace, ignored: ReadonlySet<string>, parts: Parts): Promise<Outcome> {
   await rm(join(place.own.folder, 'index'), { force: true });
-  const seeded = await seedIndex(place.own, place.isFork);
-  return seeded === undefined ? take(place, ignored, sealing) : failed('git cannot read the index', seeded);
+  const unread = await initIndex(place.own, place.isFork);
+  return unread === undefined ? scanAndWrite(place, ignored, parts) : failed('git cannot read the index', unread);
 }
 
 /** From the index, although it is on disk. */
-async function drop(own: PrivateGit, paths: readonly string[]): Promise<Sealed | undefined> {
+async function drop(own: PrivateGit, paths: readonly string[]): Promise<Written | undefined> {
   if (paths.length === 0) return undefined;
-  const done = await privately(own, ['update-index', '-z', '--force-remove', '--stdin'], { input: toInput(paths) });
+  const done = await git(own.place, ['update-index', '-z', '--force-remove', '--stdin'], { input: toInput(paths) });
   return done.code === 0 ? undefined : { ok: false, step: 'files', why: complaint(done) };
 }
 
@@ -133,9 +134,7 @@ export const preview = (place: SavePlace): Promise<Saved | Refusal> =>
     { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' },
   );
 
-// Turns files into a checkpoint by one shell: starting five gits one after the other was half of a checkpoint's time.
-
-interface SealOrder {
+interface CheckpointOrder {
   readonly update: readonly string[];
   /** Empty: nothing shall point to it. */
   readonly ref: string;
@@ -144,11 +143,12 @@ interface SealOrder {
   readonly note: string;
 }
 
-type Sealed =
+type Written =
   | { readonly ok: true; readonly tree: string; readonly commit: string }
   | { readonly ok: false; readonly step: 'files' | 'tree' | 'commit' | 'ref'; readonly why: string };
 
 /**
+ * One shell: starting five gits one after the other was half of a checkpoint's time.
  * The parent is the user's commit, not the last checkpoint, so that each can be freed alone; a new repository has none.
  * The ref comes last of what counts. The note only anchors the ledger: without it the checkpoint still stands.
  */
@@ -167,15 +167,12 @@ echo "$tree $commit"
 const steps = { 11: 'files', 12: 'tree', 13: 'commit', 14: 'ref' } as const;
 const hashMsMax = 600_000;
 
-async function seal(own: PrivateGit, order: SealOrder): Promise<Sealed> {
+async function writeCheckpoint(own: PrivateGit, order: CheckpointOrder): Promise<Written> {
   const { update, ref, message, noteRef, note } = order;
   const missing = own.isPartial ? '--missing-ok' : '';
   const args = [update.length > 0 ? 'update' : 'keep', missing, ref, message, noteRef, note];
-  const made = await privateShell(own, script, args, {
-    variables: identity,
-    input: toInput(update),
-    timeMsMax: hashMsMax,
-  });
+  const options = { variables: identity, input: toInput(update), timeMsMax: hashMsMax };
+  const made = await privateShell(own, script, args, options);
   const [tree = '', commit = ''] = made.output.toString('latin1').trim().split(' ');
   if (made.code === 0) return { ok: true, tree, commit };
   const step = steps[made.code as keyof typeof steps] ?? 'files';

@@ -1,20 +1,22 @@
 // A progress commit: what the work of one task changed, on the user's branch, with nothing of the user's own in it.
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ask, changesBetween, emptyTree, type GitPlace, git, listOf, revision } from '../call.ts';
-import { dirtyAtStart, foreignUnfinished } from '../checkpoints/user-edits.ts';
+import { ask, diffTrees, type GitPlace, git, revision, settingsLike, withIndex } from '../call.ts';
+import { identity } from '../checkpoints/refs.ts';
+import { changesAtStart, unfinishedUserEdits } from '../checkpoints/user-edits.ts';
+import { succeeds } from '../disk.ts';
 import { moveRef } from '../locks.ts';
 import { toInput, toText } from '../paths.ts';
-import { type Repository, refuse } from '../repository.ts';
-import type { CommitOrder, Committed, Refusal } from '../workspace.ts';
-import { pick } from './select-paths.ts';
-import { healIndex, remember, waitForIndex } from './sync-user-index.ts';
+import type { Repository } from '../repository.ts';
+import { type CommitOrder, type Committed, type Refusal, refuse } from '../workspace.ts';
+import { type Selection, selectPaths } from './select-paths.ts';
+import { recordStep, syncUserIndex, waitForIndex } from './sync-user-index.ts';
 
 export interface CommitOptions {
-  /** Of the loop's own: its index, its journals, and the list of what was dirty. */
+  /** Of the loop's own: its index, its journals, and the list of what was changed at the start. */
   readonly folder: string;
   /** Absolute paths of which nothing is committed. */
-  readonly uncovered?: readonly string[];
+  readonly excluded?: readonly string[];
   /** How long a lock of the user's index is waited for. */
   readonly lockMsMax?: number;
 }
@@ -52,52 +54,46 @@ export async function commitProgress(
 
 async function attempt(
   repository: Repository,
-  { folder, lockMsMax, uncovered = [] }: CommitOptions,
+  { folder, lockMsMax, excluded = [] }: CommitOptions,
   order: CommitOrder,
 ): Promise<Committed | 'moved'> {
-  const healed = await healIndex(repository, folder, lockMsMax);
-  if (!healed.ok) return healed;
-  const dirty = await dirtyAtStart(folder);
-  if (dirty === undefined) {
+  const synced = await syncUserIndex(repository, folder, lockMsMax);
+  if (!synced.ok) return synced;
+  const atStart = await changesAtStart(folder);
+  if (atStart === undefined) {
     return refuse('Nothing was committed: it is not known which files were uncommitted when the loop began.');
   }
   const head = await headOf(repository, order.branch);
   if (!head.ok) return head;
   const free = await waitForIndex(repository, lockMsMax);
   if (!free.ok) return free;
-  const index = { GIT_INDEX_FILE: join(folder, 'commit.index') };
-  await Promise.all([rm(index.GIT_INDEX_FILE, { force: true }), rm(`${index.GIT_INDEX_FILE}.lock`, { force: true })]);
-  const read = await ask(repository, ['read-tree', '--no-sparse-checkout', head.tree], { variables: index });
+  const index = join(folder, 'commit.index');
+  await Promise.all([rm(index, { force: true }), rm(`${index}.lock`, { force: true })]);
+  const place = withIndex(repository, index);
+  const read = await ask(place, ['read-tree', '--no-sparse-checkout', head.tree]);
   if (!read.ok) return read;
-  const picked = await pick(repository, index, order, {
-    dirty,
-    later: await foreignUnfinished(folder),
-    apart: [folder, ...uncovered],
-  });
-  if (!picked.ok) return picked;
-  const tree = await writeTree(repository, index, picked);
+  const reserved = { atStart, later: await unfinishedUserEdits(folder), excluded: [folder, ...excluded] };
+  const selected = await selectPaths(repository, place, order, reserved);
+  if (!selected.ok) return selected;
+  const tree = await writeTree(place, selected);
   if (!tree.ok) return tree;
-  const left = picked.left.map(toText);
+  const left = selected.left.map(toText);
   if (tree.text === head.tree) return { ok: true, commit: '', paths: [], left };
   const made = await makeCommit(repository, { tree: tree.text, parent: head.commit, message: messageOf(order) });
   if (!made.ok) return made;
-  const changed = await changesBetween(repository, head.tree, tree.text);
+  const changed = await diffTrees(repository, { from: head.tree, to: tree.text });
   if (!changed.ok) return changed;
-  await remember(folder, { before: head.commit === '' ? head.tree : head.commit, commit: made.text });
+  await recordStep(folder, { before: head.commit === '' ? head.tree : head.commit, commit: made.text });
   const moved = await moveRef(repository, 'HEAD', { to: made.text, from: head.commit, reason: reasonOf(order) });
-  if (moved === 'moved') return moved;
-  if (!moved.ok) return moved;
-  await healIndex(repository, folder, lockMsMax); // when it cannot now, the journal stays, and the next commit does it
-  return { ok: true, commit: made.text, paths: changed.changes.map(({ path }) => toText(path)), left };
+  if (moved === 'moved' || !moved.ok) return moved;
+  await syncUserIndex(repository, folder, lockMsMax); // when it cannot now, the journal stays, and the next commit does it
+  return { ok: true, commit: made.text, paths: changed.all.map(({ path }) => toText(path)), left };
 }
 
 async function headOf(repository: Repository, branch: string | undefined): Promise<Head | Refusal> {
   for (const [file, name] of underWay) {
-    const found = await access(join(repository.gitDirectory, file)).then(
-      () => true,
-      () => false,
-    );
-    if (found) return refuse(`Nothing was committed: a ${name} is under way.`, 'Finish it or give it up.');
+    const isThere = await succeeds(access(join(repository.gitDirectory, file)));
+    if (isThere) return refuse(`Nothing was committed: a ${name} is under way.`, 'Finish it or give it up.');
   }
   const target = await git(repository, ['symbolic-ref', '--quiet', 'HEAD']);
   const name = target.output.toString('utf8').trim();
@@ -110,27 +106,18 @@ async function headOf(repository: Repository, branch: string | undefined): Promi
   const commit = await revision(repository, 'HEAD^{commit}');
   if (commit === '' && target.code !== 0) return refuse('Nothing was committed: HEAD cannot be read.');
   if (commit !== '') return { ok: true, commit, tree: await revision(repository, `${commit}^{tree}`) };
-  const empty = await emptyTree(repository);
+  // The tree without files, in the repository's own kind of hash.
+  const empty = await ask(repository, ['hash-object', '-t', 'tree', '-w', '--stdin'], { input: '' });
   return empty.ok ? { ok: true, commit, tree: empty.text } : empty;
 }
 
 /** Line ends and the like are converted as the user's attributes say; a file that would need a filter is not among these. */
-async function writeTree(
-  repository: Repository,
-  variables: Readonly<Record<string, string>>,
-  { written, deleted }: { readonly written: readonly string[]; readonly deleted: readonly string[] },
-) {
-  const settings = ['-c', 'core.safecrlf=false', '-c', 'core.sparseCheckout=false', 'update-index', '-z'];
-  const removed = await ask(repository, [...settings, '--force-remove', '--stdin'], {
-    variables,
-    input: toInput(deleted),
-  });
+async function writeTree(place: GitPlace, { written, deleted }: Selection) {
+  const update = ['-c', 'core.safecrlf=false', '-c', 'core.sparseCheckout=false', 'update-index', '-z'];
+  const removed = await ask(place, [...update, '--force-remove', '--stdin'], { input: toInput(deleted) });
   if (!removed.ok) return removed;
-  const added = await ask(repository, [...settings, '--add', '--replace', '--stdin'], {
-    variables,
-    input: toInput(written),
-  });
-  return added.ok ? ask(repository, ['write-tree'], { variables }) : added;
+  const added = await ask(place, [...update, '--add', '--replace', '--stdin'], { input: toInput(written) });
+  return added.ok ? ask(place, ['write-tree']) : added;
 }
 
 /** Without hooks and signatures, under the user's name. */
@@ -142,8 +129,6 @@ export async function makeCommit(
   const variables = await identityOf(place);
   return ask(place, ['commit-tree', order.tree, ...parent], { variables, input: order.message });
 }
-
-// A commit of ours as people see it: under the user's name, with a message that says which work it is.
 
 const subjectCharsMax = 100;
 
@@ -164,23 +149,13 @@ export const reasonOf = (order: Pick<CommitOrder, 'task'>): string => oneLine(`r
 
 /** The user's own name from git's settings; ours only when there is none. */
 async function identityOf(place: GitPlace): Promise<Readonly<Record<string, string>>> {
-  const found = await git(place, ['config', '-z', '--get-regexp', '^(user|author|committer)\\.(name|email)$']);
-  const values = new Map<string, string>();
-  for (const one of listOf(found)) {
-    const at = one.indexOf('\n');
-    values.set(one.slice(0, at), one.slice(at + 1).trim());
-  }
+  const values = await settingsLike(place, '^(user|author|committer)\\.(name|email)$');
   const as = (role: 'author' | 'committer') => {
-    const name = values.get(`${role}.name`) ?? values.get('user.name') ?? '';
-    const email = values.get(`${role}.email`) ?? values.get('user.email') ?? '';
-    return name === '' || email === '' ? { name: 'Ralph', email: 'ralph@localhost' } : { name, email };
+    const setting = (field: string) => (values.get(`${role}.${field}`) ?? values.get(`user.${field}`) ?? '').trim();
+    const [name, email] = [setting('name'), setting('email')];
+    const known = name !== '' && email !== '';
+    const prefix = `GIT_${role.toUpperCase()}`;
+    return known ? { [`${prefix}_NAME`]: name, [`${prefix}_EMAIL`]: email } : {};
   };
-  const author = as('author');
-  const committer = as('committer');
-  return {
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    GIT_COMMITTER_NAME: committer.name,
-    GIT_COMMITTER_EMAIL: committer.email,
-  };
+  return { ...identity, ...as('author'), ...as('committer') };
 }

@@ -1,13 +1,24 @@
-// The fork of a task: a worktree in which one task of a parallel loop is worked on, until its work lands on the loop's branch.
+// The fork of a task: a worktree in which one task of a parallel loop is worked on, until it is merged into the loop's branch.
 import { createHash } from 'node:crypto';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { absent, ask, type GitPlace, git, gitlink, indexLine, type RawChange, rawChanges, revision } from '../call.ts';
+import {
+  ask,
+  type Difference,
+  diffIndex,
+  type GitPlace,
+  git,
+  gitlink,
+  revision,
+  updateIndex,
+  withIndex,
+} from '../call.ts';
+import { readRecord, realOf, succeeds, writeRecord } from '../disk.ts';
 import { ownLock, setRef, waitForLock } from '../locks.ts';
-import { fromText, readRecord, writeRecord } from '../paths.ts';
-import { filtersOff, type Repository, refuse } from '../repository.ts';
-import type { Refusal } from '../workspace.ts';
-import { dropTree, layOut, realOf } from '../worktree.ts';
+import { fromText, isAmong } from '../paths.ts';
+import { filtersOff, type Repository } from '../repository.ts';
+import { type Done, type Refusal, refuse, type Workspace } from '../workspace.ts';
+import { checkOutTree, dropTree } from '../worktree.ts';
 
 export interface ForkOptions {
   readonly loop: string;
@@ -18,9 +29,9 @@ export interface ForkOptions {
   /** The loop's branch, such as `ralph/NAME`. */
   readonly branch: string;
   /** Relative to the top: not in git, but the work needs them; never committed. */
-  readonly needed: readonly string[];
-  /** Relative to the top: what a fork changes of these never lands (the task document is the loop's). */
-  readonly apart?: readonly string[];
+  readonly untracked: readonly string[];
+  /** Relative to the top: what a fork changes of these is never merged (the task document is the loop's). */
+  readonly excluded?: readonly string[];
   /** Of the loop alone: records and indexes of the forks. */
   readonly privateFolder: string;
 }
@@ -52,35 +63,57 @@ export function safeName(name: string): string {
 export const forkDirectory = ({ folder }: Pick<ForkOptions, 'folder'>, task: string): string =>
   join(folder, safeName(task));
 
-const recordPath = ({ privateFolder }: ForkOptions, task: string): string =>
-  join(privateFolder, `fork-${safeName(task)}.json`);
-
-export const forkRecord = (options: ForkOptions, task: string): Promise<ForkRecord | undefined> =>
-  readRecord<ForkRecord>(recordPath(options, task));
-
-export const rememberFork = (options: ForkOptions, task: string, record: ForkRecord): Promise<void> =>
-  writeRecord(recordPath(options, task), record);
-
-/** Keeps the work of a fork, whatever happens to its files. */
-export const forkRef = ({ loop }: ForkOptions, task: string): string =>
-  `refs/ralph/forks/${safeName(loop)}/${safeName(task)}`;
-
-export const forkIndex = ({ privateFolder }: ForkOptions, task: string): string =>
-  join(privateFolder, `fork-${safeName(task)}.index`);
-
-/** Looked up anew each time: an agent may have added filters meanwhile. */
-export async function forkPlace(repository: Repository, options: ForkOptions, task: string): Promise<GitPlace> {
-  const { environment } = repository;
-  return { directory: forkDirectory(options, task), environment, settings: await filtersOff(repository) };
+export interface Fork {
+  readonly repository: Repository;
+  readonly options: ForkOptions;
+  readonly task: string;
+  readonly directory: string;
+  /** Keeps the work of the fork, whatever happens to its files. */
+  readonly ref: string;
+  /** Private to the loop, so that no agent can bend it. */
+  readonly index: string;
+  record(): Promise<ForkRecord | undefined>;
+  remember(record: ForkRecord): Promise<void>;
+  forget(): Promise<void>;
 }
 
+export function forkOf(repository: Repository, options: ForkOptions, task: string): Fork {
+  const base = join(options.privateFolder, `fork-${safeName(task)}`);
+  return {
+    repository,
+    options,
+    task,
+    directory: forkDirectory(options, task),
+    ref: `refs/ralph/forks/${safeName(options.loop)}/${safeName(task)}`,
+    index: `${base}.index`,
+    record: () => readRecord<ForkRecord>(`${base}.json`),
+    remember: record => writeRecord(`${base}.json`, record),
+    forget: () => rm(`${base}.json`, { force: true }),
+  };
+}
+
+/** Where git works in the fork. Looked up anew each time: an agent may have added filters meanwhile. */
+export async function placeOf({ repository, directory }: Fork): Promise<GitPlace> {
+  return { directory, environment: repository.environment, settings: await filtersOff(repository) };
+}
+
+/** The tip of the loop's branch; empty when it is gone. */
+export const tipOf = ({ repository, options }: Fork): Promise<string> =>
+  revision(repository, `refs/heads/${options.branch}^{commit}`);
+
 /** The two halves of a worktree name each other: its folder, and git's notes about it. */
-export async function isForkThere({ commonDirectory }: Repository, directory: string): Promise<boolean> {
+async function isForkThere({ repository: { commonDirectory }, directory }: Fork): Promise<boolean> {
   const textOf = (path: string) => readFile(path, 'utf8').catch(() => '');
   const notes = /^gitdir: (.+)\n?$/.exec(await textOf(join(directory, '.git')))?.[1] ?? '';
   if ((await realOf(dirname(notes))) !== (await realOf(join(commonDirectory, 'worktrees')))) return false;
   const back = (await textOf(join(notes, 'gitdir'))).trimEnd();
   return (await realOf(back)) === (await realOf(join(directory, '.git')));
+}
+
+/** The record of a fork that can be worked in. */
+export async function readyRecord(fork: Fork): Promise<ForkRecord | undefined> {
+  const record = await fork.record();
+  return record?.state === 'ready' && (await isForkThere(fork)) ? record : undefined;
 }
 
 /** In a worktree of our own a lock is only what a git of a killed agent left, unless it is still alive. */
@@ -89,93 +122,71 @@ export async function freeIndex(place: GitPlace): Promise<void> {
   if (lock.ok) await waitForLock(resolve(place.directory, lock.text), ownLock);
 }
 
-const isAt = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );
-
-/** At the tip of the loop's branch. Nothing is thrown away: what stands in the way and may hold work is moved aside. */
-export async function makeFork(
-  repository: Repository,
-  options: ForkOptions,
-  task: string,
-): Promise<{ readonly ok: true; readonly base: string } | Refusal> {
-  const directory = forkDirectory(options, task);
-  const record = await forkRecord(options, task);
-  const base = await revision(repository, `refs/heads/${options.branch}^{commit}`);
+/** At the tip of the loop's branch. Nothing is thrown away: what stands in the way and may hold work is moved out of it. */
+export async function makeFork(fork: Fork): ReturnType<Workspace['fork']> {
+  const { repository, options, directory } = fork;
+  const record = await fork.record();
+  const base = await tipOf(fork);
   if (base === '') return refuse(`The loop's branch ${options.branch} is gone.`);
-  if (record?.state !== 'making' && (await isAt(directory))) {
+  if (record?.state !== 'making' && (await succeeds(lstat(directory)))) {
     await rename(directory, `${directory}.aside-${Date.now()}`);
   }
-  await rememberFork(options, task, { state: 'making', base });
-  await rm(forkIndex(options, task), { force: true });
-  const from = options.loopDirectory;
-  const laid = await layOut(repository, { path: directory, commit: base, from, needed: options.needed });
-  if (!laid.ok) return laid;
-  const kept = await setRef(repository, forkRef(options, task), base);
+  await fork.remember({ state: 'making', base });
+  await rm(fork.index, { force: true });
+  const { loopDirectory: from, untracked } = options;
+  const made = await checkOutTree(repository, { path: directory, commit: base, from, untracked });
+  if (!made.ok) return made;
+  const kept = await setRef(repository, fork.ref, base);
   if (!kept.ok) return kept;
-  await rememberFork(options, task, { state: 'ready', base });
+  await fork.remember({ state: 'ready', base });
   return { ok: true, base };
 }
 
-/** All files of the fork, ignored ones not; in the loop's private index, which no agent can bend. */
+/** All files of the fork, ignored ones not. */
 export async function treeOfFork(
+  { options, task, index }: Fork,
   place: GitPlace,
-  options: ForkOptions,
-  task: string,
   base: string,
 ): Promise<{ readonly ok: true; readonly tree: string } | Refusal> {
-  const index = forkIndex(options, task);
-  const variables = { GIT_INDEX_FILE: index };
-  const timeMsMax = 600_000;
+  const own = withIndex(place, index);
   await rm(`${index}.lock`, { force: true });
-  const read = await ask(place, ['read-tree', '--no-sparse-checkout', '--reset', base], { variables });
+  const read = await ask(own, ['read-tree', '--no-sparse-checkout', '--reset', base]);
   if (!read.ok) return read;
-  const settings = [
-    '-c',
-    'core.safecrlf=false',
-    '-c',
-    'core.sparseCheckout=false',
-    '-c',
-    'advice.addEmbeddedRepo=false',
-  ];
-  const added = await ask(place, [...settings, 'add', '--all'], { variables, timeMsMax });
+  const settings = ['core.safecrlf=false', 'core.sparseCheckout=false', 'advice.addEmbeddedRepo=false'];
+  const add = [...settings.flatMap(one => ['-c', one]), 'add', '--all'];
+  const added = await ask(own, add, { timeMsMax: 600_000 });
   if (!added.ok) return refuse(`The work of ${task} cannot be taken: ${added.problem}`);
-  const differing = await ask(place, ['diff-index', '--cached', '-r', '-z', '--raw', '--no-renames', base], {
-    variables,
-  });
+  const differing = await diffIndex(own, base);
   if (!differing.ok) return differing;
-  const back = rawChanges(differing).filter(change => staysBehind(options, change));
-  const lines = back.map(({ path, modeBefore, objectBefore }) =>
-    indexLine({ path, mode: modeBefore, object: objectBefore }),
-  );
-  const input = Buffer.from(lines.join(''), 'latin1');
-  const put = await ask(place, ['update-index', '-z', '--index-info'], { variables, input });
+  const back = differing.all.filter(staysBehind(options)).map(({ path, from, to }) => ({ path, from: to, to: from }));
+  const put = await updateIndex(own, back);
   if (!put.ok) return put;
-  const tree = await ask(place, ['write-tree'], { variables });
+  const tree = await ask(own, ['write-tree']);
   return tree.ok ? { ok: true, tree: tree.text } : tree;
 }
 
 /** Repositories that the agent made in the tree, what was copied in because git does not hold it, and the document. */
-function staysBehind({ needed, apart = [] }: ForkOptions, { path, mode, modeBefore }: RawChange): boolean {
-  const isAmong = (list: readonly string[]) =>
-    list.map(one => fromText(one).replace(/\/+$/, '')).some(one => path === one || path.startsWith(`${one}/`));
-  if (isAmong(apart)) return true;
-  return modeBefore === absent && (mode === gitlink || isAmong(needed));
+function staysBehind({ untracked, excluded = [] }: ForkOptions): (one: Difference) => boolean {
+  const [isUntracked, isExcluded] = [untracked, excluded].map(list =>
+    isAmong(list.map(one => fromText(one).replace(/\/+$/, ''))),
+  );
+  return ({ path, from, to }) =>
+    isExcluded!(path) || (from === undefined && (to?.mode === gitlink || isUntracked!(path)));
 }
 
-// Takes a fork away in which nothing is to be kept: its folder, its ref, its index and its record.
+/** As if it had never been made: for one in which nothing is to be kept. */
+export async function discardFork(repository: Repository, options: ForkOptions, task: string): Promise<Done> {
+  const fork = forkOf(repository, options, task);
+  const dropped = await dropFork(fork);
+  if (dropped.ok) await fork.forget();
+  return dropped;
+}
 
-export async function dropFork(
-  repository: Repository,
-  options: ForkOptions,
-  task: string,
-): Promise<{ readonly ok: true } | Refusal> {
-  const dropped = await dropTree(repository, forkDirectory(options, task));
+/** Its folder, ref and index; the record stays. */
+export async function dropFork({ repository, directory, ref, index }: Fork): Promise<Done> {
+  const dropped = await dropTree(repository, directory);
   if (!dropped.ok) return dropped;
-  await git(repository, ['update-ref', '-d', forkRef(options, task)]);
-  await rm(forkIndex(options, task), { force: true });
-  await rm(join(options.privateFolder, `fork-${safeName(task)}.json`), { force: true });
+  await git(repository, ['update-ref', '-d', ref]);
+  await rm(index, { force: true });
   return { ok: true };
 }

@@ -1,24 +1,11 @@
-// Merges what the loop's branch became into the fork of a task; its work is safe in a ref before a file is touched.
+// Merges the loop's branch into the fork of a task; its work is safe in a ref before a file is touched.
 import { readFile, rm } from 'node:fs/promises';
-import { ask, type GitPlace, git, listOf, revision } from '../call.ts';
+import { ask, type GitPlace, git, revision, withIndex } from '../call.ts';
 import { makeCommit } from '../commits/commit.ts';
 import { setRef } from '../locks.ts';
-import { onDisk, pathsOf, shown, toText } from '../paths.ts';
-import { type Repository, refuse } from '../repository.ts';
-import type { Brought, Refusal } from '../workspace.ts';
-import {
-  type ForkOptions,
-  type ForkRecord,
-  forkDirectory,
-  forkIndex,
-  forkPlace,
-  forkRecord,
-  forkRef,
-  freeIndex,
-  isForkThere,
-  rememberFork,
-  treeOfFork,
-} from './fork.ts';
+import { listOf, onDisk, pathsOf, printable, shownList, toText } from '../paths.ts';
+import { type Conflicted, type MergedIntoFork, type Refusal, refuse } from '../workspace.ts';
+import { type Fork, type ForkRecord, freeIndex, placeOf, readyRecord, tipOf, treeOfFork } from './fork.ts';
 
 const namesMax = 20;
 
@@ -29,61 +16,53 @@ interface Merged {
 }
 
 /** What a merge said it says again until `fork` is called: its caller may have been killed or stopped before it listened. */
-export async function bring(repository: Repository, options: ForkOptions, task: string): Promise<Brought> {
-  const record = await forkRecord(options, task);
-  if (record?.state === 'landed') return { ok: true, changed: false, landed: true };
-  const isThere = record?.state === 'ready' && (await isForkThere(repository, forkDirectory(options, task)));
-  if (!isThere) return without(refuse(`The fork of ${task} is gone.`));
+export async function mergeIntoFork(fork: Fork): Promise<MergedIntoFork | Refusal> {
+  const { options, task } = fork;
+  if ((await fork.record())?.state === 'landed') return { ok: true, changed: false, isMerged: true };
+  const record = await readyRecord(fork);
+  if (record === undefined) return refuse(`The fork of ${task} is gone.`);
   const { base, bringing, unheard } = record;
-  if (unheard !== undefined && unheard.conflicts.length > 0) return answer(options, task, unheard);
-  const tip = await revision(repository, `refs/heads/${options.branch}^{commit}`);
-  if (tip === '') return without(refuse(`The loop's branch ${options.branch} is gone.`));
-  if (bringing === undefined && base === tip) return { ok: true, changed: unheard?.changed ?? false, landed: false };
-  const place = await forkPlace(repository, options, task);
-  const kept = bringing === undefined ? await keepWork(place, options, task, record) : record;
-  if ('ok' in kept) return without(kept);
-  const merged = await merge(place, `refs/heads/${options.branch}`, forkRef(options, task));
+  if (unheard !== undefined && unheard.conflicts.length > 0) return answer(fork, unheard);
+  const tip = await tipOf(fork);
+  if (tip === '') return refuse(`The loop's branch ${options.branch} is gone.`);
+  if (bringing === undefined && base === tip) return { ok: true, changed: unheard?.changed ?? false, isMerged: false };
+  const place = await placeOf(fork);
+  const saved = bringing === undefined ? await saveWork(fork, place, record) : record;
+  if ('ok' in saved) return saved;
+  const merged = await merge(place, `refs/heads/${options.branch}`, fork.ref);
   if (!merged.ok) {
-    if (bringing === undefined) await rememberFork(options, task, record); // no file was touched yet
-    return without(merged);
+    if (bringing === undefined) await fork.remember(record); // no file was touched yet
+    return merged;
   }
-  const brought = await mergeInto(place, options, task, { record: kept, tip, merged });
-  return 'ok' in brought ? without(brought) : answer(options, task, brought.unheard!);
+  const written = await writeMerge(fork, place, saved, { tip, merged });
+  return 'ok' in written ? written : answer(fork, written.unheard!);
 }
 
-const without = (refusal: Refusal): Brought => ({ ...refusal, conflicts: [] });
-
 /** After this the fork's files may be lost: they can be had back from the ref. */
-async function keepWork(
-  place: GitPlace,
-  options: ForkOptions,
-  task: string,
-  record: ForkRecord,
-): Promise<ForkRecord | Refusal> {
-  const taken = await treeOfFork(place, options, task, record.base);
+async function saveWork(fork: Fork, place: GitPlace, record: ForkRecord): Promise<ForkRecord | Refusal> {
+  const taken = await treeOfFork(fork, place, record.base);
   if (!taken.ok) return taken;
-  const work = await makeCommit(place, { tree: taken.tree, parent: record.base, message: `The fork of ${task}\n` });
+  const message = `The fork of ${fork.task}\n`;
+  const work = await makeCommit(place, { tree: taken.tree, parent: record.base, message });
   if (!work.ok) return work;
-  const kept = await setRef(place, forkRef(options, task), work.text);
+  const kept = await setRef(place, fork.ref, work.text);
   if (!kept.ok) return kept;
   const next: ForkRecord = { ...record, bringing: { work: work.text } };
-  await rememberFork(options, task, next);
+  await fork.remember(next);
   return next;
 }
 
 /** Every step can be done again: the merge is made of two commits, and files are overwritten by force. */
-async function mergeInto(
+async function writeMerge(
+  fork: Fork,
   place: GitPlace,
-  options: ForkOptions,
-  task: string,
-  { record, tip, merged }: { readonly record: ForkRecord; readonly tip: string; readonly merged: Merged },
+  record: ForkRecord,
+  { tip, merged }: { readonly tip: string; readonly merged: Merged },
 ): Promise<ForkRecord | Refusal> {
   const before = await revision(place, `${record.bringing!.work}^{tree}`);
-  const index = forkIndex(options, task);
-  await rm(`${index}.lock`, { force: true });
-  const variables = { GIT_INDEX_FILE: index };
+  await rm(`${fork.index}.lock`, { force: true });
   const read = ['read-tree', '--no-sparse-checkout', '--reset'];
-  const filled = await ask(place, [...read, '-u', merged.tree], { variables, timeMsMax: 600_000 });
+  const filled = await ask(withIndex(place, fork.index), [...read, '-u', merged.tree], { timeMsMax: 600_000 });
   if (!filled.ok) return filled;
   const moved = await ask(place, ['update-ref', '--no-deref', '-m', 'ralph: merge', 'HEAD', tip]);
   if (!moved.ok) return moved;
@@ -94,7 +73,7 @@ async function mergeInto(
   const conflicted = [...new Set([...(record.conflicted ?? []), ...merged.conflicts])];
   const unheard = { conflicts: merged.conflicts, changed: merged.tree !== before || record.unheard?.changed === true };
   const next: ForkRecord = { state: 'ready', base: tip, unheard, conflicted };
-  await rememberFork(options, task, next);
+  await fork.remember(next);
   return next;
 }
 
@@ -105,7 +84,7 @@ async function merge(place: GitPlace, branch: string, work: string): Promise<Mer
   const merged = await git({ ...place, settings }, args, { timeMsMax: 600_000 });
   const [tree = '', ...conflicts] = pathsOf(merged);
   if ((merged.code !== 0 && merged.code !== 1) || tree === '') {
-    return refuse(`The fork cannot be merged: ${shown(Buffer.from(merged.errors).toString('latin1'))}`);
+    return refuse(`The fork cannot be merged: ${printable(merged.errors)}`);
   }
   return { ok: true, tree, conflicts: [...new Set(conflicts.filter(path => path !== ''))] };
 }
@@ -119,7 +98,7 @@ async function driversReplaced(place: GitPlace): Promise<readonly (readonly [str
 }
 
 /** Of these paths, those that hold conflict markers. */
-export async function marked(directory: string, paths: readonly string[]): Promise<readonly string[]> {
+export async function withMarkers(directory: string, paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of paths) {
     const bytes = await readFile(onDisk(directory, path)).catch(() => undefined);
@@ -129,30 +108,22 @@ export async function marked(directory: string, paths: readonly string[]): Promi
 }
 
 async function answer(
-  options: ForkOptions,
-  task: string,
+  { directory, ref }: Fork,
   { conflicts, changed }: NonNullable<ForkRecord['unheard']>,
-): Promise<Brought> {
-  if (conflicts.length === 0) return { ok: true, changed, landed: false };
-  const both = await marked(forkDirectory(options, task), conflicts);
+): Promise<MergedIntoFork> {
+  if (conflicts.length === 0) return { ok: true, changed, isMerged: false };
+  const both = await withMarkers(directory, conflicts);
   const one = conflicts.filter(path => !both.includes(path));
-  const sentences = [
-    ...(both.length === 0
-      ? []
-      : [
-          `Others changed the same lines meanwhile: ${named(both)} ${both.length === 1 ? 'holds' : 'hold'} both sides with conflict markers; resolve them.`,
-        ]),
-    ...(one.length === 0
-      ? []
-      : [
-          `Others changed or deleted the same files meanwhile: ${named(one)} ${one.length === 1 ? 'is as one side has it' : 'are as one side has them'}; ` +
-            `your side is in git show ${forkRef(options, task)}:PATH.`,
-        ]),
-  ];
-  return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText) };
+  const sentences: string[] = [];
+  if (both.length > 0) {
+    const hold = `${shownList(both, namesMax)} ${both.length === 1 ? 'holds' : 'hold'}`;
+    sentences.push(`Others changed the same lines meanwhile: ${hold} both sides with conflict markers; resolve them.`);
+  }
+  if (one.length > 0) {
+    const are = one.length === 1 ? 'is as one side has it' : 'are as one side has them';
+    sentences.push(
+      `Others changed or deleted the same files meanwhile: ${shownList(one, namesMax)} ${are}; your side is in git show ${ref}:PATH.`,
+    );
+  }
+  return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText) } satisfies Conflicted;
 }
-
-const named = (paths: readonly string[]): string => {
-  const more = paths.length > namesMax ? ` and ${paths.length - namesMax} more` : '';
-  return `${paths.slice(0, namesMax).map(shown).join(', ')}${more}`;
-};

@@ -1,4 +1,4 @@
-// The program that puts a prepared restore into the tree: a process of its own, and the same again after a crash.
+// The program that applies a staged restore to the tree: a process of its own, and the same again after a crash.
 import type { BigIntStats } from 'node:fs';
 
 export interface Journal {
@@ -20,9 +20,9 @@ export type Step =
       readonly is: string;
     };
 
-export interface Switched {
+export interface Applied {
   /** Somebody put something else there meanwhile: left alone. */
-  readonly foreign: readonly string[];
+  readonly changed: readonly string[];
   readonly failed: readonly { readonly path: string; readonly why: string }[];
 }
 
@@ -30,33 +30,33 @@ export interface Switched {
  * Every function below runs as text in a process without our modules: it may use only the others and what Node has built
  * in. Each step can be done twice, and another process of this kind may be at work: it is waited for.
  */
-export const switchProgram = (): string => `${parts.map(String).join('\n')}\n${main.name}();`;
+export const restoreProgram = (): string => `${parts.map(String).join('\n')}\n${main.name}();`;
 
 function main(): void {
-  const { readFileSync, unlinkSync, writeSync } = builtin();
+  const { readFileSync, unlinkSync, writeSync } = fs();
   const path = process.argv[1] ?? '';
   const { top, staging, steps } = JSON.parse(readFileSync(path, 'utf8')) as Journal;
-  const foreign: string[] = [];
+  const changed: string[] = [];
   const failed: { path: string; why: string }[] = [];
-  const needed = new Set(steps.flatMap(step => (step.do === 'write' ? above(step.path) : [])));
+  const needed = new Set(steps.flatMap(step => (step.do === 'write' ? foldersAbove(step.path) : [])));
   takeTurn(path);
   for (const step of steps) {
     try {
       const isOurs = step.do === 'remove' ? removeFile(top, step, needed) : writeFile(top, staging, step);
-      if (!isOurs) foreign.push(step.path);
+      if (!isOurs) changed.push(step.path);
     } catch (error) {
       failed.push({ path: step.path, why: (error as Error).message });
     }
   }
   syncFolders(
     top,
-    steps.flatMap(step => above(step.path)),
+    steps.flatMap(step => foldersAbove(step.path)),
   );
   attempt(() => unlinkSync(`${path}.lock`), ['ENOENT']);
-  attempt(() => writeSync(1, JSON.stringify({ foreign, failed })), ['EPIPE', 'EAGAIN']);
+  attempt(() => writeSync(1, JSON.stringify({ changed, failed })), ['EPIPE', 'EAGAIN']);
 }
 
-function builtin(): typeof import('node:fs') {
+function fs(): typeof import('node:fs') {
   return process.getBuiltinModule('node:fs');
 }
 
@@ -70,12 +70,12 @@ function attempt(action: () => void, fine: readonly string[]): boolean {
   }
 }
 
-function spot(top: string, path: string): Buffer {
+function onDisk(top: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]);
 }
 
-function lookAt(where: Buffer | string): BigIntStats | undefined {
-  return builtin().lstatSync(where, { bigint: true, throwIfNoEntry: false });
+function statsOf(where: Buffer | string): BigIntStats | undefined {
+  return fs().lstatSync(where, { bigint: true, throwIfNoEntry: false });
 }
 
 /** The time of change moves with a rename, so what we wrote ourselves is known without it. */
@@ -83,13 +83,13 @@ function stampOf(stats: BigIntStats, withChange: boolean): string {
   return [stats.ino, stats.size, stats.mtimeNs, stats.mode, ...(withChange ? [stats.ctimeNs] : [])].join(':');
 }
 
-function above(path: string): string[] {
+function foldersAbove(path: string): string[] {
   return path.split('/').flatMap((_, count, parts) => (count === 0 ? [] : [parts.slice(0, count).join('/')]));
 }
 
 function startOf(pid: string): string {
   try {
-    const text = builtin().readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const text = fs().readFileSync(`/proc/${pid}/stat`, 'latin1');
     return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     return '';
@@ -108,7 +108,7 @@ function isRunning(holder: string): boolean {
 
 /** The lock appears with its content, because it is linked into place. */
 function takeTurn(journal: string): void {
-  const { linkSync, readFileSync, unlinkSync, writeFileSync } = builtin();
+  const { linkSync, readFileSync, unlinkSync, writeFileSync } = fs();
   const own = `${journal}.${process.pid}`;
   writeFileSync(own, `${process.pid} ${startOf(String(process.pid))}`);
   while (!attempt(() => linkSync(own, `${journal}.lock`), ['EEXIST'])) {
@@ -125,48 +125,48 @@ function takeTurn(journal: string): void {
 
 /** False: it is no longer what we were told to remove. Folders that this empties go too, unless they are needed. */
 function removeFile(top: string, { path, was }: Extract<Step, { do: 'remove' }>, needed: ReadonlySet<string>): boolean {
-  const { rmdirSync, unlinkSync } = builtin();
-  if (!above(path).every(folder => lookAt(spot(top, folder))?.isDirectory() === true)) return true;
-  const stats = lookAt(spot(top, path));
+  const { rmdirSync, unlinkSync } = fs();
+  if (!foldersAbove(path).every(folder => statsOf(onDisk(top, folder))?.isDirectory() === true)) return true;
+  const stats = statsOf(onDisk(top, path));
   if (stats !== undefined && stampOf(stats, true) !== was) return false;
-  attempt(() => unlinkSync(spot(top, path)), ['ENOENT']);
-  for (const folder of above(path).reverse()) {
+  attempt(() => unlinkSync(onDisk(top, path)), ['ENOENT']);
+  for (const folder of foldersAbove(path).reverse()) {
     if (needed.has(folder)) break;
-    if (!attempt(() => rmdirSync(spot(top, folder)), ['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EACCES'])) break;
+    if (!attempt(() => rmdirSync(onDisk(top, folder)), ['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EACCES'])) break;
   }
   return true;
 }
 
 function writeFile(top: string, staging: string, step: Extract<Step, { do: 'write' }>): boolean {
   const from = `${staging}/${step.from}`;
-  if (lookAt(from) === undefined) return true; // done before
+  if (statsOf(from) === undefined) return true; // done before
   if (!makeFolders(top, step.path)) return false;
-  const target = spot(top, step.path);
-  if (lookAt(target)?.isDirectory()) attempt(() => builtin().rmdirSync(target), ['ENOTEMPTY', 'EEXIST']);
-  const stats = lookAt(target);
+  const target = onDisk(top, step.path);
+  if (statsOf(target)?.isDirectory()) attempt(() => fs().rmdirSync(target), ['ENOTEMPTY', 'EEXIST']);
+  const stats = statsOf(target);
   if (stats !== undefined && stampOf(stats, true) !== step.was) {
     return stampOf(stats, false) === step.is || isEqual(target, from);
   }
-  if (!attempt(() => builtin().renameSync(from, target), ['EXDEV'])) copyOver(from, top, step.path);
+  if (!attempt(() => fs().renameSync(from, target), ['EXDEV'])) copyOver(from, top, step.path);
   return true;
 }
 
 /** Never through a link: one in the place of a folder is replaced. */
 function makeFolders(top: string, path: string): boolean {
-  const { mkdirSync, unlinkSync } = builtin();
-  for (const folder of above(path)) {
-    const stats = lookAt(spot(top, folder));
+  const { mkdirSync, unlinkSync } = fs();
+  for (const folder of foldersAbove(path)) {
+    const stats = statsOf(onDisk(top, folder));
     if (stats?.isDirectory()) continue;
     if (stats !== undefined && !stats.isSymbolicLink()) return false;
-    if (stats !== undefined) unlinkSync(spot(top, folder));
-    attempt(() => mkdirSync(spot(top, folder)), ['EEXIST']);
+    if (stats !== undefined) unlinkSync(onDisk(top, folder));
+    attempt(() => mkdirSync(onDisk(top, folder)), ['EEXIST']);
   }
   return true;
 }
 
 function isEqual(one: Buffer, other: string): boolean {
-  const { readFileSync, readlinkSync } = builtin();
-  const [here, there] = [lookAt(one), lookAt(other)];
+  const { readFileSync, readlinkSync } = fs();
+  const [here, there] = [statsOf(one), statsOf(other)];
   if (here === undefined || here.mode !== there?.mode || here.size !== there.size) return false;
   if (here.isSymbolicLink()) return readlinkSync(one, 'buffer').equals(readlinkSync(other, 'buffer'));
   return here.isFile() && readFileSync(one).equals(readFileSync(other));
@@ -174,22 +174,22 @@ function isEqual(one: Buffer, other: string): boolean {
 
 /** Onto another file system: a copy beside the target first, so that the last step is a rename here too. */
 function copyOver(from: string, top: string, path: string): void {
-  const { copyFileSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } = builtin();
+  const { copyFileSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } = fs();
   const name = `.ralph-restoring-${from.slice(from.lastIndexOf('/') + 1)}`;
-  const beside = spot(top, `${path.slice(0, path.lastIndexOf('/') + 1)}${name}`);
+  const beside = onDisk(top, `${path.slice(0, path.lastIndexOf('/') + 1)}${name}`);
   rmSync(beside, { force: true });
   const stats = lstatSync(from);
   if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), beside);
   else copyFileSync(from, beside); // with its mode
-  renameSync(beside, spot(top, path));
+  renameSync(beside, onDisk(top, path));
   unlinkSync(from);
 }
 
 function syncFolders(top: string, folders: readonly string[]): void {
-  const { closeSync, constants, fsyncSync, openSync } = builtin();
+  const { closeSync, constants, fsyncSync, openSync } = fs();
   for (const folder of new Set(['.', ...folders])) {
     try {
-      const handle = openSync(spot(top, folder), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      const handle = openSync(onDisk(top, folder), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
       fsyncSync(handle);
       closeSync(handle);
     } catch {
@@ -199,6 +199,6 @@ function syncFolders(top: string, folders: readonly string[]): void {
 }
 
 const parts = [
-  ...[main, builtin, attempt, spot, lookAt, stampOf, above, startOf, isRunning, takeTurn],
+  ...[main, fs, attempt, onDisk, statsOf, stampOf, foldersAbove, startOf, isRunning, takeTurn],
   ...[removeFile, writeFile, makeFolders, isEqual, copyOver, syncFolders],
 ];

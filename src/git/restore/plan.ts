@@ -1,11 +1,12 @@
-// Decides what a restore does with every path that differs: the loop's own work gives way, a person's edits do not.
+// The plan of a restore, for every path that differs: the loop's own work gives way, a person's edits do not.
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import type { GitPlace } from '../call.ts';
+import { type Difference, type Entry, gitlink, ignoredAmong } from '../call.ts';
 import { sparseIn } from '../checkpoints/init-index.ts';
-import { coveringEntry, foreignTo, ignoredAtStart } from '../checkpoints/user-edits.ts';
-import { type Difference, differences, type Entry, isSame } from '../history.ts';
-import { byPath, foldersAbove, fromText, isOnDisk, onDisk, pathsOf, toInput, toText } from '../paths.ts';
-import { type PrivateGit, privately, waysInside } from '../private.ts';
+import { coveringEntry, ignoredAtStart, userEditsAfter } from '../checkpoints/user-edits.ts';
+import { isOnDisk } from '../disk.ts';
+import { differences } from '../history.ts';
+import { byPath, foldersAbove, fromText, isAmong, onDisk, toText } from '../paths.ts';
+import { type PrivateGit, pathsInside } from '../private.ts';
 import type { RestoreOrder } from '../workspace.ts';
 
 /** Paths have one character per byte. */
@@ -36,66 +37,80 @@ export interface Merge {
   readonly to: Entry;
 }
 
-const repositoryMode = '160000';
-
 export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise<Plan> {
   const { repository } = own;
   const isOverwriting = order.overwrite === true;
-  const spared = new Set((await waysInside(repository, order.except ?? [])).map(fromText));
-  const [all, edits] = await bothDifferences(repository, order);
-  const isSpared = (path: string): boolean => [path, ...foldersAbove(path)].some(each => spared.has(each));
-  const differing = spared.size === 0 ? all : all.filter(({ path }) => !isSpared(path));
+  const isExcepted = isAmong((await pathsInside(repository, order.except ?? [])).map(fromText));
+  const [all, edits] = await Promise.all([
+    differences(repository, { from: order.now, to: order.to }),
+    differences(repository, { from: order.base, to: order.now }),
+  ]);
+  const differing = all.filter(({ path }) => !isExcepted(path));
   const sparse = differing.length === 0 ? new Set<string>() : await sparseIn(own);
-  const foreign = isOverwriting ? new Set<string>() : await foreignTo(own, order.to);
+  const older = isOverwriting ? new Set<string>() : await userEditsAfter(own, order.to);
   const isLeft = leftOf(order);
   const baseOf = new Map(edits.map(({ path, from }) => [path, from]));
-  const write: Difference[] = [];
-  const remove: Difference[] = [];
-  const merge: Merge[] = [];
-  const kept: Difference[] = [];
-  const conflicts: string[] = [];
-  for (const one of differing.filter(({ path }) => !sparse.has(path))) {
-    const base = baseOf.get(one.path);
-    const isTheirs = baseOf.has(one.path);
-    // What was edited since the last checkpoint is merged where it can be; what was edited before that, and kept, stays.
-    if (!isOurs(one) || isLeft(one) || (foreign.has(one.path) && !isTheirs)) kept.push(one);
-    else if (isTheirs && isSame(base, one.to)) kept.push(one);
-    else if (isTheirs && isText(base) && isText(one.from) && isText(one.to)) {
-      merge.push({ path: one.path, base, now: one.from, to: one.to });
-    } else if (isTheirs && !isOverwriting) conflicts.push(one.path);
-    else (one.to === undefined ? remove : write).push(one);
-  }
+  const circumstances = { sparse, older, baseOf, isLeft, isOverwriting };
+  const fates = Map.groupBy(differing, one => fateOf(one, circumstances));
+  const having = (fate: Fate): Difference[] => fates.get(fate) ?? [];
+  const [write, kept] = [having('write'), having('kept')];
   const blocking = inTheWay(kept, write);
   const yielding = blocking.filter(one => isOverwriting && !isLeft(one));
-  remove.push(...yielding);
-  conflicts.push(...blocking.filter(one => !yielding.includes(one)).map(({ path }) => path));
+  const remove = [...having('remove'), ...yielding];
+  const conflicts = [...having('conflict'), ...blocking.filter(one => !yielding.includes(one))];
   const free = kept.filter(one => !blocking.includes(one));
   const { possible, impossible, links } = await clearOf(own, isOverwriting, write, remove);
-  const unseen = differing.filter(({ path }) => sparse.has(path));
   return {
     write: possible,
     remove: [...remove, ...links.map(path => ({ path, from: undefined }))],
-    merge,
-    kept: [...free, ...impossible, ...unseen].map(({ path }) => path).sort(byPath),
-    conflicts: conflicts.sort(byPath),
+    merge: having('merge').map(({ path, from, to }) => ({ path, base: baseOf.get(path)!, now: from!, to: to! })),
+    kept: pathsOf([...free, ...impossible, ...having('unseen')]),
+    conflicts: pathsOf(conflicts),
   };
+}
+
+const pathsOf = (all: readonly Difference[]): readonly string[] => all.map(({ path }) => path).sort(byPath);
+
+type Fate = 'write' | 'remove' | 'merge' | 'kept' | 'conflict' | 'unseen';
+
+interface Circumstances {
+  readonly sparse: ReadonlySet<string>;
+  /** User edits that the target is too old to hold. */
+  readonly older: ReadonlySet<string>;
+  /** Of what was edited since the last checkpoint: what that holds. */
+  readonly baseOf: ReadonlyMap<string, Entry | undefined>;
+  readonly isLeft: (one: Difference) => boolean;
+  readonly isOverwriting: boolean;
+}
+
+/** What was edited since the last checkpoint is merged where it can be; what was edited before that, and kept, stays. */
+function fateOf(one: Difference, { sparse, older, baseOf, isLeft, isOverwriting }: Circumstances): Fate {
+  const { path, from, to } = one;
+  const isEdited = baseOf.has(path);
+  const base = baseOf.get(path);
+  if (sparse.has(path)) return 'unseen';
+  if (!isOurs(one) || isLeft(one) || (older.has(path) && !isEdited)) return 'kept';
+  if (isEdited && isSame(base, to)) return 'kept';
+  if (isEdited && [base, from, to].every(isText)) return 'merge';
+  if (isEdited && !isOverwriting) return 'conflict';
+  return to === undefined ? 'remove' : 'write';
 }
 
 /** What would be deleted only because the target could not hold it, or what lies around it. */
 function leftOf({ left = [] }: RestoreOrder): (one: Difference) => boolean {
-  const named = new Set(left.map(path => path.replace(/\/$/, '')));
-  return ({ path, to }) => to === undefined && [...foldersAbove(path), path].some(one => named.has(toText(one)));
+  const isNamed = isAmong(left.map(path => path.replace(/\/$/, '')));
+  return ({ path, to }) => to === undefined && isNamed(toText(path));
 }
 
 /** Other repositories are not ours, and no tree may reach into git's own folder or out of the working tree. */
 const isOurs = ({ path, from, to }: Difference): boolean =>
-  ![from?.mode, to?.mode].includes(repositoryMode) &&
+  ![from?.mode, to?.mode].includes(gitlink) &&
   path.split('/').every(name => !['', '.', '..', '.git'].includes(name.toLowerCase()));
 
-const bothDifferences = (place: GitPlace, { to, base, now }: RestoreOrder) =>
-  Promise.all([differences(place, { from: now, to }), differences(place, { from: base, to: now })]);
+const isSame = (one: Entry | undefined, other: Entry | undefined): boolean =>
+  one?.mode === other?.mode && one?.object === other?.object;
 
-const isText = (entry: Entry | undefined): entry is Entry => entry?.mode.startsWith('100') === true;
+const isText = (entry: Entry | undefined): boolean => entry?.mode.startsWith('100') === true;
 
 /** A kept file where the target has a folder, or the other way round. */
 function inTheWay(kept: readonly Difference[], write: readonly Difference[]): readonly Difference[] {
@@ -131,17 +146,20 @@ async function clearOf(
   return { possible, impossible, links: [...links] };
 }
 
+/** Whether a new file finds room once `remove` is gone; `links` are those that must go from the place of a folder. */
 function freedomOf(top: string, remove: readonly Difference[]) {
   const removed = new Set(remove.map(({ path }) => path));
   const links = new Set<string>();
+  const isGoing = (folder: string): boolean => removed.has(folder) || links.has(folder);
+  const isFreed = (folder: string): boolean => {
+    const stats = statsOf(top, folder);
+    if (stats === undefined || isGoing(folder)) return true;
+    if (stats.isSymbolicLink()) links.add(folder);
+    return stats.isSymbolicLink();
+  };
   const isFree = (path: string): boolean => {
-    for (const folder of foldersAbove(path)) {
-      const above = statsOf(top, folder);
-      if (above === undefined || removed.has(folder) || links.has(folder)) return true;
-      if (above.isSymbolicLink()) links.add(folder);
-      if (above.isSymbolicLink()) return true;
-      if (!above.isDirectory()) return false;
-    }
+    const barrier = foldersAbove(path).find(folder => isGoing(folder) || !statsOf(top, folder)?.isDirectory());
+    if (barrier !== undefined) return isFreed(barrier);
     const stats = statsOf(top, path);
     return stats === undefined || (stats.isDirectory() && willBeEmpty(top, path, removed));
   };
@@ -151,15 +169,14 @@ function freedomOf(top: string, remove: readonly Difference[]) {
 /** Files that grew too large for a checkpoint; never those that git ignores. */
 async function givingWay(own: PrivateGit, blocked: readonly Difference[]): Promise<ReadonlySet<Difference>> {
   const files = blocked.filter(({ path }) => statsOf(own.repository.directory, path)?.isFile());
-  const ignored = await ignoredAtStart(own);
-  if (files.length === 0 || typeof ignored === 'string') return new Set();
-  const found = await privately(own, ['check-ignore', '-z', '--stdin'], {
-    variables: { GIT_LITERAL_PATHSPECS: '0' }, // this one command refuses them
-    input: toInput(files.map(({ path }) => `./${path}`)),
-  });
-  if (found.code !== 0 && found.code !== 1) return new Set();
-  const unseen = new Set(pathsOf(found).map(path => path.slice('./'.length)));
-  return new Set(files.filter(({ path }) => !unseen.has(path) && coveringEntry(ignored, path) === undefined));
+  const atStart = await ignoredAtStart(own);
+  if (typeof atStart === 'string') return new Set();
+  const ignored = await ignoredAmong(
+    own.place,
+    files.map(({ path }) => path),
+  );
+  if (ignored === undefined) return new Set();
+  return new Set(files.filter(({ path }) => !ignored.has(path) && coveringEntry(atStart, path) === undefined));
 }
 
 function willBeEmpty(top: string, folder: string, removed: ReadonlySet<string>): boolean {

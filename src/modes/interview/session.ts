@@ -1,10 +1,11 @@
 // Proof of an interview's round: spec.md can be worked from, and after the last round tasks.json can be executed.
 import { basename, dirname, join } from 'node:path';
 import { isInterview } from '../../app/modes.ts';
+import { problemLine } from '../../app/problems.ts';
 import type { Check } from '../../checks/check.ts';
 import type { ModeName } from '../../core/settings.ts';
 import type { TaskSpec } from '../../core/task.ts';
-import type { FormatOptions, Problem } from '../../documents/document.ts';
+import type { FormatOptions } from '../../documents/document.ts';
 import { projectTasks } from '../../documents/formats/tasks.ts';
 import { readText } from '../../documents/text-file.ts';
 import { someOf } from '../../text/format.ts';
@@ -63,14 +64,9 @@ interface InterviewProof {
   readonly begunBefore: ReadonlySet<string>;
 }
 
-const sentence = (file: string, { message, line, column, fix }: Problem): string => {
-  const place = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
-  return `${file}${place}: ${message}${fix === undefined ? '' : ` ${fix}`}`;
-};
-
 async function specProblems({ spec, isUntouched }: InterviewProof): Promise<readonly string[]> {
   const found = await readText(spec, specBytesMax);
-  if ('problem' in found) return [sentence('spec.md', found.problem)];
+  if ('problem' in found) return [problemLine('spec.md', found.problem)];
   if (found.text.replace(/^\uFEFF/, '').trim() === '')
     return ['spec.md: It is empty. Write down what the person said.'];
   if (isUntouched(found.text)) return ['spec.md: It is still the empty template. Write the answers into it.'];
@@ -83,9 +79,9 @@ const isBegun = ({ done, skipped, blocked = false, attemptsBefore = 0 }: TaskSpe
 
 async function taskProblems({ tasks, begunBefore }: InterviewProof): Promise<readonly string[]> {
   const found = await readText(tasks, tasksBytesMax);
-  if ('problem' in found) return [sentence('tasks.json', found.problem)];
+  if ('problem' in found) return [problemLine('tasks.json', found.problem)];
   const parsed = projectTasks.parse(found.text);
-  if (!parsed.ok) return parsed.problems.map(problem => sentence('tasks.json', problem));
+  if (!parsed.ok) return parsed.problems.map(problem => problemLine('tasks.json', problem));
   const early = parsed.document.tasks.filter(task => isBegun(task) && !begunBefore.has(task.id)).map(task => task.id);
   if (early.length === 0) return [];
   return [`tasks.json: Nobody has worked on ${someOf(early, 5)} yet. Write "status": "pending", and no attempts.`];

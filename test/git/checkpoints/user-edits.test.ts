@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => repo.cleanUp());
 
-async function resumed(number: number, foreignSince: string) {
+async function resumed(number: number, userEditsSince: string) {
   const kind = 'user-edits';
   const order = {
     number,
@@ -21,7 +21,7 @@ async function resumed(number: number, foreignSince: string) {
     kind,
     label: 'when work went on',
     anchor: `${number} f`,
-    foreignSince,
+    userEditsSince,
   } as const;
   const made = await workspace.save(order);
   if (!made.ok) throw new Error(made.problem);
@@ -110,7 +110,7 @@ describe('files that the user told git not to look at', () => {
 
 it('our own home in the tree is in no checkpoint, by whatever path it is named', async () => {
   symlinkSync(repo.top, join(repo.root, 'link'));
-  workspace = await repo.workspace({ uncovered: [join(repo.root, 'link', '.rh')] });
+  workspace = await repo.workspace({ excluded: [join(repo.root, 'link', '.rh')] });
   repo.write('.rh/ledger', 'x');
   const { commit } = await saved(workspace, 1);
   expect(repo.git('ls-tree', '-r', '--name-only', commit)).toBe('README.md\n');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { dirtyAtStart } from '../../../src/git/checkpoints/user-edits.ts';
+import { changesAtStart } from '../../../src/git/checkpoints/user-edits.ts';
 import { makeRepo, type Repo, repoAt, saved } from '../repo.ts';
 
 let repo: Repo;
@@ -254,7 +254,7 @@ describe('a checkpoint', () => {
     repo.write('home [1]/ledger', 'x');
     const workspace = await repo.workspace({
       folder: join(repo.top, 'loops/one'),
-      uncovered: [join(repo.top, 'home [1]')],
+      excluded: [join(repo.top, 'home [1]')],
     });
     expect(Object.keys(held((await saved(workspace, 1)).commit))).toEqual(['README.md']);
   });
@@ -269,12 +269,14 @@ describe('a checkpoint', () => {
     repo.git('add', 'st aged');
     repo.write('\xff untracked\n', 'x');
     const workspace = await repo.workspace();
-    expect(await dirtyAtStart(repo.folder)).toBeUndefined();
+    expect(await changesAtStart(repo.folder)).toBeUndefined();
     await saved(workspace, 1);
     repo.write('clean', 'the loop');
     await saved(workspace, 2);
     await saved(await repo.workspace(), 1);
-    expect([...(await dirtyAtStart(repo.folder))!].sort()).toEqual(['README.md', 'st aged', '\xff untracked\n'].sort());
+    expect([...(await changesAtStart(repo.folder))!].sort()).toEqual(
+      ['README.md', 'st aged', '\xff untracked\n'].sort(),
+    );
   });
 
   it('sees a change that keeps size and time, once the file was there before the last look', async () => {
@@ -325,7 +327,7 @@ describe('a checkpoint', () => {
       folder: join(repo.root, 'forks'),
       loopDirectory,
       branch: 'ralph/x',
-      needed: [],
+      untracked: [],
       privateFolder,
     };
     const workspace = await own.workspace({ forks });

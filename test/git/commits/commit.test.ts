@@ -102,7 +102,7 @@ describe('a progress commit', () => {
     const before = one.tree();
     one.write('.rh/ledger', 'x');
     one.write('b.txt', 'work\n');
-    const options = { folder: one.folder, uncovered: [join(one.root, 'link', '.rh')] };
+    const options = { folder: one.folder, excluded: [join(one.root, 'link', '.rh')] };
     const result = committed(await commitProgress(await one.open(), options, orderOf(before, one.tree())));
     expect(result).toMatchObject({ paths: ['b.txt'], left: [] });
   });

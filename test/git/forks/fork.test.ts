@@ -9,7 +9,7 @@ import { good, orderOf, parallel } from '../parallel.ts';
 
 describe('a fork', () => {
   it("stands on the tip of the loop's branch, with what is needed from the loop's own worktree", async () => {
-    const all = await parallel({ needed: ['node_modules'] }, one => {
+    const all = await parallel({ untracked: ['node_modules'] }, one => {
       one.write('.gitignore', 'node_modules\n');
       one.write('node_modules/x.js', 'x\n');
       one.git('add', '.');
@@ -24,31 +24,31 @@ describe('a fork', () => {
     expect(all.one.gitIn(forks.directory('T1'), 'status', '--porcelain', '--branch')).toBe('## HEAD (no branch)\n');
   });
 
-  it('sees what landed before it, and keeps its uncommitted work when it is taken up', async () => {
+  it('sees what was merged before it, and keeps its uncommitted work when it is taken up', async () => {
     const all = await parallel();
     const forks = all.open();
     const first = good(await forks.fork('T1'));
     all.write('T1', 'a.txt', 'half done\n');
     good(await forks.fork('T2'));
     all.write('T2', 'b.txt', 'done\n');
-    good(await forks.land(orderOf('T2')));
+    good(await forks.mergeFork(orderOf('T2')));
     expect(await all.open().fork('T1')).toEqual(first);
     expect(all.read('T1', 'a.txt')).toBe('half done\n');
     good(await forks.fork('T3'));
     expect(all.read('T3', 'b.txt')).toBe('done\n');
   });
 
-  it('is made anew for a task that is reopened after it landed', async () => {
+  it('is made anew for a task that is reopened after it was merged', async () => {
     const all = await parallel();
     const forks = all.open();
     good(await forks.fork('T1'));
     all.write('T1', 'a.txt', 'first\n');
-    good(await forks.land(orderOf('T1', 1)));
+    good(await forks.mergeFork(orderOf('T1', 1)));
     good(await forks.fork('T1'));
     expect(all.read('T1', 'a.txt')).toBe('first\n');
     all.write('T1', 'a.txt', 'second\n');
-    expect(await forks.bring('T1')).toEqual({ ok: true, changed: false, landed: false });
-    good(await forks.land(orderOf('T1', 2)));
+    expect(await forks.mergeIntoFork('T1')).toEqual({ ok: true, changed: false, isMerged: false });
+    good(await forks.mergeFork(orderOf('T1', 2)));
     expect(all.loop.read('a.txt')).toBe('second\n');
   });
 
@@ -68,8 +68,8 @@ describe('a fork', () => {
     const forks = all.open();
     good(await forks.fork('T1'));
     rmSync(forks.directory('T1'), { recursive: true });
-    expect(await forks.bring('T1')).toEqual({ ok: false, problem: 'The fork of T1 is gone.', conflicts: [] });
-    expect(await forks.land(orderOf('T1'))).toMatchObject({ ok: false });
+    expect(await forks.mergeIntoFork('T1')).toEqual({ ok: false, problem: 'The fork of T1 is gone.', conflicts: [] });
+    expect(await forks.mergeFork(orderOf('T1'))).toMatchObject({ ok: false });
     good(await forks.fork('T1'));
     expect(all.read('T1', 'a.txt')).toBe('a\n');
   });

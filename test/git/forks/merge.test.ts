@@ -28,17 +28,17 @@ describe('the merge queue', () => {
     all.write('T2', 'long.txt', lines([15, 'by T2']));
     all.write('T3', 'new/three.txt', 'three\n');
     all.write('T4', 'long.txt', lines([2, 'by T4']));
-    expect(await forks.bring('T1')).toEqual({ ok: true, changed: false, landed: false });
-    good(await forks.land(orderOf('T1', 1)));
+    expect(await forks.mergeIntoFork('T1')).toEqual({ ok: true, changed: false, isMerged: false });
+    good(await forks.mergeFork(orderOf('T1', 1)));
     for (const [task, iteration] of [
       ['T2', 2],
       ['T3', 3],
     ] as const) {
-      expect(await forks.bring(task)).toEqual({ ok: true, changed: true, landed: false });
+      expect(await forks.mergeIntoFork(task)).toEqual({ ok: true, changed: true, isMerged: false });
       expect(all.read(task, 'long.txt')).toContain('by T1');
-      good(await forks.land(orderOf(task, iteration)));
+      good(await forks.mergeFork(orderOf(task, iteration)));
     }
-    const refused = await forks.bring('T4');
+    const refused = await forks.mergeIntoFork('T4');
     expect(refused).toEqual({
       ok: false,
       conflicts: ['long.txt'],
@@ -48,13 +48,13 @@ describe('the merge queue', () => {
     expect(all.read('T4', 'long.txt')).toMatch(/^<<<<<<< refs\/heads\/ralph\/x\nby T1\n=======\nby T4\n>>>>>>> /m);
     expect(all.read('T4', 'new/three.txt')).toBe('three\n');
     good(await forks.fork('T4'));
-    expect(await forks.bring('T4')).toEqual({ ok: true, changed: false, landed: false });
-    expect(await forks.land(orderOf('T4', 4))).toMatchObject({
+    expect(await forks.mergeIntoFork('T4')).toEqual({ ok: true, changed: false, isMerged: false });
+    expect(await forks.mergeFork(orderOf('T4', 4))).toMatchObject({
       ok: false,
       problem: expect.stringContaining('markers'),
     });
     all.write('T4', 'long.txt', lines([2, 'by T1 and T4'], [15, 'by T2']));
-    good(await forks.land(orderOf('T4', 4)));
+    good(await forks.mergeFork(orderOf('T4', 4)));
     const log = all.one.git(
       'log',
       '--format=%s|%P|%(trailers:key=Ralph-Task,valueonly,separator=)',
@@ -87,8 +87,8 @@ describe('the merge queue', () => {
     const forks = await forked(all, 'T1', 'T2');
     all.write('T1', 'a.txt', 'by T1\n');
     all.write('T2', 'a.txt', 'by T2\n');
-    good(await forks.land(orderOf('T1')));
-    expect((await forks.bring('T2')).ok).toBe(false);
+    good(await forks.mergeFork(orderOf('T1')));
+    expect((await forks.mergeIntoFork('T2')).ok).toBe(false);
     expect(seen()).toEqual(before);
     expect(all.one.read('a.txt')).toBe('unstaged\n');
   });
@@ -99,16 +99,16 @@ describe('the merge queue', () => {
     all.write('T1', 'a.txt', 'by T1\n');
     all.write('T2', 'b.txt', 'by T2\n');
     all.write('T3', 'c.txt', 'by T3\n');
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     for (const opened of [forks, forks, all.open()]) {
-      expect(await opened.bring('T3')).toEqual({ ok: true, changed: true, landed: false });
+      expect(await opened.mergeIntoFork('T3')).toEqual({ ok: true, changed: true, isMerged: false });
     }
-    good(await forks.bring('T2'));
-    good(await forks.land(orderOf('T2')));
-    expect(await forks.bring('T3')).toEqual({ ok: true, changed: true, landed: false });
+    good(await forks.mergeIntoFork('T2'));
+    good(await forks.mergeFork(orderOf('T2')));
+    expect(await forks.mergeIntoFork('T3')).toEqual({ ok: true, changed: true, isMerged: false });
     expect(all.read('T3', 'b.txt')).toBe('by T2\n');
     good(await forks.fork('T3'));
-    expect(await forks.bring('T3')).toEqual({ ok: true, changed: false, landed: false });
+    expect(await forks.mergeIntoFork('T3')).toEqual({ ok: true, changed: false, isMerged: false });
   });
 
   it('merges additions, deletions, links and modes, and shows the work as uncommitted', async () => {
@@ -116,16 +116,16 @@ describe('the merge queue', () => {
     const forks = await forked(all, 'T1', 'T2');
     all.write('T1', 'c.txt', 'c by T1\n');
     rmSync(join(forks.directory('T1'), 'b.txt'));
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     rmSync(join(forks.directory('T2'), 'a.txt'));
     all.write('T2', 'run.sh', '#!/bin/sh\n');
     chmodSync(join(forks.directory('T2'), 'run.sh'), 0o755);
     symlinkSync('run.sh', join(forks.directory('T2'), 'start'));
     all.one.gitIn(forks.directory('T2'), 'add', 'run.sh');
-    expect(await forks.bring('T2')).toEqual({ ok: true, changed: true, landed: false });
+    expect(await forks.mergeIntoFork('T2')).toEqual({ ok: true, changed: true, isMerged: false });
     expect(existsSync(join(forks.directory('T2'), 'b.txt'))).toBe(false);
     expect(all.one.gitIn(forks.directory('T2'), 'status', '--porcelain')).toBe(' D a.txt\n?? run.sh\n?? start\n');
-    good(await forks.land(orderOf('T2')));
+    good(await forks.mergeFork(orderOf('T2')));
     const entries = all.one.git('ls-tree', '--format=%(objectmode) %(path)', 'ralph/x').trim().split('\n');
     expect(entries).toEqual(['100644 c.txt', '100755 run.sh', '120000 start']);
     expect(all.loop.git('status', '--porcelain')).toBe('');
@@ -135,13 +135,13 @@ describe('the merge queue', () => {
     const all = await parallel();
     const forks = await forked(all, 'T1', 'T2');
     all.write('T1', 'c.txt', 'c by T1\n');
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     all.write('T2', 'a.txt', 'a by T2\n');
     all.one.gitIn(forks.directory('T2'), 'checkout', '-q', '-b', 'feature');
     all.one.gitIn(forks.directory('T2'), 'commit', '-q', '-a', '-m', 'by the agent');
-    expect(await forks.bring('T2')).toEqual({ ok: true, changed: true, landed: false });
+    expect(await forks.mergeIntoFork('T2')).toEqual({ ok: true, changed: true, isMerged: false });
     expect(all.one.git('log', '-1', '--format=%s', 'feature')).toBe('by the agent\n');
-    good(await forks.land(orderOf('T2')));
+    good(await forks.mergeFork(orderOf('T2')));
     expect(all.one.git('show', 'ralph/x:a.txt', 'ralph/x:c.txt')).toBe('a by T2\nc by T1\n');
     expect(all.one.git('log', '--format=%s', 'ralph/x')).toBe('T2: Title of T2\nT1: Title of T1\nfirst\n');
   });
@@ -151,12 +151,12 @@ describe('the merge queue', () => {
     const forks = await forked(all, 'T1', 'T2');
     rmSync(join(forks.directory('T1'), 'a.txt'));
     all.write('T1', 'logo.bin', 'one\0side');
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     all.write('T2', 'a.txt', 'changed by T2\n');
     all.write('T2', 'logo.bin', 'other\0side');
-    const brought = await forks.bring('T2');
-    expect(brought).toMatchObject({ ok: false, conflicts: ['a.txt', 'logo.bin'] });
-    const ref = /git show (\S+):PATH/.exec((brought as { problem: string }).problem)![1];
+    const update = await forks.mergeIntoFork('T2');
+    expect(update).toMatchObject({ ok: false, conflicts: ['a.txt', 'logo.bin'] });
+    const ref = /git show (\S+):PATH/.exec((update as { problem: string }).problem)![1];
     expect(all.one.git('show', `${ref}:logo.bin`)).toBe('other\0side');
   });
 
@@ -167,12 +167,12 @@ describe('the merge queue', () => {
     const other = all.one.git('commit-tree', 'main^{tree}', '-m', 'unrelated').trim();
     const tip = all.one.git('rev-parse', 'ralph/x').trim();
     all.one.git('update-ref', 'refs/heads/ralph/x', other);
-    expect(await forks.bring('T1')).toMatchObject({ ok: false, conflicts: [] });
+    expect(await forks.mergeIntoFork('T1')).toMatchObject({ ok: false, conflicts: [] });
     good(await forks.fork('T1'));
     all.one.git('update-ref', 'refs/heads/ralph/x', tip);
     expect(all.read('T1', 'a.txt')).toBe('by T1\n');
-    expect(await forks.bring('T1')).toEqual({ ok: true, changed: false, landed: false });
-    good(await forks.land(orderOf('T1')));
+    expect(await forks.mergeIntoFork('T1')).toEqual({ ok: true, changed: false, isMerged: false });
+    good(await forks.mergeFork(orderOf('T1')));
   });
 
   it('runs no merge program, no filter and no hook (B88)', async () => {
@@ -190,8 +190,8 @@ describe('the merge queue', () => {
     all.write('T2', '.gitattributes', '*.txt merge=spy filter=spy\n');
     all.write('T1', 'long.txt', lines([2, 'by T1']));
     all.write('T2', 'long.txt', lines([15, 'by T2'], [2, 'by T2']));
-    good(await forks.land(orderOf('T1')));
-    expect(await forks.bring('T2')).toMatchObject({ ok: false, conflicts: ['long.txt'] });
+    good(await forks.mergeFork(orderOf('T1')));
+    expect(await forks.mergeIntoFork('T2')).toMatchObject({ ok: false, conflicts: ['long.txt'] });
     expect(all.read('T2', 'long.txt')).toMatch(/^<{7} .*\nby T1\n={7}\nby T2\n>{7} /m);
     expect(all.read('T2', 'long.txt')).toContain('by T2\nline 16');
     expect(existsSync(ran)).toBe(false);
@@ -203,16 +203,16 @@ describe('landing', () => {
     const all = await parallel();
     const forks = await forked(all, 'T1');
     all.write('T1', 'a.txt', 'x\n');
-    const first = good(await forks.land(orderOf('T1', 7)));
-    expect(await all.open().land(orderOf('T1', 7))).toEqual(first);
-    expect(await all.open().bring('T1')).toEqual({ ok: true, changed: false, landed: true });
+    const first = good(await forks.mergeFork(orderOf('T1', 7)));
+    expect(await all.open().mergeFork(orderOf('T1', 7))).toEqual(first);
+    expect(await all.open().mergeIntoFork('T1')).toEqual({ ok: true, changed: false, isMerged: true });
     expect(all.one.git('rev-list', '--count', 'ralph/x', '^main').trim()).toBe('1');
   });
 
   it('makes no commit of a fork without changes', async () => {
     const all = await parallel();
     const forks = await forked(all, 'T1');
-    expect(await forks.land(orderOf('T1'))).toEqual({ ok: true, commit: '' });
+    expect(await forks.mergeFork(orderOf('T1'))).toEqual({ ok: true, commit: '' });
     expect(existsSync(forks.directory('T1'))).toBe(false);
     expect(all.one.git('rev-list', '--count', 'ralph/x', '^main').trim()).toBe('0');
   });
@@ -222,10 +222,13 @@ describe('landing', () => {
     const forks = await forked(all, 'T1', 'T2');
     all.write('T1', 'a.txt', 'x\n');
     all.write('T2', 'b.txt', 'x\n');
-    good(await forks.land(orderOf('T1')));
-    expect(await forks.land(orderOf('T2'))).toMatchObject({ ok: false, problem: expect.stringContaining('moved') });
-    good(await forks.bring('T2'));
-    good(await forks.land(orderOf('T2')));
+    good(await forks.mergeFork(orderOf('T1')));
+    expect(await forks.mergeFork(orderOf('T2'))).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('moved'),
+    });
+    good(await forks.mergeIntoFork('T2'));
+    good(await forks.mergeFork(orderOf('T2')));
   });
 
   it("is refused when somebody edited the same file in the loop's own worktree, and keeps an edit elsewhere", async () => {
@@ -234,12 +237,15 @@ describe('landing', () => {
     all.write('T1', 'a.txt', 'by T1\n');
     writeFileSync(join(all.options.loopDirectory, 'a.txt'), 'by a person\n');
     const tip = all.one.git('rev-parse', 'ralph/x');
-    expect(await forks.land(orderOf('T1'))).toMatchObject({ ok: false, problem: expect.stringContaining('Somebody') });
+    expect(await forks.mergeFork(orderOf('T1'))).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('Somebody'),
+    });
     expect(all.one.git('rev-parse', 'ralph/x')).toBe(tip);
     expect(all.loop.read('a.txt')).toBe('by a person\n');
     writeFileSync(join(all.options.loopDirectory, 'a.txt'), 'a\n');
     writeFileSync(join(all.options.loopDirectory, 'b.txt'), 'elsewhere\n');
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     expect(all.loop.git('status', '--porcelain')).toBe(' M b.txt\n');
     expect(all.loop.read('a.txt')).toBe('by T1\n');
   });
@@ -252,14 +258,14 @@ describe('landing', () => {
     all.write('T1', 'a.txt', 'by T1\n');
     lockIn(all.options.loopDirectory);
     writeFileSync(join(all.one.top, '.git/refs/heads/ralph/x.lock'), '');
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     lockIn(forks.directory('T2'));
-    expect(await forks.bring('T2')).toMatchObject({ ok: true, changed: true });
+    expect(await forks.mergeIntoFork('T2')).toMatchObject({ ok: true, changed: true });
     expect(all.one.gitIn(forks.directory('T2'), 'status', '--porcelain')).toBe('');
   });
 
   it('leaves behind what was copied in, the document, and repositories that the agent made', async () => {
-    const all = await parallel({ needed: ['.env', 'vendor'], apart: ['c.txt'] }, one => {
+    const all = await parallel({ untracked: ['.env', 'vendor'], excluded: ['c.txt'] }, one => {
       one.write('.env', 'KEY=1\n');
       one.write('vendor/lib.js', 'lib\n');
     });
@@ -281,7 +287,7 @@ describe('landing', () => {
       '-qm',
       'x',
     );
-    good(await forks.land(orderOf('T1')));
+    good(await forks.mergeFork(orderOf('T1')));
     expect(all.one.git('diff', '--name-only', 'main', 'ralph/x')).toBe('a.txt\n');
   });
 });

@@ -11,19 +11,21 @@ import type { Command, Input } from '../../../core/input.ts';
 import type { Lease } from '../../../ledger/ledger.ts';
 import { Bug, UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
-import { changesSince, planCares, refuseRenumbered } from '../session/changes.ts';
-import { loopOfPlan, refreshDashboard } from '../session/loops.ts';
+import { changesSince, planWarnings, refuseRenumbered } from '../session/changes.ts';
+import { loopOfPlan, planKey, refreshDashboard } from '../session/loops.ts';
 import {
   type Approval,
   approvePlan,
   doubtfulBoxes,
   planAsRead,
-  refusalOf,
+  refuseApproval,
   refuseDoubtfulBoxes,
 } from '../session/vault.ts';
-import { approvalState, approvalWords, isApprovedNow, type PlanCase, planCase, planKey, typedPlan } from './words.ts';
+import { isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';
+import { approvalState, approvalText } from './plan-text.ts';
 
-export type Record = (path: string, approval: Approval) => Promise<string>;
+/** Records a yes in the loop of the plan at this path, which is begun when there is none; gives the loop's name. */
+export type RecordApproval = (path: string, approval: Approval) => Promise<string>;
 
 /** Enter alone is no yes: what is approved may send mail. Undefined: the person left (Ctrl-C). */
 async function saysYes(question: string): Promise<boolean | undefined> {
@@ -41,7 +43,7 @@ async function saysYes(question: string): Promise<boolean | undefined> {
   }
 }
 
-/** Records a yes: begins the loop of the plan at this path with it, or gives it to the open loop. The loop's name. */
+/** Nothing of the plan is done by it. */
 export async function recordApproval(
   context: Context,
   path: string,
@@ -95,56 +97,57 @@ export async function recordApproval(
 /** Who can be asked; absent: nobody. */
 export type Ask = ((question: string) => Promise<boolean | undefined>) | undefined;
 
-/** The exit code of a plan that is not approved; of a person who left. */
-const notApproved = (said: boolean | undefined): number => (said === undefined ? 130 : 5);
-
 export const askHere = (flags: Flags): Ask =>
   process.stdin.isTTY === true && flags['input'] !== false ? saysYes : undefined;
 
-interface Agreement {
+/** Shows what a yes would be a yes to, and refuses what nobody can say yes to. */
+async function present({ env, directory, out, ledger }: Context, found: OpenPlan, flags: Flags): Promise<void> {
+  const { root, plan, loop } = found;
+  refuseApproval(plan, loop);
+  if (loop !== undefined) await refuseRenumbered(await ledger(), loop, plan);
+  const changes = loop === undefined ? [] : await changesSince(await ledger(), loop, plan);
+  const warnings = await planWarnings(plan.document.tasks, { env, directory, root, flags });
+  out(approvalText({ plan, loop, changes, warnings, fileOf: path => stepPath(path, root, directory) }));
+}
+
+export interface ApprovalNeeds {
+  readonly record: RecordApproval;
+  readonly ask?: Ask;
+  /** The yes was given with the command. */
   readonly isAgreed?: boolean;
-  readonly isTickTrusted?: boolean;
   readonly flags?: Flags;
 }
 
-/** Shows what a yes would be a yes to, and refuses what nobody can say yes to. */
-async function present({ env, directory, out, ledger }: Context, found: PlanCase, flags: Flags): Promise<void> {
-  const { root, plan, loop } = found;
-  const refusal = refusalOf(plan, loop);
-  if (refusal !== undefined) throw refusal;
-  if (loop !== undefined) await refuseRenumbered(await ledger(), loop, plan);
-  const changes = loop === undefined ? [] : await changesSince(await ledger(), loop, plan);
-  const cares = await planCares(plan.document.tasks, { env, directory, root, flags });
-  out(approvalWords({ plan, loop, changes, cares, fileOf: path => stepPath(path, root, directory) }));
+/** Asks about boxes that nobody knows of, then about the plan; an exit code when the answer is not yes. */
+async function refusedBy(ask: NonNullable<Ask>, context: Context, { plan, loop }: OpenPlan, flags: Flags) {
+  const doubt = flags['acceptTicked'] === true ? undefined : doubtfulBoxes(plan, loop);
+  const boxes = `${doubt}\nAre these boxes right, so that nothing of them is done? Type y: `;
+  const questions = [
+    ...(doubt === undefined ? [] : [{ question: boxes, hint: ' Untick what is still to be done.' }]),
+    { question: `Approve exactly this (${plan.hash.slice(0, 12)})? Type y: `, hint: '' },
+  ];
+  for (const { question, hint } of questions) {
+    const said = await ask(question);
+    if (said === true) continue;
+    context.say(`Not approved; nothing was changed.${hint}`);
+    return said === undefined ? 130 : 5;
+  }
+  return undefined;
 }
 
 /** The path that it runs from then; an exit code when it was not approved. */
 export async function askAndApprove(
   context: Context,
-  found: PlanCase,
-  record: Record,
-  ask: Ask,
-  { isAgreed = false, isTickTrusted = false, flags = {} }: Agreement = {},
+  found: OpenPlan,
+  { record, ask, isAgreed = false, flags = {} }: ApprovalNeeds,
 ): Promise<{ readonly path: string } | { readonly exitCode: number }> {
   const { root, plan } = found;
   await present(context, found, flags);
-  const doubt = isTickTrusted ? undefined : doubtfulBoxes(plan, found.loop);
-  if (isAgreed || ask === undefined) {
-    if (!isTickTrusted) refuseDoubtfulBoxes(plan, found.loop);
-  } else if (doubt !== undefined) {
-    const said = await ask(`${doubt}\nAre these boxes right, so that nothing of them is done? Type y: `);
-    if (said !== true) {
-      context.say('Not approved; nothing was changed. Untick what is still to be done.');
-      return { exitCode: notApproved(said) };
-    }
-  }
+  if ((isAgreed || ask === undefined) && flags['acceptTicked'] !== true) refuseDoubtfulBoxes(plan, found.loop);
   if (!isAgreed && ask === undefined)
     throw new UsageError('Nobody is here to ask.', 'Read the plan (ralph plan show), then approve it with --yes.');
-  const said = isAgreed || (await ask?.(`Approve exactly this (${plan.hash.slice(0, 12)})? Type y: `));
-  if (said !== true) {
-    context.say('Not approved; nothing was changed.');
-    return { exitCode: notApproved(said) };
-  }
+  const refused = isAgreed || ask === undefined ? undefined : await refusedBy(ask, context, found, flags);
+  if (refused !== undefined) return { exitCode: refused };
   const ledger = await context.ledger({ write: true, create: true });
   let path = plan.path;
   const approve = async (): Promise<number> => {
@@ -166,21 +169,20 @@ export async function askAndApprove(
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   workWithoutReader(); // a yes is a yes, also when nobody reads to the end (| head)
   const ledger = await context.ledger({ write: true, create: true });
-  const found = await planCase(context, word, flags);
-  const refusal = refusalOf(found.plan, found.loop);
-  if (refusal !== undefined) throw refusal;
-  if (isApprovedNow(found.plan, found.loop)) {
-    context.say(`Plan ${found.plan.id} is approved ${approvalState(found.plan, found.loop)}.`);
-    await refreshDashboard(ledger, found.root);
+  const found = await openPlan(context, word, flags);
+  const { plan, loop, root } = found;
+  refuseApproval(plan, loop);
+  if (isApprovedNow(plan, loop)) {
+    context.say(`Plan ${plan.id} is approved ${approvalState(plan, loop)}.`);
+    await refreshDashboard(ledger, root);
     return 0;
   }
-  const record: Record = (path, approval) => recordApproval(context, path, approval, flags);
-  const agreed = { isAgreed: flags['yes'] === true, isTickTrusted: flags['acceptTicked'] === true, flags };
-  const approved = await askAndApprove(context, found, record, askHere(flags), agreed);
+  const record: RecordApproval = (path, approval) => recordApproval(context, path, approval, flags);
+  const isAgreed = flags['yes'] === true;
+  const approved = await askAndApprove(context, found, { record, ask: askHere(flags), isAgreed, flags });
   if ('exitCode' in approved) return approved.exitCode;
+  const name = planArgument(context, { ...found, ...approved }, plan.id);
   context.say(`  It lies in ${approved.path} now.`);
-  context.say(
-    `  Start it: ralph plan run ${typedPlan(context, { ...found, ...approved }, found.plan.id)} (a running ralph plan watch does)`,
-  );
+  context.say(`  Start it: ralph plan run ${name} (a running ralph plan watch does)`);
   return 0;
 }

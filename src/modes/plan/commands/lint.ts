@@ -1,49 +1,33 @@
 // `ralph plan lint`: everything that is wrong with a plan, at once.
 import { basename } from 'node:path';
+import { problemLine } from '../../../app/problems.ts';
 import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { plural } from '../../../text/format.ts';
-import { planCares } from '../session/changes.ts';
-import { readPlan, shownText, withRecord } from '../session/files.ts';
-import { loopOfPlan } from '../session/loops.ts';
-import { lintPlanFile } from '../session/vault.ts';
-import { type NamedPlan, namedPlan } from './words.ts';
-
-interface Notices {
-  readonly cares: readonly string[];
-  readonly others: readonly string[];
-}
-
-/** With what could not be done here today; boxes that a loop has a record of are no news. */
-async function noticesOf(context: Context, { root, path }: NamedPlan): Promise<Notices | undefined> {
-  const read = await readPlan(path);
-  if (read.type !== 'plan') return undefined;
-  const { env, directory } = context;
-  const cares = await planCares(read.plan.document.tasks, { env, directory, root, flags: {} });
-  if (!context.hasLedger()) return { cares, others: read.plan.document.notices };
-  const loop = await loopOfPlan(await context.ledger(), read.plan);
-  const plan = loop?.state.loaded === true ? withRecord(read.plan) : read.plan;
-  return { cares, others: plan.document.notices };
-}
+import { planWarnings } from '../session/changes.ts';
+import { lintPlanFile, shownText } from '../session/files.ts';
+import { findNamedPlan, openPlan } from './open-plan.ts';
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  const named = await namedPlan(context, word, flags);
-  const { path } = named;
-  const { problems, notices: all } = await lintPlanFile(path);
-  const { cares, others } = (await noticesOf(context, named)) ?? { cares: [], others: all };
-  const notices = [...cares, ...others];
+  const { root, path } = await findNamedPlan(context, word, flags);
+  const lint = await lintPlanFile(path);
+  const { problems } = lint;
+  const isGood = problems.length === 0;
+  // Boxes that a loop has a record of are no news.
+  const document = isGood ? (await openPlan(context, path, flags)).plan.document : undefined;
+  const { env, directory } = context;
+  const place = { env, directory, root, flags: {} };
+  const warnings = document === undefined ? [] : await planWarnings(document.tasks, place);
+  const notices = [...warnings, ...(document?.notices ?? lint.notices)];
   if (flags['json'] === true) {
-    context.out(JSON.stringify({ version: 1, file: path, ok: problems.length === 0, problems, notices }, null, 2));
-    return problems.length === 0 ? 0 : 2;
+    context.out(JSON.stringify({ version: 1, file: path, ok: isGood, problems, notices }, null, 2));
+    return isGood ? 0 : 2;
   }
-  for (const { message, line, column, fix } of problems) {
-    const place = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
-    context.print(shownText(`${basename(path)}${place}: ${message}${fix === undefined ? '' : ` ${fix}`}`));
-  }
+  for (const problem of problems) context.print(shownText(problemLine(basename(path), problem)));
   for (const notice of notices) context.say(`note: ${shownText(notice)}`);
-  if (problems.length > 0) {
-    context.say(`${plural(problems.length, 'problem')}: this plan cannot run.`);
-    return 2;
-  }
-  context.say(`${basename(path)} can run${cares.length === 0 ? '' : ' as soon as what is missing is there'}.`);
-  return 0;
+  context.say(
+    isGood
+      ? `${basename(path)} can run${warnings.length === 0 ? '' : ' as soon as what is missing is there'}.`
+      : `${plural(problems.length, 'problem')}: this plan cannot run.`,
+  );
+  return isGood ? 0 : 2;
 }

@@ -1,7 +1,8 @@
-// What is different in a plan since somebody approved it: step by step, by what the ledger says that they saw.
+// Changes of a plan since its approval, step by step from the ledger, and warnings about what this machine could not do.
 
 import { missingServers } from '../../../app/actions.ts';
-import { type Environment, ledgerEvents, resolveRunConfig } from '../../../app/app.ts';
+import { type Environment, resolveRunConfig } from '../../../app/app.ts';
+import { eventsIn } from '../../../app/loops.ts';
 import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type TaskSpec, type TaskTable } from '../../../core/task.ts';
@@ -18,20 +19,19 @@ const beforeCharsMax = 300;
 /** The steps as they were when they were approved; undefined when nobody has approved anything that was read. */
 async function approvedSteps(ledger: Ledger, { row, state }: PlanLoop): Promise<TaskTable | undefined> {
   const hash = state.approval?.hash;
-  let [then, found]: [State, TaskTable | undefined] = [initialState, undefined];
   if (hash === undefined) return undefined;
-  for await (const page of ledgerEvents(ledger, row.loop))
-    for (const { event } of page) {
-      then = evolve(then, event);
-      if (then.substance === hash) found = then.tasks;
-    }
+  let [then, found]: [State, TaskTable | undefined] = [initialState, undefined];
+  for await (const { event } of eventsIn(ledger, row.loop)) {
+    then = evolve(then, event);
+    if (then.substance === hash) found = then.tasks;
+  }
   return found;
 }
 
 /** What a person would compare, by the name that the plan gives it. */
 const partsOf = ({ title, description, criteria, dependsOn, performer, order }: TaskSpec): Record<string, unknown> => {
-  const { type: _type, ...deed } = order ?? { type: undefined };
-  return { title, description, criteria, dependencies: dependsOn, performer: performer ?? 'agent', ...deed };
+  const { type: _type, ...action } = order ?? { type: undefined };
+  return { title, description, criteria, dependencies: dependsOn, performer: performer ?? 'agent', ...action };
 };
 
 function changed(before: TaskSpec, now: TaskSpec): readonly string[] {
@@ -62,8 +62,8 @@ export async function changesSince(ledger: Ledger, loop: PlanLoop, plan: PlanFil
 }
 
 /**
- * Steps are known by their numbers. Where the number of one that was carried out says something else now, its deed probably
- * stands under another number, and would be done again.
+ * Steps are known by their numbers. Where the number of one that was carried out says something else now, its action
+ * probably stands under another number, and would be done again.
  */
 export async function refuseRenumbered(ledger: Ledger, loop: PlanLoop, plan: PlanFile): Promise<void> {
   const before = await approvedSteps(ledger, loop);
@@ -79,9 +79,7 @@ export async function refuseRenumbered(ledger: Ledger, loop: PlanLoop, plan: Pla
   }
 }
 
-// What a plan asks for that this machine could not do today: said to whoever reads or approves it, and never a refusal.
-
-export interface PlanPlace {
+interface PlanPlace {
   readonly env: Environment;
   /** The folder of work. */
   readonly directory: string;
@@ -91,13 +89,11 @@ export interface PlanPlace {
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
-const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
-
-function outside(tasks: readonly TaskSpec[], { directory, root }: PlanPlace): readonly string[] {
+function filesOutside(tasks: readonly TaskSpec[], { directory, root }: PlanPlace): readonly string[] {
   return tasks.flatMap(({ id, order }) => {
     if (order?.type !== 'create_file') return [];
     const path = stepPath(order.path, root, directory);
-    const isInside = isBelow(path, root) || isBelow(path, directory);
+    const isInside = [root, directory].some(folder => path.startsWith(`${folder}/`));
     return isInside ? [] : [`${id} cannot make ${path}: it lies neither in the vault nor in ${directory}.`];
   });
 }
@@ -115,6 +111,7 @@ async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Pro
   }
 }
 
-export async function planCares(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
-  return [...outside(tasks, place), ...(await unknownServers(tasks, place))];
+/** What this machine could not do today: said to whoever reads or approves the plan, and never a refusal. */
+export async function planWarnings(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
+  return [...filesOutside(tasks, place), ...(await unknownServers(tasks, place))];
 }

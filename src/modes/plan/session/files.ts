@@ -1,13 +1,12 @@
-// Plans as files of a vault: read whole, hashed as they would be approved, moved without ever covering another file.
+// Plan files of a vault: read whole, hashed as they would be approved, moved without ever covering another file.
 import { constants, copyFile, link, lstat, mkdir, readdir, readFile, realpath, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { ledgerEvents } from '../../../app/app.ts';
 import type { ParsedDocument, Problem } from '../../../documents/document.ts';
 import { errorCode, type FileIdentity, readText } from '../../../documents/text-file.ts';
 import { sha256Of } from '../../../engine/checkpoints.ts';
-import type { Ledger, LoopRow } from '../../../ledger/ledger.ts';
+import { isWithin } from '../../../text/step-path.ts';
 import { suspicion, visible } from '../../../text/text.ts';
-import { plan as planFormat } from '../document/plan.ts';
+import { lintPlan, type PlanLint, plan as planFormat } from '../document/plan.ts';
 import type { VaultPaths } from '../views/paths.ts';
 
 const planBytesMax = 16 * 1024 * 1024;
@@ -53,6 +52,12 @@ export async function readPlan(path: string): Promise<PlanRead> {
   return { type: 'plan', plan: { path, text, identity, mode, id, document, isApprovalRequired, hash } };
 }
 
+/** Every problem of a plan file, and what is worth a look; no problem: it can run. */
+export async function lintPlanFile(path: string): Promise<PlanLint> {
+  const read = await readText(path, planBytesMax);
+  return read.type === 'text' ? lintPlan(read.text) : { problems: [read.problem], notices: [] };
+}
+
 /** Of a plan whose boxes have a record: what they say is no news. */
 export function withRecord(plan: PlanFile): PlanFile {
   const parsed = planFormat.parse(plan.text, { acceptTicked: true });
@@ -63,7 +68,7 @@ export function withRecord(plan: PlanFile): PlanFile {
 export const shownText = (text: string): string => text.split(/\r?\n/).map(visible).join('\n');
 
 /** What a reader of the rendered plan would not see: comments and invisible characters, line by line (B50, B51). */
-export function unseenIn(text: string): readonly string[] {
+export function hiddenIn(text: string): readonly string[] {
   const found: string[] = [];
   let isInside = false;
   text.split(/\r?\n/).forEach((line, at) => {
@@ -99,27 +104,24 @@ export async function plansOf(paths: VaultPaths): Promise<readonly string[]> {
   return (await Promise.all(folders.map(plansIn))).flat();
 }
 
-export type Moved =
-  | { readonly type: 'moved'; readonly path: string }
-  /** Another file has that name; nothing was moved. */
-  | { readonly type: 'in-the-way'; readonly path: string }
-  /** The folder leads out of the vault, or is none; nothing was moved. */
-  | { readonly type: 'outside'; readonly path: string };
+export interface Moved {
+  /** `in-the-way`: another file has that name; `outside`: the folder leads out of the vault, or is none. Nothing was moved. */
+  readonly type: 'moved' | 'in-the-way' | 'outside';
+  readonly path: string;
+}
 
 /** Made when it is missing; false: it is a link that leads out of the vault, or no folder. */
 export async function isFolderOf(root: string, folder: string): Promise<boolean> {
   try {
     const above = await realpath(dirname(folder)).catch(() => undefined);
-    if (folder !== root && above !== undefined && !isAtOrBelow(await realpath(root), above)) return false;
+    if (folder !== root && above !== undefined && !isWithin(await realpath(root), above)) return false;
     await mkdir(folder, { recursive: true });
-    return isAtOrBelow(await realpath(root), await realpath(folder));
+    return isWithin(await realpath(root), await realpath(folder));
   } catch (error) {
     if (['EEXIST', 'ENOTDIR', 'ENOENT', 'ELOOP'].includes(errorCode(error))) return false;
     throw error;
   }
 }
-
-const isAtOrBelow = (root: string, path: string): boolean => path === root || path.startsWith(`${root}/`);
 
 /** What a crash between two steps of a move leaves. */
 async function isCopy(one: string, other: string): Promise<boolean> {
@@ -150,7 +152,7 @@ export async function movePlan(path: string, root: string, folder: string): Prom
 }
 
 /** The same, under the next free name: NAME.md, NAME-2.md, ... */
-export async function movePlanAside(path: string, root: string, folder: string): Promise<Moved> {
+export async function movePlanToFreeName(path: string, root: string, folder: string): Promise<Moved> {
   let moved = await movePlan(path, root, folder);
   for (let count = 2; moved.type === 'in-the-way' && count <= suffixMax; count += 1)
     moved = await moveTo(path, join(folder, `${nameOf(path)}-${count}${extname(path)}`));
@@ -166,63 +168,4 @@ export async function isSettled(path: string, pauseMs: number): Promise<boolean>
   await new Promise(done => setTimeout(done, pauseMs));
   const after = await stat(path).catch(() => undefined);
   return after?.ino === before.ino && after.size === before.size && after.mtimeMs === before.mtimeMs;
-}
-
-// Whether an agent could have put a plan among the approved ones: it came there while one was at work around the vault.
-
-const slackMs = 1_000; // the system stamps files by a coarser clock, and something may end just after its iteration
-const unheardMsMax = 60_000; // an agent at work is heard of at least this often
-
-export interface AgentAtWork {
-  readonly loop: string;
-  readonly iteration: number;
-}
-
-const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
-
-/** It works around the vault or in it, or for it. */
-const isNear = ({ directory, document }: LoopRow, root: string): boolean =>
-  isIn(directory, root) || isIn(root, directory) || isIn(root, document);
-
-/** Actions do what their plan says, and that was approved. */
-const isAgent = (performer: string): boolean => !/^(mcp:|create_file$|notify_human$)/.test(performer);
-
-/** Where agents are confined, those of such loops cannot write among the approved plans of this vault. */
-const isKeptOut = ({ directory, document }: LoopRow, root: string): boolean =>
-  isIn(root, document) || directory === root || `${directory}/vault` === root;
-
-/** The iteration of an agent who could write there, in which this file came to its place or was last changed. */
-export async function agentAtArrival(
-  ledger: Ledger,
-  root: string,
-  path: string,
-  areConfined: () => Promise<boolean>,
-): Promise<AgentAtWork | undefined> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats === undefined) return undefined;
-  const at = stats.ctimeMs; // also of a rename, and nobody can set it
-  for (const row of await ledger.store.loops()) {
-    const isOver = row.endedAt !== null && row.endedAt + slackMs < at;
-    if (isOver || row.startedAt > at + slackMs || !isNear(row, root)) continue;
-    const iteration = await agentAt(ledger, row, at);
-    if (iteration !== undefined && !(isKeptOut(row, root) && (await areConfined())))
-      return { loop: row.name, iteration };
-  }
-  return undefined;
-}
-
-async function agentAt(ledger: Ledger, { loop }: LoopRow, at: number): Promise<number | undefined> {
-  const running = new Set<number>();
-  let lastAt = 0;
-  for await (const page of ledgerEvents(ledger, loop))
-    for (const { event } of page) {
-      lastAt = event.at;
-      if (event.type === 'iteration.started' && isAgent(event.performer) && event.at <= at + slackMs)
-        running.add(event.iteration);
-      if (event.type !== 'iteration.ended' || !running.delete(event.iteration)) continue;
-      if (at <= event.at + slackMs) return event.iteration;
-    }
-  const [open] = running;
-  const isHeld = (await ledger.store.holder(loop))?.alive === true;
-  return open !== undefined && (isHeld || at <= lastAt + unheardMsMax) ? open : undefined;
 }

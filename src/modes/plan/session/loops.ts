@@ -1,8 +1,9 @@
-// The loops of a vault, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
+// Loops of a vault's plans, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { basename, dirname, relative } from 'node:path';
-import { ledgerEvents, stateOf } from '../../../app/app.ts';
+import { stateOf } from '../../../app/app.ts';
+import { eventsIn } from '../../../app/loops.ts';
 import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';
@@ -50,11 +51,11 @@ export async function loopOfPlan(
   return newest;
 }
 
-/** Who else may be beginning or running the same plan, wherever its file lies. */
+/** The lease of whoever begins or runs a plan, wherever its file lies. */
 export const planKey = (id: string): string => `plan:${id}`;
 
 /** Whether it is this file's loop, or was before the plan was put away in the same vault. */
-export const isOwnLoop = ({ row, state }: PlanLoop, root: string, { path }: Pick<PlanFile, 'path'>): boolean =>
+export const isOwnLoop = ({ row, state }: PlanLoop, root: string, { path }: PlanFile): boolean =>
   row.document === path || (state.ended !== undefined && row.document.startsWith(`${root}/`));
 
 /**
@@ -74,63 +75,63 @@ export async function writeViewFile(root: string, file: ViewFile): Promise<strin
 export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow): Promise<void> {
   const view = new VaultView(root, basename(row.document));
   let state: State = initialState;
-  for await (const page of ledgerEvents(ledger, row.loop)) {
-    for (const { event } of page) {
-      state = evolve(state, event);
-      view.add(event);
-    }
+  for await (const { event } of eventsIn(ledger, row.loop)) {
+    state = evolve(state, event);
+    view.add(event);
   }
   for (const file of view.files(state)) await writeViewFile(root, file);
 }
 
-function rowOf(file: string, id: string, isAwaiting: boolean, loop: PlanLoop | undefined): Partial<DashboardRow> {
-  if (loop === undefined) return { plan: id, file, status: isAwaiting ? 'awaiting_approval' : 'approved' };
-  const { state } = loop;
+/** The part of a row that the ledger knows. */
+function loopFields({ state }: PlanLoop): Partial<DashboardRow> {
   const { done, total } = progress(state.tasks);
   const isIdle = state.iterations === 0 && state.ended === undefined;
   const isLeftOut = state.ended?.reason === 'goal_achieved' && !isCarriedOut(state);
   const ended = state.ended?.reason === 'explicit_stop' ? 'stopped' : isLeftOut ? 'left_out' : planStatus(state);
   const status = isIdle ? 'approved' : ended;
   const at = state.ended?.at ?? (isIdle ? 0 : state.startedAt);
-  const known: Partial<DashboardRow> = { plan: id, file, status, iterations: state.iterations, at };
-  return total > 0 ? { ...known, completed: done, total } : known;
+  const counts = total > 0 ? { completed: done, total } : {};
+  return { status, iterations: state.iterations, at, ...counts };
 }
 
 /** A note in Needs_Action says why nobody goes on with it, and goes away with the reason. */
 const isRefused = (paths: VaultPaths, { plan, status }: DashboardRow): boolean =>
   (status === 'approved' || status === 'executing') && existsSync(paths.blocked(plan));
 
-/** All plans of the folders, with what the ledger knows of them. */
-async function dashboardRows(ledger: Ledger | undefined, root: string): Promise<readonly DashboardRow[]> {
-  const paths = vaultPaths(root);
-  const loops = ledger === undefined ? new Map<string, PlanLoop>() : await loopsOf(ledger, root);
-  const rows: DashboardRow[] = [];
-  for (const path of await plansOf(paths)) {
-    const read = await readPlan(path);
-    const file = relative(root, path);
-    const empty = { objective: '', completed: 0, total: 0, iterations: 0, at: 0 };
-    if (read.type === 'missing') continue;
-    if (read.type === 'broken') {
-      if (read.isMeant || dirname(path) === paths.approved)
-        rows.push({ ...empty, plan: read.id, file, status: 'broken' });
-      continue;
-    }
-    const { id, document } = read.plan;
-    const completed = document.tasks.filter(task => task.done).length;
-    const base = { ...empty, objective: document.goal, completed, total: document.tasks.length };
-    const isDone = dirname(path) === paths.done;
-    const isAwaiting = !isDone && dirname(path) !== paths.approved;
-    const told = rowOf(file, id, isAwaiting, loops.get(id));
-    const known: DashboardRow = { ...base, plan: id, file, status: 'approved', ...told };
-    rows.push(
-      isDone ? { ...known, status: 'completed' } : isRefused(paths, known) ? { ...known, status: 'blocked' } : known,
-    );
-  }
-  return rows;
+async function dashboardRow(
+  path: string,
+  paths: VaultPaths,
+  loops: ReadonlyMap<string, PlanLoop>,
+): Promise<DashboardRow | undefined> {
+  const read = await readPlan(path);
+  const folder = dirname(path);
+  const empty = { file: relative(paths.root, path), objective: '', completed: 0, total: 0, iterations: 0, at: 0 };
+  if (read.type === 'missing') return undefined;
+  if (read.type === 'broken')
+    return read.isMeant || folder === paths.approved ? { ...empty, plan: read.id, status: 'broken' } : undefined;
+  const { id, document } = read.plan;
+  const loop = loops.get(id);
+  const row: DashboardRow = {
+    ...empty,
+    plan: id,
+    objective: document.goal,
+    completed: document.tasks.filter(task => task.done).length,
+    total: document.tasks.length,
+    status: folder === paths.approved ? 'approved' : 'awaiting_approval',
+    ...(loop && loopFields(loop)),
+  };
+  if (folder === paths.done) return { ...row, status: 'completed' };
+  return isRefused(paths, row) ? { ...row, status: 'blocked' } : row;
 }
 
 /** Undefined, or why it was not written. */
 export async function refreshDashboard(ledger: Ledger | undefined, root: string): Promise<string | undefined> {
-  const text = dashboard(await dashboardRows(ledger, root));
-  return writeViewFile(root, { path: vaultPaths(root).dashboard, text });
+  const paths = vaultPaths(root);
+  const loops = ledger === undefined ? new Map<string, PlanLoop>() : await loopsOf(ledger, root);
+  const rows: DashboardRow[] = [];
+  for (const path of await plansOf(paths)) {
+    const row = await dashboardRow(path, paths, loops);
+    if (row !== undefined) rows.push(row);
+  }
+  return writeViewFile(root, { path: paths.dashboard, text: dashboard(rows) });
 }

@@ -1,26 +1,23 @@
-// What Ralph does in a vault: finds a plan, records its approval where it will run, and puts it away when its loop is over.
+// Vault of plans: finds a plan, moves an approved one to where it will run, and puts it away when its loop is over.
 import { existsSync } from 'node:fs';
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { refuseProblems } from '../../../app/problems.ts';
 import type { Input } from '../../../core/input.ts';
 import type { State } from '../../../core/state.ts';
-import { findTask, progress, type TaskSpec } from '../../../core/task.ts';
+import { findTask, progress } from '../../../core/task.ts';
 import type { TaskSource } from '../../../documents/document.ts';
 import { replaceFile } from '../../../documents/replace-file.ts';
-import { readText } from '../../../documents/text-file.ts';
 import { documentInput } from '../../../engine/document.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { vaultFolders } from '../../../text/step-path.ts';
 import { setPlanFacts, type WrittenFacts } from '../document/marks.ts';
-import { lintPlan, type PlanLint } from '../document/plan.ts';
 import { isCarriedOut, planStatus } from '../views/dashboard.ts';
 import { vaultPaths } from '../views/paths.ts';
-import { isFolderOf, movePlan, movePlanAside, type PlanFile, plansOf, readPlan } from './files.ts';
+import { isFolderOf, movePlan, movePlanToFreeName, type PlanFile, plansOf, readPlan } from './files.ts';
 import { type PlanLoop, refreshDashboard, writeLoopViews } from './loops.ts';
 
-const planBytesMax = 16 * 1024 * 1024;
 const triesMax = 5;
 
 /** A yes to exactly one text. */
@@ -36,17 +33,11 @@ export async function makeVault(root: string): Promise<void> {
   const { approved } = vaultPaths(root);
   await mkdir(root, { recursive: true });
   for (const folder of [...vaultFolders.map(name => join(root, name)), approved])
-    if (!(await isFolderOf(root, folder))) throw leadsOut(folder);
+    if (!(await isFolderOf(root, folder))) throw outsideError(folder);
 }
 
-const leadsOut = (folder: string): UsageError =>
+const outsideError = (folder: string): UsageError =>
   new UsageError(`${folder} is a link that leads out of the vault, or no folder.`, 'Put a plain folder in its place.');
-
-/** Every problem of a plan file, and what is worth a look; no problem: it can run. */
-export async function lintPlanFile(path: string): Promise<PlanLint> {
-  const read = await readText(path, planBytesMax);
-  return read.type === 'text' ? lintPlan(read.text) : { problems: [read.problem], notices: [] };
-}
 
 /** A file, or the plan of this vault that has this id or file name. */
 export async function findPlan(directory: string, root: string, word: string): Promise<string> {
@@ -69,19 +60,18 @@ export async function findPlan(directory: string, root: string, word: string): P
   return only;
 }
 
-/** Steps whose boxes say that nothing is left to do, and of which the ledger knows nothing (B48). */
-function unrecorded({ document }: PlanFile, loop: PlanLoop | undefined): readonly TaskSpec[] {
+/**
+ * Steps whose boxes say that nothing is left to do, and of which the ledger knows nothing (B48), as a sentence: only a person
+ * can know whether they are right. Undefined when there are none.
+ */
+export function doubtfulBoxes({ document }: PlanFile, loop: PlanLoop | undefined): string | undefined {
   const isKnown = (id: string): boolean => loop !== undefined && findTask(loop.state.tasks, id) !== undefined;
-  return document.tasks.filter(task => (task.done || task.skipped || task.blocked === true) && !isKnown(task.id));
-}
-
-/** What a person must say yes to, because nobody else can know it; undefined when there is nothing of the kind. */
-export function doubtfulBoxes(plan: PlanFile, loop: PlanLoop | undefined): string | undefined {
-  const steps = unrecorded(plan, loop);
-  const [only] = steps;
-  if (only === undefined) return undefined;
+  const steps = document.tasks.filter(
+    task => (task.done || task.skipped || task.blocked === true) && !isKnown(task.id),
+  );
+  if (steps.length === 0) return undefined;
   const names = steps.slice(0, 5).map(task => task.id);
-  const which = steps.length === 1 ? `${only.id} is` : `${names.join(', ')}${steps.length > 5 ? ', …' : ''} are`;
+  const which = `${names.join(', ')}${steps.length > 5 ? ', …' : ''} ${steps.length === 1 ? 'is' : 'are'}`;
   return `${which} marked in the plan as done, failed or left out, and Ralph has no record of that.`;
 }
 
@@ -99,32 +89,30 @@ export async function planAsRead(source: TaskSource): Promise<Input> {
   refuseProblems(loaded.type === 'failed' ? loaded.problems : []);
 }
 
-/** Why this plan cannot be approved any more; undefined when it can. */
-export function refusalOf(plan: PlanFile, loop: PlanLoop | undefined): UsageError | undefined {
-  if (loop === undefined) return undefined;
+/** A plan whose loop is over, or that is another file's, cannot be approved any more. */
+export function refuseApproval(plan: PlanFile, loop: PlanLoop | undefined): void {
+  if (loop === undefined) return;
   const { row, state } = loop;
   if (state.ended?.reason === 'goal_achieved')
-    return new UsageError(
+    throw new UsageError(
       `Plan ${plan.id} was ${isCarriedOut(state) ? 'carried out' : 'left out'} by loop ${row.name}, and no plan runs twice.`,
       'Give the new one a plan_id of its own.',
     );
   if (state.ended !== undefined)
-    return new UsageError(
+    throw new UsageError(
       `Loop ${row.name} of plan ${plan.id} has ended.`,
       `Reopen it, counters kept: ralph resume ${row.name}; then approve what was edited.`,
     );
-  return otherFile(plan, loop);
+  refuseOtherFile(plan, loop);
 }
 
 /** No plan runs twice, not even under another name, in another vault, or as a copy. */
-export function otherFile({ id, path }: Pick<PlanFile, 'id' | 'path'>, loop: PlanLoop): UsageError | undefined {
-  const { document, name } = loop.row;
-  if (document === path) return undefined;
-  return new UsageError(
+export function refuseOtherFile({ id, path }: PlanFile, { row: { document, name } }: PlanLoop): void {
+  if (document === path) return;
+  const way = existsSync(document) ? 'Run that file' : 'Move the file back there';
+  throw new UsageError(
     `Plan ${id} belongs to ${document} (loop ${name}), and no plan runs twice.`,
-    existsSync(document)
-      ? 'Run that file; or, if this is another plan, give it a plan_id of its own.'
-      : 'Move the file back there; or, if this is another plan, give it a plan_id of its own.',
+    `${way}; or, if this is another plan, give it a plan_id of its own.`,
   );
 }
 
@@ -145,10 +133,9 @@ export interface ApproveNeeds {
  */
 export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path: string; readonly loop: string }> {
   const { root, plan, loop, by, because, record } = needs;
-  const refusal = refusalOf(plan, loop);
-  if (refusal !== undefined) throw refusal;
+  refuseApproval(plan, loop);
   const moved = loop === undefined ? await movePlan(plan.path, root, vaultPaths(root).approved) : undefined;
-  if (moved?.type === 'outside') throw leadsOut(moved.path);
+  if (moved?.type === 'outside') throw outsideError(moved.path);
   if (moved?.type === 'in-the-way')
     throw new UsageError(
       `${moved.path} is there already.`,
@@ -179,36 +166,36 @@ async function writeFacts(path: string, id: string, facts: WrittenFacts): Promis
 }
 
 function factsOf(state: State): WrittenFacts {
-  const { done } = progress(state.tasks);
   const isIdle = state.iterations === 0 && state.ended === undefined && state.escalations.length === 0;
   return {
     status: isIdle && state.approval !== undefined ? 'approved' : planStatus(state),
-    completed_steps: done,
+    completed_steps: progress(state.tasks).done,
     iterations_used: state.iterations,
   };
 }
 
-export interface Finished {
-  /** Where the plan lies now; undefined when it is no longer where its loop worked on it. */
-  readonly path?: string;
-  /** Why it was not put away. */
-  readonly problem?: string;
-}
-
-/** What is left to do when a loop is over or stands still; as often as it is asked, with one result. */
-export async function finishPlan(ledger: Ledger, root: string, { row, state }: PlanLoop): Promise<Finished> {
+/**
+ * Writes the views and the facts of a loop that is over or stands still, and puts a carried out plan into Done; as often as
+ * it is asked, with one result. `path`: where the plan lies now; undefined when it is no longer where its loop worked on it.
+ * `problem`: why it was not put away.
+ */
+export async function finishPlan(
+  ledger: Ledger,
+  root: string,
+  { row, state }: PlanLoop,
+): Promise<{ readonly path?: string; readonly problem?: string }> {
   const paths = vaultPaths(root);
   await writeLoopViews(ledger, root, row);
-  let [path, problem]: readonly (string | undefined)[] = [];
   const isCompleted = isCarriedOut(state);
-  if (state.loaded && (await writeFacts(row.document, state.projectId, factsOf(state)))) {
-    const isOurs = row.document.startsWith(`${root}/`) && dirname(row.document) !== paths.done;
-    const moved = isCompleted && isOurs ? await movePlanAside(row.document, root, paths.done) : undefined;
-    path = moved?.type === 'moved' ? moved.path : row.document;
-    if (moved?.type === 'outside') problem = leadsOut(moved.path).message;
-  }
+  const isThere = state.loaded && (await writeFacts(row.document, state.projectId, factsOf(state)));
+  const isInVault = row.document.startsWith(`${root}/`) && dirname(row.document) !== paths.done;
+  const moved =
+    isThere && isCompleted && isInVault ? await movePlanToFreeName(row.document, root, paths.done) : undefined;
   // Only when it is empty: what somebody else put there is theirs.
   if (isCompleted) await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
   await refreshDashboard(ledger, root);
-  return { path, problem };
+  return {
+    path: moved?.type === 'moved' ? moved.path : isThere ? row.document : undefined,
+    problem: moved?.type === 'outside' ? outsideError(moved.path).message : undefined,
+  };
 }

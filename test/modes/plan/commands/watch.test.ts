@@ -5,7 +5,12 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshHolder } from '../../../../src/app/app.ts';
 import type { Event } from '../../../../src/core/event.ts';
-import { type HandleNeeds, handlePlan, watchOnce, watchPlans } from '../../../../src/modes/plan/commands/watch.ts';
+import {
+  startApprovedPlan,
+  type WatchNeeds,
+  watchOnce,
+  watchPlans,
+} from '../../../../src/modes/plan/commands/watch.ts';
 import { makeVault } from '../../../../src/modes/plan/session/vault.ts';
 import { UsageError } from '../../../../src/text/errors.ts';
 import { planText, type VaultPlace, vaultPlace } from '../session/vault-kit.ts';
@@ -19,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.end());
 
-const needs = (part: Partial<HandleNeeds> = {}): HandleNeeds => ({
+const needs = (part: Partial<WatchNeeds> = {}): WatchNeeds => ({
   ledger: place.ledger,
   root: place.root,
   say: text => void said.push(text),
@@ -30,7 +35,7 @@ const needs = (part: Partial<HandleNeeds> = {}): HandleNeeds => ({
   ...part,
 });
 const never = new AbortController().signal;
-const once = (part: Partial<HandleNeeds> = {}): Promise<number> => watchOnce(needs(part), never);
+const once = (part: Partial<WatchNeeds> = {}): Promise<number> => watchOnce(needs(part), never);
 /** The first events of a loop that nobody has begun. */
 async function approvalOf(id: string) {
   await place.record('/nowhere/plan.md', { subject: id, hash: 'h', by: 'ada', because: 'so' });
@@ -177,7 +182,7 @@ describe('--once', () => {
 
   it('given a link instead of a file, then it is no plan', async () => {
     symlinkSync(place.put('Plans/a.md', planText('plan_a')), join(place.root, 'Approved/Plans/a.md'));
-    expect(await handlePlan(needs(), join(place.root, 'Approved/Plans/a.md'))).toBe(0);
+    expect(await startApprovedPlan(needs(), join(place.root, 'Approved/Plans/a.md'))).toBe(0);
     expect(await once()).toBe(0);
     expect([place.effects, await place.ledger.store.loops()]).toEqual([[], []]);
   });
@@ -185,7 +190,7 @@ describe('--once', () => {
   it('given somebody else at the same plan, then it is left to them', async () => {
     const path = place.put('Approved/Plans/a.md', planText('plan_a'));
     await place.ledger.store.lease('plan:plan_a', await freshHolder());
-    expect(await handlePlan(needs(), path)).toBe(9);
+    expect(await startApprovedPlan(needs(), path)).toBe(9);
     expect(await place.ledger.store.loops()).toEqual([]);
   });
 
@@ -200,7 +205,7 @@ describe('--once', () => {
 
 describe('watching', () => {
   /** Runs the watch in the background; `ran` waits for the loop of a plan. */
-  async function watching(part: Partial<HandleNeeds> = {}) {
+  async function watching(part: Partial<WatchNeeds> = {}) {
     const stop = new AbortController();
     const waiting = new Map<string, () => void>();
     const { promise: ready, resolve } = Promise.withResolvers<void>();

@@ -2,15 +2,9 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type PlanFile, readPlan, unseenIn } from '../../../../src/modes/plan/session/files.ts';
+import { hiddenIn, lintPlanFile, type PlanFile, readPlan } from '../../../../src/modes/plan/session/files.ts';
 import { loopOfPlan, refreshDashboard } from '../../../../src/modes/plan/session/loops.ts';
-import {
-  approvePlan,
-  findPlan,
-  finishPlan,
-  lintPlanFile,
-  makeVault,
-} from '../../../../src/modes/plan/session/vault.ts';
+import { approvePlan, findPlan, finishPlan, makeVault } from '../../../../src/modes/plan/session/vault.ts';
 import { planText, type VaultPlace, vaultPlace } from './vault-kit.ts';
 
 let place: VaultPlace;
@@ -206,7 +200,7 @@ describe('finding', () => {
 
 it('names every comment and every invisible character of a plan (B50, B51)', () => {
   const text = 'a <!-- one --> b\nplain\n<!-- two\nhidden line\n-->\nend\u200b <!-- x\r\nlast -->';
-  expect(unseenIn(text)).toEqual([
+  expect(hiddenIn(text)).toEqual([
     'Line 1 holds a comment that a rendered page hides: a <!-- one --> b',
     'Line 3 holds a comment that a rendered page hides: <!-- two',
     'Line 4 holds a comment that a rendered page hides: hidden line',

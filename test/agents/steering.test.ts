@@ -1,14 +1,14 @@
 // Proves what is said to a working agent, in which order, and what is not said too late.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openSteering, type Steering } from '../../src/agents/conversation.ts';
 import type { Note } from '../../src/agents/performer.ts';
+import { openSteering, type Steering } from '../../src/agents/steering.ts';
 import type { Feed } from '../../src/processes/spawn.ts';
 
 const failedMs = 30_000;
 const interruptMs = 5_000;
 
 interface Steered {
-  readonly helm: Steering;
+  readonly steering: Steering;
   /** What reached the feed, in order; `halt` for signals. */
   readonly done: string[];
   note(text: string): void;
@@ -27,18 +27,18 @@ function steered(): Steered {
     unreadBytes: () => 0,
   };
   let give = (_note: Note): void => {};
-  const helm = openSteering({
-    feed,
-    steering: { say: text => `say ${text}`, interrupt: () => 'interrupt' },
+  const steering = openSteering({
+    stdin: feed,
+    lines: { say: text => `say ${text}`, interrupt: () => 'interrupt' },
     notes: { listen: listener => (give = listener) },
     stop: stopping.signal,
     halt: () => done.push('halt'),
-    told: note => done.push(`told ${note}`),
+    onTold: note => done.push(`told ${note}`),
     interruptMs,
     failedMs,
   });
-  helm.started();
-  return { helm, done, note: text => give({ id: 'n1', text }), stop: () => stopping.abort() };
+  steering.started();
+  return { steering, done, note: text => give({ id: 'n1', text }), stop: () => stopping.abort() };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -46,57 +46,57 @@ afterEach(() => void vi.useRealTimers());
 
 describe('an agent that goes on after its last word', () => {
   it('works again, as busy as it is', () => {
-    const { helm, done } = steered();
-    helm.finished(false);
-    helm.resumed(true);
+    const { steering, done } = steered();
+    steering.finished(false);
+    steering.resumed(true);
     expect(done).toEqual(['idle', 'end', 'finished', 'resumed', 'busy']);
   });
 
   it('is told that once, and nothing when it had never finished', () => {
-    const { helm, done } = steered();
-    helm.resumed(false);
+    const { steering, done } = steered();
+    steering.resumed(false);
     expect(done).toEqual([]);
-    helm.finished(false);
-    helm.resumed(false);
-    helm.resumed(true);
+    steering.finished(false);
+    steering.resumed(false);
+    steering.resumed(true);
     expect(done.filter(each => each === 'resumed')).toHaveLength(1);
   });
 
   it('is not ended for the failure that was its last word', () => {
-    const { helm, done } = steered();
-    helm.finished(true);
-    helm.resumed(false);
+    const { steering, done } = steered();
+    steering.finished(true);
+    steering.resumed(false);
     vi.advanceTimersByTime(2 * failedMs);
     expect(done).not.toContain('halt');
   });
 
   it('has a time to exit anew when it has finished again', () => {
-    const { helm, done } = steered();
-    helm.finished(false);
-    helm.resumed(false);
-    helm.finished(true);
+    const { steering, done } = steered();
+    steering.finished(false);
+    steering.resumed(false);
+    steering.finished(true);
     expect(done.filter(each => each === 'finished')).toHaveLength(2);
     vi.advanceTimersByTime(failedMs);
     expect(done.at(-1)).toBe('halt');
   });
 
   it('hears no note, no nudge and no interrupt, as its input has ended', () => {
-    const { helm, done, note, stop } = steered();
-    helm.finished(false);
-    helm.resumed(false);
+    const { steering, done, note, stop } = steered();
+    steering.finished(false);
+    steering.resumed(false);
     const before = done.length;
     note('One more thing.');
-    expect(helm.nudge()).toBe(false);
+    expect(steering.nudge()).toBe(false);
     expect(done.slice(before)).toEqual([]);
     stop();
     expect(done.slice(before)).toEqual(['halt']);
   });
 
   it('is still ended when it was interrupted', () => {
-    const { helm, done, stop } = steered();
+    const { steering, done, stop } = steered();
     stop();
-    helm.finished(false);
-    helm.resumed(false);
+    steering.finished(false);
+    steering.resumed(false);
     vi.advanceTimersByTime(interruptMs);
     expect(done.at(-1)).toBe('halt');
   });
@@ -106,11 +106,11 @@ describe('an agent had succeeded before it was stopped', () => {
   const succeeded = (...steps: readonly ((steered: Steered) => void)[]): boolean => {
     const one = steered();
     for (const step of steps) step(one);
-    return one.helm.hadSucceeded();
+    return one.steering.hadSucceeded();
   };
-  const good = ({ helm }: Steered): void => helm.finished(false);
-  const bad = ({ helm }: Steered): void => helm.finished(true);
-  const goesOn = ({ helm }: Steered): void => helm.resumed(false);
+  const good = ({ steering }: Steered): void => steering.finished(false);
+  const bad = ({ steering }: Steered): void => steering.finished(true);
+  const goesOn = ({ steering }: Steered): void => steering.resumed(false);
   const stop = (one: Steered): void => one.stop();
 
   it.each([

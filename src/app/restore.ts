@@ -1,0 +1,241 @@
+// Restore of a checkpoint, for every surface: which one is meant, why it is refused, what it would do, and doing it.
+import type { TaskThen } from '../core/event.ts';
+import { waitingFor } from '../core/next.ts';
+import { hasStorageTrouble, type RestoreDue } from '../core/state.ts';
+import type { GitWorkspace } from '../git/git.ts';
+import type { RestorePlan } from '../git/workspace.ts';
+import { UsageError } from '../text/errors.ts';
+import { plural } from '../text/format.ts';
+import { stripControls } from '../text/text.ts';
+import type { CheckpointRow } from '../views/checkpoints.ts';
+import type { Sender } from './loops.ts';
+import {
+  finishRewind,
+  type History,
+  type HistoryNeeds,
+  isInterrupted,
+  newestVerifiedNumber,
+  openHistory,
+  previewRestore,
+  type Rewound,
+  recordInterrupted,
+  recordOf,
+  rewind,
+  tasksThen,
+} from './rewind.ts';
+
+/** A loop that has checkpoints, and the repository that holds them. */
+export interface CheckpointedLoop extends History {
+  readonly workspace: GitWorkspace;
+}
+
+/** Refused where there can be no checkpoint; `say`: what was repaired on the way. */
+export async function openCheckpoints(
+  needs: HistoryNeeds,
+  heals: boolean,
+  say: (sentence: string) => void,
+): Promise<CheckpointedLoop> {
+  const history = await openHistory(needs, heals);
+  for (const one of history.healed) say(`note: ${one}`);
+  const { workspace, state, list, row } = history;
+  if (list.rows.length === 0 && workspace !== undefined && state.settings.checkpoints)
+    throw new UsageError(`Loop ${row.name} has no checkpoint yet.`, 'The first is made before its first iteration.');
+  if (workspace === undefined)
+    throw new UsageError(
+      `${state.directory} is not in a git repository (any more), so there is no undo.`,
+      'Before the next loop: git init, and a first commit.',
+    );
+  if (list.rows.length === 0)
+    throw new UsageError(
+      `Loop ${row.name} keeps no checkpoints, so there is no undo.`,
+      'It was started with --no-checkpoints, or before this folder became a git repository.',
+    );
+  return { ...history, workspace };
+}
+
+/** The range and what is gone, in words. */
+function rangeWords({ list, missing, pruned }: History): string {
+  const [first, last] = [list.rows[0]?.number ?? 0, list.rows.at(-1)?.number ?? 0];
+  const gone = [...missing, ...pruned].sort((one, other) => one - other).map(String);
+  const without = gone.length === 0 ? '' : `, but for ${gone.slice(0, 10).join(', ')}${gone.length > 10 ? ' ...' : ''}`;
+  return `${first === last ? `There is only ${first}` : `There are ${first} to ${last}`}${without}.`;
+}
+
+export function rowOf(history: History, number: number | string): CheckpointRow {
+  const isNumber = /^\d{1,9}$/.test(String(number));
+  const found = isNumber ? history.list.rows.find(one => one.number === Number(number)) : undefined;
+  if (found !== undefined) return found;
+  const shown = JSON.stringify(String(number).slice(0, 40));
+  throw new UsageError(
+    `Loop ${history.row.name} has no checkpoint ${shown}. ${rangeWords(history)}`,
+    `See them: ralph checkpoint list ${history.row.name}`,
+  );
+}
+
+/** Its files are still in git. */
+export function presentRow(history: History, number: number | string): CheckpointRow {
+  const row = rowOf(history, number);
+  const { pruned, missing } = history;
+  if (pruned.has(row.number)) throw new UsageError(`Checkpoint ${row.number} was pruned. ${rangeWords(history)}`);
+  if (missing.has(row.number))
+    throw new UsageError(
+      `Checkpoint ${row.number} is missing: git no longer holds its commit ${row.commit.slice(0, 12)}. ${rangeWords(history)}`,
+      `See the others: ralph checkpoint list ${history.row.name}`,
+    );
+  return row;
+}
+
+/** What a restore may take: there, of the loop's folder, and with a record that verifies unless only files are asked for. */
+export async function wholeRow(history: History, number: number | string, codeOnly: boolean): Promise<CheckpointRow> {
+  const row = presentRow(history, number);
+  if (row.isFork)
+    throw new UsageError(
+      `Checkpoint ${row.number} is of the fork of ${row.task ?? 'a task'}, not of the loop's folder.`,
+      `Look at it: ralph checkpoint diff ${row.number} ${history.row.name}`,
+    );
+  if (codeOnly) return row;
+  const record = await recordOf(history, row);
+  if (record.ok) return row;
+  const whole = await newestVerifiedNumber(history);
+  const instead = whole === undefined ? 'No other one verifies.' : `The newest that verifies is ${whole}.`;
+  throw new UsageError(
+    `Checkpoint ${row.number} is damaged: ${record.problem}. ${instead}`,
+    `Its files are proven by git itself: ralph checkpoint restore ${row.number} ${history.row.name} --code-only`,
+  );
+}
+
+export async function latestRow(history: History): Promise<CheckpointRow> {
+  const whole = await newestVerifiedNumber(history);
+  if (whole !== undefined) return rowOf(history, whole);
+  throw new UsageError(
+    `No checkpoint of ${history.row.name} verifies. ${rangeWords(history)}`,
+    'Files alone can still be restored: ralph checkpoint restore N --code-only',
+  );
+}
+
+export function refuseStorageTrouble({ state, row }: History): void {
+  if (hasStorageTrouble(state))
+    throw new UsageError(`Loop ${row.name} has trouble with its disk or its files.`, 'Answer it first: ralph inbox', 5);
+}
+
+/** A restore needs quiet: nobody at work in the files, nothing wrong with the disk. */
+function refuseUnquiet(history: History): void {
+  const { state, row, isHeld } = history;
+  if (state.settings.worktreePerTask)
+    throw new UsageError(
+      `Loop ${row.name} works in forks (--parallel): each task is one commit on ${state.branch ?? 'its branch'}.`,
+      'Take one back there: git revert COMMIT',
+    );
+  if (!state.settings.checkpoints)
+    throw new UsageError(
+      `Checkpoints are switched off in loop ${row.name}, so nothing can be kept before a restore.`,
+      'Run it once without --no-checkpoints.',
+    );
+  refuseStorageTrouble(history);
+  if (state.newest !== undefined && history.missing.has(state.newest.number))
+    throw new UsageError(
+      `Checkpoint ${state.newest.number} is missing, by which your own edits would be told from the loop's.`,
+      `Keep what is there first: ralph checkpoint create ${row.name}`,
+    );
+  const isIdle = state.ended !== undefined || waitingFor(state, Date.now()) !== undefined;
+  if (isHeld && !isIdle)
+    throw new UsageError(
+      `Loop ${row.name} is at work in these files.`,
+      `Let it rest first: ralph pause ${row.name} --now (or Ctrl-C where it runs)`,
+      9,
+    );
+}
+
+/** Its plan has been put away, and no plan runs twice: there is nobody who could go on from an earlier state. */
+function refuseFinishedPlan({ state, row }: History, codeOnly: boolean): void {
+  if (state.settings.mode !== 'plan' || state.ended?.reason !== 'goal_achieved' || codeOnly) return;
+  throw new UsageError(
+    `Plan ${state.projectId} is over (loop ${row.name}): what it did in the world cannot be taken back.`,
+    `Only the files that its agents changed: ralph checkpoint restore NUMBER ${row.name} --code-only`,
+  );
+}
+
+export interface RestoreRequest {
+  readonly to: CheckpointRow;
+  readonly because: string;
+  readonly codeOnly: boolean;
+  readonly overwrite: boolean;
+}
+
+export interface Preview {
+  readonly plan: RestorePlan;
+  readonly tasks: readonly TaskThen[];
+}
+
+/** Files and tasks are as at that checkpoint already. */
+export const isNothing = ({ plan, tasks }: Preview): boolean =>
+  plan.written.length + plan.deleted.length + plan.merged.length + tasks.length === 0;
+
+/** How many paths of a restore are named. */
+export const pathsMax = 10;
+
+function conflictError(conflicts: readonly string[]): UsageError {
+  const named = conflicts.slice(0, pathsMax).map(path => {
+    const line = stripControls(path).replaceAll('\n', ' ');
+    return `\n    ${line.length <= 70 ? line : `${line.slice(0, 67)}...`}`;
+  });
+  const more = conflicts.length > pathsMax ? `\n    ... and ${conflicts.length - pathsMax} more` : '';
+  return new UsageError(
+    `${plural(conflicts.length, 'file')} changed by you since the last checkpoint cannot be merged. Nothing was restored.`,
+    `${named.join('').trimStart()}${more}\n  --overwrite takes the checkpoint's version; yours is kept in a checkpoint that is made first.`,
+  );
+}
+
+/** What a restore would do; refused before anything is asked of the loop. */
+async function previewOf(loop: CheckpointedLoop, { to, overwrite, codeOnly }: RestoreRequest): Promise<Preview> {
+  const plan = await previewRestore(loop, loop.workspace, to, overwrite);
+  if (plan.ok) return { plan, tasks: codeOnly ? [] : await tasksThen(loop, to.settledSeq) };
+  throw plan.conflicts.length > 0 ? conflictError(plan.conflicts) : new UsageError(plan.problem, plan.fix ?? '');
+}
+
+/** Work that was cut is kept first, so that it can be told from a person's edits, and come back. */
+async function withCutWorkKept(loop: CheckpointedLoop, sender: Sender): Promise<CheckpointedLoop> {
+  const { workspace } = loop;
+  const history = await recordInterrupted(loop, sender, workspace);
+  const [live] = history.state.live;
+  if (live === undefined) return { ...history, workspace };
+  throw new UsageError(
+    `Loop ${history.row.name} was cut when iteration ${live.iteration} began, and goes on with it.`,
+    `Let it: the same \`ralph run\` as before. Or end it first: ralph stop ${history.row.name}`,
+    9,
+  );
+}
+
+/** `due`: an earlier restore was cut, and comes first (F07). */
+export type PreparedRestore =
+  | { readonly type: 'due'; readonly loop: CheckpointedLoop; readonly due: RestoreDue }
+  | { readonly type: 'ready'; readonly loop: CheckpointedLoop; readonly preview: Preview };
+
+/** `isDry`: nothing is written, also not what was cut. */
+export async function prepareRestore(
+  given: CheckpointedLoop,
+  request: RestoreRequest,
+  sender: Sender,
+  isDry: boolean,
+): Promise<PreparedRestore> {
+  refuseFinishedPlan(given, request.codeOnly);
+  refuseUnquiet(given);
+  const loop = isInterrupted(given) && !isDry ? await withCutWorkKept(given, sender) : given;
+  const { restoreDue: due } = loop.state;
+  return due === undefined
+    ? { type: 'ready', loop, preview: await previewOf(loop, request) }
+    : { type: 'due', loop, due };
+}
+
+export const finishRestore = (loop: CheckpointedLoop, due: RestoreDue, sender: Sender): Promise<Rewound> =>
+  finishRewind(loop, sender, loop.workspace, due);
+
+export async function restore(
+  loop: CheckpointedLoop,
+  { to, because, codeOnly, overwrite }: RestoreRequest,
+  { tasks }: Preview,
+  sender: Sender,
+): Promise<Rewound> {
+  const order = { to, because, overwrite, tasks: codeOnly ? undefined : tasks };
+  return rewind(loop, sender, loop.workspace, order);
+}
