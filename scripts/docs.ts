@@ -120,6 +120,15 @@ function configPage(): string {
   ].join('\n\n');
 }
 
+/** The fields of a type literal, of an interface of the same file, or of both joined by `&`. */
+function membersOf(body: ts.TypeNode | undefined, tree: ts.SourceFile): readonly ts.PropertySignature[] {
+  if (body === undefined) return [];
+  if (ts.isIntersectionTypeNode(body)) return body.types.flatMap(part => membersOf(part, tree));
+  if (ts.isTypeLiteralNode(body)) return body.members.filter(ts.isPropertySignature);
+  const named = tree.statements.filter(ts.isInterfaceDeclaration).find(one => one.name.text === body.getText());
+  return named?.members.filter(ts.isPropertySignature) ?? [];
+}
+
 /** The fields of each event as `src/core/event.ts` declares them: name and type text. */
 function eventFields(): ReadonlyMap<string, readonly string[]> {
   const text = readFileSync(join(root, 'src/core/event.ts'), 'utf8');
@@ -128,13 +137,10 @@ function eventFields(): ReadonlyMap<string, readonly string[]> {
   const look = (node: ts.Node): void => {
     if (ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Fact') {
       const [type, body] = node.typeArguments ?? [];
-      if (type !== undefined && body !== undefined && ts.isTypeLiteralNode(body)) {
-        const members = body.members.filter(ts.isPropertySignature);
-        found.set(
-          type.getText().slice(1, -1),
-          members.map(one => `${one.name.getText()}${one.questionToken === undefined ? '' : '?'}`),
-        );
-      }
+      const names = membersOf(body, tree).map(
+        one => `${one.name.getText()}${one.questionToken === undefined ? '' : '?'}`,
+      );
+      if (type !== undefined) found.set(type.getText().slice(1, -1), names);
     }
     ts.forEachChild(node, look);
   };
