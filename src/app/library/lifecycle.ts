@@ -1,4 +1,4 @@
-// Seed 000's life of a loop as pure steps over the core, for a program that drives its own loop and keeps its own storage.
+// Lifecycle of a loop (seed 000) as pure steps over the core, for a program that drives its own loop and keeps its own storage.
 
 import { decide } from '../../core/decide/decide.ts';
 import type { Event, HandoffTrigger, Usage } from '../../core/event.ts';
@@ -14,8 +14,9 @@ import { goalPrompt } from '../../modes/goal/mode.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { LoopStatus } from '../../views/status.ts';
-import { type Kind, modeKind, refuseShape } from './options.ts';
+import { modeKind } from './options.ts';
 import { readActivity, readUsage } from './performer.ts';
+import { type Fields, isText, type Kind, orNull, refuseShape, text } from './shapes.ts';
 
 /** What a step leads to. Store `events`: folded by `evolve` they give `state` again. */
 export interface Step {
@@ -168,8 +169,6 @@ export function completeLoop(state: State, now: number, reason?: 'explicit_stop'
   return step(state, [...(reason === undefined ? [] : [stop]), { type: 'end' }], now);
 }
 
-// What a program that drives its own loop says about it, in the seed's names, and how that becomes settings.
-
 /** The seed's own names; null: unlimited. What is left out is the mode's own. */
 export type LoopConfig = Partial<LoopStatus['config']> & {
   readonly mode?: ModeName;
@@ -181,24 +180,20 @@ export type LoopConfig = Partial<LoopStatus['config']> & {
   readonly name?: string;
 };
 
-const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
 const isAbove0 = (value: unknown): boolean => Number.isFinite(value) && Number(value) > 0;
-const orNull =
-  (isIt: (value: unknown) => boolean): Kind[0] =>
-  value =>
-    value === null || isIt(value);
-const text: Kind = [value => typeof value === 'string', 'a text'];
+const whole: Kind = [value => isAbove0(value) && Number.isSafeInteger(value), 'a whole number above 0'];
+const above0: Kind = [isAbove0, 'a number above 0'];
 
 const isTask = (value: unknown): boolean => {
-  const { id, title, description, criteria, dependsOn } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const isSaid = [id, title, description].every(one => typeof one === 'string');
+  const { id, title, description, criteria, dependsOn } = (value ?? {}) as Fields;
+  const isSaid = [id, title, description].every(isText);
   return isSaid && id !== '' && Array.isArray(criteria) && Array.isArray(dependsOn);
 };
 
 const configKinds: Readonly<Record<keyof LoopConfig, Kind>> = {
-  max_iterations: [orNull(isWhole), 'a whole number above 0, or null'],
-  max_cost: [orNull(isAbove0), 'a number above 0, or null'],
-  max_duration_minutes: [orNull(isAbove0), 'a number above 0, or null'],
+  max_iterations: orNull(whole),
+  max_cost: orNull(above0),
+  max_duration_minutes: orNull(above0),
   context_threshold: [value => isAbove0(value) && Number(value) <= 1, 'a fraction above 0 and at most 1'],
   agent_type: text,
   model: text,
@@ -214,24 +209,13 @@ const anything: Kind = [() => true, ''];
 function settingsOf(config: LoopConfig): Settings {
   refuseShape(config, configKinds, '', 'option');
   const preset = defaultSettings(config.mode ?? 'goal');
-  refuseShape(
-    config.settings ?? {},
-    Object.fromEntries([...Object.keys(preset), 'protectedHash'].map(key => [key, anything])),
-    'settings.',
-    'setting',
-  );
-  const {
-    max_iterations,
-    max_cost,
-    max_duration_minutes,
-    context_threshold,
-    agent_type = 'agent',
-    model = '',
-  } = config;
+  const known = Object.fromEntries([...Object.keys(preset), 'protectedHash'].map(key => [key, anything]));
+  refuseShape(config.settings ?? {}, known, 'settings.', 'setting');
+  const { max_iterations, max_cost, max_duration_minutes, agent_type = 'agent', model = '' } = config;
   const { limits } = preset;
   const settings = {
     ...preset,
-    contextFractionMax: context_threshold ?? preset.contextFractionMax,
+    contextFractionMax: config.context_threshold ?? preset.contextFractionMax,
     performers: [model === '' ? agent_type : `${agent_type}/${model}`],
     ...config.settings,
     limits: {

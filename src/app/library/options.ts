@@ -1,4 +1,4 @@
-// What a program says about a loop, in plain units, and how that becomes the settings that the command line knows too.
+// Options of a loop for a program, in plain units, and how they become the flags that the command line knows too.
 import { isAbsolute } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
@@ -8,9 +8,20 @@ import { limitPresets, type ModeName } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { nearest } from '../../text/nearest.ts';
 import type { AskedQuestion } from '../../views/question.ts';
 import type { Environment } from '../app.ts';
+import {
+  type Fields,
+  isObject,
+  isText,
+  type Kind,
+  type Kinds,
+  oneOf,
+  refuseShape,
+  table,
+  text,
+  truth,
+} from './shapes.ts';
 
 /** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
 export interface LoopLimits {
@@ -103,12 +114,12 @@ const limitRows: readonly (readonly [Exclude<keyof LoopLimits, 'deadline'>, Key,
 
 type Flags = Readonly<Record<string, unknown>>;
 
-const text = (value: Setting): string | readonly string[] =>
+const flagText = (value: Setting): string | readonly string[] =>
   value === null ? 'unlimited' : Array.isArray(value) ? value : String(value);
 
 const number: Kind = [value => value === null || typeof value === 'number', 'a number or null'];
 const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
-const limitKinds: Readonly<Record<string, Kind>> = {
+const limitKinds: Kinds = {
   ...Object.fromEntries(limitRows.map(([name]) => [name, number])),
   deadline: [isTime, 'a Date'],
 };
@@ -124,12 +135,10 @@ function limitFlags(limits: LoopLimits): Flags {
 }
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(one => typeof one === 'string');
-const isSetting = (value: unknown): boolean => isPlain(value) || isTexts(value);
-const setting: Kind = [isSetting, 'a text, a number, a boolean or a list of texts'];
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const setting: Kind = [value => isPlain(value) || isTexts(value), 'a text, a number, a boolean or a list of texts'];
 const bound: Kind = [value => value === null || isPlain(value), 'a text, a number or null'];
-const truth: Kind = [value => typeof value === 'boolean', 'true or false'];
-const settingKinds: Readonly<Record<string, Kind>> = {
+const settingKinds: Kinds = {
   force: truth,
   allowEmptyCriteria: truth,
   acceptTicked: truth,
@@ -141,7 +150,7 @@ function settingFlags(settings: LoopSettings): Flags {
   const { force, allowEmptyCriteria, acceptTicked, ...rest } = settings;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   return present({
-    ...Object.fromEntries(given.map(([key, value]) => [key, text(value as Setting)])),
+    ...Object.fromEntries(given.map(([key, value]) => [key, flagText(value as Setting)])),
     force: force || undefined,
     criteria: allowEmptyCriteria ? false : undefined,
     acceptTicked: acceptTicked || undefined,
@@ -200,24 +209,13 @@ export function checkOptions(options: LoopOptions): void {
     throw new UsageError('memory and ledger say the same.', 'Leave one of them out.');
 }
 
-// Refuses what no type can refuse in plain JavaScript: options that there are not, and values of another kind.
-
-/** Whether a value is one, and what it has to be. */
-export type Kind = readonly [isIt: (value: unknown) => boolean, wanted: string];
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === 'string';
 const isFunction = (value: unknown): boolean => typeof value === 'function';
-
 const has = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => isFunction(value[name]));
 const path: Kind = [value => isText(value) && !value.includes('\0'), 'a path'];
 const callback: Kind = [isFunction, 'a function'];
-const table: Kind = [isObject, 'an object'];
-const isOwn = (value: unknown): boolean => isText(value) || isObject(value);
-const own: Kind = [value => Array.isArray(value) && value.every(isOwn), 'a list of names or objects only'];
+const isNamed = (value: unknown): boolean => isText(value) || isObject(value);
+const named: Kind = [value => Array.isArray(value) && value.every(isNamed), 'a list of names or objects only'];
 
 const isSignal = (value: unknown): boolean =>
   value instanceof AbortSignal || (has(value, 'addEventListener') && typeof (value as Fields)['aborted'] === 'boolean');
@@ -228,26 +226,24 @@ const isLedger = (value: unknown): boolean =>
   has(value['mailbox'], 'send', 'waiting', 'watch') &&
   has(value['snapshots'], 'save', 'latest');
 
-const modeNames = Object.keys(limitPresets);
-
 const isEnvironment = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every(one => one === undefined || isText(one));
 
 const isLine = (value: unknown): boolean => isText(value) && /^[^\p{Cc}]{1,200}$/u.test(value.trim());
 
-export const modeKind: Kind = [value => modeNames.some(name => name === value), `one of ${modeNames.join(', ')}`];
+export const modeKind = oneOf(Object.keys(limitPresets));
 
-const optionKinds: Readonly<Record<string, Kind>> = {
-  goal: [isText, 'a text'],
+const optionKinds: Kinds = {
+  goal: text,
   document: path,
   mode: modeKind,
   directory: path,
   home: path,
   memory: truth,
   ledger: [isLedger, 'a ledger'],
-  agent: [isOwn, 'a name or an object'],
-  performers: own,
-  checks: own,
+  agent: [isNamed, 'a name or an object'],
+  performers: named,
+  checks: named,
   limits: table,
   settings: table,
   new: truth,
@@ -261,26 +257,3 @@ const optionKinds: Readonly<Record<string, Kind>> = {
   environment: [isEnvironment, 'an object of texts only'],
   by: [isLine, 'a line of at most 200 characters'],
 };
-
-function shown(value: unknown): string {
-  if (isText(value)) return JSON.stringify(value.slice(0, 50));
-  if (Array.isArray(value)) return 'a list';
-  return value === null || typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeof value;
-}
-
-/** `where` stands before the name, as in `limits.`. What is undefined was not said. */
-export function refuseShape(given: unknown, kinds: Readonly<Record<string, Kind>>, where: string, what: string): void {
-  if (!isObject(given)) throw new UsageError(`${what}s must be an object.`);
-  for (const [name, value] of Object.entries(given)) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-    if (kind === undefined) {
-      const known = Object.keys(kinds);
-      const close = nearest(name, known);
-      const all = known.length > 25 ? '' : `There are: ${known.join(', ')}.`;
-      const hint = close === undefined ? all : `Is it ${where}${close}?`;
-      throw new UsageError(`There is no ${what} ${JSON.stringify(`${where}${name.slice(0, 50)}`)}.`, hint);
-    }
-    const [isIt, wanted] = kind;
-    if (value !== undefined && !isIt(value)) throw new UsageError(`${where}${name} is ${shown(value)}, not ${wanted}.`);
-  }
-}

@@ -1,6 +1,6 @@
-// Performers and checks that a program brings along: what they are called, and that they are what they should be.
+// Performers and checks that a program provides: their names, and the contract that each is held to.
 
-import { type Performer, stopReasonOf } from '../../agents/performer.ts';
+import type { Performer } from '../../agents/performer.ts';
 import type { Check, CheckResult } from '../../checks/check.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration } from '../../text/format.ts';
@@ -8,23 +8,24 @@ import { stripControls, takeLastCharacters } from '../../text/text.ts';
 import type { Prepared, Provided } from '../session/prepare.ts';
 import { providedCheckName } from '../session/resume-rules.ts';
 import { chainOf, type LoopOptions } from './options.ts';
-import { performerToContract, readUsage, reasonOf } from './performer.ts';
+import { performerToContract, readUsage, reasonOf, watchdog } from './performer.ts';
+import { type Fields, isText, shown } from './shapes.ts';
 
 const nameCharsMax = 200;
 
 /** Names stand in the ledger, in tables and in lines of text; `constructor` would be found where nothing was put. */
 const isName = (name: unknown): boolean =>
-  typeof name === 'string' &&
+  isText(name) &&
   name.trim() !== '' &&
   name.length <= nameCharsMax &&
   !/\p{C}/u.test(name) &&
   !(name in Object.prototype);
 
 function refuseNames(what: string, names: readonly unknown[]): void {
-  const bad = names.find(name => !isName(name));
-  if (names.some(name => !isName(name)))
+  const at = names.findIndex(name => !isName(name));
+  if (at !== -1)
     throw new UsageError(
-      `A ${what} has no name that can be recorded${typeof bad === 'string' ? `: ${JSON.stringify(bad.slice(0, 50))}` : ''}.`,
+      `A ${what} has no name that can be recorded${isText(names[at]) ? `: ${shown(names[at])}` : ''}.`,
       `Give it one: a line of at most ${nameCharsMax} characters.`,
     );
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -79,14 +80,9 @@ export function withCheckedContract(prepared: Prepared): Prepared {
   return { ...prepared, checks: checks.map(proven), provided: { ...own, checks: own.checks.map(proven) } };
 }
 
-// A check that a program brings along, held to the contract of its port: only a plain yes within its time proves anything.
-
 const detailCharsMax = 2_000;
 /** Control sequences can be longer than what they leave. */
 const rawCharsMax = 4 * detailCharsMax;
-const timerMsMax = 2_147_483_647; // longer ones fire at once
-/** From its stop to its end, as for a process. */
-const endsWithinMs = 10_000;
 
 type Answered = Omit<CheckResult, 'name' | 'durationMs'>;
 
@@ -96,16 +92,16 @@ const clean = (text: string): string =>
   takeLastCharacters(stripControls(takeLastCharacters(text, rawCharsMax)).trim(), detailCharsMax);
 
 function answerOf(value: unknown): Answered {
-  const { passed, detail, flaky, usage, performer } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { passed, detail, flaky, usage, performer } = (value ?? {}) as Fields;
   if (typeof passed !== 'boolean') return no('The check gave no answer: passed is neither true nor false.');
   const read = usage === undefined ? undefined : readUsage(usage);
   if (read?.ok === false) return no(`The check cannot say what it used: ${read.problem}.`);
   return {
     passed,
-    detail: typeof detail === 'string' ? clean(detail) : '',
+    detail: isText(detail) ? clean(detail) : '',
     flaky: flaky === true || undefined,
     usage: read?.value,
-    performer: typeof performer === 'string' ? performer : undefined,
+    performer: isText(performer) ? performer : undefined,
   };
 }
 
@@ -113,34 +109,24 @@ function answerOf(value: unknown): Answered {
 function answered(check: Check, given: Parameters<Check['run']>, timeMsMax: number): Promise<Answered> {
   const [directory, stop, task] = given;
   if (stop.aborted) return Promise.resolve(no('Stopped before it began.'));
-  const controller = new AbortController();
+  const watch = watchdog(stop, timeMsMax);
   return new Promise(done => {
-    let why = '';
-    let time: NodeJS.Timeout;
     const settle = (answer: Answered): void => {
-      clearTimeout(time);
-      stop.removeEventListener('abort', onStop);
+      watch.end();
+      const why = watch.isLate() ? `Not done after ${formatDuration(timeMsMax)}.` : 'Stopped before it ended.';
       // Out of time is never a pass.
-      done(why === '' ? answer : no(answer.passed ? why : `${why} ${answer.detail}`));
+      done(watch.signal.aborted ? no(answer.passed ? why : `${why} ${answer.detail}`) : answer);
     };
-    const halt = (reason: string): void => {
-      why = reason;
-      clearTimeout(time);
-      time = setTimeout(settle, endsWithinMs, no('It did not end then, and is left behind.'));
-      controller.abort(stopReasonOf(stop)?.because ?? stop.reason);
-    };
-    const onStop = (): void => halt('Stopped before it ended.');
-    const late = `Not done after ${formatDuration(timeMsMax)}.`;
-    time = setTimeout(halt, Math.min(timeMsMax, timerMsMax), late);
-    stop.addEventListener('abort', onStop, { once: true });
+    watch.onGivenUp(() => settle(no('It did not end then, and is left behind.')));
     Promise.resolve()
-      .then(() => check.run(directory, controller.signal, task))
+      .then(() => check.run(directory, watch.signal, task))
       .then(answerOf)
       .catch((error: unknown) => no(`The check threw: ${reasonOf(error)}`))
       .then(settle);
   });
 }
 
+/** Only a plain yes within its time proves anything. */
 export function checkToContract(check: Check, timeMsMax: number): Check {
   const { name } = check;
   return {

@@ -1,16 +1,16 @@
-// What a program gets back from a loop: the same words, numbers and exit codes as on the command line.
+// The result of a loop for a program: the same words, numbers and exit codes as on the command line; and its checkpoints.
 import { join } from 'node:path';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import type { TerminationReason } from '../../core/termination.ts';
-import type { RunResult } from '../../engine/engine.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import { endedByLimit, endingOf } from '../../views/ending.ts';
 import { type AskedQuestion, askedQuestion } from '../../views/question.ts';
 import { type LoopReport, ReportView } from '../../views/report.ts';
-import { type Environment, hasLedger, ledgerEvents, loopFolder, openLedger } from '../app.ts';
+import { type Environment, hasLedger, loopFolder, openLedger } from '../app.ts';
+import { eventsIn } from '../loops.ts';
 import { type History, createCheckpoint as make, newestVerifiedNumber, openHistory, recordOf } from '../rewind.ts';
 
 /** Absolute. */
@@ -54,53 +54,47 @@ interface ResultNeeds {
   readonly requireChecks: boolean;
 }
 
-async function reportOf(ledger: Ledger, state: State): Promise<LoopReport> {
-  const view = new ReportView();
-  for await (const page of ledgerEvents(ledger, state.loop)) for (const { event } of page) view.add(event);
-  return view.report(state);
-}
-
-function pathsOf({ home, document }: ResultNeeds, { loop }: State): LoopPaths {
-  const folder = loopFolder(home, loop);
-  return { home, folder, document, status: join(folder, 'status.json'), report: join(folder, 'report.json') };
-}
-
 const interruptedCode = 130;
 
-export async function resultOf(
-  needs: ResultNeeds,
-  state: State,
-  how: Exclude<RunResult['type'], 'failed' | 'refused' | 'held'>,
-  ran: boolean,
-  words?: string,
-): Promise<LoopResult> {
+interface HowItEnded {
+  readonly how: LoopResult['how'];
+  readonly ran: boolean;
+  /** In place of how the loop ended: there is nothing to do. */
+  readonly words?: string;
+}
+
+export async function resultOf(needs: ResultNeeds, state: State, how: HowItEnded): Promise<LoopResult> {
+  const { home, document, ledger } = needs;
+  const { loop, name, ended } = state;
+  const { words } = how;
   const ending = endingOf(state, needs.requireChecks);
-  const isProven = state.ended?.reason === 'goal_achieved' && progress(state.tasks).unverified === 0;
-  const exitCode = how === 'interrupted' ? interruptedCode : ending.exitCode;
+  const exitCode = how.how === 'interrupted' ? interruptedCode : ending.exitCode;
+  const folder = loopFolder(home, loop);
+  const paths = { home, folder, document, status: join(folder, 'status.json'), report: join(folder, 'report.json') };
+  const view = new ReportView();
+  for await (const { event } of eventsIn(ledger, loop)) view.add(event);
   return {
-    loop: state.loop,
-    name: state.name,
-    how,
-    reason: state.ended?.reason,
+    loop,
+    name,
+    how: how.how,
+    reason: ended?.reason,
     exitCode: words === undefined ? exitCode : 0,
-    verified: isProven,
+    verified: ended?.reason === 'goal_achieved' && progress(state.tasks).unverified === 0,
     summary: words ?? ending.sentence,
-    ran,
+    ran: how.ran,
     questions: state.escalations.map(askedQuestion),
     state,
-    report: await reportOf(needs.ledger, state),
-    paths: needs.isKept ? pathsOf(needs, state) : undefined,
+    report: view.report(state),
+    paths: needs.isKept ? paths : undefined,
   };
 }
 
 /** A loop that ended with work left is not begun anew unless that is said: its own end is the result. */
 export async function endedBefore(needs: ResultNeeds, state: State, more: string): Promise<LoopResult> {
-  const result = await resultOf(needs, state, 'ended', false);
+  const result = await resultOf(needs, state, { how: 'ended', ran: false });
   const summary = more === '' ? result.summary : `${result.summary} ${more}`;
   return { ...result, summary, exitCode: endedByLimit(state) ? 3 : 6 };
 }
-
-// Checkpoints in a program's hands: one made by hand, and the newest that git and the ledger still vouch for.
 
 export interface LoopPlace {
   /** RALPH_HOME. */

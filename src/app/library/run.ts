@@ -11,16 +11,8 @@ import { finishPlan, refuseDoubtfulBoxes, refuseOtherFile } from '../../modes/pl
 import { vaultRootOf } from '../../modes/plan/views/paths.ts';
 import { keepEarlier } from '../../modes/project/session.ts';
 import { UsageError } from '../../text/errors.ts';
-import {
-  type Engine,
-  type Environment,
-  hasLedger,
-  loopFolder,
-  openLedger,
-  runEngine,
-  stateOf,
-  storeError,
-} from '../app.ts';
+import { type Engine, type Environment, hasLedger, loopFolder, openLedger, runEngine, storeError } from '../app.ts';
+import { newestLoop } from '../loops.ts';
 import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
 import { placeAgain, placeFirst, redRefusal, withLease } from '../session/begin.ts';
@@ -55,7 +47,11 @@ interface Call {
   readonly by: string;
 }
 
-const neverStopped = new AbortController().signal;
+/** A call that is prepared. */
+interface Job extends Call {
+  readonly ledger: Ledger;
+  readonly prepared: Prepared;
+}
 
 function directoryOf({ directory, document }: LoopOptions): string {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -83,30 +79,27 @@ function environmentOf({ environment = {} }: LoopOptions, home: string): Environ
   return isKnown ? environment : { ...environment, XDG_CONFIG_HOME: join(home, 'no-configuration') };
 }
 
-const heldError = ({ holder, since }: Lease): UsageError =>
-  new UsageError(
+function refuseHeld({ holder, since }: Lease): never {
+  throw new UsageError(
     `This loop or its folder is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,
     'Wait for it, or stop it.',
     9,
   );
+}
 
+/** What the newest loop of a document knows. */
 function remembering({ home, options }: Call, ledger: Ledger | undefined): Remembered {
-  const newestOf = async (path: string) => (await ledger?.store.loops({ document: path }))?.[0];
   return {
     lastGood: async path => {
-      const row = await newestOf(path);
-      const copy = row?.reason === null ? join(loopFolder(home, row.loop), 'document') : undefined;
+      const loop = await newestLoop(ledger, path);
+      const copy = loop?.row.reason === null ? join(loopFolder(home, loop.row.loop), 'document') : undefined;
       return copy !== undefined && existsSync(copy) ? copy : undefined;
     },
     settings: async path => {
-      const row = options.new === true ? undefined : await newestOf(path);
-      if (ledger === undefined || row === undefined || row.reason !== null) return undefined;
-      return (await stateOf(ledger, row.loop)).state.settings;
+      const loop = options.new === true ? undefined : await newestLoop(ledger, path);
+      return loop?.row.reason === null ? loop.state.settings : undefined;
     },
-    closed: async path => {
-      const row = await newestOf(path);
-      return closedIn(ledger && row && (await stateOf(ledger, row.loop)).state);
-    },
+    closed: async path => closedIn((await newestLoop(ledger, path))?.state),
   };
 }
 
@@ -119,8 +112,7 @@ function refuseInteractive({ run, performers }: Prepared): void {
     throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
 }
 
-async function placedFor(call: Call, ledger: Ledger, prepared: Prepared, chosen: Chosen): Promise<Placed> {
-  const { say, stop } = call;
+async function placedFor({ ledger, prepared, say, stop }: Job, chosen: Chosen): Promise<Placed> {
   if (chosen.state !== undefined) return placeAgain(prepared, chosen.state, ledger, say);
   const known = new Set((await ledger.store.loops()).map(row => row.loop));
   const beginning = { say, announce: say, stop, isLoop: (id: string) => known.has(id) };
@@ -137,33 +129,25 @@ function notifier({ options: { onEvent }, say }: Call): Engine['notifiers'][numb
   return { tell: guarded(onEvent, (reason, event) => say(`onEvent threw at ${event.type}: ${reason}`)) };
 }
 
-async function work(call: Call, ledger: Ledger, given: Prepared, chosen: Chosen): Promise<LoopResult> {
-  const { options, stop, say, by, flags } = call;
-  const prepared = await checksOnResume(given, chosen.state);
-  const placed = await placedFor(call, ledger, prepared, chosen);
+async function work(given: Job, chosen: Chosen): Promise<LoopResult> {
+  const { ledger, options, stop, say, by, flags } = given;
+  const prepared = await checksOnResume(given.prepared, chosen.state);
+  const job = { ...given, prepared };
+  const placed = await placedFor(job, chosen);
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
     await keepEarlier(prepared.path, chosen.loop, say);
   const { onEscalation } = options;
   const questions = answeredBy(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
-  const launch: Launch = {
-    ledger,
-    prepared,
-    placed,
-    chosen,
-    by,
-    say,
-    notifiers: [notifier(call)],
-    ...questions.asking,
-  };
+  const launch: Launch = { ledger, prepared, placed, chosen, by, say, notifiers: [notifier(job)], ...questions.asking };
   const engine = questions.patient(await engineFor(launch));
   const result = await runEngine(engine, chosen.loop, { interrupt: stop, first: firstInputs(launch, flags) });
-  if (result.type === 'held') throw heldError(result.held);
+  if (result.type === 'held') return refuseHeld(result.held);
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type === 'refused') refuseProblems(result.problems);
-  return resultOf(facts(call, ledger, prepared), result.state, result.type, true);
+  return resultOf(needsOf(job), result.state, { how: result.type, ran: true });
 }
 
-const facts = ({ home, options }: Call, ledger: Ledger, { path, run }: Prepared) => ({
+const needsOf = ({ home, options, ledger, prepared: { path, run } }: Job) => ({
   ledger,
   home,
   document: path,
@@ -171,36 +155,35 @@ const facts = ({ home, options }: Call, ledger: Ledger, { path, run }: Prepared)
   requireChecks: Boolean(run.config.requireChecks),
 });
 
-/** The document is held: nobody else begins a loop of it now. */
-async function chooseAndWork(call: Call, ledger: Ledger, prepared: Prepared): Promise<LoopResult> {
-  const { options } = call;
-  const needs = facts(call, ledger, prepared);
-  if (prepared.mode === 'plan' && options.new === true)
-    throw new UsageError('new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
-  const plan =
-    prepared.mode === 'plan'
-      ? await planAtHand(ledger, prepared, typeof options.onEscalation === 'function')
-      : undefined;
-  if (plan?.over !== undefined) return resultOf(needs, plan.over.state, 'ended', false);
+/** The loop to begin or go on with; a result where there is nothing to do. */
+async function chosenLoop(job: Job): Promise<Chosen | LoopResult> {
+  const { ledger, prepared, options } = job;
+  const needs = needsOf(job);
   const earlier = options.new === true ? undefined : await earlierLoop(ledger, prepared);
+  if (earlier?.type === 'open') return earlier.chosen;
   if (earlier?.type === 'ended')
     return endedBefore(needs, earlier.state, missingTasksWords(earlier.gone, earlier.state));
-  if (earlier?.type === 'over') return resultOf(needs, earlier.state, 'ended', false, goalOverWords(earlier.state));
-  if (earlier === undefined && !hasWork(prepared)) {
-    const [row] = await ledger.store.loops({ document: prepared.path });
-    const state = row === undefined ? initialState : (await stateOf(ledger, row.loop)).state;
-    return resultOf(needs, state, 'ended', false, 'Nothing to do: every task is done or skipped.');
-  }
-  const chosen = earlier?.chosen ?? (await newLoop(ledger, prepared));
+  if (earlier?.type === 'over')
+    return resultOf(needs, earlier.state, { how: 'ended', ran: false, words: goalOverWords(earlier.state) });
+  if (hasWork(prepared)) return newLoop(ledger, prepared);
+  const state = (await newestLoop(ledger, prepared.path))?.state ?? initialState;
+  const words = 'Nothing to do: every task is done or skipped.';
+  return resultOf(needs, state, { how: 'ended', ran: false, words });
+}
+
+/** The document is held: nobody else begins a loop of it now. */
+async function chooseAndWork(job: Job): Promise<LoopResult> {
+  const { ledger, prepared, options } = job;
+  const plan = prepared.mode === 'plan' ? await planAtHand(ledger, prepared, options) : undefined;
+  if (plan?.over !== undefined) return resultOf(needsOf(job), plan.over.state, { how: 'ended', ran: false });
+  const chosen = await chosenLoop(job);
+  if ('how' in chosen) return chosen;
   const { config, settings } = prepared.run;
   const isApart =
     chosen.state === undefined ? config.worktree || settings.worktreePerTask : chosen.state.branch !== undefined;
-  const go = (): Promise<LoopResult> => work(call, ledger, prepared, chosen);
-  const refuse = (held: Lease): never => {
-    throw heldError(held);
-  };
   const folder = `folder:${chosen.state?.directory ?? prepared.directory}`;
-  const result = isApart ? await go() : await withLease(ledger, folder, refuse, go);
+  const go = (): Promise<LoopResult> => work(job, chosen);
+  const result = isApart ? await go() : await withLease(ledger, folder, refuseHeld, go);
   await plan?.finish();
   return result;
 }
@@ -217,14 +200,11 @@ async function called(call: Call): Promise<LoopResult> {
     refuseInteractive(prepared);
     for (const notice of prepared.notices) say(notice);
     ledger ??= await open();
-    const known = ledger;
-    const refuse = (held: Lease): never => {
-      throw heldError(held);
-    };
-    const work = (): Promise<LoopResult> => chooseAndWork(call, known, prepared);
-    const alone =
-      prepared.mode === 'plan' ? () => withLease(known, planKey(prepared.document.id ?? ''), refuse, work) : work;
-    return await withLease(known, `document:${prepared.path}`, refuse, alone);
+    const job: Job = { ...call, ledger, prepared };
+    const go = (): Promise<LoopResult> => chooseAndWork(job);
+    const alone = (): Promise<LoopResult> =>
+      prepared.mode === 'plan' ? withLease(job.ledger, planKey(prepared.document.id ?? ''), refuseHeld, go) : go();
+    return await withLease(ledger, `document:${prepared.path}`, refuseHeld, alone);
   } finally {
     if (options.ledger === undefined) await ledger?.store.close();
   }
@@ -240,31 +220,21 @@ function asUsageError(error: unknown): unknown {
 }
 
 /** Throws only a UsageError: what was asked cannot be done, why, and what would help. */
-export async function runLoop(options: LoopOptions): Promise<LoopResult> {
-  try {
-    return await start(options);
-  } catch (error) {
+export const runLoop = (options: LoopOptions): Promise<LoopResult> =>
+  start(options).catch((error: unknown) => {
     throw asUsageError(error);
-  }
-}
+  });
 
 async function start(options: LoopOptions): Promise<LoopResult> {
   checkOptions(options);
   const directory = directoryOf(options);
   const flags = flagsOf(options);
-  const { signal: stop = neverStopped, onNotice = () => {}, by = 'a program' } = options;
+  const { signal: stop = new AbortController().signal, onNotice = () => {}, by = 'a program' } = options;
   const say = guarded(onNotice, () => {}); // nobody is left who could be told
-  const callIn = (home: string, more: Partial<LoopOptions> = {}): Promise<LoopResult> =>
-    called({
-      options: { ...options, ...more },
-      flags,
-      home,
-      directory,
-      env: environmentOf(options, home),
-      stop,
-      say,
-      by,
-    });
+  const callIn = (home: string, more: Partial<LoopOptions> = {}): Promise<LoopResult> => {
+    const env = environmentOf(options, home);
+    return called({ options: { ...options, ...more }, flags, home, directory, env, stop, say, by });
+  };
   if (options.memory !== true) return callIn(homeOf(options));
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-memory-')));
   try {
@@ -275,17 +245,17 @@ async function start(options: LoopOptions): Promise<LoopResult> {
   }
 }
 
-// A plan in a program's hands: its approval is asked for, it never runs twice, and it is put away when its loop is over.
-
-export interface PlanAtHand {
+interface PlanAtHand {
   /** Its loop, when it had one and that is over. */
   readonly over?: PlanLoop;
   /** What is left to do when a loop is over or stands still. */
   readonly finish: () => Promise<void>;
 }
 
-/** `canAsk`: somebody answers questions, and so may approve it. */
-async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boolean): Promise<PlanAtHand> {
+/** A plan in a program's hands: its approval is asked for, it never runs twice, and it is put away when its loop is over. */
+async function planAtHand(ledger: Ledger, prepared: Prepared, options: LoopOptions): Promise<PlanAtHand> {
+  if (options.new === true)
+    throw new UsageError('new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
   const { path, directory } = prepared;
   const root = vaultRootOf(path, directory);
   const read = await readPlan(path);
@@ -304,7 +274,8 @@ async function planAtHand(ledger: Ledger, prepared: Prepared, canAsk: boolean): 
   if (prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
   const approval = loop?.state.approval;
   const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);
-  if (!mayRun && !canAsk)
+  // Whoever answers questions may approve it.
+  if (!mayRun && typeof options.onEscalation !== 'function')
     throw new UsageError(
       `Plan ${plan.id} may not run: nobody has approved it as it stands now.`,
       `Approve it (ralph plan approve ${plan.id}), or answer its question with onEscalation.`,
