@@ -5,7 +5,7 @@ import { shown } from '../text/text.ts';
 import type { Problem } from './document.ts';
 import { type Edit, lineEndOf, startOf, withEdits } from './edits.ts';
 import { ProblemList } from './problems.ts';
-import { readYaml } from './yaml.ts';
+import { readYaml, yamlScalar } from './yaml.ts';
 
 /** A front matter is a handful of values; the text belongs below it. */
 const blockCharsMax = 256 * 1024;
@@ -142,17 +142,7 @@ function valueEdit(text: string, block: Block, pair: BlockPair, next: string): E
 }
 
 const word = /^[A-Za-z_][\w./-]*$/;
-const notText = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
-
-/** As YAML on one line: words plain, all other text in double quotes. */
-function written(value: Plain): string {
-  if (typeof value !== 'string') return String(value);
-  if (word.test(value) && !notText.test(value)) return value;
-  return JSON.stringify(value).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
+const written = (value: Plain): string => (typeof value === 'string' ? yamlScalar(value, word) : String(value));
 
 /** Adds problems at the values of keys, or at the top of the document where a key is missing. */
 export const valueProblems =

@@ -1,4 +1,4 @@
-// Replaces a file's bytes in one step: a reader, a crash or a full disk meets the old bytes or the new, never a mix.
+// Atomic replacement of a file: a reader, a crash or a full disk meets the old bytes or the new, never a mix.
 import { lstat, open, readlink, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';

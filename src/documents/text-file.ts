@@ -1,4 +1,4 @@
-// Reads a text file that other programs may change, cut or replace at any time, and says exactly why it cannot.
+// Text files that other programs may change, cut or replace at any time: their text, or exactly why it cannot be read.
 import { isUtf8 } from 'node:buffer';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, stat, writeFile } from 'node:fs/promises';
@@ -38,22 +38,22 @@ export async function readText(path: string, bytesMax: number): Promise<ReadText
     const stats = await handle.stat({ bigint: true });
     if (stats.isDirectory()) return unusable(`${visible(path)} is a directory.`, 'Name the file in it.');
     if (!stats.isFile()) return unusable(`${visible(path)} is not a file.`, 'Name a regular file.');
-    if (stats.size > bytesMax) return tooLarge(path, bytesMax);
-    const bytes = Buffer.alloc(Number(stats.size));
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-    return decoded(path, bytes.subarray(0, bytesRead), stats);
+    if (stats.size > bytesMax) {
+      const size = `${bytesMax / 1024 / 1024} MB`;
+      return unusable(`${visible(path)} is larger than ${size}.`, 'Make it smaller or split it.');
+    }
+    const buffer = Buffer.alloc(Number(stats.size));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    const bytes = buffer.subarray(0, bytesRead);
+    const problem = textProblem(path, bytes);
+    if (problem) return { type: 'broken', problem };
+    const mode = Number(stats.mode) & 0o7777;
+    return { type: 'text', text: bytes.toString('utf8'), bytes, identity: identityOf(stats), mode };
   } catch (error) {
     return unreadable(path, error);
   } finally {
     await handle?.close();
   }
-}
-
-function decoded(path: string, bytes: Buffer, stats: BigIntStats): ReadText {
-  const problem = textProblem(path, bytes);
-  if (problem) return { type: 'broken', problem };
-  const mode = Number(stats.mode) & 0o7777;
-  return { type: 'text', text: bytes.toString('utf8'), bytes, identity: identityOf(stats), mode };
 }
 
 function textProblem(path: string, bytes: Buffer): Problem | undefined {
@@ -87,10 +87,6 @@ function unusable(message: string, fix: string): ReadText {
   return { type: 'unusable', problem: { message, fix } };
 }
 
-function tooLarge(path: string, bytesMax: number): ReadText {
-  return unusable(`${visible(path)} is larger than ${bytesMax / 1024 / 1024} MB.`, 'Make it smaller or split it.');
-}
-
 function unreadable(path: string, error: unknown): ReadText {
   const code = errorCode(error);
   const name = visible(path);
@@ -108,7 +104,7 @@ export function errorCode(error: unknown): string {
   return 'unknown';
 }
 
-// Reads the user's instructions for the agent (PROMPT.md), and gives them a first version when there are none.
+// The user's instructions for the agent (PROMPT.md), with a first version when there are none.
 
 const instructionsBytesMax = 1024 * 1024;
 

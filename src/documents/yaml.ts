@@ -51,6 +51,17 @@ export function readYaml(
   return undefined;
 }
 
+const reservedWords = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A text as YAML on one line: plain where the pattern says that this is safe, in double quotes elsewhere. */
+export function yamlScalar(text: string, plain: RegExp): string {
+  if (plain.test(text) && !reservedWords.test(text)) return text;
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 class YamlWalk {
   private readonly document: Document.Parsed;
   private readonly problems: ProblemList;

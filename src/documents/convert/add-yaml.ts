@@ -10,22 +10,22 @@ import {
   yamlTasks,
 } from '../formats/yaml-tasks.ts';
 import { ProblemList } from '../problems.ts';
+import { yamlScalar } from '../yaml.ts';
 import type { Adder, NewTask } from './new-task.ts';
 
-function membersFor(tasks: readonly YamlTask[], task: NewTask, id: string | undefined): readonly YamlMember[] {
+function membersFor(tasks: readonly YamlTask[], task: NewTask, id: string | undefined): YamlMembers {
   const last = tasks.at(-1)!;
   const named = (what: 'description' | 'criteria' | 'dependsOn', own: string): string =>
     tasks.map(one => keyOf(one, what)).findLast(key => key !== undefined) ?? own;
   const status = statusKeyOf(last);
-  const members: (YamlMember | undefined)[] = [
-    id === undefined ? undefined : ['id', id],
-    [keyOf(last, 'title') ?? 'title', task.title],
-    task.description === '' ? undefined : [named('description', 'description'), task.description],
-    task.criteria.length === 0 ? undefined : [named('criteria', 'acceptance_criteria'), task.criteria],
-    task.dependsOn.length === 0 ? undefined : [named('dependsOn', 'depends_on'), task.dependsOn],
-    status === undefined ? undefined : [status, status === 'status' ? statusWords(tasks).open : false],
-  ];
-  return members.filter(member => member !== undefined);
+  return {
+    id,
+    [keyOf(last, 'title') ?? 'title']: task.title,
+    [named('description', 'description')]: task.description || undefined,
+    [named('criteria', 'acceptance_criteria')]: task.criteria,
+    [named('dependsOn', 'depends_on')]: task.dependsOn,
+    ...(status && { [status]: status === 'status' ? statusWords(tasks).open : false }),
+  };
 }
 
 /** `  - ` as the last task has it. */
@@ -68,45 +68,45 @@ export const yamlAdder: Adder = {
   },
 };
 
-// Writes one task as YAML, line by line: plain where that is safe, quoted as JSON where it is not.
+// One task as YAML, line by line: plain where that is safe, quoted as JSON where it is not.
 
-type YamlValue = string | boolean | readonly string[];
-export type YamlMember = readonly [key: string, value: YamlValue];
+/** In the order of the keys; what is undefined or an empty list is left out. */
+type YamlMembers = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+type YamlMember = readonly [key: string, value: string | boolean | readonly string[]];
+
+const membersIn = (members: YamlMembers): readonly YamlMember[] =>
+  Object.entries(members).flatMap(([key, value]) =>
+    value === undefined || (typeof value === 'object' && value.length === 0) ? [] : [[key, value] as const],
+  );
 
 const plain = /^[A-Za-z](?:[A-Za-z0-9 _.()/'-]*[A-Za-z0-9.)])?$/;
-const words = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 /** What a block of text may hold so that every reader of YAML gives it back. */
 const blockLine = /^(?:[\p{L}\p{N}\p{P}\p{S}](?:[\p{L}\p{M}\p{N}\p{P}\p{S} ]*[\p{L}\p{M}\p{N}\p{P}\p{S}])?)?$/u;
 
-export const yamlScalar = (text: string): string =>
-  plain.test(text) && !words.test(text)
-    ? text
-    : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escaped);
-
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+export const yamlText = (text: string): string => yamlScalar(text, plain);
 
 const isBlock = (text: string): boolean => text.includes('\n') && text.split('\n').every(line => blockLine.test(line));
 
 function memberLines([key, value]: YamlMember): readonly string[] {
   if (typeof value === 'boolean') return [`${key}: ${value}`];
   if (typeof value === 'string') {
-    if (!isBlock(value)) return [`${key}: ${yamlScalar(value)}`];
+    if (!isBlock(value)) return [`${key}: ${yamlText(value)}`];
     return [`${key}: |-`, ...value.split('\n').map(line => (line === '' ? '' : `  ${line}`))];
   }
-  if (key.startsWith('dep')) return [`${key}: [${value.map(yamlScalar).join(', ')}]`];
-  return [`${key}:`, ...value.map(one => `  - ${yamlScalar(one)}`)];
+  if (key.startsWith('dep')) return [`${key}: [${value.map(yamlText).join(', ')}]`];
+  return [`${key}:`, ...value.map(one => `  - ${yamlText(one)}`)];
 }
 
 /** The lines of a list item; `prefix` ends with the dash and its spaces. */
-export function yamlItem(members: readonly YamlMember[], prefix: string): readonly string[] {
+export function yamlItem(members: YamlMembers, prefix: string): readonly string[] {
   const indent = ' '.repeat(prefix.length);
-  return members
+  return membersIn(members)
     .flatMap(memberLines)
     .map((line, row) => (row === 0 ? prefix + line : line === '' ? '' : indent + line));
 }
 
 /** The same in one line, between braces. */
-function yamlFlow(members: readonly YamlMember[]): string {
-  const shown = ([key, value]: YamlMember): string => `${key}: ${JSON.stringify(value)}`;
-  return `{${members.map(shown).join(', ')}}`;
-}
+const yamlFlow = (members: YamlMembers): string =>
+  `{${membersIn(members)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join(', ')}}`;

@@ -4,7 +4,10 @@ import { visible } from '../../text/text.ts';
 import type { ParsedDocument } from '../document.ts';
 import { startOf } from '../edits.ts';
 import { checklistItems } from '../formats/checklist.ts';
+import { prdKeys } from '../formats/prd.ts';
 import { beginsSection } from '../formats/sectioned-plan.ts';
+import { tasksKeys } from '../formats/tasks.ts';
+import { yamlKeys } from '../formats/yaml-tasks.ts';
 import { readFrontMatter } from '../frontmatter.ts';
 import { parseJson } from '../json-tasks.ts';
 import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
@@ -71,39 +74,7 @@ export function lossesBetween(
 
 type Row = Readonly<Record<string, unknown>>;
 
-interface KnownKeys {
-  readonly list: string;
-  readonly document: readonly string[];
-  readonly row: readonly string[];
-}
-
-const known: Readonly<Record<'prd' | 'tasks' | 'yaml-tasks', KnownKeys>> = {
-  prd: {
-    list: 'userStories',
-    document: ['project', 'name', 'projectName', 'description', 'userStories'],
-    row: [
-      ...['id', 'title', 'description', 'criteria', 'acceptanceCriteria', 'depends_on', 'dependsOn', 'dependencies'],
-      ...['passes', 'skipped', 'mayChangeTests'],
-    ],
-  },
-  tasks: {
-    list: 'tasks',
-    document: ['project_name', 'version', 'tasks'],
-    row: [
-      ...['id', 'title', 'description', 'criteria', 'status', 'dependencies', 'attempts', 'max_attempts', 'blocked'],
-      ...['skipped', 'mayChangeTests'],
-    ],
-  },
-  'yaml-tasks': {
-    list: 'tasks',
-    document: ['project', 'project_name', 'name', 'title', 'goal', 'description', 'tasks'],
-    row: [
-      ...['id', 'title', 'name', 'task', 'description', 'details', 'body', 'prompt', 'acceptance_criteria'],
-      ...['acceptanceCriteria', 'criteria', 'acceptance', 'depends_on', 'dependsOn', 'dependencies', 'deps'],
-      ...['completed', 'done', 'passes', 'status', 'skipped'],
-    ],
-  },
-};
+type KnownKeys = typeof prdKeys;
 
 const reasons: Readonly<Record<string, string>> = {
   priority: 'the order of the tasks says it now',
@@ -118,27 +89,24 @@ const keyCharsMax = 40;
 function unreadKeys(value: unknown, { list, document, row }: KnownKeys): readonly Loss[] {
   const root = (Array.isArray(value) ? { [list]: value } : value) as Row;
   const rows = (Array.isArray(root[list]) ? root[list] : []) as readonly Row[];
-  const tasks = new Map<string, string[]>();
-  for (const [at, one] of rows.entries()) {
-    for (const key of Object.keys(one).filter(name => !row.includes(name) && !isEmpty(one[name]))) {
-      if (!tasks.has(key)) tasks.set(key, []);
-      tasks.get(key)!.push(String(one['id'] ?? `#${at + 1}`));
-    }
-  }
+  const unread = rows.flatMap((one, at) =>
+    keysBut(row, one).map(key => ({ key, id: visible(String(one['id'] ?? `#${at + 1}`)) })),
+  );
+  const tasks = Map.groupBy(unread, ({ key }) => key);
   const named = (key: string): string => visible(key.slice(0, keyCharsMax));
   const of = (key: string): string => reasons[key] ?? unknownKey;
   const losses: readonly Loss[] = [
-    ...Object.keys(root)
-      .filter(key => !document.includes(key) && !isEmpty(root[key]))
-      .map(key => ({ what: `${named(key)} of the document`, tasks: [], because: of(key) })),
-    ...[...tasks].map(([key, ids]) => ({ what: named(key), tasks: ids.map(visible), because: of(key) })),
+    ...keysBut(document, root).map(key => ({ what: `${named(key)} of the document`, tasks: [], because: of(key) })),
+    ...[...tasks].map(([key, each]) => ({ what: named(key), tasks: each.map(({ id }) => id), because: of(key) })),
   ];
   const rest = losses.length - keysMax;
   if (rest <= 0) return losses;
   return [...losses.slice(0, keysMax), { what: `${rest} more keys`, tasks: [], because: unknownKey }];
 }
 
-const isEmpty = (value: unknown): boolean => value === '' || value === null || value === undefined;
+/** The other keys that say something. */
+const keysBut = (known: readonly string[], row: Row): readonly string[] =>
+  Object.keys(row).filter(key => !known.includes(key) && row[key] !== '' && row[key] !== null);
 
 /** `inside`: the rows that belong to a task. */
 function unreadLines(lines: readonly MarkdownLine[], inside: ReadonlySet<number>, title: number): readonly Loss[] {
@@ -198,11 +166,12 @@ const yamlComment = /^[^"'\n]*(?:^|\s)#/m;
 
 /** `text` must parse as this format. */
 export function unreadParts(format: string, text: string): readonly Loss[] {
-  if (format === 'prd' || format === 'tasks') return unreadKeys(parseJson(text), known[format]);
+  if (format === 'prd') return unreadKeys(parseJson(text), prdKeys);
+  if (format === 'tasks') return unreadKeys(parseJson(text), tasksKeys);
   if (format === 'yaml-tasks') {
     const value: Json = readYaml(text.slice(startOf(text)), new ProblemList())?.value ?? {};
     const comments = yamlComment.test(text) ? [{ what: 'comments', tasks: [], because: 'they belong to no task' }] : [];
-    return [...unreadKeys(value, known[format]), ...comments];
+    return [...unreadKeys(value, yamlKeys), ...comments];
   }
   if (format === 'checklist') return unreadInChecklist(text);
   if (format === 'sectioned-plan') return unreadInSections(text);

@@ -1,5 +1,4 @@
-// Writes tasks as a new document of another format, reads it back, and lists what that format could not say.
-
+// Conversion of tasks to another format: the new document is read back, and what it could not say is listed.
 import type { TaskSpec } from '../../core/task.ts';
 import type { Format, Problem } from '../document.ts';
 import { checklist } from '../formats/checklist.ts';
@@ -7,10 +6,10 @@ import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
 import { yamlTasks } from '../formats/yaml-tasks.ts';
 import { boxCharacter } from '../markdown.ts';
-import { statusOf, type WrittenStatus } from '../status.ts';
+import { statusOf } from '../status.ts';
 import { topologicalOrder } from '../task-checks.ts';
 import { leadingId } from './add-markdown.ts';
-import { type YamlMember, yamlItem, yamlScalar } from './add-yaml.ts';
+import { yamlItem, yamlText } from './add-yaml.ts';
 import { type Backlog, type Field, type Loss, lossesBetween } from './losses.ts';
 import { lenient } from './new-task.ts';
 
@@ -97,29 +96,16 @@ function tasksText({ project, tasks }: Backlog): string {
   });
 }
 
-const yamlStatus: Readonly<Record<WrittenStatus, string>> = {
-  open: 'pending',
-  done: 'completed',
-  skipped: 'skipped',
-  blocked: 'blocked',
-};
+const yamlStatus = { open: 'pending', done: 'completed', skipped: 'skipped', blocked: 'blocked' };
 
-function yamlText({ project, goal, tasks }: Backlog): string {
+function yamlListText({ project, goal, tasks }: Backlog): string {
   const items = tasks.flatMap(task => {
-    const members: readonly (YamlMember | undefined)[] = [
-      ['id', task.id],
-      ['title', task.title],
-      task.description === '' ? undefined : ['description', task.description],
-      task.criteria.length === 0 ? undefined : ['acceptance_criteria', task.criteria],
-      task.dependsOn.length === 0 ? undefined : ['depends_on', task.dependsOn],
-      ['status', yamlStatus[statusOf(task)]],
-    ];
-    return yamlItem(
-      members.filter(member => member !== undefined),
-      '  - ',
-    );
+    const { id, title, criteria: acceptance_criteria, dependsOn: depends_on } = task;
+    const description = task.description || undefined;
+    const status = yamlStatus[statusOf(task)];
+    return yamlItem({ id, title, description, acceptance_criteria, depends_on, status }, '  - ');
   });
-  const head = [`project: ${yamlScalar(project)}`, ...(goal === project ? [] : [`goal: ${yamlScalar(goal)}`])];
+  const head = [`project: ${yamlText(project)}`, ...(goal === project ? [] : [`goal: ${yamlText(goal)}`])];
   return `${[...head, 'tasks:', ...items].join('\n')}\n`;
 }
 
@@ -148,7 +134,7 @@ const writers: Readonly<Record<WriterName, Writer>> = {
   },
   yaml: {
     format: yamlTasks,
-    write: yamlText,
+    write: yamlListText,
     reasons: {
       attempts: 'a YAML list counts none',
       max_attempts: "a YAML list has none: the loop's own limit holds",

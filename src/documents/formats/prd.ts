@@ -33,6 +33,12 @@ const dependencyNames = ['depends_on', 'dependsOn', 'dependencies'];
 const notesNames = ['notes', 'completionNotes'];
 /** Words that stand for a priority, as the lower number goes first. */
 const priorityWords: Readonly<Record<string, number>> = { critical: 0, high: 1, medium: 2, low: 3 };
+/** Everything that is read; the rest of a document is the writer's own. */
+export const prdKeys = {
+  list: 'userStories',
+  document: [...documentKeys, ...projectNames],
+  row: [...storyKeys, ...criteriaNames, ...dependencyNames],
+};
 const slipCharsMin = 4; // of shorter keys nearly everything is a near miss
 const keyCharsMax = 40;
 

@@ -24,6 +24,16 @@ export const projectTasks = jsonTaskFormat({
   mark: markTask,
 });
 
+/** Everything that is read; the rest of a document is the writer's own. */
+export const tasksKeys = {
+  list: 'tasks',
+  document: ['project_name', 'version', 'tasks'],
+  row: [
+    ...['id', 'title', 'description', 'criteria', 'status', 'dependencies', 'attempts', 'max_attempts', 'blocked'],
+    ...['skipped', 'mayChangeTests'],
+  ],
+};
+
 /** The names of seed 002; only these are written. */
 type WrittenStatus = 'pending' | 'in_progress' | 'completed' | 'blocked';
 

@@ -160,6 +160,15 @@ const names = {
   done: ['completed', 'done', 'passes'],
 } as const;
 
+const projectNames = ['project', 'project_name', 'name', 'title'];
+const goalNames = ['goal', 'description'];
+/** Everything that is read; the rest of a document is the writer's own. */
+export const yamlKeys = {
+  list: 'tasks',
+  document: [...projectNames, ...goalNames, 'tasks'],
+  row: ['id', ...Object.values(names).flat(), 'status', 'skipped'],
+};
+
 /** The status words of several tools; other words are refused, because a guess could skip work. */
 const wordsFor: readonly (readonly [WrittenStatus, readonly string[]])[] = [
   ['open', ['pending', 'todo', 'to_do', 'open', 'not_started', 'ready', 'in_progress', 'active', 'doing']],
@@ -203,10 +212,9 @@ function readTasks({ about, tasks: list }: YamlList, problems: ProblemList): Par
   const ids = idsOf(list);
   const byTitle = new Map(list.map((task, row) => [titleOf(task), ids[row]!]));
   const known = new Set(ids);
-  const reader = new TaskReader(problems);
-  const tasks = list.map((task, row) =>
-    reader.read(task, ids[row]!, name => (known.has(name) ? name : byTitle.get(name))),
-  );
+  const warnings: string[] = [];
+  const idOf = (name: string): string | undefined => (known.has(name) ? name : byTitle.get(name));
+  const tasks = list.map((task, row) => new TaskReader(task, problems, warnings).read(ids[row]!, idOf));
   const wording = {
     noun: 'task',
     plural: 'tasks',
@@ -219,125 +227,126 @@ function readTasks({ about, tasks: list }: YamlList, problems: ProblemList): Par
   };
   checkIds(tasks, wording);
   checkDependencies(tasks, wording);
-  const say = (...keys: readonly string[]) =>
+  const say = (keys: readonly string[]) =>
     keys
       .map(key => about[key])
       .find(value => typeof value === 'string')
       ?.trim();
-  const project = say('project', 'project_name', 'name', 'title') || 'Tasks';
-  return { project, goal: say('goal', 'description') || project, tasks, notices: reader.notices() };
+  const project = say(projectNames) || 'Tasks';
+  const isGrouped = list.some(task => 'parallel_group' in task.value);
+  const notices = isGrouped ? ['parallel_group is not used: tasks come one after the other.'] : [];
+  notices.push(...firstNotices(warnings, 'texts look odd'));
+  return { project, goal: say(goalNames) || project, tasks, notices };
 }
 
+/** Reads one task; the texts that look odd are added to the warnings. */
 class TaskReader {
+  private readonly task: YamlTask;
   private readonly problems: ProblemList;
-  private readonly warnings: string[] = [];
-  private groups = 0;
+  private readonly warnings: string[];
 
-  constructor(problems: ProblemList) {
+  constructor(task: YamlTask, problems: ProblemList, warnings: string[]) {
+    this.task = task;
     this.problems = problems;
+    this.warnings = warnings;
   }
 
-  notices(): readonly string[] {
-    const texts = firstNotices(this.warnings, 'texts look odd');
-    return this.groups === 0 ? texts : ['parallel_group is not used: tasks come one after the other.', ...texts];
-  }
-
-  read(task: YamlTask, id: string, idOf: (name: string) => string | undefined): TaskSpec {
-    if ('parallel_group' in task.value) this.groups += 1;
+  read(id: string, idOf: (name: string) => string | undefined): TaskSpec {
+    const { task } = this;
     const title = titleOf(task);
-    if (task.map !== undefined && title === '') this.fail(task, 'title', 'is missing', 'Add "title: …".');
-    if (task.map !== undefined && title !== '') this.checkId(task, id);
-    const status = this.status(task);
-    const description = this.text(task, keyOf(task, 'description'));
-    const notes = this.text(task, 'notes' in task.value ? 'notes' : undefined);
-    this.watch(task, title);
+    if (task.map !== undefined && title === '') this.fail('title', 'is missing', 'Add "title: …".');
+    if (task.map !== undefined && title !== '') this.checkId(id);
+    const status = this.status();
+    const description = this.text(keyOf(task, 'description'));
+    const notes = this.text('notes' in task.value ? 'notes' : undefined);
+    this.watch(title);
     return {
       id: task.map === undefined ? '' : id,
       title,
       description: [description, notes === '' ? '' : `Notes: ${notes}`].filter(part => part !== '').join('\n\n'),
-      criteria: this.list(task, keyOf(task, 'criteria')),
-      dependsOn: [...new Set(this.list(task, keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
+      criteria: this.list(keyOf(task, 'criteria')),
+      dependsOn: [...new Set(this.list(keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
       ...statusFields(status),
       under: task.value['id'] === undefined ? '' : undefined,
     };
   }
 
-  private checkId(task: YamlTask, id: string): void {
-    const value = task.value['id'];
+  private checkId(id: string): void {
+    const value = this.task.value['id'];
     const isText = value === undefined || typeof value === 'string' || typeof value === 'number';
     if (isText && isTaskId(id)) return;
-    this.fail(task, 'id', `is not a valid id: ${shown(isText ? id : value)}`, idRule);
+    this.fail('id', `is not a valid id: ${shown(isText ? id : value)}`, idRule);
   }
 
-  private status(task: YamlTask): WrittenStatus {
-    const key = statusKeyOf(task);
-    const skipped = this.flag(task, 'skipped');
+  private status(): WrittenStatus {
+    const key = statusKeyOf(this.task);
+    const skipped = this.flag('skipped');
     if (key === undefined) return skipped ? 'skipped' : 'open';
-    if (key !== 'status') return this.flag(task, key) ? 'done' : skipped ? 'skipped' : 'open';
-    this.mustBeOwn(task, key);
-    const value = task.value[key];
+    if (key !== 'status') return this.flag(key) ? 'done' : skipped ? 'skipped' : 'open';
+    this.mustBeOwn(key);
+    const value = this.task.value[key];
     const meaning = typeof value === 'string' ? meaningOf(value) : undefined;
     if (meaning === undefined) {
       const fix = 'Write pending, in_progress, completed, blocked or skipped.';
-      this.fail(task, key, `is no known status: ${shown(value)}`, fix);
+      this.fail(key, `is no known status: ${shown(value)}`, fix);
     }
     return meaning ?? 'open';
   }
 
   /** Strict: "no", 0 and an empty value have meant both things to somebody. */
-  private flag(task: YamlTask, key: string): boolean {
-    const value = task.value[key];
+  private flag(key: string): boolean {
+    const value = this.task.value[key];
     if (value === undefined) return false;
-    this.mustBeOwn(task, key);
+    this.mustBeOwn(key);
     if (typeof value !== 'boolean') {
-      this.fail(task, key, `must be true or false, not ${shown(value)}`, 'Write true or false, without quotes.');
+      this.fail(key, `must be true or false, not ${shown(value)}`, 'Write true or false, without quotes.');
     }
     return value === true;
   }
 
   /** What is shared through an anchor cannot be marked for one task alone. */
-  private mustBeOwn(task: YamlTask, key: string): void {
-    const node = nodeOf(task, key);
+  private mustBeOwn(key: string): void {
+    const node = nodeOf(this.task, key);
     if (isAlias(node) || (isScalar(node) && node.anchor !== undefined)) {
-      this.fail(task, key, 'is shared through an anchor', 'Write the value out.');
+      this.fail(key, 'is shared through an anchor', 'Write the value out.');
     }
   }
 
-  private text(task: YamlTask, key: string | undefined): string {
-    const value = key === undefined ? undefined : task.value[key];
+  private text(key: string | undefined): string {
+    const value = key === undefined ? undefined : this.task.value[key];
     if (key === undefined || value === undefined || value === null) return '';
     if (typeof value === 'object') {
-      this.fail(task, key, `must be text, not ${shown(value)}`, 'Write it as text.');
+      this.fail(key, `must be text, not ${shown(value)}`, 'Write it as text.');
       return '';
     }
-    this.watch(task, String(value));
+    this.watch(String(value));
     return String(value).trim();
   }
 
   /** One text counts as a list of one. */
-  private list(task: YamlTask, key: string | undefined): readonly string[] {
-    const value = key === undefined ? undefined : task.value[key];
+  private list(key: string | undefined): readonly string[] {
+    const value = key === undefined ? undefined : this.task.value[key];
     if (key === undefined || value === undefined || value === null) return [];
     return (Array.isArray(value) ? (value as readonly Json[]) : [value]).flatMap(entry => {
       const text = typeof entry === 'number' ? String(entry) : entry;
       if (typeof text === 'string') {
-        this.watch(task, text);
+        this.watch(text);
         return text.trim() === '' ? [] : [text.trim()];
       }
-      this.fail(task, key, `must hold texts, not ${shown(entry)}`, 'Write one text for each.');
+      this.fail(key, `must hold texts, not ${shown(entry)}`, 'Write one text for each.');
       return [];
     });
   }
 
-  private watch(task: YamlTask, text: string): void {
+  private watch(text: string): void {
     const warning = suspicion(text);
-    if (warning !== undefined) this.warnings.push(`tasks[${task.row}] ${warning}`);
-    if (text.includes('<!--')) this.warnings.push(`tasks[${task.row}] holds an HTML comment, which agents read.`);
+    if (warning !== undefined) this.warnings.push(`tasks[${this.task.row}] ${warning}`);
+    if (text.includes('<!--')) this.warnings.push(`tasks[${this.task.row}] holds an HTML comment, which agents read.`);
   }
 
-  private fail(task: YamlTask, key: string, what: string, fix: string): void {
-    const node = nodeOf(task, key);
-    const place = node?.range ? task.offset + node.range[0] : task.start;
-    this.problems.add(place, `tasks[${task.row}].${key} ${what}.`, fix);
+  private fail(key: string, what: string, fix: string): void {
+    const node = nodeOf(this.task, key);
+    const place = node?.range ? this.task.offset + node.range[0] : this.task.start;
+    this.problems.add(place, `tasks[${this.task.row}].${key} ${what}.`, fix);
   }
 }
