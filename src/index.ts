@@ -2,13 +2,13 @@
 
 export type { Activity, Assignment, Note, Notes, Performer, PerformerAbilities } from './agents/performer.ts';
 export { createCheckpoint, formatsOf, latestCheckpoint, runLoop } from './app/library/library.ts';
-export type { LoopConfig } from './app/library/lifecycle.ts';
 export {
   checkHandoff,
   completeLoop,
   type IterationOutcome,
   type IterationPlan,
   initialiseLoop,
+  type LoopConfig,
   planIteration,
   recordConsumption,
   recordIteration,
@@ -60,7 +60,8 @@ export { evaluateTermination, type Termination } from './core/termination.ts';
 export type { Format, ParsedDocument, Problem, TaskMark } from './documents/document.ts';
 export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
 export { memoryLedger } from './ledger/memory.ts';
-export { type Report, readSignals, type Signals } from './messages/claims.ts';
+export { readSignals, type Signals } from './messages/claims.ts';
+export type { Report } from './messages/report.ts';
 export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';

@@ -1,9 +1,9 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
-import type { Report } from '../messages/claims.ts';
 import type { Repetition } from '../messages/repetition.ts';
+import type { Report } from '../messages/report.ts';
+import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
-import type { ReviewAnswer } from './review.ts';
 import type { ChangedSettings, Limits, ModeName, Settings } from './settings.ts';
 import type { Order, TaskSpec } from './task.ts';
 import type { LimitId, TerminationReason } from './termination.ts';

@@ -1,6 +1,6 @@
 // When a fresh context should take over: the seed's six triggers as one ordered table, and how a live agent is asked to.
 
-import type { Phase, Report } from '../messages/claims.ts';
+import type { Phase, Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
 import type { HandoffTrigger } from './event.ts';

@@ -1,7 +1,6 @@
 // What a fresh context is told of the past: four layers, each entry and the whole bounded, the stable one hashed.
 
-import type { Phase, Report } from '../messages/claims.ts';
-import { phases } from '../messages/report.ts';
+import { type Phase, phases, type Report } from '../messages/report.ts';
 import { takeCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
 import type { State } from './state.ts';

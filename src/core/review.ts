@@ -1,6 +1,6 @@
 // A review as the ledger tells it: what its reviewers answered, whether it is achieved, and if not, why.
 
-import { mergeIssues, severityRank } from '../messages/review.ts';
+import { type MergedIssue, mergeIssues, type ReviewAnswer, severityRank } from '../messages/review.ts';
 import { plural } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
 import type { Event } from './event.ts';
@@ -9,30 +9,6 @@ import { quoted } from './memory.ts';
 import type { ModeName, ReviewSettings, Settings } from './settings.ts';
 import type { State } from './state.ts';
 import { allTasks, findTask, type Task, type TaskSpec, type TaskTable } from './task.ts';
-
-export { readReview } from '../messages/review.ts';
-
-export type Severity = 'critical' | 'high' | 'medium' | 'low';
-
-export interface ReviewIssue {
-  readonly issue: string;
-  readonly severity: Severity;
-  /** Where in the document: a heading, a line, a quote. */
-  readonly place: string;
-  /** How sure the reviewer is that this is one, 0 to 100. */
-  readonly confidence: number;
-}
-
-export interface ReviewAnswer {
-  /** How sure the reviewer is that the document is good as it stands, 0 to 100. */
-  readonly confidence: number;
-  readonly issues: readonly ReviewIssue[];
-}
-
-/** One issue that several reviewers may have found: the first one's words, and the others' beside them. */
-export interface MergedIssue extends ReviewIssue {
-  readonly also: readonly string[];
-}
 
 export interface ReviewState {
   /** The newest round that a reviewer has answered in. */

@@ -1,6 +1,6 @@
 // How many iterations may begin now, and which: money, the count, who shares the tree with whom.
 
-import type { Phase } from '../messages/claims.ts';
+import type { Phase } from '../messages/report.ts';
 import type { BreakerSettings } from './settings.ts';
 import { affordable, checkBudget } from './spend.ts';
 import type { State } from './state.ts';

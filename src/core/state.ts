@@ -1,6 +1,6 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
-import type { Report } from '../messages/claims.ts';
+import type { Report } from '../messages/report.ts';
 import type {
   Because,
   CheckpointMark,

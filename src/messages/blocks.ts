@@ -1,8 +1,17 @@
 // Reads the tagged blocks of a final message that ask for something (escalate, handoff) by best effort and within bounds.
 
 import { stripControls, takeCharacters } from '../text/text.ts';
-import type { EscalateBlock } from './claims.ts';
 import { seeker } from './lines.ts';
+
+export interface EscalateBlock {
+  readonly type: 'stuck' | 'deviation' | 'unknown';
+  readonly summary: string;
+  readonly context: string;
+  readonly options: readonly string[];
+  readonly question: string;
+  /** Further blocks, or raw text that did not fit the form. */
+  readonly attached: string;
+}
 
 const tagCharsMax = 200;
 const blockCharsMax = 65_536; // a closed block longer than this is cut before it is read
@@ -23,6 +32,25 @@ export interface RawBlock {
   readonly tag: string;
   readonly body: string;
   readonly end: number;
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The JSON object of a block, or of the last block where several were begun before one was closed. */
+export function parseObject(body: string, tag: string): Readonly<Record<string, unknown>> | undefined {
+  const restart = body.lastIndexOf(`\n${tag}`);
+  for (const part of restart < 0 ? [body] : [body, body.slice(restart)]) {
+    const from = part.indexOf('{');
+    const to = part.lastIndexOf('}');
+    try {
+      const value: unknown = from < 0 || to < from ? undefined : JSON.parse(part.slice(from, to + 1));
+      if (isObject(value)) return value;
+    } catch {
+      // not JSON
+    }
+  }
+  return undefined;
 }
 
 const fields = ['summary', 'context', 'options', 'question'] as const;

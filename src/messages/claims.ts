@@ -1,35 +1,8 @@
 // Reads the claims in an agent's final message; text is never evidence, so whatever is doubtful does not count.
-import { escalateSeek, type RawBlock, readEscalate, takeEscalate, takeHandoff } from './blocks.ts';
+import { type EscalateBlock, escalateSeek, type RawBlock, readEscalate, takeEscalate, takeHandoff } from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
-import { lastReport, takeReport } from './report.ts';
+import { lastReport, type ReportReading, takeReport } from './report.ts';
 import { affirms, denies, findPredicate, findTask, isIntroducedAsCondition, readClaim } from './statements.ts';
-
-export type Phase = 'planning' | 'implementing' | 'testing' | 'reviewing' | 'handoff' | 'complete';
-
-/** What an agent says about its own work, written by the agent and bounded by us. */
-export interface Report {
-  readonly phase?: Phase;
-  readonly completed: readonly string[];
-  readonly pending: readonly string[];
-  readonly blocked: readonly { readonly item: string; readonly reason: string }[];
-  readonly decisions: readonly string[];
-  readonly assumptions?: readonly string[];
-  readonly constraints?: readonly string[];
-  /** What stood in its way, for whoever comes next; a task that cannot go on is `blocked`. */
-  readonly obstacles?: readonly { readonly message: string; readonly resolved?: true }[];
-  /** What to do next. */
-  readonly next?: string;
-}
-
-export interface EscalateBlock {
-  readonly type: 'stuck' | 'deviation' | 'unknown';
-  readonly summary: string;
-  readonly context: string;
-  readonly options: readonly string[];
-  readonly question: string;
-  /** Further blocks, or raw text that did not fit the form. */
-  readonly attached: string;
-}
 
 export interface Dialect {
   /** The active task's id. */
@@ -37,7 +10,7 @@ export interface Dialect {
   readonly promise: string;
 }
 
-export interface Signals {
+export interface Signals extends ReportReading {
   /** A line of its own says that the active task is complete. */
   readonly done: boolean;
   /** Well-formed completion lines that name another task (at most 9). */
@@ -54,11 +27,6 @@ export interface Signals {
   readonly review?: 'complete' | 'blocked' | 'timeout';
   /** The reason the agent gave for wanting a fresh context. */
   readonly handoff?: string;
-  readonly report?: Report;
-  /** What of the report was not taken, and why: for the next prompt. */
-  readonly reportRefused?: string;
-  /** The last report block could not be read at all. */
-  readonly isReportUnread?: true;
 }
 
 const elsewhereMax = 9;
@@ -97,64 +65,71 @@ function tagVisitor(text: string, found: Found): (first: number, end: number) =>
   const reportClose = seeker(text, '</report>');
   const handoffClose = seeker(text, '</handoff>');
   let laterChars = 0;
+  const visitEscalate = (first: number, end: number): number => {
+    const block = takeEscalate(text, first, end, seekEscalate);
+    if (block === undefined) return -1;
+    if (found.escalate === undefined) found.escalate = block;
+    else if (laterChars < laterCharsMax) {
+      const raw = text.slice(first, Math.min(block.end, first + laterCharsMax));
+      laterChars += raw.length;
+      found.later.push(raw);
+    }
+    return block.end;
+  };
+  const visitReport = (first: number): number => {
+    const block = takeReport(text, first, reportClose);
+    found.reportNotTaken = typeof block === 'string' ? block : undefined;
+    if (typeof block === 'string') return -1;
+    found.reports.push(block.body);
+    if (found.reports.length > reportTriesMax) found.reports.shift();
+    return block.end;
+  };
   return (first, end) => {
-    if (text.startsWith('<escalate', first)) {
-      const block = takeEscalate(text, first, end, seekEscalate);
-      if (block === undefined) return -1;
-      if (found.escalate === undefined) found.escalate = block;
-      else if (laterChars < laterCharsMax) {
-        const raw = text.slice(first, Math.min(block.end, first + laterCharsMax));
-        laterChars += raw.length;
-        found.later.push(raw);
-      }
-      return block.end;
-    }
-    if (text.startsWith('<report>', first)) {
-      const block = takeReport(text, first, reportClose);
-      found.reportNotTaken = typeof block === 'string' ? block : undefined;
-      if (typeof block === 'string') return -1;
-      found.reports.push(block.body);
-      if (found.reports.length > reportTriesMax) found.reports.shift();
-      return block.end;
-    }
-    if (text.startsWith('<handoff>', first)) {
-      const block = takeHandoff(text, first, handoffClose);
-      if (block !== undefined) found.handoff = block.body;
-      return block?.end ?? -1;
-    }
-    return -1;
+    if (text.startsWith('<escalate', first)) return visitEscalate(first, end);
+    if (text.startsWith('<report>', first)) return visitReport(first);
+    const handoff = text.startsWith('<handoff>', first) ? takeHandoff(text, first, handoffClose) : undefined;
+    if (handoff !== undefined) found.handoff = handoff.body;
+    return handoff?.end ?? -1;
   };
 }
 
-function readLines(text: string, task: string, lastLineStart: number): Found {
-  const found: Found = {
-    done: false,
-    lastLineCounts: false,
-    later: [],
-    elsewhere: new Set(),
-    reports: [],
+/** Visits lines about a task: a denial takes the claim back, and a condition before a claim makes it none. */
+function taskVisitor(text: string, task: string, found: Found): (line: TaskLine) => void {
+  let elsewhereTries = 0;
+  return ({ first, end, taskAt, previousFirst, previousEnd }) => {
+    const predicateAt = findPredicate(text, taskAt, end, task);
+    const isOther = predicateAt < 0;
+    if (isOther) elsewhereTries += 1;
+    else if (denies(text, predicateAt, end)) found.done = false;
+    const isWorthReading = isOther
+      ? elsewhereTries <= elsewhereTriesMax
+      : !found.done && affirms(text, predicateAt, end);
+    if (!isWorthReading || isIntroducedAsCondition(text, previousFirst, previousEnd, first)) return;
+    const claimed = readClaim(text.slice(first, end), taskAt - first, task);
+    if (claimed === task) found.done = true;
+    else if (claimed !== undefined && found.elsewhere.size < elsewhereMax) found.elsewhere.add(claimed);
   };
+}
+
+interface TaskLine {
+  readonly first: number;
+  readonly end: number;
+  readonly taskAt: number;
+  readonly previousFirst: number;
+  readonly previousEnd: number;
+}
+
+function readLines(text: string, task: string, lastLineStart: number): Found {
+  const found: Found = { done: false, lastLineCounts: false, later: [], elsewhere: new Set(), reports: [] };
   const visitTag = tagVisitor(text, found);
+  const visitTask = taskVisitor(text, task, found);
   let previousFirst = 0;
   let previousEnd = 0;
-  let elsewhereTries = 0;
-  const visitTask = (first: number, end: number, taskAt: number): void => {
-    const predicateAt = findPredicate(text, taskAt, end, task);
-    if (predicateAt >= 0 && denies(text, predicateAt, end)) found.done = false;
-    else if (predicateAt < 0 ? elsewhereTries < elsewhereTriesMax : !found.done && affirms(text, predicateAt, end)) {
-      if (predicateAt < 0) elsewhereTries += 1;
-      if (isIntroducedAsCondition(text, previousFirst, previousEnd, first)) return;
-      const claimed = readClaim(text, first, end, taskAt, task);
-      if (claimed === undefined) return;
-      if (claimed === task) found.done = true;
-      else if (found.elsewhere.size < elsewhereMax) found.elsewhere.add(claimed);
-    }
-  };
   walkLines(text, (first, end) => {
     if (first >= lastLineStart) found.lastLineCounts = true;
     if (text.charCodeAt(first) === 0x3c) return visitTag(first, end);
     const taskAt = findTask(text, first, end);
-    if (taskAt >= 0) visitTask(first, end, taskAt);
+    if (taskAt >= 0) visitTask({ first, end, taskAt, previousFirst, previousEnd });
     else {
       const isTicked = readCheckbox(text, first, end);
       if (isTicked !== undefined) found.ticked = isTicked ? first : undefined;
@@ -202,17 +177,14 @@ function readPromise(
   const refuse = (why: string) => ({ promise: false, promiseRefused: why });
   if (line.length <= lastLineCharsMax + promise.length && promises(line, promise)) {
     if (found.escalate !== undefined) return refuse('The message also escalates, and an escalation beats a promise.');
-    if (!found.lastLineCounts) {
+    if (!found.lastLineCounts)
       return refuse(`The promise stands in code, in a quotation or in a comment; write ${exact} as plain text.`);
-    }
     return { promise: true };
   }
-  if (resembles(line.slice(-lastLineCharsMax), promise)) {
+  if (resembles(line.slice(-lastLineCharsMax), promise))
     return refuse(`The last line resembles the promise but is not it; it must be exactly ${exact}.`);
-  }
-  if (promise !== '' && text.includes(exact)) {
+  if (promise !== '' && text.includes(exact))
     return refuse(`The promise ${exact} must be the last line, and other text followed it.`);
-  }
   return { promise: false };
 }
 

@@ -35,6 +35,7 @@ const quotingElements = ['pre', 'blockquote', 'think', 'thinking', 'example'] as
 
 /** The first visible character of a line, or -1 when the line is blank or indented as code. */
 function firstVisible(text: string, at: number, end: number, indent: number): number {
+  if (text.charCodeAt(at) > space) return at;
   let first = at;
   while (first < end && text.charCodeAt(first) === space && first - at <= indent) first += 1;
   return first >= end || first - at > indent || text.charCodeAt(first) === tab ? -1 : first;
@@ -70,15 +71,21 @@ function mayOpenFence(code: number): boolean {
   return code === backtick || code === tilde || (code >= 0x2a && code <= 0x2d) || isDigit(code);
 }
 
+/** The length of a run that opens a fence: three or more, and of backticks only where no other follows in the line. */
+function fenceLength(text: string, at: number, end: number): number {
+  const code = text.charCodeAt(at);
+  const length = runLength(text, at, end, code);
+  const isInline = code === backtick && text.slice(at + length, end).includes('`');
+  return length < 3 || isInline ? 0 : length;
+}
+
 function openedFence(text: string, lineStart: number, first: number, end: number): Fence | undefined {
   let at = first;
   for (let depth = 0; depth < listNestingMax; depth += 1) {
     const code = text.charCodeAt(at);
     if (code === backtick || code === tilde) {
-      const length = runLength(text, at, end, code);
-      if (length < 3) return undefined;
-      if (code === backtick && text.slice(at + length, end).includes('`')) return undefined;
-      return { code, length, indentMax: (at === first ? 0 : at - lineStart) + indentMax };
+      const length = fenceLength(text, at, end);
+      return length === 0 ? undefined : { code, length, indentMax: (at === first ? 0 : at - lineStart) + indentMax };
     }
     const next = afterListMark(text, at, end);
     if (next === at) return undefined;
@@ -142,49 +149,45 @@ function commentsIn(text: string, lineEnd: LineEnd): VisitLine {
 
 /** Where the quoting element that begins this line ends, or -1. Unclosed, it counts only when alone on its line. */
 function quotingElementsIn(text: string): VisitLine {
-  const closers = quotingElements.map(name => seeker(text, `</${name}>`));
+  const elements = quotingElements.map(name => ({ name, nextClose: seeker(text, `</${name}>`) }));
   return (first, end) => {
-    const initial = text.charCodeAt(first + 1);
-    for (let index = 0; index < quotingElements.length; index += 1) {
-      const name = quotingElements[index]!;
-      if (name.charCodeAt(0) !== initial || !text.startsWith(name, first + 1)) continue;
-      const after = text[first + 1 + name.length];
-      if (after !== '>' && after !== ' ') continue;
-      const close = closers[index]!(first);
-      if (close !== Number.POSITIVE_INFINITY) return close;
-      return text.slice(first, Math.min(end, first + 200)).trimEnd() === `<${name}>` ? text.length : -1;
+    const isAt = (name: string): boolean =>
+      text.startsWith(name, first + 1) && [' ', '>'].includes(text.charAt(first + 1 + name.length));
+    const element = elements.find(({ name }) => isAt(name));
+    if (element === undefined) return -1;
+    const close = element.nextClose(first);
+    if (close !== Number.POSITIVE_INFINITY) return close;
+    return text.slice(first, Math.min(end, first + 200)).trimEnd() === `<${element.name}>` ? text.length : -1;
+  };
+}
+
+/** Says of each line in turn whether it is code in a fence, or the fence itself. */
+function fencesIn(text: string): (lineStart: number, first: number, end: number) => boolean {
+  let fence: Fence | undefined;
+  return (lineStart, first, end) => {
+    if (fence !== undefined) {
+      if (closesFence(text, lineStart, end, fence)) fence = undefined;
+      return true;
     }
-    return -1;
+    if (first < 0 || !mayOpenFence(text.charCodeAt(first))) return false;
+    fence = openedFence(text, lineStart, first, end);
+    return fence !== undefined;
   };
 }
 
 /** Calls `visit` for each line that counts, first to last, in one pass. */
 export function walkLines(text: string, visit: VisitLine): void {
   const lineEnd = lineEnds(text);
+  const isCode = fencesIn(text);
   const commentEnd = commentsIn(text, lineEnd);
   const elementEnd = quotingElementsIn(text);
-  let fence: Fence | undefined;
-  let at = 0;
-  while (at < text.length) {
-    const lineStart = at;
-    const end = lineEnd(at);
-    at = end + 1;
-    if (end === lineStart) continue;
-    if (fence !== undefined) {
-      if (closesFence(text, lineStart, end, fence)) fence = undefined;
-      continue;
-    }
-    const first = text.charCodeAt(lineStart) > space ? lineStart : firstVisible(text, lineStart, end, indentMax);
-    if (first < 0) continue;
-    const code = text.charCodeAt(first);
-    if (code === quoteMark) continue;
-    if (mayOpenFence(code)) {
-      fence = openedFence(text, lineStart, first, end);
-      if (fence !== undefined) continue;
-    }
+  for (let at = 0, end = 0; at < text.length; at = end + 1) {
+    end = lineEnd(at);
+    const first = firstVisible(text, at, end, indentMax);
+    if (isCode(at, first, end) || first < 0 || text.charCodeAt(first) === quoteMark) continue;
     let blockEnd = commentEnd(first, end);
-    if (blockEnd < 0 && code === tagMark) blockEnd = elementEnd(first, end);
+    if (blockEnd < 0 && text.charCodeAt(first) === tagMark) blockEnd = elementEnd(first, end);
     if (blockEnd < 0) blockEnd = visit(first, end);
-    if (blockEnd > end) at = lineEnd(blockEnd) + 1;
+    if (blockEnd > end) end = lineEnd(blockEnd);
   }
 }

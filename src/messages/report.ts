@@ -1,8 +1,33 @@
 // Reads the report block of a final message: the agent's own account, held to a schema and to bounds, its faults named.
 
 import { stripControls, takeCharacters } from '../text/text.ts';
-import type { RawBlock } from './blocks.ts';
-import type { Phase, Report, Signals } from './claims.ts';
+import { parseObject, type RawBlock } from './blocks.ts';
+
+export type Phase = 'planning' | 'implementing' | 'testing' | 'reviewing' | 'handoff' | 'complete';
+
+/** What an agent says about its own work, written by the agent and bounded by us. */
+export interface Report {
+  readonly phase?: Phase;
+  readonly completed: readonly string[];
+  readonly pending: readonly string[];
+  readonly blocked: readonly { readonly item: string; readonly reason: string }[];
+  readonly decisions: readonly string[];
+  readonly assumptions?: readonly string[];
+  readonly constraints?: readonly string[];
+  /** What stood in its way, for whoever comes next; a task that cannot go on is `blocked`. */
+  readonly obstacles?: readonly { readonly message: string; readonly resolved?: true }[];
+  /** What to do next. */
+  readonly next?: string;
+}
+
+/** What a final message says by report blocks. */
+export interface ReportReading {
+  readonly report?: Report;
+  /** What of the report was not taken, and why: for the next prompt. */
+  readonly reportRefused?: string;
+  /** The last report block could not be read at all. */
+  readonly isReportUnread?: true;
+}
 
 const blockCharsMax = 65_536;
 const itemsMax = 50;
@@ -22,20 +47,6 @@ export function takeReport(text: string, at: number, nextClose: (from: number) =
   return { tag, body: text.slice(start, close), end: close };
 }
 
-function parseObject(body: string): Record<string, unknown> | undefined {
-  const from = body.indexOf('{');
-  const to = body.lastIndexOf('}');
-  if (from < 0 || to < from) return undefined;
-  try {
-    const value: unknown = JSON.parse(body.slice(from, to + 1));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** In the order of the work (seed 000). */
 export const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
 
@@ -53,14 +64,16 @@ function asText(value: unknown): string | undefined {
   return typeof item === 'string' ? item : JSON.stringify(value);
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+
 /** Takes values out of one block: what does not fit the schema or the bounds is left out and remembered. */
 class Fields {
   readonly problems: string[] = [];
-  private readonly value: Record<string, unknown>;
+  private readonly value: Readonly<Record<string, unknown>>;
   private charsLeft = reportCharsMax;
   private isCut = false;
 
-  constructor(value: Record<string, unknown>) {
+  constructor(value: Readonly<Record<string, unknown>>) {
     this.value = value;
   }
 
@@ -91,26 +104,24 @@ class Fields {
     const shape = name === undefined ? 'texts' : `{${[name, ...(also === undefined ? [] : [also])].join(', ')}}`;
     const isOpen = stillOpen.includes(key);
     const value = this.value[key] ?? [];
-    const given = Array.isArray(value) ? (value as readonly unknown[]) : isOpen ? [value] : [];
-    if (!Array.isArray(value)) this.problems.push(`"${key}" must be a list of ${shape}`);
+    const isList = Array.isArray(value);
+    const given: readonly unknown[] = isList ? value : isOpen ? [value] : [];
     if (given.length > itemsMax) this.isCut = true;
-    const found: Entry[] = [];
-    let wrong = 0;
-    for (const entry of given.slice(0, itemsMax)) {
+    const read = given.slice(0, itemsMax).map(entry => {
       const isObject = name !== undefined && typeof entry === 'object' && entry !== null;
       const record = isObject ? (entry as Record<string, unknown>) : {};
       const said = isObject ? record[name] : entry;
       const more = also === undefined ? '' : (record[also] ?? '');
-      if (typeof said !== 'string' || typeof more !== 'string') wrong += 1;
-      const text = isOpen ? asText(said ?? entry) : said;
-      if (typeof text !== 'string') continue;
-      const kept = this.bounded(text, itemCharsMax);
-      const second = typeof more === 'string' && kept !== '' ? this.bounded(more, itemCharsMax) : '';
-      if (kept !== '') found.push([kept, second, record]);
-    }
-    if (wrong > 0 && Array.isArray(value))
+      return { record, text: isOpen ? asText(said ?? entry) : said, more, isRight: isText(said) && isText(more) };
+    });
+    const wrong = read.filter(one => !one.isRight).length;
+    if (!isList) this.problems.push(`"${key}" must be a list of ${shape}`);
+    else if (wrong > 0)
       this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
-    return found;
+    return read.flatMap(({ record, text, more }): readonly Entry[] => {
+      const kept = isText(text) ? this.bounded(text, itemCharsMax) : '';
+      return kept === '' ? [] : [[kept, isText(more) ? this.bounded(more, itemCharsMax) : '', record]];
+    });
   }
 
   texts(key: string): readonly string[] {
@@ -134,15 +145,9 @@ class Fields {
   }
 }
 
-interface Reading {
-  readonly report?: Report;
-  readonly faults: readonly string[];
-}
-
 /** What has the wrong shape inside is dropped; keys that we do not know are ignored. */
-function readReport(body: string): Reading {
-  const restart = body.lastIndexOf('\n<report>');
-  const value = parseObject(body) ?? (restart < 0 ? undefined : parseObject(body.slice(restart)));
+function readReport(body: string): { readonly report?: Report; readonly faults: readonly string[] } {
+  const value = parseObject(body, '<report>');
   if (value === undefined) return { faults: ['there is no JSON object between its tags'] };
   const fields = new Fields(value);
   const phase = fields.phase();
@@ -150,25 +155,20 @@ function readReport(body: string): Reading {
   // What is open comes first: no bound may make it look as if nothing were.
   const open = { pending: fields.texts('pending'), blocked: fields.reasoned('blocked') };
   const told = { completed: fields.texts('completed'), ...open, decisions: fields.texts('decisions') };
-  const assumptions = fields.texts('assumptions');
-  const constraints = fields.texts('constraints');
-  const obstacles = fields.obstacles();
+  const some = <Item>(items: readonly Item[]): readonly Item[] | undefined => (items.length === 0 ? undefined : items);
   const report: Report = {
     phase,
     ...told,
-    assumptions: assumptions.length === 0 ? undefined : assumptions,
-    constraints: constraints.length === 0 ? undefined : constraints,
-    obstacles: obstacles.length === 0 ? undefined : obstacles,
+    assumptions: some(fields.texts('assumptions')),
+    constraints: some(fields.texts('constraints')),
+    obstacles: some(fields.obstacles()),
     next: next || undefined,
   };
   return { report, faults: fields.faults() };
 }
 
 /** The last block that can be read, and in one sentence what of the report was not taken. */
-export function lastReport(
-  bodies: readonly string[],
-  notTaken: string | undefined,
-): Pick<Signals, 'report' | 'reportRefused' | 'isReportUnread'> {
+export function lastReport(bodies: readonly string[], notTaken: string | undefined): ReportReading {
   let unread = notTaken;
   for (const body of bodies.toReversed()) {
     const { report, faults } = readReport(body);

@@ -1,11 +1,33 @@
 // Reads a reviewer's answer from its final message: the last review block, held to the schema and to bounds.
 
-import type { MergedIssue, ReviewAnswer, ReviewIssue, Severity } from '../core/review.ts';
 import { plural } from '../text/format.ts';
 import { similarity } from '../text/similarity.ts';
 import { stripControls, takeCharacters } from '../text/text.ts';
+import { isObject, parseObject } from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
 import { normalise } from './repetition.ts';
+
+export type Severity = 'critical' | 'high' | 'medium' | 'low';
+
+export interface ReviewIssue {
+  readonly issue: string;
+  readonly severity: Severity;
+  /** Where in the document: a heading, a line, a quote. */
+  readonly place: string;
+  /** How sure the reviewer is that this is one, 0 to 100. */
+  readonly confidence: number;
+}
+
+export interface ReviewAnswer {
+  /** How sure the reviewer is that the document is good as it stands, 0 to 100. */
+  readonly confidence: number;
+  readonly issues: readonly ReviewIssue[];
+}
+
+/** One issue that several reviewers may have found: the first one's words, and the others' beside them. */
+export interface MergedIssue extends ReviewIssue {
+  readonly also: readonly string[];
+}
 
 const tag = '<review>';
 const blockCharsMax = 262_144;
@@ -39,23 +61,6 @@ function lastBlock(text: string): { readonly body: string } | string {
     : 'There is no <review> block in the last message.';
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function parseObject(body: string): Fields | undefined {
-  const from = body.indexOf('{');
-  const to = body.lastIndexOf('}');
-  if (from < 0 || to < from) return undefined;
-  try {
-    const value: unknown = JSON.parse(body.slice(from, to + 1));
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Percent, rounded down. A fraction such as 0.95 is somebody's other scale, so it is not guessed at. */
 function percent(value: unknown): number | undefined {
   if (typeof value !== 'number' || !(value >= 0 && value <= 100)) return undefined;
@@ -78,7 +83,7 @@ interface Taken {
 }
 
 function takeIssue(entry: unknown): Taken {
-  if (!isFields(entry)) return { isCut: false };
+  if (!isObject(entry)) return { isCut: false };
   const confidence = percent(entry['confidence']);
   const severity = severities.find(known => known === String(entry['severity']).trim().toLowerCase());
   if (confidence === undefined || severity === undefined) return { isCut: false };
@@ -99,7 +104,7 @@ function sentence(parts: readonly string[]): { readonly leftOut?: string } {
 }
 
 /** Keys that we do not know are ignored. An answer whose issues are all unreadable is no answer: it would pass for praise. */
-function readAnswer(value: Fields): ReviewReading {
+function readAnswer(value: Readonly<Record<string, unknown>>): ReviewReading {
   const confidence = percent(value['confidence']);
   if (confidence === undefined) return { problem: 'The "confidence" of the review must be a number from 0 to 100.' };
   const given: unknown = value['issues'];
@@ -126,8 +131,7 @@ function readAnswer(value: Fields): ReviewReading {
 export function readReview(message: string): ReviewReading {
   const block = lastBlock(message);
   if (typeof block === 'string') return { problem: block };
-  const restart = block.body.lastIndexOf(`\n${tag}`);
-  const value = parseObject(block.body) ?? (restart < 0 ? undefined : parseObject(block.body.slice(restart)));
+  const value = parseObject(block.body, tag);
   return value === undefined
     ? { problem: 'There is no JSON object between <review> and </review>.' }
     : readAnswer(value);

@@ -82,18 +82,7 @@ function undecorate(line: string): string {
   }
 }
 
-const placeholders = new Set([
-  'ID',
-  'TASK_ID',
-  'TASK-ID',
-  'task_id',
-  'task-id',
-  'TASKID',
-  '{id}',
-  '<id>',
-  '<ID>',
-  '{ID}',
-]);
+const placeholders = new Set('ID TASK_ID TASK-ID task_id task-id TASKID {id} <id> <ID> {ID}'.split(' '));
 
 /** Ids of other tasks are unknown here, so that a bare word ("Task almost done") must not pass for one. */
 function looksLikeId(text: string): boolean {
@@ -101,17 +90,16 @@ function looksLikeId(text: string): boolean {
 }
 
 /** A line that cannot be a claim is turned away by a few characters, before anything is copied. */
-function mayClaim(text: string, first: number, taskAt: number, end: number): boolean {
-  let last = end - 1;
-  while (last > taskAt && isBlank(text.charCodeAt(last))) last -= 1;
+function mayClaim(line: string, taskAt: number): boolean {
+  let last = line.length - 1;
+  while (last > taskAt && isBlank(line.charCodeAt(last))) last -= 1;
   const lowest = Math.max(taskAt, last - 2 * wrappersMax - 1);
-  while (last > lowest && marksAtEnd[text.charCodeAt(last)] === 1) last -= 1;
-  const verb = text.charCodeAt(last - 1) === 0x6e ? 'done' : 'complete';
-  if (!text.endsWith(verb, last + 1) || !isBlank(text.charCodeAt(last - verb.length))) return false;
+  while (last > lowest && marksAtEnd[line.charCodeAt(last)] === 1) last -= 1;
+  const verb = line.charCodeAt(last - 1) === 0x6e ? 'done' : 'complete';
+  if (!line.endsWith(verb, last + 1) || !isBlank(line.charCodeAt(last - verb.length))) return false;
   let stops = 0;
-  for (let at = last + 1; at < end; at += 1) if (isStop(text.charCodeAt(at))) stops += 1;
-  if (stops > 1) return false;
-  return isMirrored(text, first, taskAt, last + 1, end);
+  for (let at = last + 1; at < line.length; at += 1) if (isStop(line.charCodeAt(at))) stops += 1;
+  return stops <= 1 && isMirrored(line, taskAt, last + 1);
 }
 
 function isStop(code: number): boolean {
@@ -123,16 +111,16 @@ function isEmphasis(code: number): boolean {
 }
 
 /** Emphasis before the sentence must return behind it in the opposite order; a star before a blank is a list mark. */
-function isMirrored(text: string, first: number, taskAt: number, verbEnd: number, end: number): boolean {
+function isMirrored(line: string, taskAt: number, verbEnd: number): boolean {
   let right = verbEnd;
-  for (let left = taskAt - 1; left >= first; left -= 1) {
-    const code = text.charCodeAt(left);
-    if (!isEmphasis(code) || isBlank(text.charCodeAt(left + 1))) continue;
-    while (right < end && !isEmphasis(text.charCodeAt(right))) right += 1;
-    if (right >= end || text.charCodeAt(right) !== code) return false;
+  for (let left = taskAt - 1; left >= 0; left -= 1) {
+    const code = line.charCodeAt(left);
+    if (!isEmphasis(code) || isBlank(line.charCodeAt(left + 1))) continue;
+    while (right < line.length && !isEmphasis(line.charCodeAt(right))) right += 1;
+    if (right >= line.length || line.charCodeAt(right) !== code) return false;
     right += 1;
   }
-  return right >= end || !isEmphasis(text.charCodeAt(right));
+  return right >= line.length || !isEmphasis(line.charCodeAt(right));
 }
 
 function readDone(line: string, task: string): string | undefined {
@@ -197,10 +185,10 @@ export function affirms(text: string, predicateAt: number, end: number): boolean
   return skip(text, after, end, marksAfterVerb) === Math.min(end, after + marksMax);
 }
 
-/** The id of the task that the line from `first` to `end` calls complete; `taskAt` is where `Task ` begins in it. */
-export function readClaim(text: string, first: number, end: number, taskAt: number, task: string): string | undefined {
-  if (end - first > claimCharsMax + task.length || !mayClaim(text, first, taskAt, end)) return undefined;
-  return readDone(text.slice(first, end).trim(), task);
+/** The id of the task that the line calls complete; `taskAt` is where `Task ` begins in it. */
+export function readClaim(line: string, taskAt: number, task: string): string | undefined {
+  if (line.length > claimCharsMax + task.length || !mayClaim(line, taskAt)) return undefined;
+  return readDone(line.trim(), task);
 }
 
 const introCharsMax = 300;

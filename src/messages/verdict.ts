@@ -1,5 +1,5 @@
 // Reads a judge's answer: one JSON object with a verdict on every criterion, or no verdict at all.
-import { stripControls, takeCharacters } from '../text/text.ts';
+import { oneLine } from '../text/text.ts';
 
 interface CriterionVerdict {
   readonly criterion: number;
@@ -22,20 +22,15 @@ type Found = { readonly text: string; readonly after: string } | { readonly prob
 
 /** What stands between fences that begin a line; without any, from the first brace to the last. Never two candidates. */
 function jsonIn(message: string): Found {
-  const blocks: { readonly text: string; readonly end: number }[] = [];
-  let end = 0;
-  let open: string[] | undefined;
-  for (const line of message.split('\n')) {
-    end += line.length + 1;
-    const isFence = /^ {0,3}```/.test(line);
-    if (open === undefined) {
-      if (isFence) open = [];
-    } else if (isFence) {
-      blocks.push({ text: open.join('\n'), end });
-      open = undefined;
-    } else open.push(line);
-  }
-  if (open !== undefined) return { problem: 'its answer ends inside a block' };
+  const fences = [...message.matchAll(/(?<=^|\n) {0,3}```[^\n]*\n?/g)].map(({ index, 0: line }) => ({
+    at: index,
+    end: index + line.length,
+  }));
+  if (fences.length % 2 === 1) return { problem: 'its answer ends inside a block' };
+  const blocks = fences.flatMap(({ end: start }, index) => {
+    const close = index % 2 === 0 ? fences[index + 1] : undefined;
+    return close === undefined ? [] : [{ text: message.slice(start, close.at), end: close.end }];
+  });
   const [only, ...others] = blocks.filter(block => block.text.trimStart().startsWith('{'));
   if (others.length > 0) return { problem: 'it gave more than one answer' };
   if (only !== undefined) return { text: only.text, after: message.slice(only.end) };
@@ -50,8 +45,16 @@ const fieldOf = (value: unknown, name: string): unknown =>
     ? (value as Record<string, unknown>)[name]
     : undefined;
 
-const clean = (text: string, most: number): string =>
-  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), most);
+/** One entry of the list, or what is wrong with it. */
+function readCriterion(entry: unknown, count: number): CriterionVerdict | string {
+  const [criterion, verdict, evidence] = ['criterion', 'verdict', 'evidence'].map(name => fieldOf(entry, name));
+  if (typeof criterion !== 'number' || !Number.isInteger(criterion) || criterion < 1 || criterion > count)
+    return 'a verdict in its answer names no criterion';
+  if (verdict !== 'pass' && verdict !== 'fail') return `its verdict on criterion ${criterion} is neither pass nor fail`;
+  if (typeof evidence !== 'string' || evidence.trim() === '')
+    return `its verdict on criterion ${criterion} has no evidence`;
+  return { criterion, passed: verdict === 'pass', evidence: oneLine(evidence, evidenceCharsMax) };
+}
 
 /** Never throws. `count`: how many criteria there are, at least one. */
 export function verdictOf(message: string, count: number): Verdict {
@@ -71,21 +74,13 @@ export function verdictOf(message: string, count: number): Verdict {
   if (list.length !== count) return no(`its answer has ${list.length} verdicts for ${count} criteria`);
   const criteria: CriterionVerdict[] = [];
   for (const entry of list) {
-    const [criterion, verdict, evidence] = ['criterion', 'verdict', 'evidence'].map(name => fieldOf(entry, name));
-    if (!Number.isInteger(criterion) || (criterion as number) < 1 || (criterion as number) > count)
-      return no('a verdict in its answer names no criterion');
-    if (verdict !== 'pass' && verdict !== 'fail')
-      return no(`its verdict on criterion ${criterion} is neither pass nor fail`);
-    if (typeof evidence !== 'string' || evidence.trim() === '')
-      return no(`its verdict on criterion ${criterion} has no evidence`);
-    if (criteria.some(one => one.criterion === criterion)) return no(`it judged criterion ${criterion} twice`);
-    criteria.push({
-      criterion: criterion as number,
-      passed: verdict === 'pass',
-      evidence: clean(evidence, evidenceCharsMax),
-    });
+    const read = readCriterion(entry, count);
+    if (typeof read === 'string') return no(read);
+    if (criteria.some(one => one.criterion === read.criterion))
+      return no(`it judged criterion ${read.criterion} twice`);
+    criteria.push(read);
   }
   if (found.after.trim() !== '') return no('it wrote something after its answer');
   criteria.sort((a, b) => a.criterion - b.criterion);
-  return { ok: true, criteria, summary: typeof summary === 'string' ? clean(summary, summaryCharsMax) : '' };
+  return { ok: true, criteria, summary: typeof summary === 'string' ? oneLine(summary, summaryCharsMax) : '' };
 }

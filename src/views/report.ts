@@ -2,7 +2,7 @@
 import type { Event } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
-import type { Report } from '../messages/claims.ts';
+import type { Report } from '../messages/report.ts';
 import { formatDuration, isoTime } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';

@@ -3,7 +3,7 @@
 import { phaseNow } from '../core/scheduling.ts';
 import type { State } from '../core/state.ts';
 import { openTasks } from '../core/task.ts';
-import type { Report } from '../messages/claims.ts';
+import type { Report } from '../messages/report.ts';
 import { plural } from '../text/format.ts';
 
 /** `2 of 3 items completed`, as the agent reports them: a claim, once a check has refused it. Nothing while it has named none. */

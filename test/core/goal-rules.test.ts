@@ -1,7 +1,7 @@
 // Proves what a goal is claimed by and what brings it nearer: reports are read so that nothing left to do is overlooked.
 import { describe, expect, it } from 'vitest';
 import { evaluateTermination } from '../../src/core/termination.ts';
-import type { Phase } from '../../src/messages/claims.ts';
+import type { Phase } from '../../src/messages/report.ts';
 import { only, type SettingsPart, Story, says, spec } from './given.ts';
 
 const goal = spec('goal', { criteria: [] });

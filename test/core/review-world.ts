@@ -2,10 +2,11 @@
 
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
-import { growReview, type ReviewIssue } from '../../src/core/review.ts';
+import { growReview } from '../../src/core/review.ts';
 import { defaultSettings, type ReviewSettings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { findTask, readyTasks } from '../../src/core/task.ts';
+import type { ReviewIssue } from '../../src/messages/review.ts';
 import { second, t0 } from './given.ts';
 
 export const found = (issue: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({

@@ -1,8 +1,7 @@
 // Proves that one issue of several reviewers becomes one, that nobody's words are lost, and that merging again changes nothing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ReviewIssue, Severity } from '../../src/core/review.ts';
-import { mergeIssues, severityRank } from '../../src/messages/review.ts';
+import { mergeIssues, type ReviewIssue, type Severity, severityRank } from '../../src/messages/review.ts';
 
 const issue = (text: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({
   issue: text,

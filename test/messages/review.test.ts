@@ -1,7 +1,7 @@
 // Proves that a reviewer's answer counts only by the schema: the last block, within bounds, and what is dropped is named.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReviewAnswer, type ReviewIssue, readReview } from '../../src/core/review.ts';
+import { type ReviewAnswer, type ReviewIssue, readReview } from '../../src/messages/review.ts';
 
 const issue = (part: Partial<Record<keyof ReviewIssue, unknown>> = {}): object => ({
   issue: 'The limit is not named',

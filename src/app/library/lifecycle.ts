@@ -9,7 +9,7 @@ import { next } from '../../core/next.ts';
 import { defaultSettings, isBounded, type ModeName, type Settings } from '../../core/settings.ts';
 import { initialState, liveIteration, type State } from '../../core/state.ts';
 import { findTask, type TaskSpec } from '../../core/task.ts';
-import type { Phase } from '../../messages/claims.ts';
+import type { Phase } from '../../messages/report.ts';
 import { goalPrompt } from '../../modes/goal/mode.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { UsageError } from '../../text/errors.ts';

@@ -5,7 +5,7 @@ import type { HealthState as Health, LadderStep } from '../../core/health.ts';
 import type { BreakerPosition } from '../../core/scheduling.ts';
 import type { BudgetAction as Action } from '../../core/spend.ts';
 import type { TerminationReason as Reason } from '../../core/termination.ts';
-import type { Phase } from '../../messages/claims.ts';
+import type { Phase } from '../../messages/report.ts';
 import type { TriggerReason as Beginning } from '../../modes/prompt/trigger.ts';
 import type { LoopState as Label } from '../../views/status.ts';
 

@@ -1,13 +1,14 @@
 // What a final message claims, and which of it we take up: a claim is never more than a reason to check.
 
-import type { Phase, Signals } from '../../messages/claims.ts';
+import type { Signals } from '../../messages/claims.ts';
+import type { Phase } from '../../messages/report.ts';
+import { readReview } from '../../messages/review.ts';
 import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import type { Event, IterationOutcome } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import type { Performed } from '../input.ts';
-import { readReview } from '../review.ts';
 import type { LiveIteration, State } from '../state.ts';
 import { findTask, openTasks, progress } from '../task.ts';
 

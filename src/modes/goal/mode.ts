@@ -9,7 +9,7 @@ import { editedTask } from '../../documents/damage.ts';
 import type { Format, Parsed } from '../../documents/document.ts';
 import { shortened } from '../../documents/formats/prompt.ts';
 import { markdownLines, watchHidden } from '../../documents/markdown.ts';
-import type { Phase } from '../../messages/claims.ts';
+import type { Phase } from '../../messages/report.ts';
 import { plural } from '../../text/format.ts';
 import {
   askingSection,

@@ -1,7 +1,8 @@
 // Proves the prompt of goal mode: the phase that comes now, the items, the exact way to end, and what goes where.
 import { describe, expect, it } from 'vitest';
 import { phaseNow } from '../../../src/core/scheduling.ts';
-import { type Phase, readSignals } from '../../../src/messages/claims.ts';
+import { readSignals } from '../../../src/messages/claims.ts';
+import type { Phase } from '../../../src/messages/report.ts';
 import { goalPrompt } from '../../../src/modes/goal/mode.ts';
 import type { PromptText } from '../../../src/modes/iteration-prompt.ts';
 import { failed, type SettingsPart, Story, says, spec } from '../../core/given.ts';

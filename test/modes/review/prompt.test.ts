@@ -1,7 +1,7 @@
 // Proves the prompts of a review: who looks for what, what an answer must be, what a fixer may do, and that data stays data.
 import { describe, expect, it } from 'vitest';
-import { readReview } from '../../../src/core/review.ts';
 import { readSignals } from '../../../src/messages/claims.ts';
+import { readReview } from '../../../src/messages/review.ts';
 import { reviewPrompt } from '../../../src/modes/review/prompt.ts';
 import { found, ReviewWorld } from '../../core/review-world.ts';
 
