@@ -1,7 +1,7 @@
 // The hash chain of a loop: each event's hash covers its body, its place and the hash before it.
 import { hash } from 'node:crypto';
 import type { Event } from '../core/event.ts';
-import type { Verified } from './ledger.ts';
+import type { LoopRow, Verified } from './ledger.ts';
 
 /** What the first event of a loop is chained to. */
 export const genesisHash = '0'.repeat(64);
@@ -32,10 +32,8 @@ export class ChainWalk {
     if (this.#bad !== undefined) return false;
     const expected = this.seq + 1;
     if (row.seq !== expected) {
-      this.#bad = {
-        seq: expected,
-        detail: `event ${expected} is missing: after event ${this.seq} comes event ${row.seq}`,
-      };
+      const detail = `event ${expected} is missing: after event ${this.seq} comes event ${row.seq}`;
+      this.#bad = { seq: expected, detail };
       return false;
     }
     const computed = link(this.head, this.#loop, row.seq, row.body);
@@ -54,16 +52,8 @@ export class ChainWalk {
   }
 }
 
-// What the list of loops takes from an event, so that every store lists loops alike.
-
-export interface LoopFacts {
-  readonly name: string;
-  readonly document: string;
-  readonly directory: string;
-  readonly startedAt: number;
-  readonly reason: string | null;
-  readonly endedAt: number | null;
-}
+/** What the list of loops takes from events, so that every store lists loops alike. */
+export type LoopFacts = Omit<LoopRow, 'loop' | 'seq'>;
 
 export type LoopEvent = Extract<Event, { type: 'loop.started' | 'loop.resumed' | 'loop.ended' }>;
 

@@ -29,6 +29,12 @@ export interface StoreFailure {
   readonly hint: string;
 }
 
+/** `takes` removes that mail in the same transaction. */
+export interface AppendOptions {
+  readonly token?: number;
+  readonly takes?: number;
+}
+
 export type Appended =
   | { readonly ok: true; readonly seq: number; readonly hash: string }
   | { readonly ok: false; readonly failure: StoreFailure };
@@ -52,6 +58,12 @@ export interface Lease {
   readonly since: number;
 }
 
+/** `alive`: its holder lives, as far as we can tell. */
+export interface LeaseState {
+  readonly lease: Lease;
+  readonly alive: boolean;
+}
+
 export type Leased = { readonly ok: true; readonly lease: Lease } | { readonly ok: false; readonly held: Lease };
 
 export interface LoopRow {
@@ -71,6 +83,12 @@ export interface LoopFilter {
   /** The `projectId` that it began with: a plan's id. */
   readonly project?: string;
   readonly open?: boolean;
+}
+
+/** Where to begin, and which loop; all of them unless told. */
+export interface FollowFrom {
+  readonly cursor: number;
+  readonly loop?: string;
 }
 
 export interface Mail {
@@ -94,29 +112,24 @@ export interface Snapshot {
 /**
  * Contract: an append is durable when it returns ok, and all-or-nothing. `expectedSeq` is the seq of the last event the
  * caller has seen (0 for none); another value is a `conflict`. Appends to a leased loop need its current `token`.
- * `takes` removes that mail in the same transaction. Failures are values; nothing throws but broken invariants.
+ * Failures are values; nothing throws but broken invariants.
  * A method whose result has no room for a failure rejects with an Error that carries `failure: StoreFailure`.
  */
 export interface Store {
-  append(
-    loop: string,
-    expectedSeq: number,
-    events: readonly Event[],
-    options?: { readonly token?: number; readonly takes?: number },
-  ): Promise<Appended>;
+  append(loop: string, expectedSeq: number, events: readonly Event[], options?: AppendOptions): Promise<Appended>;
   /** One page of events after `after`, oldest first (1,000 unless told), so that no reader holds a snapshot for long. */
   read(loop: string, after?: number, most?: number): Promise<readonly Recorded[]>;
   /** Newest first. */
   loops(filter?: LoopFilter): Promise<readonly LoopRow[]>;
   /** Events of one loop (or all) from a cursor on, then new ones as they come, until `stop`. */
-  follow(from: { readonly cursor: number; readonly loop?: string }, stop: AbortSignal): AsyncIterable<Recorded>;
+  follow(from: FollowFrom, stop: AbortSignal): AsyncIterable<Recorded>;
   /** Takes the lease when it is free or its holder is dead; otherwise says who holds it. */
   lease(loop: string, holder: Holder): Promise<Leased>;
   /** False when the lease is no longer ours. */
   renew(lease: Lease): Promise<boolean>;
   release(lease: Lease): Promise<void>;
   /** The lease as it stands, dead holder or not. */
-  holder(loop: string): Promise<{ readonly lease: Lease; readonly alive: boolean } | undefined>;
+  holder(loop: string): Promise<LeaseState | undefined>;
   /** Verifies the hash chain; the first bad event, or the count of good ones. */
   verify(loop: string): Promise<Verified>;
   close(): Promise<void>;

@@ -1,14 +1,16 @@
-// A ledger that lives as long as its process: for tests and for the simulator's millions of events.
-
+// The ledger in memory, which lives as long as its process: for tests and for the simulator's millions of events.
 import type { Event } from '../core/event.ts';
 import { versionOf } from '../core/input.ts';
 import { canonical } from '../text/canonical.ts';
 import { ChainWalk, genesisHash, isLoopEvent, type LoopFacts, link, listed } from './chain.ts';
 import type {
   Appended,
+  AppendOptions,
+  FollowFrom,
   Holder,
   Lease,
   Leased,
+  LeaseState,
   Ledger,
   LoopFilter,
   LoopRow,
@@ -46,8 +48,6 @@ function today(recorded: Recorded): Recorded {
   return event === recorded.event ? recorded : { ...recorded, event };
 }
 
-type AppendOptions = { readonly token?: number; readonly takes?: number };
-
 const refused = (kind: StoreFailureKind, detail: string, hint: string): Appended => ({
   ok: false,
   failure: { kind, detail, hint },
@@ -70,11 +70,9 @@ class MemoryLedger implements Store, Mailbox {
   }
 
   #loop(loop: string): MemoryLoop {
-    let found = this.#loops.get(loop);
-    if (found === undefined) {
-      found = { events: [], facts: undefined, lease: undefined, token: 0, mail: [], snapshot: undefined };
-      this.#loops.set(loop, found);
-    }
+    const none = { events: [], facts: undefined, lease: undefined, token: 0, mail: [], snapshot: undefined };
+    const found = this.#loops.get(loop) ?? none;
+    this.#loops.set(loop, found);
     return found;
   }
 
@@ -88,22 +86,16 @@ class MemoryLedger implements Store, Mailbox {
     const refusal = this.#refusal(entry, loop, expectedSeq, options);
     if (refusal !== undefined) return refusal;
     let hash = entry.events.at(-1)?.hash ?? (this.#hashed ? genesisHash : '');
-    const hashes = events.map((event, index) => {
-      if (this.#hashed) hash = link(hash, loop, expectedSeq + index + 1, canonical(event));
-      return hash;
+    const hashed = events.map((event, index) => {
+      const seq = expectedSeq + index + 1;
+      if (this.#hashed) hash = link(hash, loop, seq, canonical(event));
+      return { loop, seq, hash, event };
     });
-    for (let index = 0; index < events.length; index += 1) {
-      const event = events[index]!;
-      const recorded = {
-        loop,
-        seq: expectedSeq + index + 1,
-        hash: hashes[index]!,
-        cursor: this.#all.length + 1,
-        event,
-      };
+    for (const one of hashed) {
+      const recorded = { ...one, cursor: this.#all.length + 1 };
       entry.events.push(recorded);
       this.#all.push(recorded);
-      if (isLoopEvent(event)) entry.facts = listed(entry.facts, event);
+      if (isLoopEvent(one.event)) entry.facts = listed(entry.facts, one.event);
     }
     if (options?.takes !== undefined) entry.mail = entry.mail.filter(mail => mail.id !== options.takes);
     for (const wake of this.#followers) wake();
@@ -124,22 +116,15 @@ class MemoryLedger implements Store, Mailbox {
     }
     const takes = options?.takes;
     if (takes !== undefined && !entry.mail.some(mail => mail.id === takes)) {
-      return refused(
-        'conflict',
-        `command ${takes} of loop ${loop} was already taken`,
-        'Read what was added and decide again.',
-      );
+      const detail = `command ${takes} of loop ${loop} was already taken`;
+      return refused('conflict', detail, 'Read what was added and decide again.');
     }
     return undefined;
   }
 
   async read(loop: string, after = 0, most = 1_000): Promise<readonly Recorded[]> {
-    return (
-      this.#loops
-        .get(loop)
-        ?.events.slice(after, after + most)
-        .map(today) ?? []
-    );
+    const { events = [] } = this.#loops.get(loop) ?? {};
+    return events.slice(after, after + most).map(today);
   }
 
   async loops(filter: LoopFilter = {}): Promise<readonly LoopRow[]> {
@@ -156,7 +141,7 @@ class MemoryLedger implements Store, Mailbox {
     return rows.reverse().sort((one, other) => other.startedAt - one.startedAt);
   }
 
-  async *follow(from: { readonly cursor: number; readonly loop?: string }, stop: AbortSignal): AsyncIterable<Recorded> {
+  async *follow(from: FollowFrom, stop: AbortSignal): AsyncIterable<Recorded> {
     let { cursor } = from;
     while (!stop.aborted) {
       for (; cursor < this.#all.length; cursor += 1) {
@@ -180,9 +165,9 @@ class MemoryLedger implements Store, Mailbox {
   async lease(loop: string, holder: Holder): Promise<Leased> {
     const entry = this.#loop(loop);
     const held = entry.lease;
-    if (held !== undefined && held.holder.id !== holder.id && this.#isAlive(held.holder)) return { ok: false, held };
-    if (held !== undefined && held.holder.id === holder.id && held.holder.pid === holder.pid)
-      return { ok: true, lease: held };
+    const isSameHolder = held?.holder.id === holder.id;
+    if (held !== undefined && !isSameHolder && this.#isAlive(held.holder)) return { ok: false, held };
+    if (held !== undefined && isSameHolder && held.holder.pid === holder.pid) return { ok: true, lease: held };
     entry.token += 1;
     entry.lease = { loop, holder, token: entry.token, since: this.#now() };
     return { ok: true, lease: entry.lease };
@@ -197,7 +182,7 @@ class MemoryLedger implements Store, Mailbox {
     if (entry.lease?.token === lease.token) entry.lease = undefined;
   }
 
-  async holder(loop: string): Promise<{ readonly lease: Lease; readonly alive: boolean } | undefined> {
+  async holder(loop: string): Promise<LeaseState | undefined> {
     const lease = this.#loops.get(loop)?.lease;
     return lease === undefined ? undefined : { lease, alive: this.#isAlive(lease.holder) };
   }

@@ -1,4 +1,4 @@
-// Keeps each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
+// The spool: each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +6,26 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import { makeStreamRedactor, type Redact, redactDeep } from '../secrets/redactor.ts';
+
+export interface SpoolEnd {
+  readonly message: string;
+  readonly failure?: Failure;
+  readonly usage?: Usage;
+  readonly stoppedFor?: 'handoff';
+}
+
+export interface SpoolWriter {
+  write(text: string, channel: 'output' | 'errors'): void;
+  /** Written before the ledger hears of the end, so that a crash in between loses nothing (F04). */
+  end(end: SpoolEnd): void;
+}
+
+/** Contract: writes are visible to a later process after a SIGKILL of this one; everything given to it is redacted. */
+export interface Spool {
+  open(iteration: number, prompt: string): SpoolWriter;
+  /** How the performer ended, if it did before we died. */
+  found(iteration: number): SpoolEnd | undefined;
+}
 
 const outputBytesMax = 64 * 1024 * 1024;
 const cutWords = '[… output cut at 64 MB]\n';
@@ -81,30 +101,7 @@ export function fileSpool(loopFolder: string, redact: Redact): Spool {
   };
 }
 
-// The port to the raw record of iterations: what went in, what came out, and how it ended, kept across a crash.
-
-export interface SpoolEnd {
-  readonly message: string;
-  readonly failure?: Failure;
-  readonly usage?: Usage;
-  readonly stoppedFor?: 'handoff';
-}
-
-export interface SpoolWriter {
-  write(text: string, channel: 'output' | 'errors'): void;
-  /** Written before the ledger hears of the end, so that a crash in between loses nothing (F04). */
-  end(end: SpoolEnd): void;
-}
-
-/** Contract: writes are visible to a later process after a SIGKILL of this one; everything given to it is redacted. */
-export interface Spool {
-  open(iteration: number, prompt: string): SpoolWriter;
-  /** How the performer ended, if it did before we died. */
-  found(iteration: number): SpoolEnd | undefined;
-}
-
-// Room that is given back when the disk is full, so that the last word can still be recorded (F38).
-
+/** Room that is given back when the disk is full, so that the last event can still be recorded (F38). */
 const reserveBytes = 1024 * 1024;
 const reservePath = (home: string): string => join(home, 'reserve');
 

@@ -4,30 +4,14 @@ import { Appender } from './sqlite/append.ts';
 import { type Connection, failureOf } from './sqlite/connection.ts';
 import { follow, mailboxOf, Pulse } from './sqlite/follow.ts';
 import { Leases, type Liveness, livenessOf } from './sqlite/leases.ts';
-import { openConnection } from './sqlite/open.ts';
+import { type Opening, openConnection } from './sqlite/open.ts';
 import { Reader, snapshotsOf } from './sqlite/read.ts';
-import type { Schema } from './sqlite/schema.ts';
 
-export interface SqliteLedgerOptions {
-  readonly path: string;
-  readonly readOnly?: boolean;
-  /** Of the code, for messages. */
-  readonly version: string;
+export interface SqliteLedgerOptions extends Omit<Opening, 'liveness'> {
   /** Boot id and pid namespace of this process: only holders of the same can be looked at. */
   readonly boot: string;
   readonly isAlive: (holder: Holder) => boolean;
-  readonly now: () => number;
   readonly warn: (sentence: string) => void;
-  /** Reads every page before it trusts the file (F46). */
-  readonly quickCheck?: boolean;
-  /** How long to wait for other writers; ten seconds unless told. */
-  readonly busyMsMax?: number;
-  /** Opens even on a file system where a write-ahead log is unsafe (F45). */
-  readonly allowNetwork?: boolean;
-  /** Opens although a loop of an older version runs, and writes nothing but mail until the next opening. */
-  readonly mailToOlder?: boolean;
-  /** Another schema than ours, to test migrations. */
-  readonly schema?: Schema;
 }
 
 export type Opened =
@@ -48,11 +32,8 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Op
 
 function ledgerOf(connection: Connection, liveness: Liveness, { now, warn }: SqliteLedgerOptions): Ledger {
   const pulse = new Pulse(connection);
-  return {
-    store: storeOf(connection, new Leases(connection, liveness, now), pulse),
-    mailbox: mailboxOf(connection, pulse),
-    snapshots: snapshotsOf(connection, warn),
-  };
+  const store = storeOf(connection, new Leases(connection, liveness, now), pulse);
+  return { store, mailbox: mailboxOf(connection, pulse), snapshots: snapshotsOf(connection, warn) };
 }
 
 function storeOf(connection: Connection, leases: Leases, pulse: Pulse): Store {

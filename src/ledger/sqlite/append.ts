@@ -1,9 +1,8 @@
-// The only way into the ledger: checks the fence, the expected place and the chain, and returns when the disk has it.
-
+// Appends events, the only way into the ledger: checks the fence, the expected seq and the chain, and returns when the disk has them.
 import type { Event } from '../../core/event.ts';
 import { canonical } from '../../text/canonical.ts';
 import { genesisHash, isLoopEvent, type LoopEvent, link } from '../chain.ts';
-import type { Appended } from '../ledger.ts';
+import type { Appended, AppendOptions } from '../ledger.ts';
 import { type Connection, failure, isUniqueViolation } from './connection.ts';
 import type { Leases } from './leases.ts';
 
@@ -12,9 +11,11 @@ interface Head {
   readonly hash: string;
 }
 
-export interface AppendOptions {
-  readonly token?: number;
-  readonly takes?: number;
+interface Batch {
+  readonly loop: string;
+  readonly expectedSeq: number;
+  readonly rows: readonly { readonly event: Event; readonly body: string }[];
+  readonly options: AppendOptions;
 }
 
 const insertEvent = 'INSERT INTO events (loop, seq, at, type, body, hash) VALUES (?, ?, ?, ?, ?, ?)';
@@ -35,17 +36,12 @@ export class Appender {
   }
 
   append(loop: string, expectedSeq: number, events: readonly Event[], options: AppendOptions = {}): Appended {
-    const bodies = events.map(canonical);
+    const rows = events.map(event => ({ event, body: canonical(event) }));
     const unusable = this.#connection.unusable() ?? this.#connection.notMigrated;
     if (unusable !== undefined) return { ok: false, failure: unusable };
     try {
-      const head = this.#heads.get(loop);
-      const [event] = events;
-      const isSimple = events.length === 1 && options.takes === undefined && event !== undefined && !isLoopEvent(event);
-      const appended =
-        isSimple && options.token !== undefined && head?.seq === expectedSeq
-          ? this.#appendOne(loop, head, event, bodies[0]!, options.token)
-          : this.#connection.transaction(() => this.#appendAll(loop, expectedSeq, events, bodies, options));
+      const batch = { loop, expectedSeq, rows, options };
+      const appended = this.#appendOne(batch) ?? this.#connection.transaction(() => this.#appendAll(batch));
       if (appended.ok) this.#heads.set(loop, { seq: appended.seq, hash: appended.hash });
       else this.#heads.delete(loop);
       return appended;
@@ -55,7 +51,12 @@ export class Appender {
     }
   }
 
-  #appendOne(loop: string, head: Head, event: Event, body: string, token: number): Appended {
+  /** Undefined: it is no single event after a head that we know, and needs a transaction. */
+  #appendOne({ loop, expectedSeq, rows: [row, ...more], options: { token, takes } }: Batch): Appended | undefined {
+    const head = this.#heads.get(loop);
+    if (row === undefined || more.length > 0 || takes !== undefined || isLoopEvent(row.event)) return undefined;
+    if (token === undefined || head?.seq !== expectedSeq) return undefined;
+    const { event, body } = row;
     const seq = head.seq + 1;
     const hash = link(head.hash, loop, seq, body);
     try {
@@ -69,13 +70,7 @@ export class Appender {
     }
   }
 
-  #appendAll(
-    loop: string,
-    expectedSeq: number,
-    events: readonly Event[],
-    bodies: readonly string[],
-    options: AppendOptions,
-  ): Appended {
+  #appendAll({ loop, expectedSeq, rows, options }: Batch): Appended {
     const fenced = this.#leases.fence(loop, options.token);
     if (fenced !== undefined) return { ok: false, failure: fenced };
     const head = this.#head(loop);
@@ -84,11 +79,10 @@ export class Appender {
       return this.#conflict(`command ${options.takes} of loop ${loop} was already taken`);
     }
     let { seq, hash } = head;
-    for (let index = 0; index < events.length; index += 1) {
-      const event = events[index]!;
+    for (const { event, body } of rows) {
       seq += 1;
-      hash = link(hash, loop, seq, bodies[index]!);
-      this.#connection.statement(insertEvent).run(loop, seq, event.at, event.type, bodies[index]!, hash);
+      hash = link(hash, loop, seq, body);
+      this.#connection.statement(insertEvent).run(loop, seq, event.at, event.type, body, hash);
       if (isLoopEvent(event)) listLoop(this.#connection, loop, event);
     }
     return { ok: true, seq, hash };
@@ -99,9 +93,8 @@ export class Appender {
   }
 
   #takeMail(loop: string, id: number): boolean {
-    return (
-      Number(this.#connection.statement('DELETE FROM mailbox WHERE id = ? AND loop = ?').run(id, loop).changes) === 1
-    );
+    const sql = 'DELETE FROM mailbox WHERE id = ? AND loop = ?';
+    return Number(this.#connection.statement(sql).run(id, loop).changes) === 1;
   }
 
   #head(loop: string): Head {

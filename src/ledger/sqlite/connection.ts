@@ -26,6 +26,10 @@ export function openDatabase(path: string, readOnly: boolean, busyMsMax = defaul
   }
 }
 
+export function userVersion(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
 function inodeOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
@@ -52,12 +56,9 @@ export class Connection {
   }
 
   statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+    const known = this.#statements.get(sql) ?? this.database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
   }
 
   all(sql: string, ...values: SQLInputValue[]): Row[] {
@@ -71,13 +72,10 @@ export class Connection {
   /** Says why nothing may be written any more: the file was deleted or replaced (F21), or a sync failed (F40). */
   unusable(): StoreFailure | undefined {
     if (this.#broken !== undefined) return this.#broken;
-    if (inodeOf(this.path) !== this.#inode) {
-      return failure('gone', this.path, `${this.path} was deleted or replaced while it was in use`);
-    }
-    if (!this.readOnly && inodeOf(`${this.path}-wal`) !== this.#logInode) {
-      return failure('gone', this.path, `${this.path}-wal was deleted or replaced while it was in use`);
-    }
-    return undefined;
+    const gone = (path: string) => failure('gone', this.path, `${path} was deleted or replaced while it was in use`);
+    if (inodeOf(this.path) !== this.#inode) return gone(this.path);
+    const log = `${this.path}-wal`;
+    return this.readOnly || inodeOf(log) === this.#logInode ? undefined : gone(log);
   }
 
   /** After an input/output error nobody knows what reached the disk, so the first one is the last word. */
@@ -108,35 +106,33 @@ export class Connection {
       this.statement(result.ok ? 'COMMIT' : 'ROLLBACK').run();
       return result;
     } finally {
-      if (this.database.isTransaction) this.#rollBack();
-    }
-  }
-
-  #rollBack(): void {
-    try {
-      this.database.exec('ROLLBACK');
-    } catch {
       // The error that led here is the one to tell; SQLite undoes the rest when the log is next read.
+      if (this.database.isTransaction) ignoringErrors(() => this.database.exec('ROLLBACK'));
     }
   }
 
   close(): void {
     if (!this.database.isOpen) return;
     if (!this.readOnly && this.unusable() === undefined) {
-      try {
-        // A reader in the way must not hold up the exit: the log is emptied by whoever closes last.
+      // Everything is durable in the log already. A reader in the way must not hold up the exit: the log is emptied by
+      // whoever closes last.
+      ignoringErrors(() => {
         this.database.exec('PRAGMA busy_timeout = 0');
         this.database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-      } catch {
-        // Everything is durable in the log already.
-      }
+      });
     }
     this.#statements.clear();
     this.database.close();
   }
 }
 
-// Turns what SQLite and the file system throw into the failures that the port promises, each with a way out.
+function ignoringErrors(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Said at the call.
+  }
+}
 
 /** For the few methods of the port that have no room for a failure; `failure` says the same as a value would. */
 export class StoreFailed extends Error {

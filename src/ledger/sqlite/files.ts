@@ -1,4 +1,4 @@
-// Looks at the ledger's files without SQLite, because opening a database may already change it.
+// The ledger's files, looked at without SQLite, because opening a database may already change it.
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -65,9 +65,8 @@ const frameHeaderBytes = 24;
 type Sums = [number, number];
 
 /** The log's checksum: two running sums over pairs of words, in the byte order that its magic names. */
-function summed(bytes: Buffer, from: number, to: number, sums: Sums, bigEndian: boolean): Sums {
-  let [one, two] = sums;
-  for (let at = from; at + 8 <= to; at += 8) {
+function summed(bytes: Buffer, [one, two]: Sums, bigEndian: boolean): Sums {
+  for (let at = 0; at + 8 <= bytes.length; at += 8) {
     one = (one + (bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + two) >>> 0;
     two = (two + (bigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + one) >>> 0;
   }
@@ -79,7 +78,7 @@ function walHeaderHolds(bytes: Buffer): boolean {
   if (bytes.length < walHeaderBytes || bytes.every(byte => byte === 0)) return true;
   const word = bytes.readUInt32BE(0);
   if (word !== 0x377f0682 && word !== 0x377f0683) return false;
-  const [one, two] = summed(bytes, 0, 24, [0, 0], word === 0x377f0683);
+  const [one, two] = summed(bytes.subarray(0, 24), [0, 0], word === 0x377f0683);
   return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28);
 }
 
@@ -95,36 +94,32 @@ export function lostCommits(path: string): number {
 function countCommitsBehindDamage(path: string): number {
   if (walBytes(path) <= walHeaderBytes) return 0;
   const log = readFileSync(`${path}-wal`);
-  if (
-    log.length <= walHeaderBytes ||
-    !opening(`${path}-wal`, walHeaderBytes).bytes.equals(log.subarray(0, walHeaderBytes))
-  )
-    return 0;
+  const header = log.subarray(0, walHeaderBytes);
+  if (log.length <= walHeaderBytes || !opening(`${path}-wal`, walHeaderBytes).bytes.equals(header)) return 0;
   const bigEndian = log.readUInt32BE(0) === 0x377f0683;
   const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
   const salts = log.subarray(16, 24);
   let sums: Sums | undefined = [log.readUInt32BE(24), log.readUInt32BE(28)];
   let lost = 0;
   for (let at = walHeaderBytes; at + frameBytes <= log.length; at += frameBytes) {
-    const ours = log.subarray(at + 8, at + 16).equals(salts);
-    if (sums === undefined) {
-      if (ours && log.readUInt32BE(at + 4) !== 0) lost += 1;
-      continue;
-    }
-    sums = summed(log, at, at + 8, sums, bigEndian);
-    sums = summed(log, at + frameHeaderBytes, at + frameBytes, sums, bigEndian);
-    const holds = ours && sums[0] === log.readUInt32BE(at + 16) && sums[1] === log.readUInt32BE(at + 20);
-    if (!holds) {
-      sums = undefined;
-      if (ours && log.readUInt32BE(at + 4) !== 0) lost += 1;
-    }
+    const frame = log.subarray(at, at + frameBytes);
+    const isOurs = frame.subarray(8, 16).equals(salts);
+    sums = isOurs && sums !== undefined ? sumsAfter(frame, sums, bigEndian) : undefined;
+    if (sums === undefined && isOurs && frame.readUInt32BE(4) !== 0) lost += 1;
   }
   return lost;
 }
 
-// Knows the file systems on which a write-ahead log is not safe, because processes on two machines cannot share its memory.
+/** Undefined: they are not those that the frame names. */
+function sumsAfter(frame: Buffer, sums: Sums, bigEndian: boolean): Sums | undefined {
+  const found = summed(frame.subarray(frameHeaderBytes), summed(frame.subarray(0, 8), sums, bigEndian), bigEndian);
+  return found[0] === frame.readUInt32BE(16) && found[1] === frame.readUInt32BE(20) ? found : undefined;
+}
 
-/** File system magic numbers of Linux (statfs(2), linux/magic.h). */
+/**
+ * File systems on which a write-ahead log is not safe, because processes on two machines cannot share its memory; by the
+ * magic numbers of Linux (statfs(2), linux/magic.h).
+ */
 const networkTypes: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

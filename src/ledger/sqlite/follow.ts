@@ -1,17 +1,35 @@
-// Hands out events as they come: what is there, page by page, then what is added, until told to stop.
-
+// Follows the ledger: events page by page, then new ones as they come, until told to stop; and the mailbox.
 import { versionOf } from '../../core/input.ts';
-import type { Mail, Mailbox, Recorded } from '../ledger.ts';
+import type { FollowFrom, Mail, Mailbox, Recorded } from '../ledger.ts';
 import type { Connection } from './connection.ts';
 import type { Reader } from './read.ts';
 
 export async function* follow(
   reader: Reader,
   pulse: Pulse,
-  from: { readonly cursor: number; readonly loop?: string },
+  { cursor, loop }: FollowFrom,
   stop: AbortSignal,
 ): AsyncGenerator<Recorded> {
-  const { loop } = from;
+  const changes = changesOf(pulse, stop);
+  try {
+    let place = loop === undefined ? cursor : reader.seqAt(loop, cursor);
+    while (!stop.aborted) {
+      changes.forget();
+      const page = loop === undefined ? reader.after(place) : reader.read(loop, place);
+      for (const recorded of page) {
+        if (stop.aborted) return;
+        place = loop === undefined ? recorded.cursor : recorded.seq;
+        yield recorded;
+      }
+      if (page.length === 0) await changes.next();
+    }
+  } finally {
+    changes.end();
+  }
+}
+
+/** Changes of the ledger, and the stop, as something to wait for. */
+function changesOf(pulse: Pulse, stop: AbortSignal) {
   let hasChanged = true;
   let wake = (): void => {};
   const changed = (): void => {
@@ -20,34 +38,29 @@ export async function* follow(
   };
   const unlisten = pulse.listen(changed);
   stop.addEventListener('abort', changed);
-  try {
-    let place = loop === undefined ? from.cursor : reader.seqAt(loop, from.cursor);
-    while (!stop.aborted) {
+  return {
+    forget(): void {
       hasChanged = false;
-      const page = loop === undefined ? reader.after(place) : reader.read(loop, place);
-      for (const recorded of page) {
-        if (stop.aborted) return;
-        place = loop === undefined ? recorded.cursor : recorded.seq;
-        yield recorded;
-      }
-      if (page.length > 0 || hasChanged || stop.aborted) continue;
-      await new Promise<void>(resolve => {
+    },
+    /** At once when there was one since `forget`. */
+    next: () =>
+      new Promise<void>(resolve => {
         wake = resolve;
-      });
-    }
-  } finally {
-    unlisten();
-    stop.removeEventListener('abort', changed);
-  }
+        if (hasChanged) resolve();
+      }),
+    end(): void {
+      unlisten();
+      stop.removeEventListener('abort', changed);
+    },
+  };
 }
-
-// Wakes whoever waits for the ledger: at once for writes of this connection, within 200 ms for those of other processes.
 
 /** DESIGN section 2: the holder watches PRAGMA data_version. */
 const pollMs = 200;
 
 export type Change = 'appended' | 'mailed' | 'elsewhere';
 
+/** Wakes whoever waits for the ledger: at once for writes of this connection, within 200 ms for those of other processes. */
 export class Pulse {
   readonly #connection: Connection;
   readonly #listeners = new Set<(change: Change) => void>();
@@ -102,8 +115,7 @@ export class Pulse {
   }
 }
 
-// Commands of other processes: rows that anyone may add and that leave in the append of what was decided on them.
-
+/** Commands of other processes: rows that anyone may add and that leave in the append of what was decided on them. */
 export function mailboxOf(connection: Connection, pulse: Pulse): Mailbox {
   return {
     async send(loop, by, body, at) {

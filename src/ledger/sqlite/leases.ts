@@ -1,24 +1,20 @@
-// Who may write a loop: one holder at a time, with a token that grows so that a late writer is fenced off.
+// Leases: one holder at a time may write a loop, with a token that grows so that a late writer is fenced off.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Holder, Lease, Leased, StoreFailure } from '../ledger.ts';
+import type { Holder, Lease, Leased, LeaseState, StoreFailure } from '../ledger.ts';
 import { type Connection, failure, type Row, StoreFailed } from './connection.ts';
 
 /** A holder that we cannot look at (another boot or pid namespace) is dead when it was silent for this long. */
 const silentMsMax = 60_000;
 
-export interface Liveness {
-  isAlive(holder: Holder, renewedAt: number): boolean;
-}
+export type Liveness = (held: HeldLease) => boolean;
 
 export function livenessOf(options: {
   readonly boot: string;
   readonly isAlive: (holder: Holder) => boolean;
   readonly now: () => number;
 }): Liveness {
-  return {
-    isAlive: (holder, renewedAt) =>
-      holder.boot === options.boot ? options.isAlive(holder) : options.now() - renewedAt <= silentMsMax,
-  };
+  return ({ lease: { holder }, renewedAt }) =>
+    holder.boot === options.boot ? options.isAlive(holder) : options.now() - renewedAt <= silentMsMax;
 }
 
 interface HeldLease {
@@ -38,12 +34,12 @@ export function heldLeases(database: DatabaseSync): readonly HeldLease[] {
 
 export class Leases {
   readonly #connection: Connection;
-  readonly #liveness: Liveness;
+  readonly #isAlive: Liveness;
   readonly #now: () => number;
 
-  constructor(connection: Connection, liveness: Liveness, now: () => number) {
+  constructor(connection: Connection, isAlive: Liveness, now: () => number) {
     this.#connection = connection;
-    this.#liveness = liveness;
+    this.#isAlive = isAlive;
     this.#now = now;
   }
 
@@ -56,7 +52,7 @@ export class Leases {
   fence(loop: string, token: number | undefined): StoreFailure | undefined {
     const held = this.#held(loop);
     if (token !== undefined) return held?.lease.token === token ? undefined : this.lost(loop);
-    if (held === undefined || !this.#liveness.isAlive(held.lease.holder, held.renewedAt)) return undefined;
+    if (held === undefined || !this.#isAlive(held)) return undefined;
     const { holder } = held.lease;
     const detail = `loop ${loop} is held by process ${holder.pid} on ${holder.host}`;
     return failure('fenced', this.#connection.path, detail);
@@ -73,7 +69,7 @@ export class Leases {
   #take(loop: string, holder: Holder): Leased {
     const held = this.#held(loop);
     const isSameHolder = held?.lease.holder.id === holder.id;
-    if (held !== undefined && !isSameHolder && this.#liveness.isAlive(held.lease.holder, held.renewedAt)) {
+    if (held !== undefined && !isSameHolder && this.#isAlive(held)) {
       return { ok: false, held: held.lease };
     }
     const { notMigrated } = this.#connection;
@@ -113,8 +109,8 @@ export class Leases {
     }
   }
 
-  holder(loop: string): { readonly lease: Lease; readonly alive: boolean } | undefined {
+  holder(loop: string): LeaseState | undefined {
     const held = this.#connection.orThrow(() => this.#held(loop));
-    return held && { lease: held.lease, alive: this.#liveness.isAlive(held.lease.holder, held.renewedAt) };
+    return held && { lease: held.lease, alive: this.#isAlive(held) };
   }
 }

@@ -1,5 +1,6 @@
-// Brings an older database to our version in one transaction, with a copy of the old one kept beside it.
-import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
+// Migrates an older database to our version in one transaction, with a backup beside it, and creates new ones.
+import { randomUUID } from 'node:crypto';
+import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import {
@@ -15,7 +16,7 @@ import {
 } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { StoreFailure } from '../ledger.ts';
-import { failure } from './connection.ts';
+import { failure, openDatabase, StoreFailed, userVersion } from './connection.ts';
 import { sync } from './files.ts';
 import { heldLeases, type Liveness } from './leases.ts';
 import type { Schema } from './schema.ts';
@@ -49,22 +50,14 @@ export async function migrate({ path, database, schema, liveness }: Migrating): 
   return undefined;
 }
 
-function userVersion(database: DatabaseSync): number {
-  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-}
-
-function hasTable(database: DatabaseSync, name: string): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
-}
-
-function isEmpty(database: DatabaseSync): boolean {
-  return database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-}
+const isEmpty = (database: DatabaseSync): boolean =>
+  database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 
 /** F16: the process of the older version goes on undisturbed. */
 function whoIsRunning(path: string, database: DatabaseSync, liveness: Liveness): StoreFailure | undefined {
-  if (!hasTable(database, 'leases')) return undefined;
-  const live = heldLeases(database).filter(({ lease, renewedAt }) => liveness.isAlive(lease.holder, renewedAt));
+  const hasLeases = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'leases'").get();
+  if (hasLeases === undefined) return undefined;
+  const live = heldLeases(database).filter(liveness);
   const named = live.flatMap(({ lease }) => {
     const name = database.prepare('SELECT name FROM loops WHERE loop = ?').get(lease.loop)?.['name'];
     return name === undefined ? [] : [{ lease, name: String(name) }];
@@ -102,7 +95,51 @@ function freeName(wanted: string): string {
   }
 }
 
-// Lets Kysely's migrator and schema builder speak to node:sqlite, with transactions round the schema changes.
+/** Made beside its path and put there whole, so that a half-made one is never seen. */
+export async function createDatabase(path: string, schema: Schema, liveness: Liveness): Promise<void> {
+  const draft = `${path}.new-${randomUUID()}`;
+  makeFolder(dirname(path));
+  try {
+    await writeDatabase(draft, schema, liveness);
+    linkSync(draft, path);
+    sync(dirname(path));
+  } catch (error) {
+    // Another process made it first: its database is as good as ours.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
+  }
+}
+
+/** Step by step, because Node's recursive mkdir tells a read-only file system as a missing folder. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Below a file or in /proc no folder can be made by anybody: the place is wrong, not the disk.
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new StoreFailed(failure('readonly', folder, `${folder} cannot be made: ${message}`), error);
+    if (code !== 'EEXIST') throw error;
+  }
+}
+
+/** A complete database of our version in one file, without a log, on the disk. */
+export async function writeDatabase(path: string, schema: Schema, liveness: Liveness): Promise<void> {
+  rmSync(path, { force: true });
+  closeSync(openSync(path, 'wx', 0o600));
+  const database = openDatabase(path, false);
+  try {
+    await migrate({ path, database, schema, liveness });
+  } finally {
+    database.close();
+  }
+  sync(path);
+}
+
+// Kysely's migrator and schema builder speak to node:sqlite, with transactions round the schema changes.
 
 class TransactionalAdapter extends SqliteAdapter {
   // SQLite undoes schema changes like any other; Kysely's own adapter does not rely on it.

@@ -1,24 +1,30 @@
-// The way to an open database: what could go wrong is looked at before SQLite touches a byte.
+// Opens the database: what could go wrong is looked at before SQLite touches a byte.
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { StoreFailure } from '../ledger.ts';
-import { Connection, failure, failureOf, openDatabase, StoreFailed } from './connection.ts';
+import { Connection, failure, failureOf, openDatabase, StoreFailed, userVersion } from './connection.ts';
 import { type Glance, glance, lostCommits, networkFileSystem } from './files.ts';
 import type { Liveness } from './leases.ts';
 import { currentSchema, type Schema } from './schema.ts';
 
 const secondLookMs = 50;
 
-interface Opening {
+export interface Opening {
   readonly path: string;
-  readonly version: string;
   readonly readOnly?: boolean;
+  /** Of the code, for messages. */
+  readonly version: string;
+  /** Reads every page before it trusts the file (F46). */
   readonly quickCheck?: boolean;
+  /** How long to wait for other writers; ten seconds unless told. */
   readonly busyMsMax?: number;
+  /** Opens even on a file system where a write-ahead log is unsafe (F45). */
   readonly allowNetwork?: boolean;
+  /** Opens although a loop of an older version runs, and writes nothing but mail until the next opening. */
   readonly mailToOlder?: boolean;
+  /** Another schema than ours, to test migrations. */
   readonly schema?: Schema;
   readonly liveness: Liveness;
   readonly now: () => number;
@@ -32,15 +38,13 @@ export async function openConnection(opening: Opening): Promise<Connected> {
   const { path, readOnly = false, schema = currentSchema, liveness } = opening;
   const network = opening.allowNetwork ? undefined : networkFileSystem(path);
   if (network !== undefined) {
-    return {
-      ok: false,
-      failure: failure('network', path, `${path} lies on a network file system (${network}), where it is not safe`),
-    };
+    const detail = `${path} lies on a network file system (${network}), where it is not safe`;
+    return { ok: false, failure: failure('network', path, detail) };
   }
   let seen = await look(path);
   if (seen.type === 'missing') {
     if (readOnly) return { ok: false, failure: failure('gone', path, `there is no ledger at ${path} yet`) };
-    const { createDatabase } = await import('./create.ts');
+    const { createDatabase } = await import('./migrate.ts');
     await createDatabase(path, schema, liveness);
     seen = await look(path);
   }
@@ -83,7 +87,7 @@ function refuseNewer(found: number, { path, version, schema = currentSchema }: O
 function loggedVersion(path: string): number {
   const reader = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
   try {
-    return Number(reader.prepare('PRAGMA user_version').get()?.['user_version']);
+    return userVersion(reader);
   } finally {
     reader.close();
   }
@@ -104,12 +108,10 @@ async function connect(opening: Opening): Promise<Connection> {
       const said = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
       if (said !== 'ok') throw new StoreFailed(failure('corrupt', path, String(said)));
     }
-    const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    const found = userVersion(database);
     if (found < schema.version && !(readOnly && found >= schema.readableFrom)) {
-      if (readOnly)
-        throw new StoreFailed(
-          failure('readonly', path, `${path} must be migrated from version ${found} to ${schema.version} first`),
-        );
+      const detail = `${path} must be migrated from version ${found} to ${schema.version} first`;
+      if (readOnly) throw new StoreFailed(failure('readonly', path, detail));
       const { migrate } = await import('./migrate.ts');
       const running = await migrate({ path, database, schema, liveness });
       if (running !== undefined && !(opening.mailToOlder && found >= schema.readableFrom))

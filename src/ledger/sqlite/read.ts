@@ -1,5 +1,4 @@
-// Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44).
-
+// Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44); and snapshots.
 import { ChainWalk } from '../chain.ts';
 import type { LoopFilter, LoopRow, Recorded, Snapshots, Verified } from '../ledger.ts';
 import { upcast } from '../upcast.ts';
@@ -35,10 +34,8 @@ export class Reader {
       return { loop, seq, hash: String(row['hash']), cursor: Number(row['cursor']), event };
     } catch (error) {
       const detail = `event ${seq} of loop ${loop} in ${this.#connection.path} is not readable`;
-      throw new StoreFailed(
-        { ...failure('corrupt', this.#connection.path, detail), hint: 'Check it: ralph audit verify.' },
-        error,
-      );
+      const known = failure('corrupt', this.#connection.path, detail);
+      throw new StoreFailed({ ...known, hint: 'Check it: ralph audit verify.' }, error);
     }
   }
 
@@ -93,8 +90,7 @@ function loopRow(row: Row): LoopRow {
   };
 }
 
-// Keeps the newest folded state of each loop; losing one costs time, never truth, so no failure leaves this file.
-
+/** The newest folded state of each loop; losing one costs time, never truth, so no failure leaves this function. */
 export function snapshotsOf(connection: Connection, warn: (sentence: string) => void): Snapshots {
   return {
     async save(loop, { seq, hash, version, state }) {

@@ -1,4 +1,4 @@
-// Saves what still verifies from a damaged database into a new one, and keeps the damaged files aside untouched.
+// Salvages what still verifies from a damaged database into a new one, and keeps the damaged files beside it untouched.
 import {
   closeSync,
   copyFileSync,
@@ -22,9 +22,9 @@ import { ChainWalk, isLoopEvent } from '../chain.ts';
 import type { StoreFailure } from '../ledger.ts';
 import { listLoop } from './append.ts';
 import { failure, isSqliteError, type Row } from './connection.ts';
-import { writeDatabase } from './create.ts';
 import { sync } from './files.ts';
 import type { Liveness } from './leases.ts';
+import { writeDatabase } from './migrate.ts';
 import type { Schema } from './schema.ts';
 
 export interface Damage {
@@ -52,7 +52,7 @@ export async function salvage({ path, detail, schema, liveness, now }: Damage): 
     for (const bytes of transplantBytes) {
       const file = join(scratch, `saved-${bytes}.db`);
       copyFileSync(fresh, file);
-      const saved = attempt(path, join(scratch, `damaged-${bytes}.db`), file, fresh, bytes);
+      const saved = attempt({ path, copy: join(scratch, `damaged-${bytes}.db`), target: file, fresh, bytes });
       if (best === undefined || saved.events > best.saved.events) best = { file, saved };
       if (saved.isWhole) break;
     }
@@ -71,8 +71,16 @@ function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
+interface Attempt {
+  readonly path: string;
+  readonly copy: string;
+  readonly target: string;
+  readonly fresh: string;
+  readonly bytes: number;
+}
+
 /** Works on a copy, because already opening a damaged database may change it. */
-function attempt(path: string, copy: string, target: string, fresh: string, bytes: number): Saved {
+function attempt({ path, copy, target, fresh, bytes }: Attempt): Saved {
   if (!existsSync(path)) return { events: 0, loops: 0, isWhole: true };
   copyFileSync(path, copy);
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
@@ -134,8 +142,6 @@ function putAside(path: string, saved: string, stamp: string): string {
   return aside;
 }
 
-// Copies, loop by loop, the longest run of events whose chain holds out of a database that may break at any read.
-
 interface Saved {
   readonly events: number;
   readonly loops: number;
@@ -143,6 +149,7 @@ interface Saved {
   readonly isWhole: boolean;
 }
 
+/** Copies, loop by loop, the longest run of events whose chain holds out of a database that may break at any read. */
 function extract(from: DatabaseSync, to: DatabaseSync): Saved {
   const walks = new Map<string, ChainWalk>();
   const statements = new Map<string, StatementSync>();
