@@ -138,7 +138,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
       if (host === thisHost().host && isAlive(pid, startTime))
         signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');
     },
-    publish: publisher(ledger, clock, loop, folder, warn, shownBy(mode, { ...place, folder })),
+    publish: publisher({ ledger, clock, loop, folder, warn, mode: shownBy(mode, { ...place, folder }) }),
     freeReserve: () => freeReserve(home),
     interactive: needs.interactive,
     ask: needs.ask,

@@ -200,7 +200,7 @@ export const commandVersion = 2;
 
 /** The lowest version that can express it, so that a loop of an older Ralph still takes it while it runs. */
 export function versionOf(command: unknown): number {
-  const { type, answer } = command as Partial<Extract<Command, { type: 'answer' }>>;
+  const { type, answer } = (command ?? {}) as Partial<Extract<Command, { type: 'answer' }>>;
   return type === 'answer' && answer?.kind === 'option' && typeof answer.option === 'string' ? 2 : 1;
 }
 

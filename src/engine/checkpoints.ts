@@ -1,4 +1,4 @@
-// Keeps the work: makes checkpoints with their records, restores them, and commits what is done.
+// Checkpoints of the work with their records, restores, and commits of what is done.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -17,7 +17,7 @@ import {
   verifyRecord,
 } from '../views/checkpoint-record.ts';
 import { sparedIn } from '../views/checkpoints.ts';
-import type { Perform } from './effects.ts';
+import type { Perform } from './engine.ts';
 
 const filesMax = 200;
 
@@ -73,14 +73,8 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
   if (engine.workspace === undefined || base === undefined || now === undefined) {
     return post({ type: 'restored', ...nothing, refused: 'This folder has no history.' });
   }
-  const order = {
-    to: to.commit,
-    base: base.commit,
-    now: now.commit,
-    overwrite,
-    except: sparedIn(state),
-    left: to.left ?? [],
-  };
+  const [except, left] = [sparedIn(state), to.left ?? []];
+  const order = { to: to.commit, base: base.commit, now: now.commit, overwrite, except, left };
   const restored = await engine.workspace.restore(order);
   if (!restored.ok) {
     const list = restored.conflicts.slice(0, 20).join(', ');
@@ -108,11 +102,11 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
 };
 
-// Keeps checkpoint records in the loop's folder, and finds the newest that is still what the ledger says it was.
-
 const bytesMax = 4 * 1024 * 1024; // a record has bounds of its own, far below this
 
 export const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+// Records of checkpoints: files in the loop's folder that the ledger's hash proves.
 
 function recordPath(folder: string, number: number): string {
   if (!Number.isSafeInteger(number) || number < 0) throw new Bug(`no checkpoint has the number ${number}`);

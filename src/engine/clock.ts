@@ -1,4 +1,4 @@
-// The clock of the machine, for everything that is not a simulation.
+// Clock: the port to time, ids and chance, and the clock of the machine.
 
 const lookEveryMs = 60_000;
 
@@ -23,8 +23,7 @@ export function systemClock(id: () => string): Clock {
   };
 }
 
-// The port to time, ids and chance, so that the core and the simulator can do without them.
-
+/** So that the core and the simulator can do without the machine's. */
 export interface Clock {
   now(): number;
   /** Calls back once at or after `at`; returns how to cancel. */

@@ -1,4 +1,4 @@
-// What the document says, as an input: its tasks, its hash, and the hash of what a person approves.
+// The document as an input: its tasks, its hash, and the hash of what a person approves.
 import type { Input, InputOf } from '../core/input.ts';
 import type { Loaded, ParsedDocument, TaskSource } from '../documents/document.ts';
 import { sha256Of } from './checkpoints.ts';

@@ -1,14 +1,11 @@
-// Turns each effect into a call of a port and the answer into an input: one row per effect, no decisions.
+// Effects: each becomes a call of a port, and the answer an input. One row per effect, no decisions.
 import type { Answer } from '../core/event.ts';
-import type { Input } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
-import { liveIteration, type State, showsProgress } from '../core/state.ts';
+import { liveIteration, showsProgress } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import type { Problem } from '../documents/document.ts';
 import { checkpoint, commit, restore } from './checkpoints.ts';
 import { documentInput } from './document.ts';
-import type { Engine } from './engine.ts';
-import type { NoteBoard } from './steering.ts';
+import type { EffectContext, Perform } from './engine.ts';
 import { supervise } from './supervise.ts';
 import { check, merge } from './verify.ts';
 
@@ -30,13 +27,7 @@ const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post 
   const live = liveIteration(state, iteration);
   if (live?.process !== undefined) await engine.reap?.(live.process);
   const found = engine.spool.found(iteration);
-  post({
-    type: 'recovered',
-    iteration,
-    holder: engine.holder.id,
-    chance: engine.clock.random(),
-    found,
-  });
+  post({ type: 'recovered', iteration, holder: engine.holder.id, chance: engine.clock.random(), found });
 };
 
 const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
@@ -56,13 +47,7 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
   const saved = await engine.source.save(shown);
   if (saved.type === 'failed')
     post({ type: 'saved', marks, hash: '', failed: saved.problems[0]?.message ?? 'unknown' });
-  else
-    post({
-      type: 'saved',
-      marks,
-      hash: saved.hash,
-      restored: saved.restored,
-    });
+  else post({ type: 'saved', marks, hash: saved.hash, restored: saved.restored });
 };
 
 const untilAborted = (stop: AbortSignal): Promise<void> =>
@@ -87,9 +72,9 @@ const ask: Perform<'ask'> = async ({ escalation }, { engine, state, post }, stop
 const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   load,
   begin,
-  perform: async ({ iteration }, place, stop) => {
-    const live = liveIteration(place.state, iteration);
-    if (live !== undefined) await supervise(place, live, stop);
+  perform: async ({ iteration }, context, stop) => {
+    const live = liveIteration(context.state, iteration);
+    if (live !== undefined) await supervise(context, live, stop);
   },
   abandon: async ({ iteration }, { engine, post }) => {
     const failure = { kind: 'stopped' as const, detail: 'not wanted any more before the agent ran' };
@@ -119,28 +104,6 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   },
 };
 
-export function performEffect(effect: Effect, place: Workplace, stop: AbortSignal): Promise<void> {
-  return (performs[effect.type] as Perform<Effect['type']>)(effect as never, place, stop);
+export function performEffect(effect: Effect, context: EffectContext, stop: AbortSignal): Promise<void> {
+  return (performs[effect.type] as Perform<Effect['type']>)(effect as never, context, stop);
 }
-
-// What an effect is given when it is performed: the ports, the state it came from, and where its answer goes.
-
-export interface Workplace {
-  readonly engine: Engine;
-  readonly state: State;
-  readonly post: (input: Input) => void;
-  readonly board: NoteBoard;
-  /** Records that an action is about to have its effect; false: it must not. */
-  readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
-  readonly refuse: (problems: readonly Problem[]) => void;
-  /** The ledger's head. */
-  readonly anchor: { readonly sequence: number; readonly hash: string };
-  /** Iterations whose claim this process has checked itself. */
-  readonly proven: Set<number>;
-}
-
-export type Perform<Type extends Effect['type']> = (
-  effect: Extract<Effect, { type: Type }>,
-  place: Workplace,
-  stop: AbortSignal,
-) => Promise<void>;

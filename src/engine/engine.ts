@@ -1,9 +1,10 @@
-// What the loop is given: ports and policies, nothing global. The composition root fills it in.
+// Engine: the ports and policies that a loop is given, nothing global. The composition root fills it in.
 
 import type { Performer } from '../agents/performer.ts';
 import type { Check } from '../checks/check.ts';
 import type { Answer, Doubt, Escalation, Event } from '../core/event.ts';
-import type { CheckOutcome } from '../core/input.ts';
+import type { CheckOutcome, Input } from '../core/input.ts';
+import type { Effect } from '../core/next.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { Problem, TaskSource } from '../documents/document.ts';
@@ -12,6 +13,7 @@ import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
 import type { Spool } from '../ledger/spool.ts';
 import type { Redact } from '../secrets/redactor.ts';
 import type { Clock } from './clock.ts';
+import type { NoteBoard } from './steering.ts';
 
 export interface Engine {
   readonly ledger: Ledger;
@@ -77,9 +79,28 @@ export type RunResult =
   | { readonly type: 'refused'; readonly state: State; readonly problems: readonly Problem[] }
   | { readonly type: 'held'; readonly held: Lease };
 
-// The port to people who want to be told.
-
 /** Contract: called after the event is durable; returns at once and never throws. */
 export interface Notifier {
   tell(event: Event, state: State): void;
 }
+
+/** What an effect is given when it is performed: the ports, the state it came from, and where its answer goes. */
+export interface EffectContext {
+  readonly engine: Engine;
+  readonly state: State;
+  readonly post: (input: Input) => void;
+  readonly board: NoteBoard;
+  /** Records that an action is about to have its effect; false: it must not. */
+  readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
+  readonly refuse: (problems: readonly Problem[]) => void;
+  /** The ledger's head. */
+  readonly anchor: { readonly sequence: number; readonly hash: string };
+  /** Iterations whose claim this process has checked itself. */
+  readonly proven: Set<number>;
+}
+
+export type Perform<Type extends Effect['type']> = (
+  effect: Extract<Effect, { type: Type }>,
+  context: EffectContext,
+  stop: AbortSignal,
+) => Promise<void>;

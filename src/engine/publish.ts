@@ -1,4 +1,4 @@
-// Writes the views of a loop into its folder: status.json while it runs, report.json beside it; never in the loop's way.
+// Publisher of a loop's views in its folder: status.json while it runs, report.json beside it; never in the loop's way.
 import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -24,15 +24,17 @@ export interface Shown {
   readonly roots: readonly string[];
 }
 
+interface PublisherNeeds {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly loop: string;
+  readonly folder: string;
+  readonly warn: (sentence: string) => void;
+  readonly mode?: Shown;
+}
+
 /** Views are projections of the ledger: the publisher reads it for itself, a second at the earliest after the last time. */
-export function publisher(
-  ledger: Ledger,
-  clock: Clock,
-  loop: string,
-  folder: string,
-  warn: (sentence: string) => void,
-  mode?: Shown,
-): Publisher {
+export function publisher({ ledger, clock, loop, folder, warn, mode }: PublisherNeeds): Publisher {
   const shown = new Map<string, string | null>();
   const view = new ReportView();
   let state: State = initialState;

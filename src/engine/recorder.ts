@@ -1,4 +1,4 @@
-// The loop's pen: what an input means is stored in one durable append, then folded, then told to whoever listens.
+// Recorder of a loop: what an input means is stored in one durable append, then folded, then told to whoever listens.
 import { decide } from '../core/decide/decide.ts';
 import type { Event } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';

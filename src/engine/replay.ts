@@ -1,4 +1,4 @@
-// From the ledger to the state: the newest usable snapshot, then the events after it, page by page.
+// Replay from the ledger to the state, and takeover of a loop: the newest usable snapshot, then the events after it, page by page.
 import { evolve } from '../core/evolve/evolve.ts';
 import type { Input } from '../core/input.ts';
 import { initialState, isBusy, packState, type State, stateVersion, unpackState } from '../core/state.ts';
@@ -49,8 +49,7 @@ export async function saveSnapshot(ledger: Ledger, loop: string, at: Replayed): 
   await ledger.snapshots.save(loop, { seq: at.seq, hash: at.hash, version: stateVersion, state: packState(at.state) });
 }
 
-// What a process says first when it takes a loop up: that it did, what the document holds now, that old trouble is over.
-
+/** What a process says first when it takes a loop up: that it did, what the document holds now, that old trouble is over. */
 export type Opening = { readonly inputs: readonly Input[] } | { readonly problems: readonly Problem[] };
 
 export async function openingInputs(

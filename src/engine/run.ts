@@ -155,20 +155,27 @@ class LoopRun {
   private result(plan: Plan): RunResult | undefined {
     if (this.crash !== undefined) throw this.crash;
     const { state } = this;
-    const idle = [...this.running.keys()].every(key => key.startsWith('ask:'));
     if (this.running.size === 0) {
-      if (this.failure) return { type: 'failed', state, failure: this.failure };
-      if (this.refused) return { type: 'refused', state, problems: this.refused };
-      if (state.ended) return { type: 'ended', state };
-      if (this.options.interrupt.aborted) return { type: 'interrupted', state };
-      if (this.options.settleOnly) return { type: 'waiting', state };
+      const over = this.over();
+      if (over !== undefined) return over;
     }
-    if (!idle || this.failure || state.ended || this.options.interrupt.aborted) return undefined;
+    const isIdle = [...this.running.keys()].every(key => key.startsWith('ask:'));
+    if (!isIdle || this.failure || state.ended || this.options.interrupt.aborted) return undefined;
     const waits = waitingFor(state, this.engine.clock.now());
     const patience = this.engine.onEscalation === 'wait' ? this.answerDueAt() : 0;
     if (waits?.kind === 'human' && patience <= this.engine.clock.now()) return { type: 'waiting', state };
     const stuck = plan.wakeAt === undefined && this.running.size === 0 && state.paused === undefined;
     return stuck ? { type: 'waiting', state } : undefined;
+  }
+
+  /** Nothing runs any more: is that the end of this run? */
+  private over(): RunResult | undefined {
+    const { state, failure, refused, options } = this;
+    if (failure) return { type: 'failed', state, failure };
+    if (refused) return { type: 'refused', state, problems: refused };
+    if (state.ended) return { type: 'ended', state };
+    if (options.interrupt.aborted) return { type: 'interrupted', state };
+    return options.settleOnly ? { type: 'waiting', state } : undefined;
   }
 
   /** When the newest question has waited long enough for its answer (--answer-timeout). */
@@ -266,7 +273,7 @@ function oneAtTheTerminal(plan: Plan): Plan {
   return asks ? { ...plan, effects: plan.effects.filter(effect => effect.type !== 'begin') } : plan;
 }
 
-// What may still be done for a loop that nobody runs, when a command comes for it.
+// Effect filters: what may still be done for a loop that nobody runs, or that is interrupted.
 
 const settling: readonly Effect['type'][] = ['abandon', 'recover', 'save', 'end'];
 const keeping: readonly Effect['type'][] = ['recover', 'checkpoint', 'restore', 'save'];

@@ -1,4 +1,4 @@
-// The way to a working performer: one channel per live iteration, so that words reach it or are known not to have.
+// Steering of a working performer: one channel per live iteration, so that words reach it or are known not to have.
 import type { Note, Notes } from '../agents/performer.ts';
 
 interface Channel {

@@ -1,89 +1,20 @@
-// Watches one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
+// Supervision of one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
 
 import { type Activity, type Assignment, stopReasonOf } from '../agents/performer.ts';
 import { keyOf } from '../core/decide/work.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Input } from '../core/input.ts';
-import type { Limits } from '../core/settings.ts';
-import { type LiveIteration, noUsage, type State, totalTokens } from '../core/state.ts';
+import { type LiveIteration, noUsage, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { identify, knownTasks } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
 import { takeCharacters } from '../text/text.ts';
-import type { Clock } from './clock.ts';
 import { documentAfter } from './document.ts';
-import type { Workplace } from './effects.ts';
-import type { Engine } from './engine.ts';
+import type { EffectContext, Engine } from './engine.ts';
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
 type Post = (input: Input) => void;
-
-const heartbeatMsMin = 1_000;
-const heartbeatMsMax = 60_000;
-const contextStep = 0.05;
-/** Tokens and context are totals: of a flood of them a few are enough, and the end tells the last (F29). */
-const reportEveryMs = 1_000;
-
-interface Pulse {
-  heard(): void;
-  context(usedFraction: number): void;
-  usage(usage: Usage): void;
-  stop(): void;
-}
-
-/** A limit is to be overrun by one message, not by a second's worth of them (F59). */
-const isLargeFor =
-  ({ costUsdMicrosMax, tokensMax }: Limits) =>
-  (usage: Usage, said = noUsage): boolean => {
-    const money = usage.costUsdMicros - said.costUsdMicros;
-    const tokens = totalTokens(usage) - totalTokens(said);
-    const isPart = (part: number, whole: number | null): boolean => whole !== null && part >= whole / 200;
-    return isPart(money, costUsdMicrosMax) || isPart(tokens, tokensMax);
-  };
-
-/**
- * Reports that the iteration is alive and since when it is quiet, so that a crash loses half of its time at most. A context
- * that fills up is reported at once: the loop may want to hand off.
- */
-function startPulse({ clock }: Engine, iteration: number, limits: Limits, isInteractive: boolean, post: Post): Pulse {
-  let heardAt = clock.now();
-  let everyMs = heartbeatMsMin;
-  let contextUsed: number | undefined;
-  let contextSaid = 0;
-  let cancel: () => void = () => {};
-  const say = (): void => {
-    // At a terminal nothing is heard, and a person sits there.
-    const quietMs = isInteractive ? 0 : Math.max(0, clock.now() - heardAt);
-    contextSaid = contextUsed ?? contextSaid;
-    post({ type: 'heard', iteration, quietMs, contextUsed });
-  };
-  const arm = (): void => {
-    cancel = clock.at(clock.now() + everyMs, () => {
-      everyMs = Math.min(everyMs * 2, heartbeatMsMax);
-      say();
-      arm();
-    });
-  };
-  arm();
-  const filled = sparingly<void>(clock, reportEveryMs, say);
-  const report = (usage: Usage): void => post({ type: 'usage', iteration, usage });
-  const spent = sparingly<Usage>(clock, reportEveryMs, report, isLargeFor(limits));
-  return {
-    heard: () => {
-      heardAt = clock.now();
-    },
-    context: usedFraction => {
-      contextUsed = usedFraction;
-      if (Math.abs(usedFraction - contextSaid) >= contextStep) filled.say();
-    },
-    usage: spent.say,
-    stop: () => {
-      cancel();
-      filled.stop();
-      spent.stop();
-    },
-  };
-}
 
 interface End {
   readonly message: string;
@@ -92,7 +23,7 @@ interface End {
 
 /** What an agent did to the document is a claim about its own task, and drift for every other. */
 async function readDocument(
-  { engine, state, post }: Pick<Workplace, 'engine' | 'state' | 'post'>,
+  { engine, state, post }: Pick<EffectContext, 'engine' | 'state' | 'post'>,
   live: LiveIteration,
 ): Promise<readonly string[]> {
   const document = await documentAfter(engine.source, live.iteration, post);
@@ -130,37 +61,47 @@ function withReset(end: End, resetAtMs: number | undefined): End {
   return { ...end, failure: { ...failure, resetAtMs } };
 }
 
-async function listen(
-  activities: AsyncIterable<Activity>,
-  spool: SpoolWriter,
-  pulse: Pulse,
-  iteration: number,
-  post: Post,
-  told: (note: string) => void,
-): Promise<Heard> {
+interface Listener {
+  readonly iteration: number;
+  readonly spool: SpoolWriter;
+  readonly heartbeat: Heartbeat;
+  readonly post: Post;
+  readonly told: (note: string) => void;
+}
+
+async function listen(activities: AsyncIterable<Activity>, listener: Listener): Promise<Heard> {
+  const { iteration, spool, heartbeat, post, told } = listener;
   let end: End = { message: '', failure: { kind: 'unknown', detail: 'the agent ended without saying how' } };
   let usage = noUsage;
   let resetAtMs: number | undefined;
   let toolCalls = 0;
   const line = toolLine(spool);
-  for await (const activity of activities) {
-    pulse.heard();
-    if (activity.type === 'spawned') {
-      const { pid, startTime, host } = activity;
-      post({ type: 'spawned', iteration, pid, startTime, host });
-    } else if (activity.type === 'text') {
-      if (activity.channel === 'output') line.text(activity.text);
-      spool.write(activity.text, activity.channel);
-    } else if (activity.type === 'tool') {
+  const hear: { readonly [Type in Activity['type']]?: (activity: Extract<Activity, { type: Type }>) => void } = {
+    spawned: ({ pid, startTime, host }) => post({ type: 'spawned', iteration, pid, startTime, host }),
+    text: ({ text, channel }) => {
+      if (channel === 'output') line.text(text);
+      spool.write(text, channel);
+    },
+    tool: ({ name, detail }) => {
       toolCalls += 1;
-      line.tool(activity.name, activity.detail);
-    } else if (activity.type === 'usage') {
+      line.tool(name, detail);
+    },
+    usage: activity => {
       usage = activity.usage;
-      pulse.usage(usage);
-    } else if (activity.type === 'context') pulse.context(activity.usedFraction);
-    else if (activity.type === 'told') told(activity.note);
-    else if (activity.type === 'limit') resetAtMs = activity.resetAtMs;
-    else if (activity.type === 'ended') end = activity;
+      heartbeat.usage(usage);
+    },
+    context: ({ usedFraction }) => heartbeat.context(usedFraction),
+    told: ({ note }) => told(note),
+    limit: activity => {
+      resetAtMs = activity.resetAtMs;
+    },
+    ended: activity => {
+      end = activity;
+    },
+  };
+  for await (const activity of activities) {
+    heartbeat.heard();
+    hear[activity.type]?.(activity as never);
   }
   return { end: withReset(end, resetAtMs), usage, toolCalls };
 }
@@ -203,26 +144,28 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
 }
 
 export async function supervise(
-  { engine, state, post, board, intend }: Workplace,
+  { engine, state, post, board, intend }: EffectContext,
   live: LiveIteration,
   stop: AbortSignal,
 ): Promise<void> {
   const { iteration, task } = live;
   const performer = engine.performers[live.performer];
-  if (performer === undefined) {
-    const failure: Failure = { kind: 'spawn', detail: `no agent is called ${live.performer}` };
-    post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
-    return;
-  }
+  const failed = (kind: Failure['kind'], detail: string): void =>
+    post({
+      type: 'performed',
+      iteration,
+      performed: { message: '', failure: { kind, detail } },
+      chance: engine.clock.random(),
+    });
+  if (performer === undefined) return failed('spawn', `no agent is called ${live.performer}`);
   const fork = state.settings.worktreePerTask ? await engine.workspace?.fork(task) : undefined;
-  if (fork?.ok === false) {
-    const failure: Failure = { kind: 'unknown', detail: fork.problem };
-    post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
-    return;
-  }
+  if (fork?.ok === false) return failed('unknown', fork.problem);
   const order = await assignmentOf(engine, state, live);
-  const pulse = startPulse(engine, iteration, state.settings.limits, order.interactive === true, post);
-  const channel = board.open(iteration, performer.can.steer && order.interactive !== true);
+  const { clock } = engine;
+  const isInteractive = order.interactive === true;
+  const { limits } = state.settings;
+  const heartbeat = startHeartbeat(iteration, { clock, limits, isInteractive, post });
+  const channel = board.open(iteration, performer.can.steer && !isInteractive);
   const assignment: Assignment = {
     ...order,
     notes: channel.notes,
@@ -236,9 +179,9 @@ export async function supervise(
   try {
     spool = engine.spool.open(iteration, told);
     await engine.archive?.(iteration, told);
-    heard = await listen(activities, spool, pulse, iteration, post, note => channel.told(note));
+    heard = await listen(activities, { iteration, spool, heartbeat, post, told: note => channel.told(note) });
   } finally {
-    pulse.stop();
+    heartbeat.stop();
     channel.close();
     await activities.close(); // a disk that fails must not leave an agent at work
   }
@@ -251,55 +194,4 @@ export async function supervise(
   await engine.source.tidy?.();
   const statusEdits = await readDocument({ engine, state, post }, live);
   post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });
-}
-
-// Says a thing at once when it was quiet before, and otherwise only every so often: what comes meanwhile makes way for newer.
-
-export interface Sparing<Value> {
-  say(value: Value): void;
-  /** What still waits is not said. */
-  stop(): void;
-}
-
-export function sparingly<Value>(
-  clock: Clock,
-  everyMs: number,
-  say: (value: Value) => void,
-  /** Cannot wait, compared with what was said last. */
-  isUrgent: (value: Value, said: Value | undefined) => boolean = () => false,
-): Sparing<Value> {
-  let said: Value | undefined;
-  let saidAt = Number.NEGATIVE_INFINITY;
-  let waiting: { value: Value } | undefined;
-  let cancel: () => void = () => {};
-
-  function tell(value: Value): void {
-    saidAt = clock.now();
-    said = value;
-    say(value);
-  }
-
-  return {
-    say(value) {
-      const isDue = Math.abs(clock.now() - saidAt) >= everyMs; // also when the clock was put back
-      if (isUrgent(value, said)) {
-        cancel();
-        waiting = undefined;
-        return tell(value);
-      }
-      if (waiting === undefined && isDue) return tell(value);
-      const isArmed = waiting !== undefined;
-      waiting = { value };
-      if (isArmed) return;
-      cancel = clock.at(saidAt + everyMs, () => {
-        const newest = waiting;
-        waiting = undefined;
-        if (newest !== undefined) tell(newest.value);
-      });
-    },
-    stop() {
-      waiting = undefined;
-      cancel();
-    },
-  };
 }

@@ -1,11 +1,11 @@
-// Proves a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
+// Verification of a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
 
 import type { Doubt } from '../core/event.ts';
 import type { CheckOutcome, Question } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
 import type { Span } from '../git/workspace.ts';
 import { documentAfter } from './document.ts';
-import type { Perform, Workplace } from './effects.ts';
+import type { EffectContext, Perform } from './engine.ts';
 
 type Ran =
   | {
@@ -23,7 +23,7 @@ type Ran =
  * looked at once more after the last: what a check runs may be the agent's work, and may rewrite the check under way.
  */
 async function runChecks(
-  { engine, state }: Workplace,
+  { engine, state }: EffectContext,
   task: string,
   directory: string,
   stop: AbortSignal,
@@ -51,11 +51,11 @@ async function runChecks(
   return ran();
 }
 
-const directoryOf = ({ engine, state }: Workplace, task: string): string =>
+const directoryOf = ({ engine, state }: EffectContext, task: string): string =>
   engine.workspace?.directory(task) ?? state.directory;
 
 /** What the iterations of the task changed; a fork is compared with where it began. */
-async function spansOf({ engine, state }: Workplace, task: string): Promise<readonly Span[]> {
+async function spansOf({ engine, state }: EffectContext, task: string): Promise<readonly Span[]> {
   const spans = findTask(state.tasks, task)?.spans ?? [];
   if (!state.settings.worktreePerTask) return spans;
   const base = (await engine.workspace?.base(task)) ?? '';
@@ -64,7 +64,7 @@ async function spansOf({ engine, state }: Workplace, task: string): Promise<read
 }
 
 /** What unfinished tasks left in the shared tree weakens the proof of this one too, unless it was put back since. */
-async function doubtsLeft({ engine, state }: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
+async function doubtsLeft({ engine, state }: EffectContext, task: string, now: string): Promise<readonly Doubt[]> {
   if (state.settings.worktreePerTask || engine.screen === undefined) return [];
   const doubts: Doubt[] = [];
   for (const { id, status, spans, mayChangeTests } of allTasks(state.tasks)) {
@@ -77,18 +77,18 @@ async function doubtsLeft({ engine, state }: Workplace, task: string, now: strin
 }
 
 /** `now`: what is there after the checks, whoever wrote it. */
-async function doubtsAbout(place: Workplace, task: string, now: string): Promise<readonly Doubt[]> {
-  const { engine, state } = place;
+async function doubtsAbout(context: EffectContext, task: string, now: string): Promise<readonly Doubt[]> {
+  const { engine, state } = context;
   if (!state.settings.tamperScreen || engine.screen === undefined) return [];
-  const own = await engine.screen(await spansOf(place, task), now, task, state);
-  const left = await doubtsLeft(place, task, now);
+  const own = await engine.screen(await spansOf(context, task), now, task, state);
+  const left = await doubtsLeft(context, task, now);
   return [...own, ...left.filter(one => !own.some(each => each.fingerprint === one.fingerprint))];
 }
 
 const passed = (outcomes: readonly CheckOutcome[]): boolean => outcomes.every(one => one.passed);
 
 /** Ralph's own copies of protected files are damaged: nothing can be proven until a person has looked (F33). */
-function damaged({ post }: Workplace, iteration: number, detail: string): void {
+function damaged({ post }: EffectContext, iteration: number, detail: string): void {
   post({ type: 'checked', iteration, outcomes: [{ name: 'protected files', passed: false, detail, durationMs: 0 }] });
   const question: Question = {
     kind: 'storage',
@@ -100,34 +100,42 @@ function damaged({ post }: Workplace, iteration: number, detail: string): void {
   post({ type: 'escalate', question, because: 'the protected files cannot be trusted' });
 }
 
-export const check: Perform<'check'> = async ({ iteration, task }, place, stop) => {
-  const { engine, state, post } = place;
-  const ran = await runChecks(place, task, directoryOf(place, task), stop);
+export const check: Perform<'check'> = async ({ iteration, task }, context, stop) => {
+  const { engine, state, post } = context;
+  const ran = await runChecks(context, task, directoryOf(context, task), stop);
   if (ran.type === 'stopped') return;
-  if (ran.type === 'damaged') return damaged(place, iteration, ran.problem);
+  if (ran.type === 'damaged') return damaged(context, iteration, ran.problem);
   await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
   const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
   const wrote = now !== '' && now !== state.newest?.tree && !state.settings.worktreePerTask;
   const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
-  const doubts = await doubtsAbout(place, task, now);
+  const doubts = await doubtsAbout(context, task, now);
   if (engine.judge === undefined) {
-    place.proven.add(iteration);
+    context.proven.add(iteration);
     return post({ ...facts, outcomes, doubts });
   }
-  const spans = await spansOf(place, task);
+  const spans = await spansOf(context, task);
   const found = findTask(state.tasks, task);
   if (found === undefined) return;
   const verdict = await engine.judge(found, iteration, spans, outcomes, doubts, stop);
   if (stop.aborted) return;
-  place.proven.add(iteration);
+  context.proven.add(iteration);
   post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });
 };
 
+/** Why checks do not let a merge happen. */
+function whyNot(ran: Exclude<Ran, { type: 'stopped' }>, isTogether: boolean): string | undefined {
+  if (ran.type === 'damaged') return ran.problem;
+  const red = ran.outcomes.find(one => !one.passed);
+  const how = isTogether ? 'together with what others merged meanwhile, ' : '';
+  return red && `${how}the check "${red.name}" failed:\n${red.detail}`;
+}
+
 /** One result at a time: what others did is merged into the fork and proven there before the branch moves. */
-export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) => {
-  const { engine, state, post } = place;
+export const merge: Perform<'merge'> = async ({ iteration, task }, context, stop) => {
+  const { engine, state, post } = context;
   const { workspace } = engine;
   const done = (merged: boolean, detail: string): void => post({ type: 'merged', iteration, merged, detail });
   if (workspace === undefined) return done(true, 'nothing to merge');
@@ -135,25 +143,14 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, place, stop) 
   if (stop.aborted) return;
   if (!update.ok) return done(false, update.problem);
   if (update.isMerged) return done(true, 'it had been merged before');
-  if (update.changed || !place.proven.has(iteration)) {
-    const ran = await runChecks(place, task, directoryOf(place, task), stop);
+  if (update.changed || !context.proven.has(iteration)) {
+    const ran = await runChecks(context, task, directoryOf(context, task), stop);
     if (ran.type === 'stopped') return;
-    if (ran.type === 'damaged') return done(false, ran.problem);
-    const { outcomes } = ran;
-    const red = outcomes.find(one => !one.passed);
-    if (red !== undefined) {
-      const how = update.changed ? 'together with what others merged meanwhile, ' : '';
-      return done(false, `${how}the check "${red.name}" failed:\n${red.detail}`);
-    }
+    const why = whyNot(ran, update.changed);
+    if (why !== undefined) return done(false, why);
   }
   const title = findTask(state.tasks, task)?.title ?? '';
   const merged = await workspace.mergeFork({ loop: state.loop, task, title, iteration });
-  done(
-    merged.ok,
-    merged.ok
-      ? merged.commit === ''
-        ? 'there was nothing to merge'
-        : `merged as ${merged.commit.slice(0, 12)}`
-      : merged.problem,
-  );
+  if (!merged.ok) return done(false, merged.problem);
+  done(true, merged.commit === '' ? 'there was nothing to merge' : `merged as ${merged.commit.slice(0, 12)}`);
 };

@@ -1,4 +1,4 @@
-// The record of a checkpoint, the seed's schema: what was done, known, spent and how to go back, beside the git tree.
+// Checkpoint records: what was done, known, spent and how to go back, beside the git tree.
 
 import { continuationPrompt, phaseOf } from '../core/handoff.ts';
 import type { State } from '../core/state.ts';

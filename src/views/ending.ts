@@ -1,4 +1,4 @@
-// How a loop ended, or why it stands still: one sentence, what to do next, and the exit code. The same on every surface.
+// Endings: how a loop ended or why it stands still, in one sentence, what to do next, and the exit code. The same on every surface.
 
 import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';

@@ -1,4 +1,4 @@
-// Seed 001's telemetry as a projection of the ledger, with the efficiency figures of seed 000.
+// Metrics of a loop as a projection of the ledger: telemetry and efficiency figures.
 import type { Event, Usage } from '../core/event.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';

@@ -1,4 +1,4 @@
-// The account of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
+// Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 import type { Event } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';

@@ -1,4 +1,4 @@
-// The seed's LoopStatus, field for field: a pure projection of the ledger.
+// Status of a loop (LoopStatus, field for field): a pure projection of the ledger.
 
 import type { Event, EventOf } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';

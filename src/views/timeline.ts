@@ -1,4 +1,4 @@
-// One sentence per event, for people: explain, the live terminal and the event list all say the same words.
+// Timeline: one sentence per event, for people: explain, the live terminal and the event list all say the same words.
 import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
 import { totalTokens } from '../core/state.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';

@@ -1,4 +1,4 @@
-// Where one task takes many iterations (goal, prompt), people think of the goal and its items, not of a list with one task.
+// Words about tasks that take many iterations (goal, prompt): people think of the goal and its items, not of one task.
 
 import { phaseNow } from '../core/scheduling.ts';
 import type { State } from '../core/state.ts';

@@ -109,7 +109,10 @@ export const house: House = {
     ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'ledger/migrations'] },
     'ledger/sqlite': { ...adapter, values: [...adapter.values, 'ledger', 'ledger/migrations'] },
     'ledger/migrations': { values: [] },
-    engine: { values: [...low, 'core/decide', 'core/evolve', 'views'], types: [...ports, 'modes'] },
+    engine: {
+      values: [...low, 'core/decide', 'core/evolve', 'views', 'agents/performer.ts'],
+      types: [...ports, 'modes'],
+    },
     config: { values: [...low, 'modes'], types: ports },
     app: { values: [everything] },
     cli: {

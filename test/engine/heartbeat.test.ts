@@ -1,38 +1,38 @@
 // Proves that a flood of reports becomes a few, the newest, and that what cannot wait does not.
 import { expect, it } from 'vitest';
-import { sparingly } from '../../src/engine/supervise.ts';
+import { throttle } from '../../src/engine/heartbeat.ts';
 import { VirtualClock } from '../simulate/clock.ts';
 import { random } from '../simulate/random.ts';
 
 function speaker() {
   const clock = new VirtualClock(random(1));
   const said: string[] = [];
-  return { clock, said, sparing: sparingly<string>(clock, 250, word => said.push(word)) };
+  return { clock, said, throttled: throttle<string>(clock, 250, word => said.push(word)) };
 }
 
 it('the first word is said at once', () => {
-  const { said, sparing } = speaker();
-  sparing.say('one');
+  const { said, throttled } = speaker();
+  throttled.say('one');
   expect(said).toEqual(['one']);
 });
 
 it('of many words only the newest is said, when its time has come', () => {
-  const { clock, said, sparing } = speaker();
-  for (const word of ['one', 'two', 'three', 'four']) sparing.say(word);
+  const { clock, said, throttled } = speaker();
+  for (const word of ['one', 'two', 'three', 'four']) throttled.say(word);
   expect(said).toEqual(['one']);
   const before = clock.now();
   clock.advance();
   expect([said, clock.now() - before]).toEqual([['one', 'four'], 250]);
-  sparing.say('five');
+  throttled.say('five');
   clock.advance();
   expect(said).toEqual(['one', 'four', 'five']);
 });
 
 it('what waits at the end is not said', () => {
-  const { clock, said, sparing } = speaker();
-  sparing.say('one');
-  sparing.say('two');
-  sparing.stop();
+  const { clock, said, throttled } = speaker();
+  throttled.say('one');
+  throttled.say('two');
+  throttled.stop();
   clock.advance();
   expect(said).toEqual(['one']);
 });
@@ -40,13 +40,13 @@ it('what waits at the end is not said', () => {
 it('what cannot wait is said at once, and the older one that waited is not said after it', () => {
   const clock = new VirtualClock(random(1));
   const said: number[] = [];
-  const sparing = sparingly<number>(
+  const throttled = throttle<number>(
     clock,
     250,
     value => said.push(value),
     (value, before = 0) => value - before >= 10,
   );
-  for (const value of [1, 2, 12, 13]) sparing.say(value);
+  for (const value of [1, 2, 12, 13]) throttled.say(value);
   expect(said).toEqual([1, 12]);
   clock.advance();
   expect(said).toEqual([1, 12, 13]);
