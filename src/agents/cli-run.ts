@@ -25,8 +25,9 @@ const lineBytesMax = 1_000_000;
 const errorCharsMax = 4_000;
 
 export function startCliRun(run: CliRun, push: Push): AgentProcess {
-  const { cli, timers } = run;
+  const { cli, timers, notes, stop, interruptMs } = run;
   const halting = new AbortController();
+  const halt = (): void => halting.abort();
   const stdin = openFeed();
   const reader = cli.reader(run.launchOrder);
   const listener = openListener(run, reader, push, stdin.busy);
@@ -34,16 +35,9 @@ export function startCliRun(run: CliRun, push: Push): AgentProcess {
   const lines = readJsonLines(reader, lineBytesMax, listener.onEvent, line => strayLines.add(`${line}\n`));
   const errors = tailOf(errorCharsMax);
   const errorLines = reader.onErrorLine && splitLines(line => reader.onErrorLine?.(line));
-  const steering = openSteering({
-    stdin,
-    lines: cli.steering,
-    notes: run.notes,
-    stop: run.stop,
-    halt: () => halting.abort(),
-    onTold: note => push({ type: 'told', note }),
-    interruptMs: run.interruptMs,
-    failedMs: timers.afterResultMs,
-  });
+  const onTold = (note: string): void => push({ type: 'told', note });
+  const times = { interruptMs, failedMs: timers.afterResultMs };
+  const steering = openSteering({ stdin, lines: cli.steering, notes, stop, halt, onTold, ...times });
 
   function onOutput({ text, channel }: OutputEvent): void {
     if (channel === 'errors') {
@@ -63,23 +57,15 @@ export function startCliRun(run: CliRun, push: Push): AgentProcess {
     lines.end();
     listener.end();
     reportProblems(lines.problems, push);
-    const result = reader.result();
-    const message = tailOf(messageCharsMax);
-    message.add(result.message);
     const failure = failureOf({
-      exit,
-      result,
-      isPlain: reader.readPlain !== undefined,
-      stopped: run.stop.aborted,
+      ...factsOf(run, reader, exit),
       hadSucceeded: steering.hadSucceeded(),
       errors: errors.text(),
       strayLines: strayLines.text(),
-      loginMissing: cli.login.missing,
       silenceMs: listener.isBusy() ? timers.busySilenceMs : timers.silenceMs,
-      firstByteMs: timers.firstByteMs,
-      timeMsMax: run.process.timeMsMax,
-      nowMs: run.now(),
     });
+    const message = tailOf(messageCharsMax);
+    message.add(reader.result().message);
     push({ type: 'ended', message: message.text(), failure, reaped: exit.reaped });
   }
 
@@ -93,19 +79,23 @@ export function startCliRun(run: CliRun, push: Push): AgentProcess {
         steering.started();
       }
     },
-    halt: () => halting.abort(),
+    halt,
     close: steering.release,
   };
 }
 
-export interface Listener {
-  onEvent(event: AgentEvent): void;
-  /** All that was said so far is told, without waiting for more. */
-  flush(): void;
-  /** Nothing more will come: the last line is ended, and what it used is told whatever the agent said about it. */
-  end(): void;
-  /** A tool is at work. */
-  isBusy(): boolean;
+/** What is known of a run that has ended, but for what it printed and how it was steered. */
+function factsOf({ cli, timers, process, stop, now }: CliRun, reader: Reader, exit: ProcessExit) {
+  return {
+    exit,
+    result: reader.result(),
+    isPlain: reader.readPlain !== undefined,
+    stopped: stop.aborted,
+    loginMissing: cli.login.missing,
+    firstByteMs: timers.firstByteMs,
+    timeMsMax: process.timeMsMax,
+    nowMs: now(),
+  };
 }
 
 /** Makes activities of an agent's events. */
@@ -114,7 +104,7 @@ export function openListener(
   reader: Reader,
   push: Push,
   busy: (isBusy: boolean) => void,
-): Listener {
+) {
   const usage = openUsageReporter(order, push);
   const text = gatherText(push);
   let toolsOpen = 0;
@@ -141,7 +131,7 @@ export function openListener(
   }
 
   return {
-    onEvent(event) {
+    onEvent(event: AgentEvent): void {
       if (event.type === 'text') {
         text.add(event.text);
         usage.onEvent(event);
@@ -154,10 +144,12 @@ export function openListener(
       else usage.onEvent(event);
     },
     flush: text.flush,
-    end() {
+    /** Nothing more will come: the last line is ended, and what it used is told whatever the agent said about it. */
+    end(): void {
       text.endLine();
       usage.end(reader.result().message);
     },
+    /** A tool is at work. */
     isBusy: () => toolsOpen > 0,
   };
 }

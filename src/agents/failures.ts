@@ -1,4 +1,4 @@
-// Says why an agent's run was no success: what its stream says comes first, then what we did to it, then how it ended.
+// Failures of an agent's run: what its stream says comes first, then what we did to it, then how it ended.
 
 import { classifyFailure, type Failure, type FailureKind } from '../core/failure.ts';
 import { resetMsMax } from '../core/scheduling.ts';
@@ -62,27 +62,20 @@ function overLimit(cause: 'memory' | 'processes'): Failure {
 function streamFailure(problem: StreamProblem, exit: ProcessExit, nowMs: number): Failure {
   const { kind, status, text } = problem;
   const resetAtMs = plausibleReset(problem.resetAtMs, nowMs);
-  const failure = classifyFailure({
-    kind,
-    status,
-    resetAtMs,
-    text: oneLine(text),
-  });
+  const failure = classifyFailure({ kind, status, resetAtMs, text: oneLine(text) });
   const exitCode = exit.stoppedByUs ? undefined : (exit.code ?? undefined);
   return { ...failure, detail: oneLine(text) || failure.detail, exitCode };
 }
 
 function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunFacts): Failure | undefined {
   if (exit.cause === 'first-byte') {
-    const failure = classifyFailure({ neverSpoke: true, text: '' });
-    return { ...failure, detail: `no sign of life within ${inWords(firstByteMs)} of its start` };
+    const detail = `no sign of life within ${inWords(firstByteMs)} of its start`;
+    return { ...classifyFailure({ neverSpoke: true, text: '' }), detail };
   }
-  if (exit.cause === 'silence') {
-    const failure = classifyFailure({ timedOut: true, text: '' });
-    return { ...failure, detail: `stuck: no output for ${inWords(silenceMs)}` };
-  }
-  if (!exit.timedOut) return undefined;
-  return { ...classifyFailure({ timedOut: true, text: '' }), detail: `not finished within ${inWords(timeMsMax)}` };
+  if (exit.cause !== 'silence' && !exit.timedOut) return undefined;
+  const isSilent = exit.cause === 'silence';
+  const detail = isSilent ? `stuck: no output for ${inWords(silenceMs)}` : `not finished within ${inWords(timeMsMax)}`;
+  return { ...classifyFailure({ timedOut: true, text: '' }), detail };
 }
 
 function endedWithoutLogin({ exit, errors, strayLines: odd = '', loginMissing = [] }: RunFacts): Failure | undefined {
@@ -109,8 +102,6 @@ function inWords(durationMs: number): string {
   if (durationMs >= 60_000) return `${Math.round(durationMs / 6_000) / 10} min`;
   return `${Math.round(durationMs / 100) / 10} s`;
 }
-
-// Makes a problem of an HTTP status and the words around it: what only these two together can name is named here.
 
 interface Naming {
   readonly kind: FailureKind;
@@ -164,9 +155,7 @@ export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599;
 }
 
-// Reads from a provider's headers when it will serve again; each provider has its own way to say so.
-
-/** Names of headers are in small letters. `sentAtMs` is when they came: waits count from there. */
+/** When a provider will serve again; each has its own way to say so. Names of headers are in small letters. `sentAtMs` is when they came: waits count from there. */
 export function resetOf(headers: Fields, sentAtMs: unknown): number | undefined {
   const windowEndS = Number(textOf(headers['anthropic-ratelimit-unified-reset']));
   if (windowEndS > 0) return windowEndS * 1000;

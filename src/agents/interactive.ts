@@ -72,15 +72,8 @@ function failureOf(exit: ProcessExit, isDone: boolean, isStopped: boolean, laste
   return classifyFailure({ exitCode, signal, kind: 'process', text: 'it was over within ten seconds' });
 }
 
-interface DoneFile {
-  readonly written: AbortSignal;
-  close(): void;
-  /** What it says, once it was written in this round; then it is gone. */
-  take(): string | undefined;
-}
-
 /** One that lay there before the round belongs to somebody else: it counts when it is written anew. */
-function watchFor(path: string): DoneFile {
+function watchFor(path: string) {
   const before = stampOf(path);
   const written = new AbortController();
   const isNew = (): boolean => {
@@ -91,7 +84,8 @@ function watchFor(path: string): DoneFile {
   return {
     written: written.signal,
     close: () => clearInterval(looking),
-    take() {
+    /** What it says, once it was written in this round; then it is gone. */
+    take(): string | undefined {
       if (!isNew()) return undefined;
       try {
         const text = takeCharacters(readFileSync(path, 'utf8'), messageCharsMax);

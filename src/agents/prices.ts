@@ -1,5 +1,6 @@
 // Prices and context windows of models from the bundled tables of genai-prices: offline, and never nothing for something.
 import type { PriceBook, Tokens } from './agent.ts';
+import { combineTokens, noTokens, sumTokens } from './usage.ts';
 
 /**
  * US dollars per million tokens for a model whose price nobody knows: above every list price of a model that a coding
@@ -42,21 +43,21 @@ export function spellings(model: string): readonly string[] {
 }
 
 export function priceBook(library: Library): PriceBook {
-  const find = remembering(model => {
+  const find = memoized(model => {
     for (const name of spellings(model)) {
-      const found = lookedUp(library, name);
+      const found = lookUp(library, name);
       if (found !== undefined) return found;
     }
     return undefined;
   });
   return {
     costUsdMicros(given, model) {
-      const tokens = counted(given);
-      if (tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite === 0) return 0;
+      const tokens = combineTokens(given, noTokens, count);
+      if (sumTokens(tokens) === 0) return 0;
       const rates = find(model)?.model_price;
       const usd = rates === undefined ? 0 : listPriceUsd(tokens, rates);
       // A price of nothing is no price: a table without this kind of token says 0 too.
-      return micros(Number.isFinite(usd) && usd > 0 ? usd : upperBoundUsd(tokens));
+      return micros(Number.isFinite(usd) && usd > 0 ? usd : dollars(tokens, unknownRates));
     },
     windowTokens(model) {
       if (model !== undefined && millionWindow.test(model.trim())) return 1_000_000;
@@ -70,7 +71,7 @@ export function priceBook(library: Library): PriceBook {
 const namesMax = 1_000; // an agent that makes up names must not fill the memory
 
 /** The tables are long and asked with every message. Prices that depend on the time of day are looked up each time. */
-function remembering(find: (model: string) => Found | undefined): (model: string | undefined) => Found | undefined {
+function memoized(find: (model: string) => Found | undefined): (model: string | undefined) => Found | undefined {
   const known = new Map<string, Found | undefined>();
   return model => {
     if (model === undefined) return undefined;
@@ -81,7 +82,7 @@ function remembering(find: (model: string) => Found | undefined): (model: string
   };
 }
 
-function lookedUp({ calcPrice }: Library, name: string): Found | undefined {
+function lookUp({ calcPrice }: Library, name: string): Found | undefined {
   try {
     return calcPrice({ input_tokens: 1 }, name) ?? undefined;
   } catch {
@@ -106,8 +107,6 @@ function rateAt(rate: Rate, read: number): number {
   return rate.tiers.reduce((price, tier) => (read > tier.start ? tier.price : price), rate.base);
 }
 
-const upperBoundUsd = (tokens: Tokens): number => dollars(tokens, unknownRates);
-
 function dollars(tokens: Tokens, perMillion: Tokens): number {
   const { input, output, cacheRead, cacheWrite } = perMillion;
   const read = tokens.input * input + tokens.cacheRead * cacheRead + tokens.cacheWrite * cacheWrite;
@@ -118,9 +117,5 @@ const countMax = Number.MAX_SAFE_INTEGER / 1_000; // far beyond any use, and sum
 
 /** Whatever an agent called a count. */
 const count = (value: number): number => (Number.isFinite(value) && value > 0 ? Math.min(value, countMax) : 0);
-
-function counted({ input, output, cacheRead, cacheWrite }: Tokens): Tokens {
-  return { input: count(input), output: count(output), cacheRead: count(cacheRead), cacheWrite: count(cacheWrite) };
-}
 
 const micros = (usd: number): number => Math.min(Math.max(1, Math.round(usd * 1_000_000)), Number.MAX_SAFE_INTEGER);

@@ -1,9 +1,10 @@
-// An agent without a model: plays a written script, for the demo, for scenarios and for trying Ralph out without a key.
+// The scripted agent, without a model: plays a written script, for the demo, for scenarios and for trying Ralph out without a key.
 import { constants, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import type { Usage } from '../core/event.ts';
 import { type Failure, type FailureKind, failureRules } from '../core/failure.ts';
 import { noUsage } from '../core/state.ts';
+import { isFields } from '../text/fields.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 
 interface ScriptedEscalation {
@@ -64,7 +65,7 @@ export function scriptedAgent(options: ScriptedAgentOptions): Performer {
   return {
     name: 'scripted',
     can: { steer: false, resume: false, interactive: false, usage: true },
-    perform: (assignment, stop) => play(options.script, options.clock ?? wallClock, assignment, stop),
+    perform: (assignment, stop) => play(options, assignment, stop),
   };
 }
 
@@ -78,18 +79,13 @@ function turnFor(script: Script, assignment: Assignment): ScriptTurn | undefined
 }
 
 async function* play(
-  script: Script,
-  clock: ScriptClock,
+  { script, clock = wallClock }: ScriptedAgentOptions,
   assignment: Assignment,
   stop: AbortSignal,
 ): AsyncGenerator<Activity, void, void> {
-  const until = clock.now() + assignment.timeMsMax;
+  const deadline = clock.now() + assignment.timeMsMax;
   const said: string[] = [];
-  const ended = (failure?: Failure): Activity => ({
-    type: 'ended',
-    message: said.join('\n'),
-    failure: failure || undefined,
-  });
+  const ended = (failure?: Failure): Activity => ({ type: 'ended', message: said.join('\n'), failure });
   const turn = turnFor(script, assignment);
   if (!turn) {
     const detail = `the script has no turn for task ${assignment.task}, attempt ${assignment.attempt}`;
@@ -97,21 +93,26 @@ async function* play(
   }
   for (const step of turn.steps) {
     if (stop.aborted) return yield ended(stopped);
-    if ('fail' in step) return yield ended({ kind: step.fail, detail: step.detail ?? 'as the script says' });
+    const pause = pauseMs(step);
     const failure =
-      'wait' in step || 'hang' in step
-        ? await pause(clock, 'wait' in step ? clock.now() + step.wait : Number.POSITIVE_INFINITY, until, stop)
-        : put(step, assignment.directory);
+      pause === undefined ? carryOut(step, assignment.directory) : await wait(clock, pause, deadline, stop);
     if (failure) return yield ended(failure);
     const words = wordsOf(step, assignment.task);
-    if (words !== undefined) {
-      said.push(words);
-      yield { type: 'text', text: `${words}\n`, channel: 'output' };
-    }
-    if ('usage' in step) yield { type: 'usage', usage: { ...noUsage, ...step.usage } };
-    if ('tool' in step) yield { type: 'tool', name: step.tool, detail: step.detail ?? '' };
+    if (words !== undefined) said.push(words);
+    yield* activitiesOf(step, words);
   }
   yield ended(stop.aborted ? stopped : undefined);
+}
+
+function* activitiesOf(step: ScriptStep, words: string | undefined): Generator<Activity, void, void> {
+  if (words !== undefined) yield { type: 'text', text: `${words}\n`, channel: 'output' };
+  if ('usage' in step) yield { type: 'usage', usage: { ...noUsage, ...step.usage } };
+  if ('tool' in step) yield { type: 'tool', name: step.tool, detail: step.detail ?? '' };
+}
+
+function pauseMs(step: ScriptStep): number | undefined {
+  if ('wait' in step) return step.wait;
+  return 'hang' in step ? Number.POSITIVE_INFINITY : undefined;
 }
 
 const stopped: Failure = { kind: 'stopped', detail: 'stopped by Ralph' };
@@ -132,7 +133,9 @@ function wordsOf(step: ScriptStep, task: string): string | undefined {
   ].join('\n');
 }
 
-function pause(clock: ScriptClock, at: number, until: number, stop: AbortSignal): Promise<Failure | undefined> {
+function wait(clock: ScriptClock, waitMs: number, deadline: number, stop: AbortSignal): Promise<Failure | undefined> {
+  const at = clock.now() + waitMs;
+  const late: Failure = { kind: 'timeout', detail: 'the script waited longer than an iteration may take' };
   return new Promise(resolve => {
     const end = (failure?: Failure): void => {
       cancel();
@@ -140,17 +143,15 @@ function pause(clock: ScriptClock, at: number, until: number, stop: AbortSignal)
       resolve(failure);
     };
     const onStop = (): void => end(stopped);
-    const late = until < at;
     let cancel = (): void => {};
-    cancel = clock.at(Math.min(at, until), () =>
-      end(late ? { kind: 'timeout', detail: 'the script waited longer than an iteration may take' } : undefined),
-    );
+    cancel = clock.at(Math.min(at, deadline), () => end(deadline < at ? late : undefined));
     stop.addEventListener('abort', onStop);
   });
 }
 
-/** Writes inside the directory only, also when a link in it leads elsewhere. */
-function put(step: ScriptStep, directory: string): Failure | undefined {
+/** Fails when told to. Writes inside the directory only, also when a link in it leads elsewhere. */
+function carryOut(step: ScriptStep, directory: string): Failure | undefined {
+  if ('fail' in step) return { kind: step.fail, detail: step.detail ?? 'as the script says' };
   if (!('write' in step) && !('append' in step)) return undefined;
   const path = 'write' in step ? step.write : step.append;
   try {
@@ -196,19 +197,17 @@ export function parseScript(text: string): ParsedScript {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isTrue = (value: unknown): boolean => value === true;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isPath = (value: unknown): boolean => typeof value === 'string' && isInside(value);
 const isUsage = (value: unknown): boolean =>
-  isRecord(value) &&
+  isFields(value) &&
   Object.entries(value).every(([name, each]) =>
     name === 'estimated' ? typeof each === 'boolean' : Object.hasOwn(noUsage, name) && isCount(each),
   );
 const isEscalation = (value: unknown): boolean =>
-  isRecord(value) &&
+  isFields(value) &&
   ['type', 'summary', 'context', 'question'].every(name => isText(value[name])) &&
   Array.isArray(value['options']) &&
   value['options'].every(isText);
@@ -240,37 +239,38 @@ const stepRules: Readonly<Record<string, StepRule>> = {
   promise: { valid: value => isText(value) && !(value as string).includes('\n'), rule: 'text on one line' },
 };
 
+/** The problem of the first item that has one. */
+function firstProblem(
+  items: readonly unknown[],
+  where: string,
+  problemOf: (item: unknown, where: string) => string | undefined,
+): string | undefined {
+  return items.map((item, index) => problemOf(item, `${where}[${index}]`)).find(problem => problem !== undefined);
+}
+
 function problemOfScript(script: unknown): string | undefined {
-  if (!isRecord(script) || !Array.isArray(script['turns'])) return 'A script is an object with a list of turns.';
+  if (!isFields(script) || !Array.isArray(script['turns'])) return 'A script is an object with a list of turns.';
   const odd = Object.keys(script).find(name => name !== 'turns');
   if (odd !== undefined) return `A script has no "${odd}"; it has turns.`;
-  for (const [index, turn] of script['turns'].entries()) {
-    const problem = problemOfTurn(turn, `turns[${index}]`);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  return firstProblem(script['turns'], 'turns', problemOfTurn);
 }
 
 function problemOfTurn(turn: unknown, where: string): string | undefined {
-  if (!isRecord(turn) || !Array.isArray(turn['steps'])) return `${where} must be an object with a list of steps.`;
+  if (!isFields(turn) || !Array.isArray(turn['steps'])) return `${where} must be an object with a list of steps.`;
   const odd = Object.keys(turn).find(name => !['task', 'attempt', 'steps'].includes(name));
   if (odd !== undefined) return `${where} has no "${odd}"; it has task, attempt and steps.`;
   if (turn['task'] !== undefined && !isText(turn['task'])) return `${where}.task must be a task's id.`;
   if (turn['attempt'] !== undefined && !(isCount(turn['attempt']) && turn['attempt'] !== 0)) {
     return `${where}.attempt must be a whole number from 1 on.`;
   }
-  for (const [index, step] of turn['steps'].entries()) {
-    const problem = problemOfStep(step, `${where}.steps[${index}]`);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  return firstProblem(turn['steps'], `${where}.steps`, problemOfStep);
 }
 
 function problemOfStep(step: unknown, where: string): string | undefined {
   const known = Object.keys(stepRules);
-  const names = isRecord(step) ? Object.keys(step) : [];
+  const names = isFields(step) ? Object.keys(step) : [];
   const kind = names.find(name => known.includes(name));
-  if (!isRecord(step) || kind === undefined) return `${where} must be one of ${known.join(', ')}.`;
+  if (!isFields(step) || kind === undefined) return `${where} must be one of ${known.join(', ')}.`;
   const { valid, rule, needs, takes } = stepRules[kind]!;
   if (!valid(step[kind])) return `${where}.${kind} must be ${rule}.`;
   const extra = needs ?? takes;

@@ -20,32 +20,14 @@ export interface SteeringOrder {
   readonly failedMs: number;
 }
 
-export interface Steering {
-  /** The process is there: what we say from now on reaches it. */
-  started(): void;
-  /** It has said its last word. May be called again: a later word counts. */
-  finished(inFailure: boolean): void;
-  /** That was not its last word: it works on, deaf, since its input has ended. Nothing happens to one that never finished. */
-  resumed(isBusy: boolean): void;
-  /** Its good last word was there before the stop came. */
-  hadSucceeded(): boolean;
-  /** True when it was nudged. */
-  nudge(): boolean;
-  release(): void;
-}
+export type Steering = ReturnType<typeof openSteering>;
 
-export function openSteering(order: SteeringOrder): Steering {
+export function openSteering(order: SteeringOrder) {
   const { stdin, lines, stop } = order;
   let phase: 'starting' | 'working' | 'finished' | 'deaf' | 'over' = 'starting';
   let isGood = false;
   let hadSucceeded = false;
-  let timer: NodeJS.Timeout | undefined;
-
-  function cancelHalt(): void {
-    if (stop.aborted) return;
-    clearTimeout(timer);
-    timer = undefined;
-  }
+  const halt = laterOnce(order.halt);
 
   /** False when it is not there to hear it. */
   function say(text: string): boolean {
@@ -59,7 +41,7 @@ export function openSteering(order: SteeringOrder): Steering {
     if (lines === undefined || phase !== 'working') order.halt();
     else {
       stdin.write(lines.interrupt());
-      timer ??= setTimeout(order.halt, order.interruptMs);
+      halt.after(order.interruptMs);
     }
   }
 
@@ -67,35 +49,57 @@ export function openSteering(order: SteeringOrder): Steering {
   if (lines === undefined) stdin.end();
 
   return {
-    started() {
+    /** The process is there: what we say from now on reaches it. */
+    started(): void {
       phase = 'working';
       order.notes?.listen(note => say(note.text) && order.onTold(note.id));
     },
-    finished(inFailure) {
+    /** It has said its last word. May be called again: a later word counts. */
+    finished(inFailure: boolean): void {
       if (phase === 'over') return;
-      if (phase !== 'finished') {
-        phase = 'finished';
-        stdin.busy(false);
-        stdin.end();
-        stdin.finished();
-      }
+      if (phase !== 'finished') endInput(stdin);
+      phase = 'finished';
       isGood = !inFailure;
-      if (inFailure) timer ??= setTimeout(order.halt, order.failedMs);
-      else cancelHalt();
+      if (inFailure) halt.after(order.failedMs);
+      else if (!stop.aborted) halt.cancel();
     },
-    resumed(isBusy) {
+    /** That was not its last word: it works on, deaf, since its input has ended. Nothing happens to one that never finished. */
+    resumed(isBusy: boolean): void {
       if (phase !== 'finished') return;
       phase = 'deaf';
       stdin.resumed();
       stdin.busy(isBusy);
-      cancelHalt();
+      if (!stop.aborted) halt.cancel();
     },
+    /** Its good last word was there before the stop came. */
     hadSucceeded: () => hadSucceeded,
+    /** True when it was nudged. */
     nudge: () => say(nudgeWords),
-    release() {
+    release(): void {
       phase = 'over';
-      clearTimeout(timer);
+      halt.cancel();
       stop.removeEventListener('abort', onStop);
     },
   };
+}
+
+/** A second `after` does not change the time of the first. */
+function laterOnce(act: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    after(waitMs: number): void {
+      timer ??= setTimeout(act, waitMs);
+    },
+    cancel(): void {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** From now on it has a short time to exit. */
+function endInput(stdin: Feed): void {
+  stdin.busy(false);
+  stdin.end();
+  stdin.finished();
 }

@@ -12,13 +12,6 @@ export interface ParseProblems {
   unknownEvents: number;
 }
 
-export interface JsonLines {
-  push(text: string): void;
-  /** The last line may lack its newline. */
-  end(): void;
-  readonly problems: Readonly<ParseProblems>;
-}
-
 const cutHeadChars = 200;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
@@ -34,7 +27,7 @@ export function readJsonLines(
   lineBytesMax: number,
   hear: (heard: AgentEvent) => void,
   odd: (line: string) => void = () => {},
-): JsonLines {
+) {
   const problems: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
   const marker = cutMarker(lineBytesMax);
   const isPlain = reader.readPlain !== undefined; // what looks like an event is a quotation then (B67)
@@ -83,14 +76,14 @@ export function readJsonLines(
     }
   }
 
-  return { problems, ...splitLines(readLine) };
+  return { problems: problems as Readonly<ParseProblems>, ...splitLines(readLine) };
 }
 
 /** A line that came in several chunks is put together once. */
-export function splitLines(each: (line: string) => void): Pick<JsonLines, 'push' | 'end'> {
+export function splitLines(each: (line: string) => void) {
   let rest = '';
   return {
-    push(text) {
+    push(text: string): void {
       let from = 0;
       for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
         const line = rest + text.slice(from, at);
@@ -100,7 +93,8 @@ export function splitLines(each: (line: string) => void): Pick<JsonLines, 'push'
       }
       if (from < text.length) rest += from === 0 ? text : text.slice(from);
     },
-    end() {
+    /** The last line may lack its newline. */
+    end(): void {
       const line = rest;
       rest = '';
       if (line !== '') each(line);

@@ -1,23 +1,63 @@
 // Usage of a run: what agents say about tokens, money and context becomes totals that never shrink, whatever they say (F57).
 import type { Usage } from '../core/event.ts';
 import { noUsage } from '../core/state.ts';
-import { countOf } from '../text/fields.ts';
+import { countOf, type Fields } from '../text/fields.ts';
 import type { AgentCli, AgentEvent, LaunchOrder, PriceBook, Tokens } from './agent.ts';
 import type { Activity } from './performer.ts';
-import { addTokens, combineTokens, noTokens, sumTokens } from './tokens.ts';
+
+export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+export function combineTokens(a: Tokens, b: Tokens, combine: (a: number, b: number) => number): Tokens {
+  return {
+    input: combine(a.input, b.input),
+    output: combine(a.output, b.output),
+    cacheRead: combine(a.cacheRead, b.cacheRead),
+    cacheWrite: combine(a.cacheWrite, b.cacheWrite),
+  };
+}
+
+const sum = (a: number, b: number): number => a + b;
+
+export const addTokens = (a: Tokens, b: Tokens): Tokens => combineTokens(a, b, sum);
+
+export function sumTokens({ input, output, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
+/** The names under which an agent states its counts. */
+type CountNames = Readonly<Record<'input' | 'output' | 'cacheRead', string>> & { readonly cacheWrite?: string };
+
+export function tokensIn(counts: Fields, names: CountNames): Tokens {
+  return {
+    input: countOf(counts[names.input]),
+    output: countOf(counts[names.output]),
+    cacheRead: countOf(counts[names.cacheRead]),
+    cacheWrite: names.cacheWrite === undefined ? 0 : countOf(counts[names.cacheWrite]),
+  };
+}
+
+/** For an agent whose input includes what came from or went into a cache. */
+export function withoutCache(tokens: Tokens): Tokens {
+  return { ...tokens, input: Math.max(0, tokens.input - tokens.cacheRead - tokens.cacheWrite) };
+}
+
+/** For an agent that counts message by message: what a reader reports are the totals of an iteration, by model. */
+export function openTokenTotals() {
+  const totals = new Map<string, { readonly tokens: Tokens; readonly costUsd: number }>();
+  return {
+    /** The new totals of that model. A cost that is no number adds nothing. */
+    add(tokens: Tokens, model = '', costUsd?: unknown): AgentEvent {
+      const before = totals.get(model) ?? { tokens: noTokens, costUsd: 0 };
+      const cost = before.costUsd + (typeof costUsd === 'number' && costUsd > 0 ? costUsd : 0);
+      const total = combineTokens(before.tokens, tokens, (a, b) => a + countOf(b));
+      totals.set(model, { tokens: total, costUsd: cost });
+      return { type: 'usage', tokens: total, model: model || undefined, costUsd: cost > 0 ? cost : undefined };
+    },
+  };
+}
 
 type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
 type ContextEvent = Extract<AgentEvent, { type: 'context' }>;
-
-export interface Meter {
-  /** The new totals; undefined when nothing changed. */
-  usage(event: UsageEvent): Usage | undefined;
-  /** Like `usage`, when no more will come: what the agent owes a price for is charged at an upper bound. */
-  end(): Usage | undefined;
-  /** So far there was nothing to count. */
-  isEmpty(): boolean;
-  usedFraction(event: ContextEvent): number;
-}
 
 interface Share {
   readonly tokens: Tokens;
@@ -32,7 +72,7 @@ const microsPerDollar = 1_000_000;
 const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, unpriced: noTokens };
 
 /** `statesCost` is that of the adapter. */
-export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false): Meter {
+export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false) {
   const shares = new Map<string, Share>();
   let reported: Usage | undefined;
   let window: { readonly model: string | undefined; readonly tokens: number } | undefined;
@@ -68,12 +108,14 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
   }
 
   return {
-    usage({ tokens, costUsd, model = modelAsked }) {
+    /** The new totals; undefined when nothing changed. */
+    usage({ tokens, costUsd, model = modelAsked }: UsageEvent): Usage | undefined {
       const counted = combineTokens(tokens, noTokens, countOf);
       shares.set(model ?? '', share(shares.get(model ?? '') ?? noShare, counted, model, costUsd));
       return report();
     },
-    end() {
+    /** Like `usage`, when no more will come: what the agent owes a price for is charged at an upper bound. */
+    end(): Usage | undefined {
       for (const [model, { unpriced, ...rest }] of shares) {
         const costUsdMicros = rest.costUsdMicros + priceOf(unpriced, model || undefined);
         const estimated = rest.estimated || sumTokens(unpriced) > 0;
@@ -81,8 +123,9 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
       }
       return shares.size === 0 ? undefined : report();
     },
+    /** So far there was nothing to count. */
     isEmpty: () => reported === undefined || Object.values(reported).every(count => Number(count) === 0),
-    usedFraction({ usedTokens, windowTokens, model = modelAsked }) {
+    usedFraction({ usedTokens, windowTokens, model = modelAsked }: ContextEvent): number {
       return Math.min(1, countOf(usedTokens) / (countOf(windowTokens) || windowOf(model)));
     },
   };
@@ -123,12 +166,6 @@ function isSame(a: Usage, b: Usage): boolean {
   return (Object.keys(a) as (keyof Usage)[]).every(name => a[name] === b[name]);
 }
 
-export interface UsageReporter {
-  onEvent(event: Extract<AgentEvent, { type: 'text' | 'tool' | 'usage' | 'context' }>): void;
-  /** `message` is its final one, empty for none. */
-  end(message: string): void;
-}
-
 export interface UsageOrder {
   readonly cli: AgentCli;
   readonly prices: PriceBook;
@@ -136,10 +173,7 @@ export interface UsageOrder {
 }
 
 /** Reports what a run of an agent CLI used: as the agent says it, and by an estimate where it ended before it could. */
-export function openUsageReporter(
-  { cli, prices, launchOrder }: UsageOrder,
-  push: (activity: Activity) => void,
-): UsageReporter {
+export function openUsageReporter({ cli, prices, launchOrder }: UsageOrder, push: (activity: Activity) => void) {
   const meter = openMeter(prices, launchOrder.model, cli.statesCost);
   let toolCalls = 0;
   let spokenChars = 0;
@@ -150,7 +184,7 @@ export function openUsageReporter(
   }
 
   return {
-    onEvent(event) {
+    onEvent(event: Extract<AgentEvent, { type: 'text' | 'tool' | 'usage' | 'context' }>): void {
       if (event.type === 'text') spokenChars += event.text.length;
       else if (event.type === 'usage') report(meter.usage(event));
       else if (event.type === 'context') {
@@ -162,7 +196,8 @@ export function openUsageReporter(
         spokenChars += event.detail.length;
       }
     },
-    end(message) {
+    /** `message` is its final one, empty for none. */
+    end(message: string): void {
       // Neither work nor an answer: what was said is how it was refused, and that costs nothing.
       const isWork = toolCalls > 0 || message !== '';
       const turn = { promptChars: launchOrder.prompt.length, spokenChars, toolCalls };

@@ -9,8 +9,8 @@ import type { ReadMcpServers } from '../config/mcp.ts';
 import type { Config } from '../config/settings.ts';
 import type { ParsedDocument } from '../documents/document.ts';
 import { sha256Of } from '../engine/checkpoints.ts';
-import { vaultRootOf } from '../modes/plan/views/paths.ts';
 import { UsageError } from '../text/errors.ts';
+import { vaultRootOf } from '../text/step-path.ts';
 import type { AgentNeeds } from './agents/performers.ts';
 import { processLimits } from './agents/process-limits.ts';
 

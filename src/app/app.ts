@@ -15,11 +15,11 @@ import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
 import type { RunOptions } from '../engine/run.ts';
 import type { Ledger, LoopRow, Recorded, StoreFailure } from '../ledger/ledger.ts';
 import type { Mode, ViewPlace } from '../modes/mode.ts';
-import { vaultRootOf } from '../modes/plan/views/paths.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
 import { makeRedactor, redactDeep, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
+import { vaultRootOf } from '../text/step-path.ts';
 import { version } from '../version.ts';
 import { isInterview } from './modes.ts';
 

@@ -95,16 +95,6 @@ function keyWatcher(list: string, problems: ProblemList): JsonWatcher {
   };
 }
 
-const noTask: TaskSpec = {
-  id: '',
-  title: '',
-  description: '',
-  criteria: [],
-  dependsOn: [],
-  done: false,
-  skipped: false,
-};
-
 /** Typed fields of one object: complains with their path, and watches the texts for what a reader would not see. */
 export class JsonFields {
   readonly value: Fields;
@@ -145,8 +135,9 @@ export class JsonFields {
   }
 
   /** A problem when there is no such key. */
-  require(key: string, fix: string): void {
+  require(key: string, fix: string): this {
     if (!this.has(key)) this.problems.add(this.at, `${this.name(key)} is missing.`, fix);
+    return this;
   }
 
   /** Empty where there is no such key. */
@@ -158,8 +149,7 @@ export class JsonFields {
   }
 
   string(key: string): string {
-    this.require(key, `Add "${key}": "…".`);
-    return this.optionalText(key);
+    return this.require(key, `Add "${key}": "…".`).optionalText(key);
   }
 
   /** A string with something in it. */
@@ -203,15 +193,13 @@ export class JsonFields {
   /** The tasks of a list that must be there, their ids and dependencies checked. */
   tasks(key: string, wording: ListWording, read: (row: JsonFields) => TaskSpec): readonly TaskSpec[] {
     const { noun, plural, dependenciesKey } = wording;
-    this.require(key, `Add "${key}": [ … ].`);
-    const rows = this.list(key, wording.fix) ?? [];
-    if (Array.isArray(this.value[key]) && rows.length === 0) {
-      this.fail([key], 'is empty.', `Add at least one ${noun}.`);
-    }
+    const list = this.require(key, `Add "${key}": [ … ].`).list(key, wording.fix);
+    if (list?.length === 0) this.fail([key], 'is empty.', `Add at least one ${noun}.`);
+    const rows = list ?? [];
     const tasks = rows.map((value, row) => {
       if (isFields(value)) return read(new JsonFields(value, [...this.at, key, row], this.problems, this.said));
       this.wrong([key, row], 'an object', value, 'Write it as { "id": … }.');
-      return noTask;
+      return { id: '', title: '', description: '', criteria: [], dependsOn: [], done: false, skipped: false };
     });
     const names = {
       noun,

@@ -25,14 +25,9 @@ export function scanJson(text: string, watcher: JsonWatcher = {}): JsonFault | u
   return new JsonScan(text, watcher).run();
 }
 
+/** The codes of " and \\. */
 const quote = 0x22;
 const backslash = 0x5c;
-const comma = 0x2c;
-const colon = 0x3a;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
 
 const word = /[-+.\w]*/y;
 const numberOrName = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
@@ -46,7 +41,7 @@ class JsonScan {
   private fault: JsonFault | undefined;
   private readonly path: (string | number)[] = [];
   private readonly starts: number[] = [];
-  private readonly closers: number[] = [];
+  private readonly closers: string[] = [];
 
   constructor(text: string, watcher: JsonWatcher) {
     this.text = text;
@@ -66,27 +61,27 @@ class JsonScan {
   /** Reads up to the end of a scalar or an empty container; opens a container and goes on to its first member otherwise. */
   private beginValue(): boolean {
     for (;;) {
-      const code = this.text.charCodeAt(this.at);
-      if (code !== openBrace && code !== openBracket) return this.readScalar(code);
-      const closer = code === openBrace ? closeBrace : closeBracket;
+      const character = this.text[this.at];
+      if (character !== '{' && character !== '[') return this.readScalar();
+      const closer = character === '{' ? '}' : ']';
       if (!this.open(closer)) return false;
-      if (this.text.charCodeAt(this.at) === closer) {
+      if (this.text[this.at] === closer) {
         this.close();
         return true;
       }
-      if (closer === closeBracket) this.path[this.depth - 1] = 0;
+      if (closer === ']') this.path[this.depth - 1] = 0;
       else if (!this.readKey()) return false;
     }
   }
 
-  private readScalar(code: number): boolean {
+  private readScalar(): boolean {
     const start = this.at;
-    if (!(code === quote ? this.readString() : this.readWord())) return false;
+    if (!(this.text[this.at] === '"' ? this.readString() : this.readWord())) return false;
     this.watcher.value?.(this.path, this.depth, start, this.at);
     return true;
   }
 
-  private open(closer: number): boolean {
+  private open(closer: string): boolean {
     if (this.depth === depthMax) {
       return this.fail(this.at, `The JSON is nested deeper than ${depthMax} levels.`, 'Flatten it.');
     }
@@ -102,7 +97,6 @@ class JsonScan {
   private afterValue(): boolean {
     for (;;) {
       this.skipSpace();
-      const code = this.text.charCodeAt(this.at);
       if (this.depth === 0) {
         if (this.at < this.text.length) {
           this.fail(this.at, `${this.here()} stands after the end of the JSON.`, 'Remove what follows the last brace.');
@@ -110,19 +104,18 @@ class JsonScan {
         return false;
       }
       const closer = this.closers[this.depth - 1]!;
-      if (code === closer) {
+      if (this.text[this.at] === closer) {
         this.close();
         continue;
       }
-      if (code !== comma) return this.unexpected(`a comma or ${String.fromCharCode(closer)}`);
+      if (this.text[this.at] !== ',') return this.unexpected(`a comma or ${closer}`);
       const commaAt = this.at;
       this.at++;
       this.skipSpace();
-      if (this.text.charCodeAt(this.at) === closer) {
-        const what = String.fromCharCode(closer);
-        return this.fail(commaAt, `A comma stands before ${what}.`, 'Remove it: JSON has no trailing commas.');
+      if (this.text[this.at] === closer) {
+        return this.fail(commaAt, `A comma stands before ${closer}.`, 'Remove it: JSON has no trailing commas.');
       }
-      if (closer === closeBrace) return this.readKey();
+      if (closer === '}') return this.readKey();
       this.path[this.depth - 1] = (this.path[this.depth - 1] as number) + 1;
       return true;
     }
@@ -136,12 +129,12 @@ class JsonScan {
 
   private readKey(): boolean {
     const start = this.at;
-    if (this.text.charCodeAt(start) !== quote) return this.unexpected('a key in double quotes');
+    if (this.text[start] !== '"') return this.unexpected('a key in double quotes');
     if (!this.readString()) return false;
     this.path[this.depth - 1] = stringAt(this.text, start, this.at);
     this.watcher.key?.(this.path, this.depth, start);
     this.skipSpace();
-    if (this.text.charCodeAt(this.at) !== colon) return this.unexpected('a colon after the key');
+    if (this.text[this.at] !== ':') return this.unexpected('a colon after the key');
     this.at++;
     this.skipSpace();
     return true;
@@ -184,11 +177,8 @@ class JsonScan {
     if (found === '') return this.unexpected('a value');
     if (this.at + found.length === this.text.length && found.length < 40) return this.cutOff();
     const shownWord = found.length > 20 ? `${found.slice(0, 20)}…` : found;
-    return this.fail(
-      this.at,
-      `${shownWord} is not a JSON value.`,
-      'Write text in double quotes, a plain number, true, false or null.',
-    );
+    const fix = 'Write text in double quotes, a plain number, true, false or null.';
+    return this.fail(this.at, `${shownWord} is not a JSON value.`, fix);
   }
 
   private skipSpace(): void {
@@ -216,11 +206,8 @@ class JsonScan {
   }
 
   private cutOff(): boolean {
-    return this.fail(
-      this.text.length,
-      'The text ends before its JSON is complete.',
-      'The file looks cut off: finish it or take it from version control.',
-    );
+    const fix = 'The file looks cut off: finish it or take it from version control.';
+    return this.fail(this.text.length, 'The text ends before its JSON is complete.', fix);
   }
 
   private fail(offset: number, message: string, fix: string): boolean {

@@ -55,11 +55,9 @@ export function checkDependencies(tasks: readonly Dependent[], wording: Dependen
     for (const id of task.dependsOn) {
       if (id === '' || (ids.has(id) && id !== task.id)) continue;
       const isSelf = id === task.id;
-      wording.add(
-        wording.dependenciesPlace(row),
-        `${wording.dependenciesName(row)} names ${shown(id)}, ${isSelf ? `the ${wording.noun} itself` : `which no ${wording.noun} has as its id`}.`,
-        isSelf ? 'Remove it from the list.' : 'Correct the id or remove it from the list.',
-      );
+      const what = isSelf ? `the ${wording.noun} itself` : `which no ${wording.noun} has as its id`;
+      const fix = isSelf ? 'Remove it from the list.' : 'Correct the id or remove it from the list.';
+      wording.add(wording.dependenciesPlace(row), `${wording.dependenciesName(row)} names ${shown(id)}, ${what}.`, fix);
     }
   }
   checkCycles(tasks, wording);
@@ -84,11 +82,9 @@ function checkCycles(tasks: readonly Dependent[], wording: DependencyWording): v
 }
 
 function cycleText(cycle: readonly string[]): string {
-  const steps =
-    cycle.length > 8
-      ? [...cycle.slice(0, 4), `… ${cycle.length - 6} more …`, ...cycle.slice(-2), cycle[0]!]
-      : [...cycle, cycle[0]!];
-  return steps.join(' -> ');
+  const isLong = cycle.length > 8;
+  const steps = isLong ? [...cycle.slice(0, 4), `… ${cycle.length - 6} more …`, ...cycle.slice(-2)] : cycle;
+  return [...steps, cycle[0]].join(' -> ');
 }
 
 /** For each task the rows of the tasks that it waits for. */

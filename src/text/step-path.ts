@@ -1,4 +1,4 @@
-// Paths of files that a plan's step may make: one rule for lint, for whoever approves the plan, and for the action itself.
+// Paths of a vault and of the files that a plan's steps make: one rule for lint, for approval and for the action itself.
 
 /** The folder itself, or anything below it. */
 export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
@@ -17,6 +17,28 @@ export const vaultFolders = [
   'Done',
   'Logs',
 ] as const;
+
+const planFolders: readonly string[] = ['Plans', 'Pending_Approval', 'Approved', 'Done'];
+
+/** The root of which this folder is a plan folder: `Approved/Plans` is one, not `Plans` of a vault called `Approved`. */
+function rootAbove(segments: readonly string[]): string | undefined {
+  const last = segments.at(-1);
+  if (last === undefined || !planFolders.includes(last)) return undefined;
+  const above = segments.at(-2);
+  const isNested = last === 'Plans' && (above === 'Approved' || above === 'Pending_Approval');
+  return segments.slice(0, isNested ? -2 : -1).join('/');
+}
+
+/** Of the folder that a plan lies in, else of the nearest one above it in the folder of work, else `vault` there. */
+export function vaultRootOf(document: string, directory: string): string {
+  const folders = document.split('/').slice(0, -1);
+  const depthMin = document.startsWith(`${directory}/`) ? directory.split('/').length + 1 : folders.length;
+  for (let depth = folders.length; depth > 0 && depth >= Math.min(depthMin, folders.length); depth -= 1) {
+    const root = rootAbove(folders.slice(0, depth));
+    if (root !== undefined) return root;
+  }
+  return `${directory}/vault`;
+}
 
 const pathCharsMax = 1_000;
 const nameBytesMax = 255;

@@ -2,8 +2,7 @@
 import { type CheckpointMark, type Event, type EventOf, keptDocuments } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
-import { vaultRootOf } from '../modes/plan/views/paths.ts';
-import { stepPath, vaultFolders } from '../text/step-path.ts';
+import { stepPath, vaultFolders, vaultRootOf } from '../text/step-path.ts';
 
 /** Iterations whose work is in a tree, newest first. */
 interface Standing {

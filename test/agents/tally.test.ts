@@ -1,6 +1,6 @@
 // Proves how counts of single messages are added up (F57).
 import { describe, expect, it } from 'vitest';
-import { openTokenTotals } from '../../src/agents/tokens.ts';
+import { openTokenTotals } from '../../src/agents/usage.ts';
 
 const tokens = { input: 100, output: 10, cacheRead: 5, cacheWrite: 1 };
 

@@ -77,8 +77,7 @@ export const house: House = {
     core: { values: ['text', 'messages', 'core/decide', 'core/evolve'], isPure: true, takesNoPackage: true },
     'core/decide': { values: ['text', 'messages', 'core'], isPure: true, takesNoPackage: true },
     'core/evolve': { values: ['text', 'messages', 'core'], isPure: true, takesNoPackage: true },
-    // A restore of a plan spares its vault: a policy of the mode's, once modes have rules.
-    views: { values: [...low, 'modes/plan/views/paths.ts', 'core/evolve'], types: ports, isPure: true },
+    views: { values: [...low, 'core/evolve'], types: ports, isPure: true },
     documents: { values: low, isPure: true },
     'documents/formats': { values: [...low, 'documents'], isPure: true },
     'documents/convert': { values: [...low, 'documents', 'documents/formats'], isPure: true },

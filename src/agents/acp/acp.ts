@@ -57,10 +57,7 @@ function startAcpRun(options: AcpAgentOptions, assignment: Assignment, stop: Abo
       directory: assignment.directory,
       model: options.model,
       permission: options.permission,
-      onSession: listener.session,
-      onPermission: listener.permission,
-      onTurnBegan: listener.turnBegan,
-      onTurnEnded: listener.turnEnded,
+      listener,
       onRemark: text => onErrors(`[ralph] ${text}\n`),
     });
     assignment.notes?.listen(session.note);

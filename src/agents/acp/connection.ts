@@ -41,9 +41,11 @@ const idPattern = /"id":\s*(\d{1,15}|"[^"\\]{1,100}")\s*[,}]/;
 
 export function openConnection(order: ConnectionOrder): Connection {
   const awaited = new Set<unknown>();
-  let incoming!: ReadableStreamDefaultController<RpcMessage>;
   let isClosing = false;
   let isClosed = false;
+  const incoming = openMessages(() => {
+    isClosed = true;
+  });
   const problems: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
 
   function send(message: RpcMessage): void {
@@ -52,10 +54,9 @@ export function openConnection(order: ConnectionOrder): Connection {
 
   function deliver(message: Omit<RpcMessage, 'jsonrpc'>): void {
     const { id, method } = message;
-    if (method === undefined) {
-      if (awaited.delete(id)) incoming.enqueue({ ...message, jsonrpc: '2.0' });
-      else problems.notUnderstood += 1;
-    } else if (id !== undefined) incoming.enqueue({ ...message, jsonrpc: '2.0' });
+    const isExpected = method === undefined ? awaited.delete(id) : id !== undefined;
+    if (isExpected) incoming.enqueue({ ...message, jsonrpc: '2.0' });
+    else if (method === undefined) problems.notUnderstood += 1;
     else if (method === 'session/update') order.onUpdate(message.params);
   }
 
@@ -79,14 +80,7 @@ export function openConnection(order: ConnectionOrder): Connection {
 
   const lines = splitLines(line => !isClosed && take(line));
   return {
-    readable: new ReadableStream<RpcMessage>({
-      start(controller) {
-        incoming = controller;
-      },
-      cancel() {
-        isClosed = true;
-      },
-    }),
+    readable: incoming.readable,
     writable: new WritableStream<RpcMessage>({
       write(message) {
         if (message.method !== undefined && message.id !== undefined) awaited.add(message.id);
@@ -103,6 +97,18 @@ export function openConnection(order: ConnectionOrder): Connection {
     },
     problems,
   };
+}
+
+/** Messages that we enqueue and the SDK reads. */
+function openMessages(onCancel: () => void) {
+  let controller!: ReadableStreamDefaultController<RpcMessage>;
+  const readable = new ReadableStream<RpcMessage>({
+    start(given) {
+      controller = given;
+    },
+    cancel: onCancel,
+  });
+  return { readable, enqueue: (message: RpcMessage) => controller.enqueue(message), close: () => controller.close() };
 }
 
 function requestIn(line: string): { readonly id: string | number; readonly isOfAgent: boolean } | undefined {

@@ -7,7 +7,7 @@ import type { AgentEvent, PriceBook, StreamProblem } from '../agent.ts';
 import type { Note } from '../performer.ts';
 import { gatherText, type Push } from '../process-run.ts';
 import { messageCharsMax } from '../reader.ts';
-import { noTokens } from '../tokens.ts';
+import { noTokens } from '../usage.ts';
 import { openSessionUsage } from './usage.ts';
 
 export interface SessionListener {
@@ -18,7 +18,7 @@ export interface SessionListener {
   /** From now on only this session counts: one of a subagent may speak on the same connection. */
   session(id: string, model: string | undefined): void;
   turnBegan(promptChars: number, notes: readonly Note[]): void;
-  /** Says what went wrong although the turn ended well. */
+  /** `answer`: the result of `session/prompt`, undefined when none came. Says what went wrong although the turn ended well. */
   turnEnded(answer: unknown): StreamProblem | undefined;
   /** Ends a line that is still open, for whoever reads along. */
   endLine(): void;

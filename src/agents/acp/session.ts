@@ -4,20 +4,17 @@ import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { StreamProblem } from '../agent.ts';
 import type { Note } from '../performer.ts';
 import { type Agent, connect, type MessageStream, type Request } from './connection.ts';
+import type { SessionListener } from './listener.ts';
 import { isCancelled, problemOfError, problemOfStop } from './problems.ts';
 
 export interface SessionOrder {
   readonly directory: string;
   readonly model?: string;
-  onSession(id: string, model: string | undefined): void;
   onRemark(text: string): void;
   readonly stream: MessageStream;
   readonly prompt: string;
   readonly permission: 'allow' | 'deny';
-  onPermission(params: unknown): void;
-  onTurnBegan(promptChars: number, notes: readonly Note[]): void;
-  /** The result of `session/prompt`, undefined when none came. Says what went wrong although the turn ended well. */
-  onTurnEnded(answer: unknown): StreamProblem | undefined;
+  readonly listener: Pick<SessionListener, 'session' | 'permission' | 'turnBegan' | 'turnEnded'>;
 }
 
 /** How it went; `lost` when the agent was gone before it had answered. */
@@ -76,7 +73,7 @@ export function startSession(order: SessionOrder): Session {
       answer = await prompt(current, texts);
     } finally {
       current.isOver = true;
-      problem = order.onTurnEnded(answer);
+      problem = order.listener.turnEnded(answer);
     }
     const { stopReason } = fieldsOf(answer);
     const wasInterrupted = stopReason === 'cancelled' && waiting.some(each => each.urgent === true);
@@ -88,10 +85,8 @@ export function startSession(order: SessionOrder): Session {
     for (let texts = [order.prompt]; ; texts = []) {
       const notes = waiting.splice(0);
       texts.push(...notes.map(each => each.text));
-      order.onTurnBegan(
-        texts.join('').length,
-        notes.filter(each => each !== nudge),
-      );
+      const given = notes.filter(each => each !== nudge);
+      order.listener.turnBegan(texts.join('').length, given);
       const problem = await work({ ...agent, sessionId, isCancelled: false, isOver: false }, texts);
       if (problem !== undefined) return { type: 'failed', problem };
       if (isStopping || waiting.length === 0) return { type: 'answered' };
@@ -99,7 +94,7 @@ export function startSession(order: SessionOrder): Session {
   }
 
   function permit(params: Fields): unknown {
-    order.onPermission(params);
+    order.listener.permission(params);
     return permissionOutcome(params, turn?.isCancelled === true ? 'cancel' : order.permission);
   }
 
@@ -158,7 +153,7 @@ async function openSession(order: SessionOrder, request: Request): Promise<strin
   const sessionId = textOf(session['sessionId']);
   if (sessionId === '') throw refused('it opened a session without an id');
   const chosen = order.model === undefined ? undefined : await chooseModel(order, request, session, sessionId);
-  order.onSession(sessionId, chosen ?? modelOf(session));
+  order.listener.session(sessionId, chosen ?? modelOf(session));
   return sessionId;
 }
 

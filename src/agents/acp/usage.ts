@@ -1,22 +1,11 @@
 // Adds up what an ACP session used: every agent states it in another place, and some not at all.
 import type { Usage } from '../../core/event.ts';
 import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import type { AgentEvent, PriceBook, Tokens } from '../agent.ts';
-import { addTokens, noTokens, sumTokens } from '../tokens.ts';
-import { estimateTokens, openMeter, type TurnSize } from '../usage.ts';
+import type { PriceBook, Tokens } from '../agent.ts';
+import { addTokens, estimateTokens, noTokens, openMeter, sumTokens, type TurnSize } from '../usage.ts';
 
-/** Each gives the new totals of the session, undefined when they did not change. */
-export interface SessionUsage {
-  /** What the session has cost so far in US dollars, as the agent says: it may be nonsense. */
-  cost(amountUsd: unknown): Usage | undefined;
-  /** `answer` is the result of `session/prompt`, undefined when none came. */
-  turnEnded(answer: unknown, turn: TurnSize): Usage | undefined;
-  usedFraction(heard: Extract<AgentEvent, { type: 'context' }>): number;
-  /** The model that works, unless an answer names another. */
-  model(name: string | undefined): void;
-}
-
-export function openSessionUsage(prices: PriceBook): SessionUsage {
+/** Each function gives the new totals of the session, undefined when they did not change. */
+export function openSessionUsage(prices: PriceBook) {
   let turnByModel = new Map<string, Tokens>();
   let tokens = noTokens;
   let current = '';
@@ -38,11 +27,13 @@ export function openSessionUsage(prices: PriceBook): SessionUsage {
   const total = (): Usage | undefined => meter.usage({ type: 'usage', tokens, costUsd });
 
   return {
-    cost(amountUsd) {
+    /** What the session has cost so far in US dollars, as the agent says: it may be nonsense. */
+    cost(amountUsd: unknown): Usage | undefined {
       costUsd = amountUsd;
       return total();
     },
-    turnEnded(answer, turn) {
+    /** `answer` is the result of `session/prompt`, undefined when none came. */
+    turnEnded(answer: unknown, turn: TurnSize): Usage | undefined {
       turnByModel = new Map();
       for (const [model, used] of usedIn(answer, turn)) {
         const name = model || current;
@@ -51,8 +42,9 @@ export function openSessionUsage(prices: PriceBook): SessionUsage {
       tokens = [...turnByModel.values()].reduce(addTokens, tokens);
       return tokens === noTokens ? undefined : total();
     },
-    usedFraction: heard => meter.usedFraction(heard),
-    model(name) {
+    usedFraction: meter.usedFraction,
+    /** The model that works, unless an answer names another. */
+    model(name: string | undefined): void {
       current = name ?? '';
     },
   };

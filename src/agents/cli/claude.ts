@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
 import { modelArgs, networkVariables, systemFile } from '../launch.ts';
 import { messageCharsMax, nothing, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
-import { combineTokens, noTokens, sumTokens, tokensIn } from '../tokens.ts';
+import { combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
 
 /** Tried with claude 2.1.325. */
 export const claude: AgentCli = {
@@ -118,6 +118,14 @@ function trackTurns() {
     ended(event: Fields) {
       result = event;
     },
+    /** Only a limit that is reached: the reset of a window that still allows work says nothing about a later refusal. */
+    readLimit(info: Fields): readonly AgentEvent[] {
+      if (info['status'] !== 'rejected') return nothing;
+      trouble = { ...trouble, rejected: info };
+      const resetAtMs = resetOf(info);
+      const detail = `${textOf(info['rateLimitType']) || 'limit'}: used up`;
+      return resetAtMs === undefined ? nothing : [{ type: 'limit', resetAtMs, detail }];
+    },
     /** That of the last turn, while no other has begun. */
     result: () => result,
     problem: () => claudeProblem(result, trouble),
@@ -167,11 +175,7 @@ export function claudeReader(): Reader {
         turns.ended(event);
         return usage.readResult(event);
       },
-      rate_limit_event(event) {
-        const info = fieldsOf(event['rate_limit_info']);
-        if (info['status'] === 'rejected') turns.hadTrouble({ rejected: info });
-        return claudeLimit(info);
-      },
+      rate_limit_event: event => turns.readLimit(fieldsOf(event['rate_limit_info'])),
       control_response: () => undefined,
     }),
     result() {
@@ -261,14 +265,6 @@ function wordsOf(main: Fields, failed: Fields): string {
 function resetOf(info: Fields | undefined): number | undefined {
   const seconds = info?.['resetsAt'];
   return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1_000 : undefined;
-}
-
-/** Only a limit that is reached: the reset of a window that still allows work says nothing about a later refusal. */
-function claudeLimit(info: Fields): readonly AgentEvent[] {
-  const resetAtMs = resetOf(info);
-  const { rateLimitType, status } = info;
-  if (resetAtMs === undefined || status !== 'rejected') return [];
-  return [{ type: 'limit', resetAtMs, detail: `${textOf(rateLimitType) || 'limit'}: used up` }];
 }
 
 // Its tokens: live from each message's own count, at the end from modelUsage, which is the truth.

@@ -5,7 +5,7 @@ import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem }
 import { kindByWords, type WordsOfKind } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
-import { tokensIn, withoutCache } from '../tokens.ts';
+import { tokensIn, withoutCache } from '../usage.ts';
 
 /** Tried with codex 0.166.0. */
 export const codex: AgentCli = {

@@ -1,7 +1,7 @@
 // Kiro's CLI, by its manual and by what its users report: plain text out, and an exit code 0 that may mean no login.
 import type { AgentCli } from '../agent.ts';
 import { networkVariables } from '../launch.ts';
-import { chatLaunch, plainAnswer } from '../plain-answer.ts';
+import { chatLaunch, plainReader } from './q.ts';
 
 /**
  * Manual: kiro.dev/docs/cli/headless and /reference/exit-codes. It reads stdin only when there is no prompt among the
@@ -22,5 +22,5 @@ export const kiro: AgentCli = {
   },
   launch: chatLaunch,
   reader: () =>
-    plainAnswer([{ start: 'authentication failed', kind: 'auth' }, { start: 'kiro is having trouble responding' }]),
+    plainReader([{ start: 'authentication failed', kind: 'auth' }, { start: 'kiro is having trouble responding' }]),
 };

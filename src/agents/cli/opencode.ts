@@ -6,7 +6,7 @@ import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, 
 import { resetOf, statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables, providerKeys, systemFile } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
-import { openTokenTotals, sumTokens } from '../tokens.ts';
+import { openTokenTotals, sumTokens } from '../usage.ts';
 
 const own = ['OPENCODE_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_DISABLE_MODELS_FETCH'];
 /** A last layer of its configuration, as a text; lists of the layers below are kept. */
@@ -90,10 +90,7 @@ function opencodeReader(): Reader {
 
   const read = readByType({
     text: event => readText(fieldsOf(event['part'])),
-    tool_use(event) {
-      const { tool, state } = fieldsOf(event['part']);
-      return [...toolBegan(tool, fieldsOf(state)['input']), ...toolEnded];
-    },
+    tool_use: event => readTool(fieldsOf(event['part'])),
     step_start(event) {
       answer.begin();
       hasStopped = false;
@@ -123,6 +120,10 @@ function opencodeReader(): Reader {
     },
     result: answer.result,
   };
+}
+
+function readTool({ tool, state }: Fields): readonly AgentEvent[] {
+  return [...toolBegan(tool, fieldsOf(state)['input']), ...toolEnded];
 }
 
 /** Its input is without what came from a cache. */

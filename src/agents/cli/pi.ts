@@ -5,7 +5,7 @@ import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem }
 import { statusAtStart, statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables, providerKeys, systemFile } from '../launch.ts';
 import { messageText, nothing, openAnswer, readByType, sessionOpened } from '../reader.ts';
-import { openTokenTotals, sumTokens, tokensIn } from '../tokens.ts';
+import { openTokenTotals, sumTokens, tokensIn } from '../usage.ts';
 
 /** Tried with pi 0.87.1; 0.74.2 by its recorded stream. It retries three times, in 14 s, and has no flag for that. */
 export const pi: AgentCli = {
@@ -84,10 +84,6 @@ function piReader(): Reader {
     return [...messageText(text), counted, { type: 'context', usedTokens, model: model || undefined }];
   }
 
-  function readTool(event: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] {
-    return [{ type: 'tool', name: textOf(event['toolName']), detail: detailOf(event['args']), phase }];
-  }
-
   function settle(isSettled: boolean): undefined {
     answer.finished = isSettled;
   }
@@ -121,6 +117,10 @@ function piReader(): Reader {
     },
     result: answer.result,
   };
+}
+
+function readTool(event: Fields, phase: 'began' | 'ended'): readonly AgentEvent[] {
+  return [{ type: 'tool', name: textOf(event['toolName']), detail: detailOf(event['args']), phase }];
 }
 
 function problemOf(said: Fields): StreamProblem | undefined {

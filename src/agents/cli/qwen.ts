@@ -5,7 +5,7 @@ import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem }
 import { statusAtStart, statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { messageText, nothing, openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
-import { openTokenTotals, sumTokens, tokensIn, withoutCache } from '../tokens.ts';
+import { openTokenTotals, sumTokens, tokensIn, withoutCache } from '../usage.ts';
 
 /** Tried with qwen 0.24.4. Of its two layers of retries one can be set; the other tries seven times. */
 export const qwen: AgentCli = {

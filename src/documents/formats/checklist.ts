@@ -104,53 +104,35 @@ const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
 
 /** A box is an item when no item with a box is above it that it is indented under. */
 export function checklistItems(lines: readonly MarkdownLine[]): readonly ChecklistItem[] {
-  const items: ChecklistItem[] = [];
-  let open: { readonly box: ChecklistItem; readonly columns: number; readonly below: MarkdownLine[] } | undefined;
+  const found: { readonly item: ItemLine; readonly columns: number; readonly below: MarkdownLine[] }[] = [];
+  let isOpen = false;
   let wasCode = false;
   let under = '';
-  const close = (): void => {
-    if (open !== undefined) items.push(withBelow(open.box, open.below));
-    open = undefined;
-  };
   for (const [row, line] of lines.entries()) {
     // A code block belongs to the item in which it begins, however its lines are indented.
     const goesOn = line.isCode && wasCode;
     wasCode = line.isCode;
-    if (goesOn || line.text.trim() === '') {
+    const open = isOpen ? found.at(-1) : undefined;
+    if (goesOn || line.text.trim() === '' || (open !== undefined && columnsOf(line.text) > open.columns)) {
       open?.below.push(line);
       continue;
     }
-    const columns = columnsOf(line.text);
-    if (open !== undefined && columns > open.columns) {
-      open.below.push(line);
-      continue;
-    }
-    close();
     under = heading(line)?.text ?? under;
-    const box = boxLine(line);
-    if (box === undefined || box.text === '' || boxMeaning(box.state) === undefined) continue;
-    const leading = leadingId(box.text);
-    open = {
-      box: {
-        id: leading?.id,
-        title: leading?.rest ?? box.text,
-        under,
-        state: box.state,
-        offset: box.offset,
-        line: row + 1,
-        description: '',
-        criteria: [],
-      },
-      columns,
-      below: [],
-    };
+    const item = itemAt(line, row, under);
+    isOpen = item !== undefined;
+    if (item !== undefined) found.push({ item, columns: columnsOf(line.text), below: [] });
   }
-  close();
-  return items;
+  return found.map(({ item, below }) => ({ ...item, ...belowOf(below) }));
 }
 
-function withBelow(item: ChecklistItem, below: readonly MarkdownLine[]): ChecklistItem {
-  return below.length === 0 ? item : { ...item, ...belowOf(below) };
+type ItemLine = Omit<ChecklistItem, 'description' | 'criteria'>;
+
+function itemAt(line: MarkdownLine, row: number, under: string): ItemLine | undefined {
+  const box = boxLine(line);
+  if (box === undefined || box.text === '' || boxMeaning(box.state) === undefined) return undefined;
+  const leading = leadingId(box.text);
+  const { state, offset } = box;
+  return { id: leading?.id, title: leading?.rest ?? box.text, under, state, offset, line: row + 1 };
 }
 
 /** Boxes are criteria, everything else is the description, moved to the left as one. */

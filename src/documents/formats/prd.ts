@@ -1,6 +1,6 @@
 // PRD.json of seed 003, and the prd.json of snarktank's ralph and ralph-tui: stories with criteria, marked without touching another byte.
 import type { TaskSpec } from '../../core/task.ts';
-import { type Fields, isFields, listOf } from '../../text/fields.ts';
+import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../text/fields.ts';
 import { shown } from '../../text/text.ts';
 import type { FormatOptions, ParsedDocument } from '../document.ts';
 import { type JsonFields, jsonTaskFormat } from '../json-tasks.ts';
@@ -76,19 +76,16 @@ function readDocument(fields: JsonFields, options: FormatOptions): ParsedDocumen
     noun: 'story',
     plural: 'stories',
     fix: 'Add "userStories": [ … ].',
-    dependenciesKey: (story: unknown) => (isFields(story) ? listKey(story, dependencyNames) : 'depends_on'),
+    dependenciesKey: (story: unknown) => listKey(fieldsOf(story), dependencyNames),
   };
   const tasks = fields.tasks('userStories', wording, story => readStory(story, options.allowEmptyCriteria === true));
-  const branch = value['branchName'];
-  const unused =
-    typeof branch === 'string' && branch !== ''
-      ? [`branchName ${shown(branch)} is not followed: start the loop on the branch that you want.`]
-      : [];
+  const branch = textOf(value['branchName']);
+  const unused = `branchName ${shown(branch)} is not followed: start the loop on the branch that you want.`;
   return {
     project,
     goal: description.trim() === '' ? project : description,
     tasks: byPriority(tasks, listOf(value['userStories'])),
-    notices: [...unused, ...fields.notices('texts look odd')],
+    notices: [...(branch === '' ? [] : [unused]), ...fields.notices('texts look odd')],
   };
 }
 
@@ -110,14 +107,10 @@ function listKey(story: Fields, names: readonly string[]): string {
 
 /** The lower number goes first; stories without one come last; without any priority the document's order stands. */
 function byPriority(tasks: readonly TaskSpec[], stories: readonly unknown[]): readonly TaskSpec[] {
-  const priorities = stories.map(story => priorityOf(isFields(story) ? story['priority'] : undefined));
-  if (priorities.every(priority => priority === Number.POSITIVE_INFINITY)) return tasks;
-  const rows = tasks.map((_task, row) => row);
-  // Infinity - Infinity is no number, so equal ones are told apart by their rows.
-  rows.sort((one, other) =>
-    priorities[one] === priorities[other] ? one - other : priorities[one]! - priorities[other]!,
-  );
-  return rows.map(row => tasks[row]!);
+  const rows = tasks.map((task, row) => ({ task, priority: priorityOf(fieldsOf(stories[row])['priority']) }));
+  // Infinity - Infinity is no number.
+  rows.sort((one, other) => (one.priority === other.priority ? 0 : one.priority - other.priority));
+  return rows.map(({ task }) => task);
 }
 
 function priorityOf(value: unknown): number {
@@ -128,19 +121,13 @@ function priorityOf(value: unknown): number {
 
 function readStory(fields: JsonFields, mayLackCriteria: boolean): TaskSpec {
   watchKeys(fields, fields.name(), storyKeys);
-  const id = fields.validId(fields.string('id'));
-  const title = fields.text('title', 'Give the story a short title.');
-  const description = readDescription(fields);
-  const criteria = readCriteria(fields, mayLackCriteria);
-  const dependsOn = readDependencies(fields);
-  fields.require('passes', 'Add "passes": false.');
   return {
-    id,
-    title,
-    description,
-    criteria,
-    dependsOn,
-    done: fields.boolean('passes'),
+    id: fields.validId(fields.string('id')),
+    title: fields.text('title', 'Give the story a short title.'),
+    description: readDescription(fields),
+    criteria: readCriteria(fields, mayLackCriteria),
+    dependsOn: readDependencies(fields),
+    done: fields.require('passes', 'Add "passes": false.').boolean('passes'),
     skipped: fields.boolean('skipped'),
     mayChangeTests: fields.boolean('mayChangeTests') || undefined,
   };
@@ -149,10 +136,7 @@ function readStory(fields: JsonFields, mayLackCriteria: boolean): TaskSpec {
 /** What earlier work found out stands in the notes; an agent needs it as much as the story. */
 function readDescription(fields: JsonFields): string {
   const description = fields.optionalText('description');
-  const key = notesNames.find(name => {
-    const notes = fields.value[name];
-    return typeof notes === 'string' && notes.trim() !== '';
-  });
+  const key = notesNames.find(name => textOf(fields.value[name]).trim() !== '');
   if (key === undefined) return description;
   const notes = `Notes: ${fields.optionalText(key).trim()}`;
   return description.trim() === '' ? notes : `${description}\n\n${notes}`;

@@ -52,21 +52,12 @@ function stateOf(boxes: readonly Box[]): string {
   return boxes.some(box => box.state === '-') ? '-' : ' ';
 }
 
-interface Body {
-  readonly start: number;
-  readonly lines: readonly MarkdownLine[];
-  readonly matter: FrontMatter | undefined;
-  readonly notices: readonly string[];
-}
-
 /** A text between two rules is no front matter, and belongs to the prompt. */
-function bodyOf(text: string): Body {
+function bodyOf(text: string) {
   const matter = readFrontMatter(text);
-  const start = matter.ok ? matter.bodyStart : startOf(text);
-  const notices = matter.ok
-    ? []
-    : [`What begins like front matter is read as part of the text: ${matter.problems[0]!.message}`];
-  return { start, lines: markdownLines(text, start), matter: matter.ok ? matter : undefined, notices };
+  if (matter.ok) return { matter, start: matter.bodyStart, lines: markdownLines(text, matter.bodyStart), notices: [] };
+  const why = `What begins like front matter is read as part of the text: ${matter.problems[0]!.message}`;
+  return { matter: undefined, start: startOf(text), lines: markdownLines(text), notices: [why] };
 }
 
 /** An agent reads all of it in every iteration. */

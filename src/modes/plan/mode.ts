@@ -3,12 +3,12 @@
 import { quoted } from '../../core/memory.ts';
 import type { LiveIteration, State } from '../../core/state.ts';
 import { allTasks } from '../../core/task.ts';
+import { vaultRootOf } from '../../text/step-path.ts';
 import { takeCharacters } from '../../text/text.ts';
 import { iterationPrompt, type PromptText } from '../iteration-prompt.ts';
 import type { Mode } from '../mode.ts';
 import { plan } from './document/plan.ts';
 import { VaultView } from './views/files.ts';
-import { vaultRootOf } from './views/paths.ts';
 
 // The prompt of a plan's step that a coding agent does: one approved step, and what the others are, so that it leaves them alone.
 

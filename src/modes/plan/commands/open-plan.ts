@@ -5,10 +5,11 @@ import { basename, join, resolve } from 'node:path';
 import { refuseProblems } from '../../../app/problems.ts';
 import type { Context, Flags } from '../../../cli/context.ts';
 import { UsageError } from '../../../text/errors.ts';
+import { vaultRootOf } from '../../../text/step-path.ts';
 import { type PlanFile, readPlan, withRecord } from '../session/files.ts';
 import { loopOfPlan, type PlanLoop } from '../session/loops.ts';
 import { findPlan } from '../session/vault.ts';
-import { planName, vaultRootOf } from '../views/paths.ts';
+import { planName } from '../views/paths.ts';
 
 function real(path: string): string {
   try {

@@ -1,4 +1,4 @@
-// Finds the steps of a plan and their fields in its text, each with its place; what only looks like one is told, never guessed.
+// Outline of a plan: its steps and their fields, each with its place; what only looks like one is told, never guessed.
 
 import { startOf, type TextLine, textLines } from '../../../documents/edits.ts';
 import { type FrontMatterResult, readFrontMatter } from '../../../documents/frontmatter.ts';
@@ -82,7 +82,7 @@ const stepForm = 'Write it as "- [ ] **Step 1:** what to do (action_type: agent)
 const commentNotice = 'This comment is not read, and a rendered page does not show it.';
 const pathComment = /^<!--[ \t]*\S+[ \t]*-->$/;
 
-type OpenField = { name: PlanFieldName; start: number; valueStart: number; end: number; indent: number };
+type OpenField = PlanField & { end: number; readonly indent: number };
 type OpenStep = PlanStep & { readonly fields: PlanField[] };
 
 class OutlineScan {
@@ -103,14 +103,9 @@ class OutlineScan {
   }
 
   take(line: TextLine): void {
-    if (this.fence !== undefined || this.commentStart !== undefined) {
-      this.takeHidden(line);
-      return;
-    }
-    if (line.text.trim() === '') {
-      this.isAfterBlank = true;
-      return;
-    }
+    if (this.fence !== undefined || this.commentStart !== undefined) return this.takeHidden(line);
+    this.isAfterBlank ||= line.text.trim() === '';
+    if (line.text.trim() === '') return;
     if (this.step !== undefined && line.indent > this.stepIndent) this.takeInside(line);
     else this.takeOutside(line);
     this.isAfterBlank = false;
@@ -118,12 +113,10 @@ class OutlineScan {
 
   end(): void {
     this.closeStep();
-    if (this.fence !== undefined) {
+    if (this.fence !== undefined)
       this.fault(this.fence.start, 'This code block is never closed.', 'Close it, or the steps behind it are lost.');
-    }
-    if (this.commentStart !== undefined) {
+    if (this.commentStart !== undefined)
       this.fault(this.commentStart, 'This comment is never closed.', 'Add --> at its end.');
-    }
   }
 
   /** Inside a code block or a comment: no step, and whoever hides one there is told that it is not done. */
@@ -147,14 +140,10 @@ class OutlineScan {
     }
     if (this.takeComment(line)) return;
     if (line.indent <= 3 && this.beginStep(line)) return;
-    if (nearStep.some(pattern => pattern.test(line.text))) {
-      this.fault(line.start, 'This looks like a step, but is not written as one.', stepForm);
-      return;
-    }
-    const name = fieldLine.exec(line.text)?.[2];
-    if (name !== undefined && fieldNameOf(name) !== undefined) {
-      this.fault(line.start, `${fieldNameOf(name)} stands outside of a step.`, 'Indent it below its step.');
-    }
+    if (nearStep.some(pattern => pattern.test(line.text)))
+      return this.fault(line.start, 'This looks like a step, but is not written as one.', stepForm);
+    const name = fieldNameOf(fieldLine.exec(line.text)?.[2] ?? '');
+    if (name !== undefined) this.fault(line.start, `${name} stands outside of a step.`, 'Indent it below its step.');
   }
 
   /** True when the line is nothing but a comment, or the beginning of one. */
@@ -177,23 +166,19 @@ class OutlineScan {
       return;
     }
     this.closeField();
-    if (nearStep.some(pattern => pattern.test(line.text))) {
-      this.fault(line.start, 'A step stands inside another step.', stepForm);
+    if (nearStep.some(pattern => pattern.test(line.text)))
+      return this.fault(line.start, 'A step stands inside another step.', stepForm);
+    const [whole = '', before = '', written = ''] = fieldLine.exec(line.text) ?? [];
+    const name = fieldNameOf(written);
+    if (name !== undefined) {
+      const [start, valueStart] = [line.start + before.length, line.start + whole.length];
+      this.field = { name, start, valueStart, end: line.end, indent: line.indent };
       return;
     }
-    const found = fieldLine.exec(line.text);
-    const name = found === null ? undefined : fieldNameOf(found[2]!);
-    if (found !== null && name !== undefined) {
-      const valueStart = line.start + found[0].length;
-      this.field = { name, start: line.start + found[1]!.length, valueStart, end: line.end, indent: line.indent };
-      return;
-    }
-    const meant = found === null ? undefined : nearFieldName(found[2]!);
-    if (meant !== undefined) {
-      this.fault(line.start, `Step ${this.step!.number} has a field that is nearly ${meant}.`, `Write "- ${meant}:".`);
-    } else {
-      this.notice(line.start, `This line of step ${this.step!.number} is not read.`);
-    }
+    const { number } = this.step!;
+    const meant = nearFieldName(written);
+    if (meant === undefined) this.notice(line.start, `This line of step ${number} is not read.`);
+    else this.fault(line.start, `Step ${number} has a field that is nearly ${meant}.`, `Write "- ${meant}:".`);
   }
 
   private beginStep(line: TextLine): boolean {

@@ -1,15 +1,16 @@
-// Dashboard.md: every plan of a vault at a glance.
+// Dashboard.md, every plan of a vault at a glance, and the status of a plan's loop by seed 004's words.
 
 import type { State } from '../../../core/state.ts';
 import { allTasks, findTask, progress, readyTasks, type Task } from '../../../core/task.ts';
 import { isoTime, plural } from '../../../text/format.ts';
 import { endedByLimit } from '../../../views/ending.ts';
+import type { PlanStatus } from '../document/front-matter.ts';
 import { inline } from './markdown.ts';
 
 export interface DashboardRow {
   readonly plan: string;
   readonly objective: string;
-  readonly status: PlanStatus | 'awaiting_approval' | 'approved' | 'stopped' | 'left_out' | 'broken';
+  readonly status: PlanStatus | 'stopped' | 'left_out' | 'broken';
   readonly completed: number;
   readonly total: number;
   readonly iterations: number;
@@ -62,11 +63,6 @@ export function dashboard(rows: readonly DashboardRow[]): string {
   ].join('\n');
 }
 
-// What a plan's loop is to its vault: seed 004's four statuses, and everything for which somebody must act.
-
-/** Seed 004. */
-type PlanStatus = 'executing' | 'completed' | 'blocked' | 'escalated';
-
 const cannotGoOn = (state: State): boolean =>
   state.escalations.length > 0 &&
   state.live.length === 0 &&
@@ -77,7 +73,7 @@ const cannotGoOn = (state: State): boolean =>
 export const isCarriedOut = ({ ended, tasks }: State): boolean =>
   ended?.reason === 'goal_achieved' && progress(tasks).done > 0;
 
-export function planStatus(state: State): PlanStatus {
+export function planStatus(state: State): 'executing' | 'completed' | 'blocked' | 'escalated' {
   if (isCarriedOut(state)) return 'completed';
   if (endedByLimit(state)) return 'escalated';
   return state.ended !== undefined || cannotGoOn(state) ? 'blocked' : 'executing';

@@ -1,5 +1,5 @@
 // The vault's files about one plan (seed 004): how far it is, what needs a person, and what was done, all from the ledger.
-import type { Event } from '../../../core/event.ts';
+import type { Event, EventOf } from '../../../core/event.ts';
 import type { State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';
 import type { Problem } from '../../../documents/document.ts';
@@ -15,8 +15,8 @@ import { fileId, type VaultPaths, vaultPaths } from './paths.ts';
 const logLinesMax = 1_000;
 const errorCharsMax = 2_000;
 
-/** What the log tells: each attempt and each decision. */
-const told: ReadonlySet<Event['type']> = new Set<Event['type']>([
+/** Each attempt and each decision. */
+const logged: ReadonlySet<Event['type']> = new Set([
   'loop.started',
   'approval.given',
   'iteration.started',
@@ -37,37 +37,27 @@ const told: ReadonlySet<Event['type']> = new Set<Event['type']>([
   'loop.ended',
 ]);
 
-/** The last action in words of ours; undefined when the event is none. */
-function actionOf(event: Event): string | undefined {
-  switch (event.type) {
-    case 'loop.started':
-      return 'initialized';
-    case 'approval.given':
-      return 'approved';
-    case 'iteration.started':
-      return `started step ${stepNumber(event.task)}, attempt ${event.attempt}`;
-    case 'iteration.ended':
-      return event.outcome === 'succeeded' ? undefined : `${event.outcome} at step ${stepNumber(event.task)}`;
-    case 'task.closed':
-      return `completed step ${stepNumber(event.task)}`;
-    case 'task.blocked':
-      return `gave up step ${stepNumber(event.task)}`;
-    case 'task.skipped':
-      return `left out step ${stepNumber(event.task)}`;
-    case 'task.reopened':
-      return `reopened step ${stepNumber(event.task)}`;
-    case 'escalation.raised':
-      return `asked ${event.escalation.id}`;
-    case 'escalation.answered':
-      return `was answered ${fileId(event.id)}`;
-    case 'loop.resumed':
-      return 'resumed';
-    case 'loop.ended':
-      return `ended (${event.reason})`;
-    default:
-      return undefined;
-  }
-}
+type EventText = { readonly [Type in Event['type']]?: (event: EventOf<Type>) => string | undefined };
+
+/** The last action in words of ours; events that are none are not in it. */
+const actions: EventText = {
+  'loop.started': () => 'initialized',
+  'approval.given': () => 'approved',
+  'iteration.started': ({ task, attempt }) => `started step ${stepNumber(task)}, attempt ${attempt}`,
+  'iteration.ended': ({ outcome, task }) =>
+    outcome === 'succeeded' ? undefined : `${outcome} at step ${stepNumber(task)}`,
+  'task.closed': ({ task }) => `completed step ${stepNumber(task)}`,
+  'task.blocked': ({ task }) => `gave up step ${stepNumber(task)}`,
+  'task.skipped': ({ task }) => `left out step ${stepNumber(task)}`,
+  'task.reopened': ({ task }) => `reopened step ${stepNumber(task)}`,
+  'escalation.raised': ({ escalation }) => `asked ${escalation.id}`,
+  'escalation.answered': ({ id }) => `was answered ${fileId(id)}`,
+  'loop.resumed': () => 'resumed',
+  'loop.ended': ({ reason }) => `ended (${reason})`,
+};
+
+const actionOf = (event: Event): string | undefined =>
+  (actions[event.type] as ((event: Event) => string | undefined) | undefined)?.(event);
 
 export class VaultView implements ModeView {
   private readonly paths: VaultPaths;
@@ -91,7 +81,7 @@ export class VaultView implements ModeView {
     }
     if (event.type === 'iteration.ended' && event.failure !== undefined)
       this.errors.set(event.task, takeCharacters(event.failure.detail, errorCharsMax));
-    if (!told.has(event.type)) return;
+    if (!logged.has(event.type)) return;
     this.lines.push(`- ${isoTime(event.at)} ${inline(sentenceOf(event))}`);
     if (this.lines.length <= logLinesMax) return;
     this.lines.shift();

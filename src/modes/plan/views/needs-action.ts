@@ -26,17 +26,17 @@ function troubleText({ task, what, detail }: Trouble): readonly string[] {
   return [...title, ...attempts, `**Error:** ${inline(what)}`, ...(isSaid ? [] : ['', quotation(detail)]), ''];
 }
 
+/** A note with its front matter, the same fields in the same order as seed 004 has them. */
+const note = (fields: Parameters<typeof frontMatter>[0], title: string, lines: readonly string[]): string =>
+  [frontMatter(fields), '', `# ${title}`, '', ...lines, ''].join('\n');
+
 export function blockedText(state: State, found: readonly Trouble[], fileName: string): string {
+  if (state.ended?.reason === 'goal_achieved') return leftOutText(state, fileName);
   const first = found.find(one => one.task !== undefined)?.task;
   const step = first === undefined ? currentStep(state) : stepNumber(first.id);
-  if (state.ended?.reason === 'goal_achieved') return leftOutText(state, fileName);
-  const isEffect = state.escalations[0]?.kind === 'effect';
-  const isAsked = state.escalations.length > 0;
-  return [
-    frontMatter({ plan_id: fileId(state.projectId), step_num: step, severity: 'high', action_required: true }),
-    '',
-    `# Plan blocked at step ${step}`,
-    '',
+  const [question] = state.escalations;
+  const fields = { plan_id: fileId(state.projectId), step_num: step, severity: 'high', action_required: true };
+  return note(fields, `Plan blocked at step ${step}`, [
     `**Plan:** ${inline(state.goal)}`,
     '',
     ...found.flatMap(troubleText),
@@ -44,25 +44,21 @@ export function blockedText(state: State, found: readonly Trouble[], fileName: s
     '',
     ...numbered([
       `Look at the step in ${noteLink(fileName)} and at what was tried: \`ralph explain ${state.name}\``,
-      isEffect
+      question?.kind === 'effect'
         ? 'Look where its effect would show: only you can see whether it happened'
         : 'Mend the cause. An edit of the plan itself needs a new approval: `ralph plan approve`',
-      isAsked ? 'Answer the question:' : 'Reopen the loop; its counters stay:',
+      question === undefined ? 'Reopen the loop; its counters stay:' : 'Answer the question:',
     ]),
-    ...(state.escalations[0]?.options ?? []).map((option, at) => `   - ${at + 1}: ${inline(option.text)}`),
+    ...(question?.options ?? []).map((option, at) => `   - ${at + 1}: ${inline(option.text)}`),
     ...commandLines(state),
     `4. Go on: \`ralph plan run ${nameOf(state)}\` (a running \`ralph plan watch\` does it by itself)`,
-    '',
-  ].join('\n');
+  ]);
 }
 
 /** Over, and nothing of it was done. */
 function leftOutText(state: State, fileName: string): string {
-  return [
-    frontMatter({ plan_id: fileId(state.projectId), step_num: 0, severity: 'medium', action_required: true }),
-    '',
-    '# Plan left out: nothing of it was done',
-    '',
+  const fields = { plan_id: fileId(state.projectId), step_num: 0, severity: 'medium', action_required: true };
+  return note(fields, 'Plan left out: nothing of it was done', [
     `**Plan:** ${inline(state.goal)}`,
     '',
     `Every step of ${noteLink(fileName)} was left out, so it was not put into Done, and its loop is over.`,
@@ -73,8 +69,7 @@ function leftOutText(state: State, fileName: string): string {
       'Not wanted any more: delete the plan, or move it away, and this note with it',
       'Wanted after all: give it a `plan_id` of its own, untick its boxes, and approve it anew: `ralph plan approve FILE`',
     ]),
-    '',
-  ].join('\n');
+  ]);
 }
 
 export function escalatedText(state: State, fileName: string): string {
@@ -82,16 +77,8 @@ export function escalatedText(state: State, fileName: string): string {
   const id = fileId(state.projectId);
   const { iterationsMax } = state.settings.limits;
   const isByIterations = state.ended?.reason === 'max_iterations';
-  return [
-    frontMatter({
-      plan_id: id,
-      severity: 'medium',
-      action_required: true,
-      max_iterations_reached: isByIterations,
-    }),
-    '',
-    `# Plan escalated: ${isByIterations ? 'all iterations are used up' : 'a limit is used up'}`,
-    '',
+  const fields = { plan_id: id, severity: 'medium', action_required: true, max_iterations_reached: isByIterations };
+  return note(fields, `Plan escalated: ${isByIterations ? 'all iterations are used up' : 'a limit is used up'}`, [
     `**Plan:** ${inline(state.goal)}  `,
     `**Iterations used:** ${state.iterations}${iterationsMax === null ? '' : ` of ${iterationsMax}`}  `,
     `**Why:** ${inline(state.ended?.because ?? '')}`,
@@ -110,8 +97,7 @@ export function escalatedText(state: State, fileName: string): string {
     ]),
     ...commandLines(state),
     `3. Then go on: \`ralph plan run ${nameOf(state)}\``,
-    '',
-  ].join('\n');
+  ]);
 }
 
 const problemsMax = 50;
@@ -122,11 +108,8 @@ export function brokenText(id: string, problems: readonly Problem[]): string {
     return `- ${place}${inline(`${message}${fix === undefined ? '' : ` ${fix}`}`)}`;
   });
   const left = problems.length - lines.length;
-  return [
-    frontMatter({ plan_id: fileId(id), step_num: 0, severity: 'high', action_required: true }),
-    '',
-    '# Plan blocked: it cannot run as it is',
-    '',
+  const fields = { plan_id: fileId(id), step_num: 0, severity: 'high', action_required: true };
+  return note(fields, 'Plan blocked: it cannot run as it is', [
     `**Error:** ${plural(problems.length, 'problem')}`,
     '',
     ...lines,
@@ -138,6 +121,5 @@ export function brokenText(id: string, problems: readonly Problem[]): string {
       'Do what is said above. Where the text is wrong, mend it where it lies: `ralph plan lint FILE` lists all that is left',
       'Until then nothing more of it is done. A running `ralph plan watch` looks again as soon as the file is saved',
     ]),
-    '',
-  ].join('\n');
+  ]);
 }
