@@ -11,6 +11,7 @@ import { proveKilledPlans, provePlans } from './plans.ts';
 import { proveRestore } from './restore.ts';
 import { crashAt, crashPoints } from './syscalls.ts';
 import { proveTrees } from './trees.ts';
+import { proveUpgrade } from './upgrade.ts';
 
 interface Proof {
   readonly what: string;
@@ -134,6 +135,11 @@ const proofs: Readonly<Record<string, Proof>> = {
     what: 'output faster than anybody reads through the real binary: small, live, whole (F28, F29)',
     count: 1,
     run: async () => proveFloods(),
+  },
+  upgrade: {
+    what: 'loops of 0.4.0 that run or were killed while Ralph is upgraded: each ends well',
+    count: 5,
+    run: async (_first, count) => proveUpgrade(count),
   },
   nodes: {
     what: 'the demo on the oldest Node that we promise and on the pinned one',
