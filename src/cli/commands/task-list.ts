@@ -1,9 +1,10 @@
 // `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
+import { type Subject, subjectOf } from '../../app/task-subject.ts';
 import { visible } from '../../app/tasks.ts';
 import { allTasks, type Task } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
-import { type Context, type Flags, printJson, type Words } from '../context.ts';
-import { isCut, isOrphaned, type Subject, subjectOf, taskJson, waitWords } from '../task-subject.ts';
+import { type Context, type Flags, printJson, taskPlace, type Words } from '../context.ts';
+import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
 import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
 
 const pipeColumns = 80;
@@ -69,7 +70,7 @@ const json = ({ loop, path, table, unread }: Subject) => ({
 });
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  const subject = await subjectOf(context, word);
+  const subject = await subjectOf(await taskPlace(context), word);
   if (flags['json'] === true) return printJson(context, json(subject));
   const style = makeStyle(flags, process.stdout);
   const columns = process.stdout.isTTY ? style.columns() : pipeColumns;
