@@ -29,7 +29,7 @@ export {
 } from './app/library/words.ts';
 export type { Check, CheckResult } from './checks/check.ts';
 export { decide } from './core/decide/decide.ts';
-export type { Answer, Escalation, Event, EventType, Option, OptionId, Usage } from './core/event.ts';
+export type { Answer, Escalation, Event, EventType, Option, OptionId, Usage, Termination } from './core/event.ts';
 export { evolve } from './core/evolve/evolve.ts';
 export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';
 export {
@@ -43,20 +43,12 @@ export {
 export { assessHealth, type Health, type LadderStep, ladderStep } from './core/health.ts';
 export type { CheckOutcome, Command, Input, Performed } from './core/input.ts';
 export { type Effect, next, type Plan, waitingFor } from './core/next.ts';
-export {
-  type Breaker,
-  breakerPosition,
-  closedBreaker,
-  isExhausted,
-  opened as openedBreaker,
-  tripsAt,
-  withFailure,
-} from './core/scheduling.ts';
+export { breakerPosition, closedBreaker, isExhausted, opened as openedBreaker, tripsAt, withFailure } from './core/scheduling.ts';
+export { type Breaker, initialState, type LiveIteration, type State } from './core/state.ts';
 export { defaultSettings, type Limits, limitPresets, type ModeName, type Settings } from './core/settings.ts';
 export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/spend.ts';
-export { initialState, type LiveIteration, type State } from './core/state.ts';
 export { allTasks, findTask, progress, type Task, type TaskSpec } from './core/task.ts';
-export { evaluateTermination, type Termination } from './core/termination.ts';
+export { evaluateTermination } from './core/termination.ts';
 export type { Format, ParsedDocument, Problem, TaskMark } from './documents/document.ts';
 export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
 export { memoryLedger } from './ledger/memory.ts';

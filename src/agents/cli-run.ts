@@ -1,6 +1,6 @@
 // One run of an agent CLI: what it says is read as it comes, what we say reaches it at any time.
 
-import { openFeed, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
+import { openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
 import { type OutputEvent, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
 import type { AgentEvent, Reader } from './agent.ts';
@@ -13,7 +13,7 @@ import { readJsonLines, splitLines } from './stream.ts';
 import { openUsageReporter, type UsageOrder } from './usage.ts';
 
 export interface CliRun extends UsageOrder {
-  readonly process: Omit<ProcessOrder, 'feed' | 'stop' | 'onSilence' | 'lineBytesMax'>;
+  readonly process: Omit<ProcessOrder, 'stdin' | 'stop' | 'onSilence' | 'lineBytesMax'>;
   readonly timers: Required<Omit<Timers, 'nudgedMs'>>;
   readonly stop: AbortSignal;
   readonly notes?: Notes;
@@ -28,7 +28,7 @@ export function startCliRun(run: CliRun, push: Push): AgentProcess {
   const { cli, timers, notes, stop, interruptMs } = run;
   const halting = new AbortController();
   const halt = (): void => halting.abort();
-  const stdin = openFeed();
+  const stdin = openStdin();
   const reader = cli.reader(run.launchOrder);
   const listener = openListener(run, reader, push, stdin.busy);
   const strayLines = tailOf(errorCharsMax);
@@ -70,7 +70,7 @@ export function startCliRun(run: CliRun, push: Push): AgentProcess {
   }
 
   return {
-    order: { ...run.process, feed: stdin, stop: halting.signal, onSilence: steering.nudge, lineBytesMax },
+    order: { ...run.process, stdin, stop: halting.signal, onSilence: steering.nudge, lineBytesMax },
     onEvent(event) {
       if (event.type === 'output') onOutput(event);
       else if (event.type === 'exited') onExit(event);

@@ -14,7 +14,7 @@ const graceMs = 600; // with the look it stays below the second within which the
 const briefMs = 10_000; // nobody has talked with an agent that is over that soon
 
 export interface TerminalOrder
-  extends Omit<ProcessOrder, 'input' | 'feed' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
+  extends Omit<ProcessOrder, 'input' | 'stdin' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
   /** Absolute; done.md in `directory` unless told. */
   readonly doneFile?: string;
 }

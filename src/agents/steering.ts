@@ -1,12 +1,12 @@
 // Steering of a working agent besides its prompt: notes, a nudge, that no more will come and, before signals, an interrupt.
 
 import { nudgeWords } from '../core/handoff.ts';
-import type { Feed } from '../processes/spawn.ts';
+import type { Stdin } from '../processes/spawn.ts';
 import type { SteeringLines } from './agent.ts';
 import type { Notes } from './performer.ts';
 
 export interface SteeringOrder {
-  readonly stdin: Feed;
+  readonly stdin: Stdin;
   /** Absent: it hears nothing but its prompt. */
   readonly lines: SteeringLines | undefined;
   readonly notes: Notes | undefined;
@@ -98,7 +98,7 @@ function laterOnce(act: () => void) {
 }
 
 /** From now on it has a short time to exit. */
-function endInput(stdin: Feed): void {
+function endInput(stdin: Stdin): void {
   stdin.busy(false);
   stdin.end();
   stdin.finished();

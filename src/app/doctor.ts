@@ -91,7 +91,7 @@ async function containmentFindings(): Promise<readonly Finding[]> {
       : {
           name: 'processes',
           verdict: 'warning',
-          detail: 'process group only: a daemon may outlive its iteration',
+          detail: 'process group only: a daemon may runDetached its iteration',
           fix: 'On Linux, install util-linux (unshare, setpriv) and allow user namespaces.',
         };
   if (confinementKind() === 'none')

@@ -65,7 +65,9 @@ async function filesIn(folder: string, hash: string | undefined) {
   const { readPlain, sha256 } = await import('../checks/protected-files.ts');
   const text = await readPlain(join(folder, 'manifest.json')).catch(() => undefined);
   if (text === undefined || sha256(text) !== hash) return [];
-  return (JSON.parse(text.toString('utf8')) as { files: readonly import('../checks/protected-files.ts').Kept[] }).files;
+  return (
+    JSON.parse(text.toString('utf8')) as { files: readonly import('../checks/protected-files.ts').ProtectedFile[] }
+  ).files;
 }
 
 async function differing(directory: string, files: readonly Kept[]): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-// Keeps copies of the files that are a check, outside the agent's reach, and puts them back before every check (F33).
+// Protected files: copies of the files that are a check, outside the agent's reach, restored before every check (F33).
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -19,9 +19,41 @@ import {
 import { dirname, join, posix } from 'node:path';
 import { canonical } from '../text/canonical.ts';
 
+/** A file with a copy of its bytes, or a link on the way to one. */
+export type ProtectedFile =
+  | { readonly path: string; readonly mode: number; readonly sha256: string; readonly bytes: number }
+  | { readonly path: string; readonly target: string };
+
+interface RestoredFile {
+  /** Relative to the folder of the work. */
+  readonly path: string;
+  readonly how:
+    | 'edited'
+    | 'deleted'
+    | 'mode changed'
+    | 'replaced by a link'
+    | 'replaced by a folder'
+    | 'replaced by something else'
+    | 'its folder was replaced';
+}
+
+type Restored =
+  | { readonly ok: true; readonly restored: readonly RestoredFile[] }
+  /** `damaged`: our own copies are not what they were. `unwritable`: a file could not be put back. No check may run then. */
+  | { readonly ok: false; readonly why: 'damaged' | 'unwritable'; readonly problem: string };
+
+/**
+ * Contract: never throws. After `ok` every protected file has the content and mode it had when the loop began, reached
+ * through no link that was not there then. Nothing outside the folder is ever written; twice = once.
+ */
+export interface FileGuard {
+  /** `expectedHash` is what protecting gave, as the ledger has it. */
+  restore(directory: string, expectedHash: string): Promise<Restored>;
+}
+
 interface Manifest {
   readonly version: 1;
-  readonly files: readonly Kept[];
+  readonly files: readonly ProtectedFile[];
 }
 
 export type Protected =
@@ -39,13 +71,30 @@ export interface ProtectOrder {
   readonly wanted: readonly string[];
 }
 
+export const fileBytesMax = 16 * 1024 * 1024;
 const filesMax = 2_000;
 const linksMax = 40;
+
+export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** NOFOLLOW and NONBLOCK: what was put there in between is neither followed nor waited for. */
+export async function readPlain(path: string): Promise<Buffer> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size > fileBytesMax) throw new Error('is no file, or larger than 16 MB');
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+const statsOf = (path: string): Promise<Stats | undefined> => lstat(path).catch(() => undefined);
 
 /** Copies them and says by which hash the copies can be proven. */
 export async function protectFiles(order: ProtectOrder): Promise<Protected> {
   try {
-    const found = new Map<string, Kept>();
+    const found = new Map<string, ProtectedFile>();
     for (const path of order.candidates) await take(order, path, found, false);
     for (const path of order.wanted) {
       const problem = await take(order, path, found, true);
@@ -63,77 +112,71 @@ export async function protectFiles(order: ProtectOrder): Promise<Protected> {
   }
 }
 
-async function take(
-  order: ProtectOrder,
-  path: string,
-  found: Map<string, Kept>,
-  isWanted: boolean,
-): Promise<string | undefined> {
+type Found = Map<string, ProtectedFile>;
+
+/** Says what is wrong with one that is wanted; what is no file or folder is passed over otherwise. */
+async function take(order: ProtectOrder, path: string, found: Found, isWanted: boolean): Promise<string | undefined> {
   const place = await follow(order.directory, path);
   if (place === undefined)
     return isWanted ? `${path} is not a file or folder inside the folder of the work` : undefined;
   const { path: real, stats, links } = place;
-  if (stats.isDirectory() && isWanted) {
+  if (!isWanted && !stats.isFile()) return undefined;
+  if (!stats.isFile() && !stats.isDirectory()) return `${path} is not a file`;
+  if (stats.isDirectory()) {
     const names = (await readdir(join(order.directory, real))).filter(name => name !== '.git');
     if (found.size + names.length > filesMax)
       return `${path} holds too many files; at most ${filesMax} can be protected`;
     for (const name of names) await take(order, posix.join(real, name), found, true).catch(() => undefined);
-  } else if (stats.isFile()) {
-    if (stats.size > fileBytesMax) return `${path} is larger than 16 MB, too large to be protected`;
-    const bytes = await readPlain(join(order.directory, real));
-    const hash = sha256(bytes);
-    await mkdir(order.folder, { recursive: true, mode: 0o700 });
-    await writeFile(join(order.folder, hash), bytes, { mode: 0o600 });
-    found.set(real, { path: real, mode: stats.mode & 0o777, sha256: hash, bytes: bytes.length });
-  } else return isWanted && !stats.isDirectory() ? `${path} is not a file` : undefined;
+  } else if (stats.size > fileBytesMax) return `${path} is larger than 16 MB, too large to be protected`;
+  else found.set(real, await copy(order, place));
   for (const link of links) found.set(link.path, link);
   return undefined;
+}
+
+async function copy({ directory, folder }: ProtectOrder, { path, stats }: Place): Promise<ProtectedFile> {
+  const bytes = await readPlain(join(directory, path));
+  const hash = sha256(bytes);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, hash), bytes, { mode: 0o600 });
+  return { path, mode: stats.mode & 0o777, sha256: hash, bytes: bytes.length };
 }
 
 interface Place {
   /** Without links in it. */
   readonly path: string;
   readonly stats: Stats;
-  readonly links: readonly { readonly path: string; readonly target: string }[];
+  readonly links: readonly ProtectedFile[];
 }
 
 /** Walks down name by name; undefined when it leaves the folder or ends nowhere. */
 async function follow(directory: string, given: string): Promise<Place | undefined> {
   const inside = given.startsWith(`${directory}/`) ? given.slice(directory.length + 1) : given;
-  const links = new Map<string, { path: string; target: string }>();
-  let left = inside.split('/');
-  let path = '';
-  let stats: Stats | undefined;
   if (inside.startsWith('/')) return undefined;
+  const links = new Map<string, ProtectedFile>();
+  const left = inside.split('/');
+  let path = '.';
   while (left.length > 0) {
-    const [name = '', ...rest] = left;
-    left = rest;
-    if (name === '' || name === '.') continue;
-    if (name === '..') {
-      if (path === '') return undefined;
-      path = posix.dirname(path) === '.' ? '' : posix.dirname(path);
-      stats = undefined;
-      continue;
-    }
-    const next = path === '' ? name : `${path}/${name}`;
-    const seen = await lstat(join(directory, next)).catch(() => undefined);
+    const name = left.shift() as string;
+    const next = posix.join(path, name);
+    if (next === '..') return undefined;
+    const seen = await statsOf(join(directory, next));
     if (seen === undefined) return undefined;
     if (!seen.isSymbolicLink()) {
       path = next;
-      stats = seen;
       continue;
     }
     const target = await readlink(join(directory, next));
     if (target.startsWith('/') || links.size >= linksMax) return undefined;
     links.set(next, { path: next, target });
-    left = [...target.split('/'), ...left];
+    left.unshift(...target.split('/'));
   }
-  if (path === '' || path === '.git' || path.startsWith('.git/')) return undefined;
-  stats ??= await lstat(join(directory, path)).catch(() => undefined);
-  return stats === undefined ? undefined : { path, stats, links: [...links.values()] };
+  const stats = await statsOf(join(directory, path));
+  return stats === undefined || /^\.(git(\/.*)?)?$/.test(path)
+    ? undefined
+    : { path, stats, links: [...links.values()] };
 }
 
-type Copies = readonly { readonly kept: Kept; readonly bytes?: Buffer }[];
+type Copies = readonly { readonly file: ProtectedFile; readonly bytes?: Buffer }[];
 
 /** Nothing is put back from copies of which even one is not what it was. */
 async function readCopies(folder: string, expectedHash: string): Promise<Copies | string> {
@@ -141,13 +184,13 @@ async function readCopies(folder: string, expectedHash: string): Promise<Copies 
     const text = await readPlain(join(folder, 'manifest.json'));
     if (sha256(text) !== expectedHash) return 'the list of protected files is not the one that the loop began with';
     const { files } = JSON.parse(text.toString('utf8')) as Manifest;
-    const copies: { kept: Kept; bytes?: Buffer }[] = [];
-    for (const kept of files) {
-      if ('target' in kept) copies.push({ kept });
+    const copies: { file: ProtectedFile; bytes?: Buffer }[] = [];
+    for (const file of files) {
+      if ('target' in file) copies.push({ file });
       else {
-        const bytes = await readPlain(join(folder, kept.sha256));
-        if (sha256(bytes) !== kept.sha256) return `the copy of ${kept.path} is damaged`;
-        copies.push({ kept, bytes });
+        const bytes = await readPlain(join(folder, file.sha256));
+        if (sha256(bytes) !== file.sha256) return `the copy of ${file.path} is damaged`;
+        copies.push({ file, bytes });
       }
     }
     return copies;
@@ -156,26 +199,24 @@ async function readCopies(folder: string, expectedHash: string): Promise<Copies 
   }
 }
 
-export function fileGuard(folder: string): Guard {
+export function fileGuard(folder: string): FileGuard {
   return {
-    async restore(directory, expectedHash): Promise<Guarded> {
+    async restore(directory, expectedHash): Promise<Restored> {
       const copies = await readCopies(folder, expectedHash);
       if (typeof copies === 'string') return { ok: false, why: 'damaged', problem: copies };
-      const restored: PutBack[] = [];
-      for (const { kept, bytes } of copies) {
-        const how = await stateOf(directory, kept);
+      const restored: RestoredFile[] = [];
+      for (const { file, bytes } of copies) {
+        const how = await stateOf(directory, file);
         if (how === 'good') continue;
-        const problem = await putBack(directory, kept, bytes);
+        const problem = await restoreFile(directory, file, bytes);
         if (problem !== undefined)
-          return { ok: false, why: 'unwritable', problem: `${kept.path} could not be put back: ${problem}` };
-        restored.push({ path: kept.path, how });
+          return { ok: false, why: 'unwritable', problem: `${file.path} could not be put back: ${problem}` };
+        restored.push({ path: file.path, how });
       }
       return { ok: true, restored };
     },
   };
 }
-
-// Puts one protected file back as it was: in one step, and through nothing that somebody put in its way.
 
 /** Every folder above it, outermost first: `a/b/c` -> `a`, `a/b`. */
 function foldersOf(path: string): readonly string[] {
@@ -183,32 +224,43 @@ function foldersOf(path: string): readonly string[] {
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
-export async function stateOf(directory: string, kept: Kept): Promise<PutBack['how'] | 'good'> {
-  for (const folder of foldersOf(kept.path)) {
-    const stats = await lstat(join(directory, folder)).catch(() => undefined);
-    if (stats === undefined) return 'deleted';
-    if (!stats.isDirectory()) return 'its folder was replaced';
+export async function stateOf(directory: string, file: ProtectedFile): Promise<RestoredFile['how'] | 'good'> {
+  for (const folder of foldersOf(file.path)) {
+    const above = await statsOf(join(directory, folder));
+    if (above?.isDirectory() !== true) return above === undefined ? 'deleted' : 'its folder was replaced';
   }
-  const path = join(directory, kept.path);
-  const stats = await lstat(path).catch(() => undefined);
+  const path = join(directory, file.path);
+  const stats = await statsOf(path);
   if (stats === undefined) return 'deleted';
   if (stats.isDirectory()) return 'replaced by a folder';
-  if ('target' in kept) {
+  if ('target' in file) {
     if (!stats.isSymbolicLink()) return 'replaced by something else';
-    return (await readlink(path).catch(() => '')) === kept.target ? 'good' : 'edited';
+    return (await readlink(path).catch(() => '')) === file.target ? 'good' : 'edited';
   }
   if (stats.isSymbolicLink()) return 'replaced by a link';
   if (!stats.isFile()) return 'replaced by something else';
-  const isSame = stats.size === kept.bytes && sha256(await readPlain(path).catch(() => '')) === kept.sha256;
-  if (!isSame) return 'edited';
-  return (stats.mode & 0o777) === kept.mode ? 'good' : 'mode changed';
+  return contentState(path, stats, file);
 }
 
-/** Undefined when it is back. */
-export async function putBack(directory: string, kept: Kept, bytes: Buffer | undefined): Promise<string | undefined> {
+async function contentState(
+  path: string,
+  stats: Stats,
+  file: Extract<ProtectedFile, { bytes: number }>,
+): Promise<RestoredFile['how'] | 'good'> {
+  const isSame = stats.size === file.bytes && sha256(await readPlain(path).catch(() => '')) === file.sha256;
+  if (!isSame) return 'edited';
+  return (stats.mode & 0o777) === file.mode ? 'good' : 'mode changed';
+}
+
+/** In one step, and through nothing that somebody put in its way. Undefined when it is back. */
+export async function restoreFile(
+  directory: string,
+  file: ProtectedFile,
+  bytes: Buffer | undefined,
+): Promise<string | undefined> {
   try {
-    await clearWay(directory, kept.path);
-    await withWritable(dirname(join(directory, kept.path)), () => place(directory, kept, bytes));
+    await clearWay(directory, file.path);
+    await withWritable(dirname(join(directory, file.path)), () => place(directory, file, bytes));
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
@@ -219,7 +271,7 @@ export async function putBack(directory: string, kept: Kept, bytes: Buffer | und
 async function clearWay(directory: string, path: string): Promise<void> {
   for (const folder of foldersOf(path)) {
     const place = join(directory, folder);
-    const stats = await lstat(place).catch(() => undefined);
+    const stats = await statsOf(place);
     if (stats?.isDirectory()) continue;
     await withWritable(dirname(place), async () => {
       if (stats?.isSymbolicLink()) await unlink(place);
@@ -231,12 +283,12 @@ async function clearWay(directory: string, path: string): Promise<void> {
 
 const asideOf = (path: string): string => `${path}.set-aside-${randomBytes(4).toString('hex')}`;
 
-async function place(directory: string, kept: Kept, bytes: Buffer | undefined): Promise<void> {
-  const path = join(directory, kept.path);
-  const temporary = join(directory, posix.dirname(kept.path), `.ralph-${randomBytes(6).toString('hex')}`);
+async function place(directory: string, file: ProtectedFile, bytes: Buffer | undefined): Promise<void> {
+  const path = join(directory, file.path);
+  const temporary = join(directory, posix.dirname(file.path), `.ralph-${randomBytes(6).toString('hex')}`);
   try {
-    if ('target' in kept) await symlink(kept.target, temporary);
-    else await writeSynced(temporary, bytes ?? Buffer.alloc(0), kept.mode);
+    if ('target' in file) await symlink(file.target, temporary);
+    else await writeSynced(temporary, bytes ?? Buffer.alloc(0), file.mode);
     await setFolderAside(path);
     await rename(temporary, path);
   } finally {
@@ -259,9 +311,9 @@ async function writeSynced(path: string, bytes: Buffer, mode: number): Promise<v
   }
 }
 
-/** A file cannot take the place of a folder. What is in it may be somebody's work, so it is kept. */
+/** A file cannot take the place of a folder. What is in it may be somebody's work, so it is set aside. */
 async function setFolderAside(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
+  const stats = await statsOf(path);
   if (!stats?.isDirectory()) return;
   await rmdir(path).catch(() => rename(path, asideOf(path)));
 }
@@ -277,56 +329,4 @@ async function withWritable(folder: string, work: () => Promise<void>): Promise<
     await chmod(folder, (mode & 0o777) | 0o700);
     await work();
   }
-}
-
-// What is kept of a protected file, and how such a file is read without being led astray.
-
-/** A file with its bytes kept as a copy, or a link on the way to one. */
-export type Kept =
-  | { readonly path: string; readonly mode: number; readonly sha256: string; readonly bytes: number }
-  | { readonly path: string; readonly target: string };
-
-export const fileBytesMax = 16 * 1024 * 1024;
-
-export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
-/** NOFOLLOW and NONBLOCK: what was put there in between is neither followed nor waited for. */
-export async function readPlain(path: string): Promise<Buffer> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const stats = await handle.stat();
-    if (!stats.isFile() || stats.size > fileBytesMax) throw new Error('is no file, or larger than 16 MB');
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
-}
-
-// The port to the files that prove the work and so must not be changed by it.
-
-interface PutBack {
-  /** Relative to the folder of the work. */
-  readonly path: string;
-  readonly how:
-    | 'edited'
-    | 'deleted'
-    | 'mode changed'
-    | 'replaced by a link'
-    | 'replaced by a folder'
-    | 'replaced by something else'
-    | 'its folder was replaced';
-}
-
-type Guarded =
-  | { readonly ok: true; readonly restored: readonly PutBack[] }
-  /** `damaged`: our own copies are not what they were. `unwritable`: a file could not be put back. No check may run then. */
-  | { readonly ok: false; readonly why: 'damaged' | 'unwritable'; readonly problem: string };
-
-/**
- * Contract: never throws. After `ok` every protected file has the content and mode it had when the loop began, reached
- * through no link that was not there then. Nothing outside the folder is ever written; twice = once.
- */
-export interface Guard {
-  /** `expectedHash` is what protecting gave, as the ledger kept it. */
-  restore(directory: string, expectedHash: string): Promise<Guarded>;
 }

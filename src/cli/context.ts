@@ -89,6 +89,17 @@ export function makeContext(): Context {
   };
 }
 
+/** Undefined before the first loop. */
+export const ledgerIfAny = async (context: Context): Promise<Ledger | undefined> =>
+  context.hasLedger() ? context.ledger() : undefined;
+
+/** Where the task commands look for tasks. */
+export const taskPlace = async (context: Context) => ({
+  directory: context.directory,
+  home: context.home(),
+  ledger: await ledgerIfAny(context),
+});
+
 /** The answer for programs. */
 export function printJson({ out }: Pick<Context, 'out'>, value: unknown): number {
   out(JSON.stringify(value, null, 2));

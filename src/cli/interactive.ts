@@ -1,4 +1,4 @@
-// While an agent has the terminal, Ralph keeps its own words back: they come out when the round is over.
+// Interactive rounds: an agent gets the terminal, and Ralph's own lines are buffered until the round is over.
 
 import type { Performer } from '../agents/performer.ts';
 import { cliNames } from '../app/agents/agents.ts';
@@ -8,11 +8,11 @@ import { type LiveView, liveView } from './live.ts';
 import { confirm, type Style } from './terminal.ts';
 
 /** A live view without a live line, whose lines wait as long as an iteration is at the terminal. */
-export function asideView(style: Style, write: (text: string) => void, quiet: boolean, asks: boolean): LiveView {
-  let away = 0;
-  let kept = '';
+export function bufferedView(style: Style, write: (text: string) => void, quiet: boolean, asks: boolean): LiveView {
+  let roundsLive = 0;
+  let buffered = '';
   const say = (text: string): void => {
-    if (away > 0) kept += text;
+    if (roundsLive > 0) buffered += text;
     else write(text);
   };
   const view = liveView(style, say, quiet, asks);
@@ -21,19 +21,17 @@ export function asideView(style: Style, write: (text: string) => void, quiet: bo
     ...view,
     tell(event, state) {
       if (event.type === 'iteration.ended') {
-        away = Math.max(0, state.live.length);
-        if (away === 0 && kept !== '') {
-          write(kept);
-          kept = '';
+        roundsLive = state.live.length;
+        if (roundsLive === 0 && buffered !== '') {
+          write(buffered);
+          buffered = '';
         }
       }
       view.tell(event, state);
-      if (event.type === 'iteration.started') away = state.live.length;
+      if (event.type === 'iteration.started') roundsLive = state.live.length;
     },
   };
 }
-
-// Between two rounds at the terminal a person sees what came of the last one, and may leave, before the next agent comes.
 
 type Performers = Readonly<Record<string, Performer>>;
 
@@ -44,8 +42,11 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     ? Promise.resolve()
     : new Promise(resolve => stop.addEventListener('abort', () => resolve(), { once: true }));
 
-/** The first round was asked for; each later one waits. `leave` is what Ctrl-C does. */
-export function betweenRounds(performers: Performers, leave: () => void): Performers {
+/**
+ * Between two rounds a person sees what came of the last one, and may leave: the first round was asked for, each later one
+ * waits. `leave` is what Ctrl-C does.
+ */
+export function interviewPacing(performers: Performers, leave: () => void): Performers {
   let isFirst = true;
   const paced = (one: Performer): Performer => ({
     ...one,
@@ -60,8 +61,6 @@ export function betweenRounds(performers: Performers, leave: () => void): Perfor
   });
   return Object.fromEntries(Object.entries(performers).map(([name, one]) => [name, paced(one)]));
 }
-
-// Who gets the terminal: only an agent that knows what to do with it, and only where there is one.
 
 /** The terminal can be given only where there is one, and only to an agent that knows what to do with it. */
 export function refuseWithoutTerminal({ byName }: PerformerSet, hasTerminal: boolean, isInterview: boolean): void {

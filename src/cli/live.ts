@@ -1,4 +1,4 @@
-// What a person sees while a loop runs: a line for everything that matters, and one live line below them.
+// Live view of a running loop: a line for everything that matters, and one live line below them.
 
 import type { Escalation, Event, EventOf } from '../core/event.ts';
 import { assessHealth } from '../core/health.ts';
@@ -16,8 +16,7 @@ import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from
 
 export interface LiveView extends Notifier {
   line(text: string): void;
-  /** The live line goes away while something else uses the terminal. */
-  /** `redraw` brings it back after a line was printed above it. */
+  /** The live line goes away while something else uses the terminal; `redraw` brings that back below a printed line. */
   hold(redraw: () => void): () => void;
   close(): void;
 }
@@ -159,11 +158,16 @@ const isRound = ({ tasks }: State, id: string): boolean => {
 const detailWords = (detail: string, style: Style): string =>
   indented(style.live ? wrapped(detail, style.columns() - 7).join('\n') : detail, '    | ');
 
+interface Line {
+  readonly tone?: Tone;
+  readonly text: string;
+}
+
 /** Who is only to look may be kept from more by confinement; where it is not, what changed meanwhile is said. */
 function changedByReader(
   { task = '', iteration, files = [] }: EventOf<'checkpoint.made'>,
   { tasks, name }: State,
-): { readonly tone: Tone; readonly text: string } | undefined {
+): Line | undefined {
   if (findTask(tasks, task)?.reads !== true || files.length === 0) return undefined;
   const paths = `${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
   const text = `files changed while ${task} was only to look: ${paths} (ralph diff ${name} --iteration ${iteration})`;
@@ -174,67 +178,71 @@ function changedByReader(
 const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): boolean =>
   gone.some(id => !['done', 'skipped'].includes(findTask(tasks, id)?.status ?? 'done'));
 
-function wording(
-  event: Event,
-  state: State,
-  style: Style,
-): { readonly tone?: Tone; readonly text: string } | undefined {
-  const { marks } = style;
-  switch (event.type) {
-    case 'iteration.started':
-      return { tone: 'strong', text: startWords(event, state) };
-    case 'task.closed':
-      // What an action did or a reviewer answered speaks for itself.
-      if (findTask(state.tasks, event.task)?.closing !== undefined)
-        return { tone: 'good', text: `${marks.done} ${event.task}: ${event.because}` };
-      return event.verified
-        ? { tone: 'good', text: `${marks.done} ${doneWords(state) ?? `${event.task} done`}, proven: ${event.because}` }
-        : {
-            tone: 'attention',
-            text: `${marks.done} ${doneWords(state) ?? `${event.task} done`}, UNVERIFIED: no check is configured`,
-          };
-    case 'check.ended':
-      if (event.passed) return event.flaky ? { tone: 'attention', text: event.because } : undefined;
-      return { tone: 'bad', text: `${marks.failed} ${event.because}\n${detailWords(event.detail, style)}` };
-    case 'signal.read':
-      if (event.accepted) return undefined;
-      // Reviewers look side by side: who is meant must be said.
-      return {
-        tone: 'attention',
-        text: `${marks.failed} ${event.signal === 'review' ? `${event.task}: ` : ''}${event.because}`,
-      };
-    case 'iteration.ended':
-      if (event.outcome === 'succeeded' && isRound(state, event.task) && event.excerpt !== '')
-        return { tone: 'quiet', text: `${event.task}: ${takeCharacters(event.excerpt, 300).replace(/\s+/g, ' ')}` };
-      if (event.unclaimed) return { tone: 'quiet', text: unclaimed(event, state) };
-      // The card of an escalation follows at once.
-      return event.outcome === 'succeeded' || event.outcome === 'escalated'
-        ? undefined
-        : { tone: event.outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
-    case 'escalation.raised':
-      return { text: escalationCard(event.escalation, style) };
-    case 'action.intended':
-    case 'review.answered':
-    case 'loop.started':
-    case 'tasks.saved':
-    case 'iteration.spawned':
-    case 'iteration.heartbeat':
-    case 'usage.recorded':
-    case 'loop.ended':
-      return undefined;
-    case 'checkpoint.made':
-      return changedByReader(event, state);
-    // What Ralph asks of itself shows by what comes of it.
-    case 'checkpoint.asked':
-    case 'restore.asked':
-      return event.by === 'ralph' ? undefined : { tone: 'quiet', text: sentenceOf(event) };
-    case 'tasks.loaded':
-      if (state.settings.stepwise && state.iterations === 0) return undefined; // one task, as everybody knows
-      if (hasLost(event, state)) return { tone: 'attention', text: sentenceOf(event) };
-      return event.tasks.length === 0 ? undefined : { tone: 'quiet', text: sentenceOf(event) };
-    default:
-      return { tone: 'quiet', text: sentenceOf(event) };
-  }
+function closedLine(event: EventOf<'task.closed'>, state: State, { marks }: Style): Line {
+  const { task, because, verified } = event;
+  // What an action did or a reviewer answered speaks for itself.
+  if (findTask(state.tasks, task)?.closing !== undefined)
+    return { tone: 'good', text: `${marks.done} ${task}: ${because}` };
+  const what = `${marks.done} ${doneWords(state) ?? `${task} done`}`;
+  return verified
+    ? { tone: 'good', text: `${what}, proven: ${because}` }
+    : { tone: 'attention', text: `${what}, UNVERIFIED: no check is configured` };
+}
+
+function endedLine(event: EventOf<'iteration.ended'>, state: State): Line | undefined {
+  const { outcome, task, excerpt } = event;
+  if (outcome === 'succeeded' && isRound(state, task) && excerpt !== '')
+    return { tone: 'quiet', text: `${task}: ${takeCharacters(excerpt, 300).replace(/\s+/g, ' ')}` };
+  if (event.unclaimed) return { tone: 'quiet', text: unclaimed(event, state) };
+  // The card of an escalation follows at once.
+  if (outcome === 'succeeded' || outcome === 'escalated') return undefined;
+  return { tone: outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
+}
+
+const sentence = (event: Event): Line => ({ tone: 'quiet', text: sentenceOf(event) });
+const nothing = (): undefined => undefined;
+/** What Ralph asks of itself shows by what comes of it. */
+const byPerson = (event: EventOf<'checkpoint.asked' | 'restore.asked'>): Line | undefined =>
+  event.by === 'ralph' ? undefined : sentence(event);
+
+type Teller<Type extends Event['type']> = (event: EventOf<Type>, state: State, style: Style) => Line | undefined;
+
+/** The line of each type of event; the sentence of the timeline for those that are not here. */
+const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
+  'iteration.started': (event, state) => ({ tone: 'strong', text: startWords(event, state) }),
+  'iteration.ended': endedLine,
+  'task.closed': closedLine,
+  'check.ended': ({ passed, flaky, because, detail }, _state, style) => {
+    if (passed) return flaky ? { tone: 'attention', text: because } : undefined;
+    return { tone: 'bad', text: `${style.marks.failed} ${because}\n${detailWords(detail, style)}` };
+  },
+  // Reviewers look side by side: who is meant must be said.
+  'signal.read': ({ accepted, signal, task, because }, _state, { marks }) =>
+    accepted
+      ? undefined
+      : { tone: 'attention', text: `${marks.failed} ${signal === 'review' ? `${task}: ` : ''}${because}` },
+  'escalation.raised': ({ escalation }, _state, style) => ({ text: escalationCard(escalation, style) }),
+  'checkpoint.made': changedByReader,
+  'checkpoint.asked': byPerson,
+  'restore.asked': byPerson,
+  'tasks.loaded': (event, state) => {
+    if (state.settings.stepwise && state.iterations === 0) return undefined; // one task, as everybody knows
+    if (hasLost(event, state)) return { tone: 'attention', text: sentenceOf(event) };
+    return event.tasks.length === 0 ? undefined : sentence(event);
+  },
+  'action.intended': nothing,
+  'review.answered': nothing,
+  'loop.started': nothing,
+  'tasks.saved': nothing,
+  'iteration.spawned': nothing,
+  'iteration.heartbeat': nothing,
+  'usage.recorded': nothing,
+  'loop.ended': nothing,
+};
+
+function lineOf(event: Event, state: State, style: Style): Line | undefined {
+  const teller = (tellers[event.type] ?? sentence) as (event: Event, state: State, style: Style) => Line | undefined;
+  return teller(event, state, style);
 }
 
 const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
@@ -270,7 +278,7 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     tell(event, next) {
       state = next;
       const isShownLater = asks && event.type === 'escalation.raised';
-      const said = quiet || isShownLater ? undefined : wording(event, next, style);
+      const said = quiet || isShownLater ? undefined : lineOf(event, next, style);
       if (said !== undefined) {
         const time = `[${clockTime(event.at)}] `;
         const isProse = style.live && said.tone !== undefined && !said.text.includes('\n');

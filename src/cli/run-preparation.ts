@@ -1,8 +1,9 @@
-// Puts a new loop into its place for a person: a signal takes it back, and checks that are red at the start are asked about.
+// Preparation of a run at the terminal: the loop that is meant, its workspace, and what a person must decide first.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loopFolder, openLedger, stateOf } from '../app/app.ts';
+import { loopFolder, openLedger } from '../app/app.ts';
+import { newestLoop } from '../app/loops.ts';
 import { placeFirst, redRefusal } from '../app/session/begin.ts';
 import type { Placed } from '../app/session/placed.ts';
 import { type Prepared, prepareLoop, type Remembered } from '../app/session/prepare.ts';
@@ -31,15 +32,18 @@ function redWords({ name, detail }: CheckResult): string {
   return [`red at the start: ${name}`, ...last.map(line => `    ${line}`)].join('\n');
 }
 
+interface Start {
+  readonly say: (line: string) => void;
+  /** What is only of interest while one watches. */
+  readonly announce?: (line: string) => void;
+  /** Somebody can be asked. */
+  readonly interactive: boolean;
+  readonly isLoop?: (id: string) => boolean;
+}
+
 /** Undefined: the person at the terminal does not want to begin. */
-export async function placeNew(
-  prepared: Prepared,
-  chosen: Chosen,
-  say: (line: string) => void,
-  interactive: boolean,
-  isLoop: (id: string) => boolean = () => true,
-  announce: (line: string) => void = () => {},
-): Promise<Placed | undefined> {
+export async function placeNew(prepared: Prepared, chosen: Chosen, start: Start): Promise<Placed | undefined> {
+  const { say, announce = () => {}, interactive, isLoop = () => true } = start;
   const interrupt = watchSignals(() => {});
   const beginning = { say, announce, stop: interrupt.signal, isLoop };
   const begun = await placeFirst(prepared, chosen, beginning).finally(() => interrupt.close());
@@ -48,28 +52,26 @@ export async function placeNew(
   const { placed, red } = begun;
   for (const one of red) say(redWords(one));
   if (red.length === 0 || prepared.run.config.allowRedStart) return placed;
-  if (
-    interactive &&
-    (await confirm('Nothing was done yet, and this fails. Press Enter to begin all the same, Ctrl-C to leave '))
-  ) {
-    return placed;
-  }
+  const question = 'Nothing was done yet, and this fails. Press Enter to begin all the same, Ctrl-C to leave ';
+  if (interactive && (await confirm(question))) return placed;
   await placed.leave();
   if (interactive) return undefined;
   throw redRefusal(red);
 }
 
-// Which loop a `run` means: the unfinished one of this document, or a new one; never a silent reset of a limit.
-
-export type { Chosen };
+/** One command that runs a loop at this terminal. */
+export interface TerminalRun {
+  readonly context: Context;
+  readonly ledger: Ledger;
+  readonly flags: Flags;
+  /** Somebody can be asked. */
+  readonly interactive: boolean;
+}
 
 /** An exit code: a person must first say what to do with a loop that ended with work left. */
 export async function chooseLoop(
-  context: Context,
-  ledger: Ledger,
+  { context, ledger, flags, interactive }: TerminalRun,
   prepared: Prepared,
-  flags: Flags,
-  interactive: boolean,
 ): Promise<Chosen | { readonly exitCode: number }> {
   const earlier = flags['new'] === true ? undefined : await earlierLoop(ledger, prepared);
   if (earlier?.type === 'open') return earlier.chosen;
@@ -82,16 +84,20 @@ export async function chooseLoop(
   return newLoop(ledger, prepared);
 }
 
-type Ended = Extract<Earlier, { type: 'ended' }>;
-
 /** That the loop of this document is over, and the exit code for it. */
 function sayOver(context: Context, earlier: Exclude<Earlier, { type: 'open' }>): number {
+  const { state } = earlier;
   if (earlier.type === 'over') {
-    context.say(goalOverWords(earlier.state));
+    context.say(goalOverWords(state));
     return 0;
   }
-  sayEnded(context, earlier);
-  return endedByLimit(earlier.state) ? 3 : 6;
+  const what = state.settings.mode === 'goal' ? 'goal' : 'file';
+  context.say(`ralph: the last loop of this ${what} ended with work left. ${endingOf(state).sentence}`);
+  if (earlier.gone.length > 0) context.say(`  ${missingTasksWords(earlier.gone, state)}`);
+  const line = reopenLine(state);
+  if (line !== undefined) context.say(`  Go on, counters kept: ${line}   # then the same command`);
+  context.say('  Start over with new counters: the same command with --new');
+  return endedByLimit(state) ? 3 : 6;
 }
 
 /** Says so. */
@@ -106,17 +112,7 @@ export function hasNothingLeft(context: Context, given: Pick<Prepared, 'mode' | 
   return true;
 }
 
-function sayEnded(context: Context, { state, gone }: Ended): void {
-  const ending = endingOf(state);
-  const what = state.settings.mode === 'goal' ? 'goal' : 'file';
-  context.say(`ralph: the last loop of this ${what} ended with work left. ${ending.sentence}`);
-  if (gone.length > 0) context.say(`  ${missingTasksWords(gone, state)}`);
-  const line = reopenLine(state);
-  if (line !== undefined) context.say(`  Go on, counters kept: ${line}   # then the same command`);
-  context.say('  Start over with new counters: the same command with --new');
-}
-
-// What an unfinished loop remembers of its document and its settings, read before anything is written.
+// The previous loop of a document: what it has read and settled, looked up before anything is written.
 
 async function lastGoodCopy(context: Context, document: string): Promise<string | undefined> {
   if (!context.hasLedger()) return undefined;
@@ -132,8 +128,7 @@ async function newestBefore(context: Context, document: string): Promise<State |
   const open = () => openLedger({ home: context.home(), env: context.env, warn: () => {}, readOnly: true });
   const ledger = await open().catch(() => undefined);
   try {
-    const [newest] = (await ledger?.store.loops({ document })) ?? [];
-    return ledger === undefined || newest === undefined ? undefined : (await stateOf(ledger, newest.loop)).state;
+    return (await newestLoop(ledger, document))?.state;
   } catch {
     return undefined;
   } finally {
@@ -141,7 +136,7 @@ async function newestBefore(context: Context, document: string): Promise<State |
   }
 }
 
-export function rememberedBy(context: Context, isNew: boolean): Remembered {
+export function previousLoop(context: Context, isNew: boolean): Remembered {
   return {
     lastGood: path => lastGoodCopy(context, path),
     settings: async path => {
@@ -152,11 +147,9 @@ export function rememberedBy(context: Context, isNew: boolean): Remembered {
   };
 }
 
-// Where nothing is to be done, nobody is needed to do it: then that is said, and not that no agent is there.
-
 const noAgentCode = 7;
 
-/** The exit code of a run that needs no agent; else the complaint goes on. */
+/** Where nothing is to be done, no agent is needed: the exit code of such a run; else the complaint goes on. */
 export async function withoutAgent(
   context: Context,
   file: string | undefined,
@@ -165,7 +158,7 @@ export async function withoutAgent(
 ): Promise<number> {
   if (!(error instanceof UsageError) || error.exitCode !== noAgentCode || flags['dryRun'] === true) throw error;
   const place = { env: context.env, directory: context.directory, home: context.home() };
-  const remembered = rememberedBy(context, flags['new'] === true);
+  const remembered = previousLoop(context, flags['new'] === true);
   const given = await prepareLoop(place, { file, flags, remembered, isOnlyRecorded: true });
   const isSought = context.hasLedger() && flags['new'] !== true && given.mode !== 'plan';
   const earlier = isSought ? await earlierLoop(await context.ledger(), given) : undefined;
@@ -174,8 +167,7 @@ export async function withoutAgent(
   throw error;
 }
 
-// Says who is at work already, where only one at a time can be.
-
+/** Says who is at work already. */
 export function sayHeld(context: Context, { holder, since }: Lease): number {
   context.say(
     `ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`,

@@ -1,15 +1,15 @@
-// The pre-run card: what will happen, where, with what, and within which limits, before anything does.
+// Run summary, shown before a start: what will happen, where, with what, and within which limits, before anything does.
 
 import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
 import { containmentWords } from '../app/agents/process-limits.ts';
 import { isInterview } from '../app/modes.ts';
 import type { Prepared } from '../app/session/prepare.ts';
+import type { Chosen } from '../app/session/resume-rules.ts';
 import type { Limits, Settings } from '../core/settings.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
-import type { Chosen } from './run-preparation.ts';
 import { type Style, wrapped } from './terminal.ts';
 
 type Row = readonly [string, string];
@@ -90,7 +90,7 @@ function actionRows({
 const sinceWords = (iterations: number): string =>
   iterations === 0 ? ', nothing of it done yet' : `, resumed after iteration ${iterations}`;
 
-export function card(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
+export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
   const { document, run, directory } = prepared;
   const isAgentless = run.settings.mode === 'plan' && run.settings.performers.length === 0;
   const { who, cost } = isAgentless ? actionRows(prepared) : agentRows(prepared);
@@ -114,7 +114,7 @@ export function card(prepared: Prepared, chosen: Chosen | undefined, style: Styl
     ['limits', limitWords(limits, run.settings.stepwise)],
     ...(cost === undefined ? [] : [cost]),
   ];
-  const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the card may be logged
+  const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the summary may be logged
   const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));
   const row = ([name, text]: readonly [string, string]): string =>
     `${style.paint('strong', name.padEnd(10))}  ${wrapped(redact(text), style.columns() - 13).join(`\n${' '.repeat(12)}`)}`;
@@ -126,7 +126,7 @@ function pickSet({ run }: Prepared): Partial<Limits> {
   return Object.fromEntries(Object.entries(run.settings.limits).filter(([key]) => run.isSet(key)));
 }
 
-// What the card says about agents: who works, with which login, who takes over, and where the money figures come from.
+// Agents in the summary: who works, with which login, who takes over, and where the money figures come from.
 
 function nameWords(facts: AgentFacts, { run, isFound }: Prepared, isFirst: boolean): string {
   if (facts.agent === 'command') return `command: ${run.config.agentCommand}`;

@@ -6,7 +6,6 @@ import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, ModeName, Settings } from './settings.ts';
 import type { Order, TaskSpec } from './task.ts';
-import type { LimitId, TerminationReason } from './termination.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -60,6 +59,20 @@ export type Answer =
   | { readonly kind: 'skip' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'abort' };
+
+export type TerminationReason =
+  | 'goal_achieved'
+  | 'explicit_stop'
+  | 'circuit_breaker_open'
+  | 'health_failure'
+  | 'consecutive_errors'
+  | 'budget_exhausted'
+  | 'max_iterations'
+  | 'max_duration'
+  | 'no_progress';
+
+/** Which limit was met, where a reason has several or a person may raise it. */
+export type LimitId = 'iterations' | 'rounds' | 'cost' | 'tokens' | 'duration' | 'deadline' | 'average-duration';
 
 type Fact<Type extends string, Body = unknown> = { readonly type: Type; readonly at: number } & Readonly<Body>;
 
@@ -300,6 +313,17 @@ export type Event =
 
 export type EventType = Event['type'];
 export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;
+
+/** Why a loop ended or has to end: the rule, its numbers, and the limit where a reason has several. */
+export type Termination = Pick<EventOf<'loop.ended'>, 'reason' | 'limit' | 'because'>;
+
+type Undated<One extends Event> =
+  One extends EventOf<'escalation.raised'>
+    ? Omit<One, 'at' | 'escalation'> & { readonly escalation: Omit<Escalation, 'raisedAt'> }
+    : Omit<One, 'at'>;
+
+/** An event before it has its time: `decide` gives all events of one decision the same. */
+export type NewEvent = Undated<Event>;
 
 // What a person can be asked about.
 

@@ -2,9 +2,9 @@
 
 import { formatDuration, plural } from '../text/format.ts';
 import { raise } from './decide/questions.ts';
-import type { Event } from './event.ts';
+import type { NewEvent } from './event.ts';
 import { handoffOfLive } from './handoff.ts';
-import type { InputOf, Question } from './input.ts';
+import type { Decide, Question } from './input.ts';
 import { breakerPosition } from './scheduling.ts';
 import type { Ladder } from './settings.ts';
 import { type LiveIteration, liveIteration, type State } from './state.ts';
@@ -79,11 +79,7 @@ export function ladderStep(live: LiveIteration, ladder: Ladder): LadderStep | un
 
 // What was said to a working performer, and whether it heard it: nudges, the question about a silent one, a person's words.
 
-export function nudged(
-  state: State,
-  { iteration, level, trigger, delivered = false }: InputOf<'nudged'>,
-  now: number,
-): readonly Event[] {
+export const nudged: Decide<'nudged'> = (state, { iteration, level, trigger, delivered = false }, now) => {
   const live = liveIteration(state, iteration);
   if (live === undefined) return [];
   if (level === 'handoff') {
@@ -93,11 +89,11 @@ export function nudged(
       ? `it was told to write its report and stop within ${formatDuration(state.settings.handoffWithinMs)}`
       : `${live.performer} cannot be spoken to while it works, so it goes on`;
     const because = `${due.because}; ${told}`;
-    return [{ type: 'iteration.nudged', at: now, iteration, level, because, trigger: due.trigger, delivered }];
+    return [{ type: 'iteration.nudged', iteration, level, because, trigger: due.trigger, delivered }];
   }
   const quiet = formatDuration(now - live.heardAt);
   const because = `quiet for ${quiet} after ${plural(live.nudges, 'nudge')}`;
-  const event: Event = { type: 'iteration.nudged', at: now, iteration, level, because, delivered };
+  const event: NewEvent = { type: 'iteration.nudged', iteration, level, because, delivered };
   if (level !== 'escalate') return [event];
   const question: Question = {
     kind: 'health',
@@ -109,19 +105,15 @@ export function nudged(
     ],
     question: 'What should happen to it?',
   };
-  return [event, ...raise(state, question, now, because, live)];
-}
+  return [event, ...raise(state, question, because, live)];
+};
 
-export function reached(
-  state: State,
-  { guidance, iteration, delivered }: InputOf<'reached'>,
-  now: number,
-): readonly Event[] {
+export const reached: Decide<'reached'> = (state, { guidance, iteration, delivered }) => {
   const live = liveIteration(state, iteration);
   const one = state.guidance.find(each => each.id === guidance);
   if (live === undefined || one === undefined || one.iteration === iteration) return [];
   const because = delivered
     ? `told to ${live.performer} while it works`
     : `${live.performer} cannot be spoken to while it works: it stands at the top of the next prompt`;
-  return [{ type: 'guidance.delivered', at: now, id: guidance, iteration, delivered, because }];
-}
+  return [{ type: 'guidance.delivered', id: guidance, iteration, delivered, because }];
+};

@@ -5,6 +5,7 @@ import type {
   Doubt,
   EscalationKind,
   HandoffTrigger,
+  NewEvent,
   NudgeLevel,
   Option,
   TaskThen,
@@ -12,6 +13,7 @@ import type {
 } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits, Settings } from './settings.ts';
+import type { State } from './state.ts';
 import type { TaskSpec, TaskStatus } from './task.ts';
 
 /** What a performer left behind when it ended. */
@@ -192,6 +194,13 @@ export type Input =
   | { readonly type: 'command'; readonly command: Command; readonly by: string };
 
 export type InputOf<Type extends Input['type']> = Extract<Input, { type: Type }>;
+
+/** What one kind of input means. */
+export type Decide<Type extends Input['type']> = (
+  state: State,
+  input: InputOf<Type>,
+  now: number,
+) => readonly NewEvent[];
 
 // Which mail is a command that we understand: another version of Ralph may have sent it.
 

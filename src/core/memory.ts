@@ -3,14 +3,7 @@
 import { type Phase, phases, type Report } from '../messages/report.ts';
 import { takeCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
-import type { State } from './state.ts';
-
-/** The three moving layers of the context; the stable one is the prompt itself. */
-export interface Memory {
-  readonly recent: readonly string[];
-  readonly errors: readonly string[];
-  readonly successes: readonly string[];
-}
+import type { Memory, Obstacle, Reported, State } from './state.ts';
 
 export const entryCharsMax = 500; // seed 001
 const recentMax = 5;
@@ -70,16 +63,6 @@ export function prefixHash(stable: string): string {
 }
 
 // What agents ran into, folded from their reports: numbered once, bounded, told to every later prompt.
-
-export interface Obstacle {
-  /** O1, O2 … in the order in which they were met. */
-  readonly id: string;
-  readonly task: string;
-  readonly message: string;
-  readonly resolved: boolean;
-  /** The iteration that met it first. */
-  readonly iteration: number;
-}
 
 type Obstacles = readonly Obstacle[];
 
@@ -161,19 +144,6 @@ export function obstaclesMetIn(list: Obstacles, event: EventOf<'iteration.ended'
 }
 
 // What the reports of a loop have brought so far: an item, a phase and a plan are each news only once.
-
-export interface Reported {
-  /** Hashes of what was ever called completed; beyond a bound the oldest are forgotten. */
-  readonly items: readonly string[];
-  /** The latest phase that was ever named. */
-  readonly phase?: Phase;
-  /** Some report said what is to be done. */
-  readonly isPlanned: boolean;
-  /** Iterations without a report block since the last news. */
-  readonly silent: number;
-}
-
-export const nothingReported: Reported = { items: [], isPlanned: false, silent: 0 };
 
 const itemsMax = 1_000;
 

@@ -1,13 +1,13 @@
 // What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
 
-import { isApproved } from './decide/work.ts';
-import type { Escalation, HandoffTrigger, NudgeLevel } from './event.ts';
+import type { Escalation, HandoffTrigger, NudgeLevel, Termination } from './event.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
 import { choosePerformer, isBlocked, startable } from './scheduling.ts';
 import {
   type CheckpointDue,
   hasStorageTrouble,
+  isApproved,
   isBusy,
   isKept,
   isWritten,
@@ -17,7 +17,7 @@ import {
   showsProgress,
 } from './state.ts';
 import { openTasks, readyTasks } from './task.ts';
-import { evaluateTermination, hardStop, type Termination, timeLimitAt } from './termination.ts';
+import { evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
 
 /** Effects have keys: the engine starts those that are not running and aborts those that are no longer returned. */
 export type Effect =

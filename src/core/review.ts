@@ -3,33 +3,13 @@
 import { type MergedIssue, mergeIssues, type ReviewAnswer, severityRank } from '../messages/review.ts';
 import { plural } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
-import type { Event } from './event.ts';
-import { evolve } from './evolve/evolve.ts';
 import { quoted } from './memory.ts';
-import type { ModeName, ReviewSettings, Settings } from './settings.ts';
-import type { State } from './state.ts';
-import { allTasks, findTask, type Task, type TaskSpec, type TaskTable } from './task.ts';
+import type { ReviewSettings } from './settings.ts';
+import type { ReviewState, State } from './state.ts';
+import { allTasks, findTask, type Task, type TaskSpec } from './task.ts';
 
-export interface ReviewState {
-  /** The newest round that a reviewer has answered in. */
-  readonly round: number;
-  /** What each reviewer of this round said about the whole, by role. */
-  readonly confidences: Readonly<Record<string, number>>;
-  /** What this round found, in the order in which it was first said. */
-  readonly issues: readonly MergedIssue[];
-  /** Issues of this round beyond the bound. */
-  readonly leftOut: number;
-  /** Issues of all rounds before: the first of this round has the next number. */
-  readonly foundBefore: number;
-  /** The lowest confidence of the first round, once another has begun. */
-  readonly initialConfidence?: number;
-  /** The lowest confidence of the round before this one. */
-  readonly previousConfidence?: number;
-  /** The document that all of this round looked at; empty: it was changed while they did. */
-  readonly seen?: string;
-  /** Issues of earlier rounds that were mended when this round began to look; one mended later was seen by nobody. */
-  readonly fixedBefore?: number;
-}
+/** What of the loop's state a review is made of. */
+type Reviewing = Pick<State, 'settings' | 'loaded' | 'tasks' | 'review'> & Partial<Pick<State, 'documentHash'>>;
 
 const issuesPerRoundMax = 300;
 const wordingsMax = 9;
@@ -160,15 +140,6 @@ export function reviewShortfall(state: Reviewing): string | undefined {
 }
 
 // Where a review stands, from its tasks and its reviewers' answers alone: so the counts are right after every crash.
-
-/** What of the loop's state a review is made of. */
-interface Reviewing {
-  readonly settings: Settings;
-  readonly loaded: boolean;
-  readonly tasks: TaskTable;
-  readonly review?: ReviewState;
-  readonly documentHash?: string;
-}
 
 interface ReviewStanding {
   /** The newest one that has tasks; 0 before the first. */
@@ -336,7 +307,7 @@ function fixTask(id: string, { issue, severity, place, confidence, also }: Merge
 }
 
 /** What the state after a decision needs next: a round of reviewers, tasks for what they found, or nothing. */
-export function growReview(state: Reviewing): readonly TaskSpec[] {
+export function expandReview(state: Reviewing): readonly TaskSpec[] {
   const { review } = state.settings;
   if (review === null || !state.loaded) return [];
   const standing = reviewStanding(state);
@@ -348,22 +319,4 @@ export function growReview(state: Reviewing): readonly TaskSpec[] {
       .map(({ id, issue }) => fixTask(id, issue, standing.round));
   }
   return isNextRoundDue(standing, review) ? findTasks(review, standing.round + 1) : [];
-}
-
-// A mode may grow the work: what a decision makes necessary is added in the same append, so no loop is "done" in between.
-
-const growth: Partial<Record<ModeName, (state: State) => readonly TaskSpec[]>> = { review: growReview };
-
-function grownBecause([first]: readonly TaskSpec[]): string {
-  const round = `round ${first?.round ?? 1}`;
-  return first?.closing === 'findings' ? `${round} of the review begins` : `what ${round} of the review found`;
-}
-
-export function withGrowth(state: State, events: readonly Event[], now: number): readonly Event[] {
-  const grow = events.length === 0 || state.ended ? undefined : growth[state.settings.mode];
-  if (grow === undefined) return events;
-  const tasks = grow(events.reduce(evolve, state));
-  if (tasks.length === 0) return events;
-  const because = grownBecause(tasks);
-  return [...events, { type: 'tasks.added', at: now, tasks, because }];
 }

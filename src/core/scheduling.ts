@@ -3,7 +3,7 @@
 import type { Phase } from '../messages/report.ts';
 import type { BreakerSettings } from './settings.ts';
 import { affordable, checkBudget } from './spend.ts';
-import type { State } from './state.ts';
+import type { Breaker, State } from './state.ts';
 import { findTask, readyTasks, type Task } from './task.ts';
 
 /** Everybody at work only looks: others that only look may join them. */
@@ -108,13 +108,6 @@ export function choosePerformer(state: State, task: string, now: number, besides
 }
 
 // A circuit breaker per performer: after failures that are its own fault it rests, then one probe decides.
-
-export interface Breaker {
-  readonly failures: number;
-  /** Times it opened since the last success. */
-  readonly openings: number;
-  readonly openUntil?: number;
-}
 
 export type BreakerPosition = 'closed' | 'open' | 'half-open';
 

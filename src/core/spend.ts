@@ -1,6 +1,6 @@
 // Money before it is spent: what a budget allows, over nested scopes, and where the spend is heading.
 import { formatUsd } from '../text/format.ts';
-import type { Event, Usage } from './event.ts';
+import type { NewEvent, Usage } from './event.ts';
 import type { LiveIteration, State } from './state.ts';
 
 export type BudgetAction = 'allow' | 'alert_only' | 'throttle' | 'deny';
@@ -108,7 +108,7 @@ const amountMax = Number.MAX_SAFE_INTEGER;
 const more = (now: number, before: number): number =>
   Number.isFinite(now) ? Math.max(0, Math.min(Math.round(now), amountMax) - before) : 0;
 
-export function recordUsage(state: State, live: LiveIteration, total: Usage, now: number): readonly Event[] {
+export function recordUsage(state: State, live: LiveIteration, total: Usage): readonly NewEvent[] {
   const before = live.usage;
   const usage: Usage = {
     inputTokens: more(total.inputTokens, before.inputTokens),
@@ -122,14 +122,8 @@ export function recordUsage(state: State, live: LiveIteration, total: Usage, now
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsdMicros } = usage;
   const isNothing = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens + costUsdMicros === 0;
   if (isNothing && (before.estimated === usage.estimated || !before.estimated)) return [];
-  const recorded: Event = {
-    type: 'usage.recorded',
-    at: now,
-    iteration: live.iteration,
-    performer: live.performer,
-    task: live.task,
-    usage,
-  };
+  const { iteration, performer, task } = live;
+  const recorded: NewEvent = { type: 'usage.recorded', iteration, performer, task, usage };
   const { costUsdMicrosMax } = state.settings.limits;
   if (state.budgetAlerted || costUsdMicrosMax === null) return [recorded];
   const used = addUsage(state.usage, usage).costUsdMicros;
@@ -138,5 +132,5 @@ export function recordUsage(state: State, live: LiveIteration, total: Usage, now
     state.settings.budgetAlertFraction,
   );
   if (verdict.action === 'allow') return [recorded];
-  return [recorded, { type: 'budget.alerted', at: now, fraction: verdict.fraction, because: verdict.because }];
+  return [recorded, { type: 'budget.alerted', fraction: verdict.fraction, because: verdict.because }];
 }

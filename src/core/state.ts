@@ -1,6 +1,7 @@
 // What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
-import type { Report } from '../messages/report.ts';
+import type { Phase, Report } from '../messages/report.ts';
+import type { MergedIssue } from '../messages/review.ts';
 import type {
   Because,
   CheckpointMark,
@@ -9,14 +10,11 @@ import type {
   EventOf,
   HandoffTrigger,
   TaskThen,
+  Termination,
   Usage,
 } from './event.ts';
-import { type Memory, nothingReported, type Obstacle, type Reported } from './memory.ts';
-import type { ReviewState } from './review.ts';
-import type { Breaker } from './scheduling.ts';
 import { defaultSettings, type ModeName, type Settings } from './settings.ts';
 import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
-import type { Termination } from './termination.ts';
 
 /** An iteration that a performer is working on. */
 export interface LiveIteration {
@@ -88,6 +86,64 @@ interface Wait {
   readonly until: number;
   readonly for: 'backoff' | 'limit-reset';
   readonly because: Because;
+}
+
+/** The three moving layers of the context; the stable one is the prompt itself. */
+export interface Memory {
+  readonly recent: readonly string[];
+  readonly errors: readonly string[];
+  readonly successes: readonly string[];
+}
+
+export interface Obstacle {
+  /** O1, O2 … in the order in which they were met. */
+  readonly id: string;
+  readonly task: string;
+  readonly message: string;
+  readonly resolved: boolean;
+  /** The iteration that met it first. */
+  readonly iteration: number;
+}
+
+export interface Reported {
+  /** Hashes of what was ever called completed; beyond a bound the oldest are forgotten. */
+  readonly items: readonly string[];
+  /** The latest phase that was ever named. */
+  readonly phase?: Phase;
+  /** Some report said what is to be done. */
+  readonly isPlanned: boolean;
+  /** Iterations without a report block since the last news. */
+  readonly silent: number;
+}
+
+export const nothingReported: Reported = { items: [], isPlanned: false, silent: 0 };
+
+export interface ReviewState {
+  /** The newest round that a reviewer has answered in. */
+  readonly round: number;
+  /** What each reviewer of this round said about the whole, by role. */
+  readonly confidences: Readonly<Record<string, number>>;
+  /** What this round found, in the order in which it was first said. */
+  readonly issues: readonly MergedIssue[];
+  /** Issues of this round beyond the bound. */
+  readonly leftOut: number;
+  /** Issues of all rounds before: the first of this round has the next number. */
+  readonly foundBefore: number;
+  /** The lowest confidence of the first round, once another has begun. */
+  readonly initialConfidence?: number;
+  /** The lowest confidence of the round before this one. */
+  readonly previousConfidence?: number;
+  /** The document that all of this round looked at; empty: it was changed while they did. */
+  readonly seen?: string;
+  /** Issues of earlier rounds that were mended when this round began to look; one mended later was seen by nobody. */
+  readonly fixedBefore?: number;
+}
+
+export interface Breaker {
+  readonly failures: number;
+  /** Times it opened since the last success. */
+  readonly openings: number;
+  readonly openUntil?: number;
 }
 
 export interface State {
@@ -273,6 +329,10 @@ export function isKept(state: State): boolean {
   const open = state.checkpointsDue.length + state.commitsDue.length > 0 || state.restoreDue !== undefined;
   return !open || (state.stop !== undefined && hasStorageTrouble(state));
 }
+
+/** Nothing begins before a person said yes to exactly what the document says now, where that is wanted. */
+export const isApproved = ({ settings, approval, substance }: State): boolean =>
+  !settings.approval || (approval !== undefined && approval.hash === substance);
 
 /** Active time so far; waits for people, providers and pauses are not in it. */
 export function activeMsAt(state: State, now: number): number {

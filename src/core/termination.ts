@@ -1,30 +1,13 @@
 // Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
 
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import type { Termination, TerminationReason } from './event.ts';
 import { isReviewLeftToPeople, reviewAchievement, reviewShortfall } from './review.ts';
 import { isExhausted } from './scheduling.ts';
 import { activeMsAt, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 
-export type TerminationReason =
-  | 'goal_achieved'
-  | 'explicit_stop'
-  | 'circuit_breaker_open'
-  | 'health_failure'
-  | 'consecutive_errors'
-  | 'budget_exhausted'
-  | 'max_iterations'
-  | 'max_duration'
-  | 'no_progress';
-
-/** Which limit was met, where a reason has several or a person may raise it. */
-export type LimitId = 'iterations' | 'rounds' | 'cost' | 'tokens' | 'duration' | 'deadline' | 'average-duration';
-
-interface Met {
-  readonly limit?: LimitId;
-  /** The rule and its numbers. */
-  readonly because: string;
-}
+type Met = Omit<Termination, 'reason'>;
 
 const because = (words: string | undefined): Met | undefined => (words === undefined ? undefined : { because: words });
 
@@ -159,10 +142,6 @@ export const criteria: readonly Criterion[] = [
     },
   },
 ];
-
-export interface Termination extends Met {
-  readonly reason: TerminationReason;
-}
 
 function firstHolding(rows: readonly Criterion[], state: State, now: number): Termination | undefined {
   for (const row of rows) {

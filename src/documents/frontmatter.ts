@@ -2,9 +2,8 @@
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
 import { shown } from '../text/text.ts';
-import type { Problem } from './document.ts';
 import { type Edit, lineEndOf, startOf, withEdits } from './edits.ts';
-import { ProblemList } from './problems.ts';
+import { ProblemList, type Refusal } from './problems.ts';
 import { readYaml, yamlScalar } from './yaml.ts';
 
 /** A front matter is a handful of values; the text belongs below it. */
@@ -22,7 +21,7 @@ export interface FrontMatter {
   readonly bodyStart: number;
 }
 
-export type FrontMatterResult = FrontMatter | { readonly ok: false; readonly problems: readonly Problem[] };
+export type FrontMatterResult = FrontMatter | Refusal;
 
 interface Block {
   /** [start, end) is the YAML between the two lines. */

@@ -67,7 +67,7 @@ export function markdownLines(text: string, from = startOf(text)): readonly Mark
 }
 
 /** A list item with a box, as GitHub reads it. */
-export interface BoxLine {
+interface BoxLine {
   readonly indent: string;
   /** What stands in the box: a space, `x`, `X` or another single character. */
   readonly state: string;
@@ -80,22 +80,15 @@ const box = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])[ \t]+)\[(.)\](?:[ \t]+(.*))?$/u;
 
 export function boxLine(line: MarkdownLine): BoxLine | undefined {
   if (line.isCode || line.isComment || !line.text.includes('[')) return undefined;
-  const found = box.exec(line.text);
-  if (found === null) return undefined;
-  const [, indent, bullet, state, text] = found;
-  return {
-    indent: indent!,
-    state: state!,
-    offset: line.start + indent!.length + bullet!.length + 1,
-    text: (text ?? '').trim(),
-  };
+  const [whole, indent = '', bullet = '', state = '', text = ''] = box.exec(line.text) ?? [];
+  if (whole === undefined) return undefined;
+  return { indent, state, offset: line.start + indent.length + bullet.length + 1, text: text.trim() };
 }
 
 export function heading(line: MarkdownLine): { readonly depth: number; readonly text: string } | undefined {
   if (line.isCode || line.isComment || !line.text.includes('#')) return undefined;
-  const found = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/.exec(line.text);
-  if (found === null) return undefined;
-  return { depth: found[1]!.length, text: withoutClosing((found[2] ?? '').trim()) };
+  const [, marks, text = ''] = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/.exec(line.text) ?? [];
+  return marks === undefined ? undefined : { depth: marks.length, text: withoutClosing(text.trim()) };
 }
 
 /** A heading may be closed by number signs behind a space. */

@@ -15,7 +15,7 @@ interface Entry {
   readonly fix: string;
 }
 
-interface Refusal {
+export interface Refusal {
   readonly ok: false;
   readonly problems: readonly Problem[];
 }
@@ -40,10 +40,8 @@ export class ProblemList {
   /** In the order in which they were found; the text is walked once more, only when something is wrong. */
   refusal(text: string): Refusal {
     const shownEntries = this.count > problemsMax ? this.entries.slice(0, problemsMax - 1) : this.entries;
-    const offsets = offsetsOf(
-      text,
-      shownEntries.flatMap(entry => (typeof entry.place === 'number' ? [] : [entry.place])),
-    );
+    const paths = shownEntries.map(({ place }) => place).filter(place => typeof place !== 'number');
+    const offsets = offsetsOf(text, paths);
     const problems: Problem[] = shownEntries.map(({ place, message, fix }) => {
       const offset = typeof place === 'number' ? place : offsets.get(pathText(place));
       const position = offset === undefined ? undefined : positionAt(text, offset);

@@ -1,7 +1,7 @@
 // Supervision of one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
 
 import { type Activity, type Assignment, stopReasonOf } from '../agents/performer.ts';
-import { keyOf } from '../core/decide/work.ts';
+import { keyOf } from '../core/decide/actions.ts';
 import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Input } from '../core/input.ts';

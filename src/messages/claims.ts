@@ -2,7 +2,15 @@
 import { type EscalateBlock, escalateSeek, type RawBlock, readEscalate, takeEscalate, takeHandoff } from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
 import { lastReport, type ReportReading, takeReport } from './report.ts';
-import { affirms, denies, findPredicate, findTask, isIntroducedAsCondition, readClaim } from './statements.ts';
+import {
+  affirms,
+  denies,
+  findPredicate,
+  findTask,
+  isIntroducedAsCondition,
+  readClaim,
+  type TaskLine,
+} from './statements.ts';
 
 export interface Dialect {
   /** The active task's id. */
@@ -96,7 +104,8 @@ function tagVisitor(text: string, found: Found): (first: number, end: number) =>
 /** Visits lines about a task: a denial takes the claim back, and a condition before a claim makes it none. */
 function taskVisitor(text: string, task: string, found: Found): (line: TaskLine) => void {
   let elsewhereTries = 0;
-  return ({ first, end, taskAt, previousFirst, previousEnd }) => {
+  return line => {
+    const { end, taskAt } = line;
     const predicateAt = findPredicate(text, taskAt, end, task);
     const isOther = predicateAt < 0;
     if (isOther) elsewhereTries += 1;
@@ -104,19 +113,11 @@ function taskVisitor(text: string, task: string, found: Found): (line: TaskLine)
     const isWorthReading = isOther
       ? elsewhereTries <= elsewhereTriesMax
       : !found.done && affirms(text, predicateAt, end);
-    if (!isWorthReading || isIntroducedAsCondition(text, previousFirst, previousEnd, first)) return;
-    const claimed = readClaim(text.slice(first, end), taskAt - first, task);
+    if (!isWorthReading || isIntroducedAsCondition(text, line)) return;
+    const claimed = readClaim(text, line, task);
     if (claimed === task) found.done = true;
     else if (claimed !== undefined && found.elsewhere.size < elsewhereMax) found.elsewhere.add(claimed);
   };
-}
-
-interface TaskLine {
-  readonly first: number;
-  readonly end: number;
-  readonly taskAt: number;
-  readonly previousFirst: number;
-  readonly previousEnd: number;
 }
 
 function readLines(text: string, task: string, lastLineStart: number): Found {

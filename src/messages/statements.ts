@@ -1,5 +1,14 @@
 // Reads one line that says of a task whether it is complete: strict about yes, generous about no.
 
+/** A line that begins with `Task `: where it, that word and the line before it stand in the message. */
+export interface TaskLine {
+  readonly first: number;
+  readonly end: number;
+  readonly taskAt: number;
+  readonly previousFirst: number;
+  readonly previousEnd: number;
+}
+
 type Wrapper = readonly [open: string, close: string];
 
 /** A set of characters as a table: these are asked for each character of each candidate line. */
@@ -90,16 +99,17 @@ function looksLikeId(text: string): boolean {
 }
 
 /** A line that cannot be a claim is turned away by a few characters, before anything is copied. */
-function mayClaim(line: string, taskAt: number): boolean {
-  let last = line.length - 1;
-  while (last > taskAt && isBlank(line.charCodeAt(last))) last -= 1;
+function mayClaim(text: string, line: TaskLine): boolean {
+  const { end, taskAt } = line;
+  let last = end - 1;
+  while (last > taskAt && isBlank(text.charCodeAt(last))) last -= 1;
   const lowest = Math.max(taskAt, last - 2 * wrappersMax - 1);
-  while (last > lowest && marksAtEnd[line.charCodeAt(last)] === 1) last -= 1;
-  const verb = line.charCodeAt(last - 1) === 0x6e ? 'done' : 'complete';
-  if (!line.endsWith(verb, last + 1) || !isBlank(line.charCodeAt(last - verb.length))) return false;
+  while (last > lowest && marksAtEnd[text.charCodeAt(last)] === 1) last -= 1;
+  const verb = text.charCodeAt(last - 1) === 0x6e ? 'done' : 'complete';
+  if (!text.endsWith(verb, last + 1) || !isBlank(text.charCodeAt(last - verb.length))) return false;
   let stops = 0;
-  for (let at = last + 1; at < line.length; at += 1) if (isStop(line.charCodeAt(at))) stops += 1;
-  return stops <= 1 && isMirrored(line, taskAt, last + 1);
+  for (let at = last + 1; at < end; at += 1) if (isStop(text.charCodeAt(at))) stops += 1;
+  return stops <= 1 && isMirrored(text, line, last + 1);
 }
 
 function isStop(code: number): boolean {
@@ -111,16 +121,16 @@ function isEmphasis(code: number): boolean {
 }
 
 /** Emphasis before the sentence must return behind it in the opposite order; a star before a blank is a list mark. */
-function isMirrored(line: string, taskAt: number, verbEnd: number): boolean {
+function isMirrored(text: string, { first, end, taskAt }: TaskLine, verbEnd: number): boolean {
   let right = verbEnd;
-  for (let left = taskAt - 1; left >= 0; left -= 1) {
-    const code = line.charCodeAt(left);
-    if (!isEmphasis(code) || isBlank(line.charCodeAt(left + 1))) continue;
-    while (right < line.length && !isEmphasis(line.charCodeAt(right))) right += 1;
-    if (right >= line.length || line.charCodeAt(right) !== code) return false;
+  for (let left = taskAt - 1; left >= first; left -= 1) {
+    const code = text.charCodeAt(left);
+    if (!isEmphasis(code) || isBlank(text.charCodeAt(left + 1))) continue;
+    while (right < end && !isEmphasis(text.charCodeAt(right))) right += 1;
+    if (right >= end || text.charCodeAt(right) !== code) return false;
     right += 1;
   }
-  return right >= line.length || !isEmphasis(line.charCodeAt(right));
+  return right >= end || !isEmphasis(text.charCodeAt(right));
 }
 
 function readDone(line: string, task: string): string | undefined {
@@ -185,25 +195,21 @@ export function affirms(text: string, predicateAt: number, end: number): boolean
   return skip(text, after, end, marksAfterVerb) === Math.min(end, after + marksMax);
 }
 
-/** The id of the task that the line calls complete; `taskAt` is where `Task ` begins in it. */
-export function readClaim(line: string, taskAt: number, task: string): string | undefined {
-  if (line.length > claimCharsMax + task.length || !mayClaim(line, taskAt)) return undefined;
-  return readDone(line.trim(), task);
+/** The id of the task that the line calls complete. */
+export function readClaim(text: string, line: TaskLine, task: string): string | undefined {
+  const { first, end } = line;
+  if (end - first > claimCharsMax + task.length || !mayClaim(text, line)) return undefined;
+  return readDone(text.slice(first, end).trim(), task);
 }
 
 const introCharsMax = 300;
 const condition = /\b(?:when|once|until|unless|if|would|cannot|can['’]t|example)\b/i;
 
 /** An echoed instruction or an announcement: "When the tests pass, say:" directly before the line. */
-export function isIntroducedAsCondition(
-  text: string,
-  introFirst: number,
-  introEnd: number,
-  lineFirst: number,
-): boolean {
-  const from = Math.max(introFirst, introEnd - introCharsMax);
-  let colon = introEnd - 1;
-  while (colon > from && introEnd - colon < 4 && marksAfterVerb[text.charCodeAt(colon)] === 1) colon -= 1;
+export function isIntroducedAsCondition(text: string, { first, previousFirst, previousEnd }: TaskLine): boolean {
+  const from = Math.max(previousFirst, previousEnd - introCharsMax);
+  let colon = previousEnd - 1;
+  while (colon > from && previousEnd - colon < 4 && marksAfterVerb[text.charCodeAt(colon)] === 1) colon -= 1;
   if (text[colon] !== ':' || !condition.test(text.slice(from, colon))) return false;
-  return text.slice(introEnd, lineFirst).trim() === '';
+  return text.slice(previousEnd, first).trim() === '';
 }

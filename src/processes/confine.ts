@@ -1,9 +1,9 @@
-// Puts a command where it can see and write only what it may: bubblewrap, where this host lets it work.
+// Confinement: a command sees and writes only what it may, by bubblewrap where this host lets it work.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type Contained, findProgram, namespaceInit, shell } from './contain.ts';
+import { type Contained, namespaceInit, once, shell, systemProgram } from './contain.ts';
 
 /** Of two paths, one in the other, the inner one's word counts. What does not exist is left out. */
 export interface Confinement {
@@ -20,24 +20,19 @@ export type ConfinementKind = 'bubblewrap' | 'none';
  * Everything else is as outside. Root keeps its capabilities, so that package managers work, except those with which it
  * could take away these mounts; for others bubblewrap makes a user namespace. Some containers forbid an own /proc.
  */
-const whole = ['--bind', '/', '/', '--dev-bind', '/dev', '/dev'];
-const kept = [
-  '--unshare-pid',
-  '--as-pid-1',
-  '--die-with-parent',
-  '--cap-drop',
-  'CAP_SYS_ADMIN',
-  '--cap-drop',
-  'CAP_SYS_PTRACE',
+const everythingBound = ['--bind', '/', '/', '--dev-bind', '/dev', '/dev'];
+const namespaceFlags = [
+  ...['--unshare-pid', '--as-pid-1', '--die-with-parent'],
+  ...['--cap-drop', 'CAP_SYS_ADMIN', '--cap-drop', 'CAP_SYS_PTRACE'],
 ];
 const recipes: readonly (readonly string[])[] = [
-  [...whole, '--proc', '/proc', ...kept],
-  [...whole, ...kept],
+  [...everythingBound, '--proc', '/proc', ...namespaceFlags],
+  [...everythingBound, ...namespaceFlags],
 ];
 
 /** The working recipe as the start of a command line. Tried out on files of our own: an exit code alone proves nothing. */
-function probe(): readonly string[] | undefined {
-  const bubblewrap = process.platform === 'linux' ? findProgram('bwrap') : undefined;
+const workingRecipe = once((): readonly string[] | undefined => {
+  const bubblewrap = process.platform === 'linux' ? systemProgram('bwrap') : undefined;
   if (!bubblewrap) return undefined;
   const folder = scratchFolder();
   if (folder === undefined) return undefined;
@@ -56,7 +51,7 @@ function probe(): readonly string[] | undefined {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
+});
 
 /** TMPDIR may name a folder that is not there: that alone must not leave an agent unconfined. */
 function scratchFolder(): string | undefined {
@@ -73,17 +68,10 @@ function scratchFolder(): string | undefined {
 /** Where it fails halfway, bubblewrap leaves a child that waits for ever: hence a session of its own, ended as a whole. */
 function exitsWith42(command: readonly string[]): boolean {
   const guard = [shell, '-c', '"$@" >/dev/null 2>&1; echo $?; kill -KILL 0', 'probe', ...command];
-  const session = findProgram('setsid');
+  const session = systemProgram('setsid');
   if (session === undefined) return false;
   const ran = spawnSync(session, guard, { stdio: ['ignore', 'pipe', 'ignore'], env: {}, timeout: 5_000 });
   return String(ran.stdout) === '42\n';
-}
-
-let probed: { readonly recipe: readonly string[] | undefined } | undefined;
-
-function workingRecipe(): readonly string[] | undefined {
-  probed ??= { recipe: probe() };
-  return probed.recipe;
 }
 
 /** Probed once per process, at the first question. */

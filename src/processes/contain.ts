@@ -1,7 +1,7 @@
-// Wraps a command so that nothing it starts outlives it or us: a pid namespace where one can be had, else a process group.
+// Containment: a command is wrapped so that nothing it starts outlives it or us, by a pid namespace or else a process group.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter } from 'node:path';
+import { findProgram } from './find-program.ts';
 
 export type Containment = 'namespace' | 'group';
 
@@ -15,20 +15,17 @@ export interface Contained {
   readonly args: readonly string[];
 }
 
-/** When memory is short, the kernel is to end the command and not us; its children inherit that. */
-const preferred = 'echo 500 >/proc/self/oom_score_adj';
-
 /**
  * Pid 1 of the namespace. File 3 is a socket to us. We may have been killed before its death signal was armed, and then
  * nothing would end it: so it asks and waits for our word. (That the socket is open proves nothing: of a killed program
  * with threads, one may hold it a little longer than another.) What the command leaves behind is reported before the
  * kernel ends it. Pid 1 gets no TERM without a handler, hence the command is its child; (exec …) keeps the shell's own
- * words out of stderr.
+ * words out of stderr. When memory is short, the kernel is to end the command and not us: hence its score.
  */
 export const namespaceInit = [
   'echo started >&3 && read answer <&3 || exit 1',
   'exec 4>&2 2>/dev/null',
-  preferred,
+  'echo 500 >/proc/self/oom_score_adj',
   '(exec "$@" 2>&4 3>&- 4>&-)',
   'code=$?',
   'if kill -0 -1; then echo left >&3; read answer <&3; fi',
@@ -46,64 +43,58 @@ const recipes: readonly (readonly string[])[] = [
   ['--user', '--map-current-user', '--pid', '--fork', '--kill-child'],
 ];
 
-export function findProgram(program: string): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
-  return folders
-    .filter(folder => folder.startsWith('/'))
-    .map(folder => join(folder, program))
-    .find(path => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+/** On PATH or where systems keep theirs. */
+export function systemProgram(name: string): string | undefined {
+  const PATH = [process.env['PATH'] ?? '', '/usr/bin', '/bin', '/usr/sbin', '/sbin'].join(delimiter);
+  const found = findProgram(name, '/', { PATH });
+  return found.type === 'found' ? found.path : undefined;
 }
 
-export const shell = findProgram('sh') ?? 'sh';
+/** What is costly to find out is found out once per process. */
+export function once<Value>(find: () => Value): () => Value {
+  let found: { readonly value: Value } | undefined;
+  return () => {
+    found ??= { value: find() };
+    return found.value;
+  };
+}
+
+export const shell = systemProgram('sh') ?? 'sh';
+
+const probeOptions = { stdio: 'ignore', env: {}, timeout: 5_000 } as const;
 
 /** The working recipe as the start of a command line; undefined where no namespace can be had. */
-function probe(): readonly string[] | undefined {
-  const setpriv = process.platform === 'linux' ? findProgram('setpriv') : undefined;
-  const unshare = setpriv && findProgram('unshare');
+const workingRecipe = once((): readonly string[] | undefined => {
+  const setpriv = process.platform === 'linux' ? systemProgram('setpriv') : undefined;
+  const unshare = setpriv && systemProgram('unshare');
   if (!setpriv || !unshare) return undefined;
   return recipes
     .map(flags => [setpriv, '--pdeathsig', 'KILL', unshare, ...flags, '--', shell, '-c'])
     .find(([command, ...args]) => {
       // Pid 1 proves the namespace; the code proves that an exit comes through.
       const script = '[ $$ = 1 ] && (exec "$@"); exit $?';
-      const options = { stdio: 'ignore', env: {}, timeout: 5_000 } as const;
-      return spawnSync(command!, [...args, script, 'init', shell, '-c', 'exit 42'], options).status === 42;
+      return spawnSync(command!, [...args, script, 'init', shell, '-c', 'exit 42'], probeOptions).status === 42;
     });
-}
-
-let probed: { readonly recipe: readonly string[] | undefined } | undefined;
+});
 
 /** Probed once per process; calling it early keeps the probe off the way to the first agent. */
 export function containment(): Containment {
-  probed ??= { recipe: probe() };
-  return probed.recipe ? 'namespace' : 'group';
+  return workingRecipe() ? 'namespace' : 'group';
 }
-
-let adoption: { readonly prefix: readonly string[] | undefined } | undefined;
 
 /** The best that this host offers, or less when asked. Start it in its own session, with a socket to us as file 3. */
 export function contained(command: string, args: readonly string[], atMost?: LesserContainment): Contained {
   if (atMost === undefined && containment() === 'namespace') {
-    const [first = shell, ...rest] = probed?.recipe ?? [];
+    const [first = shell, ...rest] = workingRecipe() ?? [];
     return { containment: 'namespace', command: first, args: [...rest, namespaceInit, 'init', command, ...args] };
   }
-  if (atMost !== 'recorded') adoption ??= { prefix: adopting(findProgram('perl')) };
-  const prefix = atMost === 'recorded' ? undefined : adoption?.prefix;
+  const prefix = atMost === 'recorded' ? undefined : adopting();
   const [first = shell, ...rest] = [...(prefix ?? []), shell, '-c', groupInit, 'init', command, ...args];
   return { containment: prefix ? 'group' : 'recorded', command: first, args: rest };
 }
 
-// The first process of a group, where no namespace can be had: its watcher ends the whole tree when we die.
-
 /**
- * File 3 is a socket to us. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At
+ * The first process of a group, where no namespace can be had: its watcher ends the whole tree when we die. File 3 is a socket to us. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At
  * the end of file we are dead: it stops the first process, which might just be starting the command, and all that it finds
  * below it, below a recorded one or in one of their sessions, looks again until nobody is new, kills, and looks once
  * more: the kernel lets a stopped one go on when the last one above it dies. A recorded session counts while its number
@@ -185,22 +176,16 @@ exit $code
 
 /** Numbers of prctl(2); Node cannot call it, Perl can. */
 const prctl: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
-  x64: 157,
-  arm64: 167,
-  riscv64: 167,
-  loong64: 167,
-  ppc64: 171,
-  arm: 172,
-  ia32: 172,
-  s390x: 172,
+  ...{ x64: 157, arm64: 167, riscv64: 167, loong64: 167 },
+  ...{ ppc64: 171, arm: 172, ia32: 172, s390x: 172 },
 };
 
 /** The start of a command line: what comes after it is the parent of whoever loses its own. Undefined where that fails. */
-function adopting(perl: string | undefined): readonly string[] | undefined {
+const adopting = once((): readonly string[] | undefined => {
+  const perl = systemProgram('perl');
   const call = prctl[process.arch];
   if (process.platform !== 'linux' || perl === undefined || call === undefined) return undefined;
   const adopt = `syscall(${call}, 36, 1, 0, 0, 0)`; // PR_SET_CHILD_SUBREAPER
-  const options = { stdio: 'ignore', env: {}, timeout: 5_000 } as const;
-  if (spawnSync(perl, ['-e', `exit(${adopt} == 0 ? 42 : 1)`], options).status !== 42) return undefined;
+  if (spawnSync(perl, ['-e', `exit(${adopt} == 0 ? 42 : 1)`], probeOptions).status !== 42) return undefined;
   return [perl, '-e', `${adopt}; exec { $ARGV[0] } @ARGV`];
-}
+});

@@ -1,4 +1,4 @@
-// Finds a program as a shell would, before anything is started: what is missing is said early, not after three failed turns.
+// Programs on PATH, found as a shell would before anything is started: what is missing is said early.
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 

@@ -1,4 +1,4 @@
-// Tells one process from another that later got the same number: a pid means nothing without its start time and host.
+// Identity of a process: a pid means nothing without its start time and host, because numbers are given away again.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -1,6 +1,6 @@
-// Notices when a command takes more of the machine than it may: too many processes, too much memory.
+// Limits of a child: how many processes and how much memory it may take, and which variables it sees.
 import { readFileSync } from 'node:fs';
-import type { Territory } from './process-set.ts';
+import type { ProcessSet } from './process-set.ts';
 import type { RecordedProcess } from './tree.ts';
 
 const lookMs = process.platform === 'linux' ? 1_000 : 5_000; // elsewhere a look starts `ps`
@@ -17,13 +17,13 @@ export type ResourceCause = 'processes' | 'memory';
 /** `end` is called once, with how many processes were seen. Returns how to stop looking. */
 export function watchResources(
   limits: ResourceLimits | undefined,
-  territory: Territory,
+  set: ProcessSet,
   end: (cause: ResourceCause, seen: number) => void,
 ): () => void {
   const { processesMax = Number.POSITIVE_INFINITY, memoryBytesMax = Number.POSITIVE_INFINITY } = limits ?? {};
   if (processesMax === Number.POSITIVE_INFINITY && memoryBytesMax === Number.POSITIVE_INFINITY) return () => {};
   const looking = setInterval(() => {
-    const workers = territory.workers(processesMax);
+    const workers = set.workers(processesMax);
     const isStorm = workers.length > processesMax;
     if (!isStorm && (memoryBytesMax === Number.POSITIVE_INFINITY || residentBytes(workers) <= memoryBytesMax)) return;
     clearInterval(looking);
@@ -54,16 +54,11 @@ function pageBytes(): number {
   return knownPageBytes;
 }
 
-// Builds the environment that a child may see: a short list of harmless names and what the user allowed, nothing else.
-
 const harmless = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TZ', 'TERM', 'TMPDIR']);
 
+/** The environment that a child may see: a short list of harmless names and what the user allowed, nothing else. */
 export function minimalEnvironment(source: NodeJS.ProcessEnv, allowed: readonly string[]): Record<string, string> {
-  const wanted = new Set(allowed);
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(source)) {
-    if (value === undefined) continue;
-    if (harmless.has(name) || name.startsWith('LC_') || wanted.has(name)) kept[name] = value;
-  }
-  return kept;
+  const isSeen = (name: string): boolean => harmless.has(name) || name.startsWith('LC_') || allowed.includes(name);
+  const entries = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(entries.filter(([name]) => isSeen(name)));
 }

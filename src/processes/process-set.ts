@@ -1,13 +1,14 @@
-// Knows which processes belong to a contained command: all in its namespace, or all that were seen below it or in its session.
+// Process sets: the processes of a contained command, by namespace or by what was seen below it, and how all of them are ended.
 import type { Contained } from './contain.ts';
 import { isAlive } from './identity.ts';
-import { descendants, keyOf, kindred, type RecordedProcess, signalTree } from './tree.ts';
+import { timerMsMax } from './timers.ts';
+import { descendants, keyOf, type RecordedProcess, relatedTo, signalTree } from './tree.ts';
 
 const recordMs = process.platform === 'linux' ? 100 : 1_000; // elsewhere a look starts `ps`
 const roundsMax = 10;
 const goneMsMax = 1_000;
 
-export interface Territory {
+export interface ProcessSet {
   /** Living processes that are the command's, not ours; looking for more than `countMax` may be left off. */
   workers(countMax?: number): readonly RecordedProcess[];
   /** Those of them that have lost their parent. */
@@ -15,26 +16,26 @@ export interface Territory {
   /** Ends everyone, and the root by `killRoot` when it is its turn; says which workers that were. */
   kill(killRoot: () => void): readonly RecordedProcess[];
   /** Ends most or all of them by one call that no fork can outrun; false when there was nobody to hit. */
-  strike(): boolean;
+  killAtOnce(): boolean;
   /** Names a helper of ours. */
-  exempt(pid: number): void;
+  exclude(pid: number): void;
   /** After the end of the root: ends the rest, waits until it is gone, says which workers that were. */
-  clear(): Promise<readonly RecordedProcess[]>;
+  finish(): Promise<readonly RecordedProcess[]>;
 }
 
 type Ungoverned = Exclude<Contained['containment'], 'namespace'>;
 
 /** `tell`: to the first process, which keeps it for the case that we are killed. */
-export function territoryOf(
+export function processSetOf(
   root: RecordedProcess,
   containment: Contained['containment'],
   tell: (line: string) => void,
-): Territory {
+): ProcessSet {
   return containment === 'namespace' ? namespaceBelow(root) : groupOf(root, containment, tell);
 }
 
 /** The only child of the root is pid 1 of the namespace. It adopts orphans, and the kernel ends all of them with it. */
-function namespaceBelow(root: RecordedProcess): Territory {
+function namespaceBelow(root: RecordedProcess): ProcessSet {
   let doomed: readonly RecordedProcess[] = [];
   return {
     workers: countMax =>
@@ -50,9 +51,9 @@ function namespaceBelow(root: RecordedProcess): Territory {
       signalTree(doomed, 'SIGKILL');
       return doomed.slice(1);
     },
-    strike: () => signalTree(descendants(root.pid, { depthMax: 1 }), 'SIGKILL') > 0,
-    exempt() {},
-    async clear() {
+    killAtOnce: () => signalTree(descendants(root.pid, { depthMax: 1 }), 'SIGKILL') > 0,
+    exclude() {},
+    async finish() {
       await gone(doomed);
       return [];
     },
@@ -60,7 +61,7 @@ function namespaceBelow(root: RecordedProcess): Territory {
 }
 
 /** A group forgets whoever leaves it: so orphans are given to its first process, or else the tree is recorded. */
-function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: string) => void): Territory {
+function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: string) => void): ProcessSet {
   const adopts = containment === 'group';
   const recorded = new Map<string, RecordedProcess>([[keyOf(root), root]]);
   let watcher = 0;
@@ -73,7 +74,7 @@ function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: st
     }
     return found;
   };
-  const everyone = (): readonly RecordedProcess[] => record(kindred(recorded));
+  const everyone = (): readonly RecordedProcess[] => record(relatedTo(recorded));
   const recording = adopts ? undefined : setInterval(() => record(descendants(root.pid)), recordMs);
 
   const workers = (): readonly RecordedProcess[] => everyone().filter(each => !isOurs(each));
@@ -90,7 +91,7 @@ function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: st
     },
     workers,
     orphans: () => (adopts ? descendants(root.pid, { depthMax: 1 }).filter(each => !isOurs(each)) : []),
-    strike() {
+    killAtOnce() {
       if (!isAlive(root.pid, root.startTime)) return false;
       try {
         return process.kill(-root.pid, 'SIGKILL');
@@ -98,10 +99,10 @@ function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: st
         return false; // it ended between the look and the kill
       }
     },
-    exempt(pid) {
+    exclude(pid) {
       watcher = pid;
     },
-    async clear() {
+    async finish() {
       clearInterval(recording);
       const killed = killWorkers();
       const helpers = everyone().filter(isOurs);
@@ -135,16 +136,14 @@ async function gone(recorded: readonly RecordedProcess[]): Promise<void> {
   }
 }
 
-// Ends a process and everything below it: TERM to all, a time of grace, then KILL; and counts what had to be ended.
-
 const tickMs = 100;
-const timerMsMax = 2_147_483_647; // longer ones fire at once
 
-export interface Ending {
+/** The end of a process and everything below it: TERM to all, a time of grace, then KILL; counts what had to be ended. */
+export interface Shutdown {
   /** TERM to all that are there, KILL after the grace. */
   begin(): void;
   kill(): void;
-  /** For a crowd that grows while one counts it: strikes first, and believes the count that it is given. */
+  /** For a crowd that grows while one counts it: kills first, and believes the count that it is given. */
   killStorm(seen: number): void;
   /** The command is over, but others that it started are not: `answer` lets the namespace close. */
   left(answer: () => void): void;
@@ -153,8 +152,8 @@ export interface Ending {
 }
 
 /** `killRoot` must work even where the root cannot be seen, as in a foreign /proc. */
-export function endingOf(territory: Territory, graceMs: number, killRoot: () => void): Ending {
-  const bell = ringing();
+export function shutdownOf(set: ProcessSet, graceMs: number, killRoot: () => void): Shutdown {
+  const term = termSender();
   let stage: 'none' | 'term' | 'kill' | 'over' = 'none';
   const ended = new Set<string>();
   let endedInStorm = 0;
@@ -162,13 +161,13 @@ export function endingOf(territory: Territory, graceMs: number, killRoot: () => 
   let ticking: NodeJS.Timeout | undefined;
   let grace: NodeJS.Timeout | undefined;
 
-  /** What someone starts in order to tidy up is left alone; what has lost its parent is a late-comer and is told. */
+  /** What someone starts in order to tidy up is left alone; what has lost its parent is a late-comer and gets TERM. */
   function tick(): void {
-    const alive = territory.workers();
-    if (!bell.hasRung())
-      bell.ring(alive); // it had not started yet
+    const alive = set.workers();
+    if (!term.wasSent())
+      term.send(alive); // it had not started yet
     else if (close && alive.length === 0) close();
-    else if (close) bell.ringAtSecondSight(territory.orphans());
+    else if (close) term.sendAtSecondSight(set.orphans());
   }
 
   function count(workers: readonly RecordedProcess[]): void {
@@ -178,29 +177,25 @@ export function endingOf(territory: Territory, graceMs: number, killRoot: () => 
   function kill(): void {
     if (stage === 'kill' || stage === 'over') return;
     stage = 'kill';
-    count(territory.kill(killRoot));
-  }
-
-  function killStorm(seen: number): void {
-    if (stage === 'kill' || stage === 'over') return;
-    if (territory.strike()) {
-      stage = 'kill';
-      endedInStorm = seen;
-    } else kill();
+    count(set.kill(killRoot));
   }
 
   return {
     kill,
-    killStorm,
+    killStorm(seen) {
+      if (stage === 'kill' || stage === 'over' || !set.killAtOnce()) return kill();
+      stage = 'kill';
+      endedInStorm = seen;
+    },
     begin() {
       if (stage !== 'none') return;
       stage = 'term';
       grace = setTimeout(kill, Math.min(graceMs, timerMsMax));
       ticking = setInterval(tick, tickMs);
-      bell.ring(territory.workers());
+      term.send(set.workers());
     },
     left(answer) {
-      if (stage === 'none') count(territory.workers());
+      if (stage === 'none') count(set.workers());
       if (stage !== 'term') return answer();
       close = answer;
       tick();
@@ -209,35 +204,35 @@ export function endingOf(territory: Territory, graceMs: number, killRoot: () => 
       clearInterval(ticking);
       clearTimeout(grace);
       stage = 'over';
-      count(await territory.clear());
+      count(await set.finish());
       return Math.max(ended.size, endedInStorm);
     },
   };
 }
 
-interface Bell {
+interface TermSender {
   /** TERM, once for each. */
-  ring(targets: readonly RecordedProcess[]): void;
+  send(targets: readonly RecordedProcess[]): void;
   /** A child that has not yet become its own program may swallow a signal: so not at once. */
-  ringAtSecondSight(targets: readonly RecordedProcess[]): void;
-  hasRung(): boolean;
+  sendAtSecondSight(targets: readonly RecordedProcess[]): void;
+  wasSent(): boolean;
 }
 
-function ringing(): Bell {
+function termSender(): TermSender {
   const told = new Set<string>();
   const seen = new Set<string>();
-  function ring(targets: readonly RecordedProcess[]): void {
+  function send(targets: readonly RecordedProcess[]): void {
     const fresh = targets.filter(each => !told.has(keyOf(each)));
     for (const each of fresh) told.add(keyOf(each));
     signalTree(fresh, 'SIGTERM');
     signalTree(fresh, 'SIGCONT'); // a stopped process hears nothing
   }
   return {
-    ring,
-    ringAtSecondSight(targets) {
-      ring(targets.filter(each => seen.has(keyOf(each))));
+    send,
+    sendAtSecondSight(targets) {
+      send(targets.filter(each => seen.has(keyOf(each))));
       for (const each of targets) seen.add(keyOf(each));
     },
-    hasRung: () => told.size > 0,
+    wasSent: () => told.size > 0,
   };
 }

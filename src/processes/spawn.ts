@@ -1,4 +1,4 @@
-// Runs one contained process and tells its life as events: the only place from which agents and checks are started.
+// One contained process, its life told as events: the only place from which agents and checks are started.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { type Confinement, confined } from './confine.ts';
 import { type Contained, contained, containment, type LesserContainment } from './contain.ts';
 import { startTimeOf, thisHost } from './identity.ts';
 import { type ResourceCause, type ResourceLimits, watchResources } from './limits.ts';
-import { type Ending, endingOf, type Territory, territoryOf } from './process-set.ts';
+import { type ProcessSet, processSetOf, type Shutdown, shutdownOf } from './process-set.ts';
 import { drained, type OutputEvent, openQueue, type Queue, readText, weightOfEvent } from './streams.ts';
 import { type RunningTimers, startTimers, type TimerCause, type Timers } from './timers.ts';
 
@@ -17,10 +17,10 @@ export interface ProcessOrder {
   readonly directory: string;
   /** All of it: nothing of our own environment is added. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Written to stdin, which is then closed unless there is a feed. */
+  /** Written to stdin, which is then closed unless `stdin` is given. */
   readonly input: string;
-  /** Made by `openFeed` for this one process: keeps stdin open. */
-  readonly feed?: OpenFeed;
+  /** Made by `openStdin` for this one process: keeps stdin open. */
+  readonly stdin?: OpenStdin;
   readonly timeMsMax: number;
   /** Besides `timeMsMax`; none by default. */
   readonly timers?: Timers;
@@ -130,33 +130,33 @@ function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Cont
   const spoken = [output, errors].filter(stream => stream !== null);
   const streams = [input, ...spoken, control].filter(stream => stream !== null);
   const startTime = startTimeOf(pid) ?? 'unknown';
-  const territory = territoryOf({ pid, startTime }, how, line => void (control.writable && control.write(line)));
-  const ending = endingOf(territory, order.graceMs ?? 10_000, () => child.kill('SIGKILL'));
+  const set = processSetOf({ pid, startTime }, how, line => void (control.writable && control.write(line)));
+  const shutdown = shutdownOf(set, order.graceMs ?? 10_000, () => child.kill('SIGKILL'));
   const queue = openQueue<ProcessEvent>(queuedCharsMax);
   queue.push({ type: 'started', pid, startTime, host: thisHost().host }, weightOfEvent);
 
   for (const stream of streams) stream.on('error', () => {}); // it ended without reading: EPIPE
-  const reasons = endWhenTold(order, ending, territory, queue);
+  const reasons = endOnReason(order, shutdown, set, queue);
   const { heard } = reasons.timers;
   const lineBytesMax = order.lineBytesMax ?? 1_000_000;
   const flushes = spoken.map(stream =>
-    readText(stream, stream === output ? 'output' : 'errors', lineBytesMax, queue, heard),
+    readText(stream, { channel: stream === output ? 'output' : 'errors', lineBytesMax, queue, heard }),
   );
-  if (input !== null) give(order, input, reasons.timers);
-  const hasStarted = obeyInit(control, ending, territory);
+  if (input !== null) connectStdin(order, input, reasons.timers);
+  const hasStarted = listenToInit(control, shutdown, set);
 
   const over = new Promise<void>(resolve => {
     child.once('exit', async (code, signal) => {
-      order.feed?.attach(undefined);
+      order.stdin?.attach(undefined);
       const why = reasons.disarm();
-      const reaped = await ending.finish();
+      const reaped = await shutdown.finish();
       await drained([...spoken, control], queue);
       for (const flush of flushes) flush();
       for (const stream of streams) stream.destroy();
       const ranAtAll = hasStarted() || isBare(order) || why.stoppedByUs || why.cause !== undefined;
       const spawnError = ranAtAll ? undefined : 'its container did not start';
-      const wasStruck = why.cause === 'processes' || why.cause === 'memory'; // a wrapper speaks for a dead pid 1
-      const outcome = wasStruck ? outcomeOf(null, 'SIGKILL') : outcomeOf(code, signal);
+      const wasKilledForLimits = why.cause === 'processes' || why.cause === 'memory'; // a wrapper speaks for a dead pid 1
+      const outcome = wasKilledForLimits ? outcomeOf(null, 'SIGKILL') : outcomeOf(code, signal);
       queue.push({ type: 'exited', ...outcome, ...why, spawnError, reaped }, 0);
       queue.close();
       resolve();
@@ -167,14 +167,14 @@ function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Cont
     queue,
     async abandon() {
       queue.close(); // nobody listens any more, so nothing may wait for it
-      ending.kill();
+      shutdown.kill();
       await over;
     },
   };
 }
 
 /** Listens to the first process of the container; see contain.ts for what it says. */
-function obeyInit(control: Socket, ending: Ending, territory: Territory): () => boolean {
+function listenToInit(control: Socket, shutdown: Shutdown, set: ProcessSet): () => boolean {
   let heard = '';
   let answered = false;
   control.on('data', (bytes: Buffer) => {
@@ -182,18 +182,18 @@ function obeyInit(control: Socket, ending: Ending, territory: Territory): () => 
     if (heard === '') control.write('go\n');
     heard += bytes.toString('latin1');
     const watcher = /^started (\d+)\n/.exec(heard)?.[1];
-    if (watcher) territory.exempt(Number(watcher));
+    if (watcher) set.exclude(Number(watcher));
     if (answered || !heard.endsWith('left\n')) return;
     answered = true;
-    ending.left(() => control.end('close\n'));
+    shutdown.left(() => control.end('close\n'));
   });
   return () => heard.startsWith('started');
 }
 
-function give(order: ProcessOrder, input: Socket, timers: RunningTimers): void {
-  if (!order.feed) return void input.end(order.input);
+function connectStdin(order: ProcessOrder, input: Socket, timers: RunningTimers): void {
+  if (!order.stdin) return void input.end(order.input);
   if (order.input !== '') input.write(order.input);
-  order.feed.attach({
+  order.stdin.attach({
     write: text => void (input.writable && input.write(text)),
     end: () => void input.end(),
     finished: timers.finished,
@@ -203,23 +203,23 @@ function give(order: ProcessOrder, input: Socket, timers: RunningTimers): void {
   });
 }
 
-interface Reasons {
+interface EndReasons {
   readonly timers: RunningTimers;
   /** Says which of them, if any, came first. */
   disarm(): Pick<ProcessExit, 'timedOut' | 'stoppedByUs' | 'cause'>;
 }
 
-function endWhenTold(order: ProcessOrder, ending: Ending, territory: Territory, queue: Queue<ProcessEvent>): Reasons {
+function endOnReason(order: ProcessOrder, shutdown: Shutdown, set: ProcessSet, queue: Queue<ProcessEvent>): EndReasons {
   let reason: 'stop' | EndCause | undefined;
   const end = (why: 'stop' | EndCause): void => {
     reason ??= why;
-    ending.begin();
+    shutdown.begin();
   };
   const stop = (): void => end('stop');
   const timers = startTimers(order, () => queue.isFull, end);
-  const stopLooking = watchResources(order.limits, territory, (why, seen) => {
+  const stopLooking = watchResources(order.limits, set, (why, seen) => {
     reason ??= why;
-    ending.killStorm(seen);
+    shutdown.killStorm(seen);
   });
   order.stop.addEventListener('abort', stop, { once: true });
   return {
@@ -242,9 +242,8 @@ function outcomeOf(code: number | null, signal: NodeJS.Signals | null): Pick<Pro
   return { code, signal: (named?.[0] as NodeJS.Signals | undefined) ?? null };
 }
 
-// The line to a living process: more input for it, and what its adapter knows about it that a timer cannot.
-
-export interface Feed {
+/** The stdin of a living process, and what its adapter knows about it that a timer cannot. */
+export interface Stdin {
   /** Queued until it has started; lost after its end. */
   write(text: string): void;
   /** Closes its stdin. */
@@ -259,17 +258,17 @@ export interface Feed {
   unreadBytes(): number;
 }
 
-/** For one process: the adapter holds the feed, `runProcess` the other end. */
-interface OpenFeed extends Feed {
+/** For one process: the adapter writes, `runProcess` the other end. */
+interface OpenStdin extends Stdin {
   /** Passes on what was said before and, from now on, everything; undefined once the process has ended. */
-  attach(listener: Feed | undefined): void;
+  attach(listener: Stdin | undefined): void;
 }
 
-export function openFeed(): OpenFeed {
-  const early: ((listener: Feed) => void)[] = [];
-  let listener: Feed | undefined;
+export function openStdin(): OpenStdin {
+  const early: ((listener: Stdin) => void)[] = [];
+  let listener: Stdin | undefined;
   let wasAttached = false;
-  function pass(say: (to: Feed) => void): void {
+  function pass(say: (to: Stdin) => void): void {
     if (listener) say(listener);
     else if (!wasAttached) early.push(say);
   }

@@ -1,4 +1,4 @@
-// Reads the streams of a child: as text, no faster than the consumer, and to their end without waiting for them to close.
+// Streams of a child: read as bounded text, no faster than the consumer, and to their end without waiting for them to close.
 import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 
@@ -12,14 +12,16 @@ export const weightOfEvent = 256;
 /** The system would give 2 MB at once; what else waits (timers, other agents, a person) must not wait for all of that (F29). */
 const bytesPerTurn = 262_144;
 
-/** Returns how to get the last, unfinished character out. `heard`: bytes came, or are no longer held up by the consumer. */
-export function readText(
-  stream: Socket,
-  channel: OutputEvent['channel'],
-  lineBytesMax: number,
-  queue: Intake<OutputEvent>,
-  heard: () => void,
-): () => void {
+interface ReadOrder {
+  readonly channel: OutputEvent['channel'];
+  readonly lineBytesMax: number;
+  readonly queue: Intake<OutputEvent>;
+  /** Bytes came, or are no longer held up by the consumer. */
+  readonly heard: () => void;
+}
+
+/** Returns how to get the last, unfinished character out. */
+export function readText(stream: Socket, { channel, lineBytesMax, queue, heard }: ReadOrder): () => void {
   const bounded = boundedText(lineBytesMax);
   let turnBytes = 0;
   function push(text: string): void {
@@ -69,11 +71,10 @@ function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(() => setImmediate(resolve)));
 }
 
-// Turns the bytes of a stream into text: characters are never split, and a line without end does not fill the memory.
-
 const newline = 0x0a;
 const megabyte = 1_000_000;
 
+/** Bytes as text: characters are never split, and a line without end does not fill the memory. */
 export interface BoundedText {
   /** May be empty: all bytes belonged to a cut line or to half a character. */
   push(bytes: Buffer): string;
@@ -125,8 +126,7 @@ export function boundedText(lineBytesMax: number): BoundedText {
   };
 }
 
-// Keeps the end of a text that may be endless.
-
+/** The end of a text that may be endless. */
 export interface Tail {
   add(text: string): void;
   text(): string;
@@ -183,8 +183,6 @@ export function tailOf(charsMax: number): Tail {
   };
 }
 
-// Holds events between a producer that is pushed and a consumer that pulls, and says when the producer must wait.
-
 /** The producer's side. */
 interface Intake<Item> {
   push(item: Item, weight: number): void;
@@ -193,6 +191,7 @@ interface Intake<Item> {
   room(): Promise<void>;
 }
 
+/** Between a producer that is pushed and a consumer that pulls: says when the producer must wait. */
 export interface Queue<Item> extends Intake<Item> {
   /** Nothing more comes; what is inside can still be taken. */
   close(): void;

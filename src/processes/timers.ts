@@ -1,6 +1,7 @@
-// Tells a process that hangs from one that works: no first byte, silence, or no exit after its last word.
+// Timers of a process: they tell one that hangs from one that works by no first byte, silence, or no exit after its result.
 
-const timerMsMax = 2_147_483_647; // longer ones fire at once
+/** Longer ones fire at once. */
+export const timerMsMax = 2_147_483_647;
 const nudgedMs = 60_000;
 
 /** Absent: that timer is off. */
@@ -99,41 +100,37 @@ export function startTimers(
     if (isOver) return;
     const due = nextDue(life, order);
     if (due.cause !== 'time' && isHeldUp()) life.heardMs = performance.now();
-    else if (due.atMs <= performance.now() && !nudges(due)) {
+    else if (due.atMs <= performance.now() && !nudge(life, due, order.onSilence)) {
       isOver = true;
       end(due.cause);
     }
     arm();
   }
 
-  function nudges({ cause }: Due): boolean {
-    if (cause !== 'silence' || isNudged(life) || order.onSilence?.() !== true) return false;
-    life.nudgedAtMs = performance.now();
-    return true;
-  }
+  const set = (change: Partial<Life>): void => {
+    Object.assign(life, change);
+    arm();
+  };
 
   arm();
   return {
     heard() {
-      const isFirst = life.heardMs === undefined;
-      life.heardMs = performance.now();
-      if (isFirst) arm();
+      if (life.heardMs === undefined) set({ heardMs: performance.now() });
+      else life.heardMs = performance.now();
     },
-    finished() {
-      life.finishedMs = performance.now();
-      arm();
-    },
-    resumed() {
-      life.finishedMs = undefined;
-      arm();
-    },
-    busy(isBusy) {
-      life.isBusy = isBusy;
-      arm();
-    },
+    finished: () => set({ finishedMs: performance.now() }),
+    resumed: () => set({ finishedMs: undefined }),
+    busy: isBusy => set({ isBusy }),
     disarm() {
       isOver = true;
       clearTimeout(timer);
     },
   };
+}
+
+/** True when a silent process was nudged, once, and so gets some more time. */
+function nudge(life: Life, { cause }: Due, onSilence: TimerOrder['onSilence']): boolean {
+  if (cause !== 'silence' || isNudged(life) || onSilence?.() !== true) return false;
+  life.nudgedAtMs = performance.now();
+  return true;
 }

@@ -1,4 +1,4 @@
-// Finds and signals everything that one process started, by recorded pid and start time, never by name.
+// Process trees: what one process started and who started us, by recorded pid and start time, never by name.
 import { readdirSync, readFileSync } from 'node:fs';
 import { namespaceInit } from './contain.ts';
 import { allProcesses, isAlive, type ProcessStat, statOf } from './identity.ts';
@@ -41,7 +41,7 @@ export function descendants(pid: number, reach: Reach = {}): readonly RecordedPr
  * Everyone living who is one of the recorded, below one of them, or in a session that one of them opened. The number of
  * a session is not given away while it has members, so a recorded leader that is gone still stands for his.
  */
-export function kindred(recorded: ReadonlyMap<string, RecordedProcess>): readonly RecordedProcess[] {
+export function relatedTo(recorded: ReadonlyMap<string, RecordedProcess>): readonly RecordedProcess[] {
   const all = allProcesses();
   const current = new Map(all.map(each => [each.pid, each.startTime]));
   const sessions = new Set<number>();
@@ -97,8 +97,7 @@ function childrenByFile(pid: number): readonly ProcessStat[] {
   }
 }
 
-// Who started us, up to the first process that can be seen: for telling an agent's commands from a person's.
-
+/** Who started us, up to the first process that can be seen: for telling an agent's commands from a person's. */
 export interface Ancestry {
   /** Our parent first. */
   readonly above: readonly RecordedProcess[];
@@ -122,11 +121,11 @@ export function ancestry(): Ancestry {
     parent = stat.parent;
   }
   const top = above.at(-1);
-  const isOurs = top !== undefined && wordsOf(top.pid).includes(namespaceInit);
+  const isOurs = top !== undefined && commandLineOf(top.pid).includes(namespaceInit);
   return { above, session: self?.session ?? 0, namespaceSince: isOurs ? top.startTime : undefined };
 }
 
-function wordsOf(pid: number): readonly string[] {
+function commandLineOf(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   } catch {

@@ -4,7 +4,7 @@ import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
-import type { LimitId, Termination, TerminationReason } from '../core/termination.ts';
+import type { LimitId, Termination, TerminationReason } from '../core/event.ts';
 import { formatUsd, plural } from '../text/format.ts';
 import { standingWords } from './words.ts';
 

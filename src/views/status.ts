@@ -1,11 +1,10 @@
 // Status of a loop (LoopStatus, field for field): a pure projection of the ledger.
 
-import type { Event, EventOf } from '../core/event.ts';
+import type { Event, EventOf, TerminationReason } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';
 import { phaseOf } from '../core/handoff.ts';
 import { assessHealth } from '../core/health.ts';
 import { initialState, isBusy, type State } from '../core/state.ts';
-import type { TerminationReason } from '../core/termination.ts';
 import { isoTime } from '../text/format.ts';
 
 export type LoopState =

@@ -1,7 +1,7 @@
-// Proves why a run was no success: what the stream says, what we did, how it ended, in that order.
+// Proves why a run was no success: what the stream says, what we did, how it ended, in that order; and what a status means.
 import { describe, expect, it } from 'vitest';
 import type { StreamProblem } from '../../src/agents/agent.ts';
-import { failureOf, plausibleReset, type RunFacts } from '../../src/agents/failures.ts';
+import { failureOf, plausibleReset, type RunFacts, statusAtStart, statusProblem } from '../../src/agents/failures.ts';
 import type { ProcessExit } from '../../src/processes/spawn.ts';
 
 const now = Date.parse('2026-11-15T12:00:00Z');
@@ -14,7 +14,7 @@ const exited = (more: Partial<ProcessExit> = {}): ProcessExit => ({
   reaped: 0,
   ...more,
 });
-const seen = (exit: Partial<ProcessExit>, more: Partial<RunFacts> = {}): RunFacts => ({
+const factsOf = (exit: Partial<ProcessExit>, more: Partial<RunFacts> = {}): RunFacts => ({
   exit: exited(exit),
   result: { message: '', finished: false },
   isPlain: false,
@@ -27,7 +27,7 @@ const seen = (exit: Partial<ProcessExit>, more: Partial<RunFacts> = {}): RunFact
   ...more,
 });
 const finished = (problem?: StreamProblem): Partial<RunFacts> => ({
-  result: { message: '', finished: true, ...(problem === undefined ? {} : { problem }) },
+  result: { message: '', finished: true, problem },
 });
 
 describe('a run', () => {
@@ -38,7 +38,7 @@ describe('a run', () => {
     ['the end of its time', { timedOut: true, cause: 'time' }],
     ['the memory limit', { code: 137, signal: 'SIGKILL', cause: 'memory' }],
   ] as const)('with a good last word has succeeded in spite of %s', (_what, exit) => {
-    expect(failureOf(seen(exit, finished()))).toBeUndefined();
+    expect(failureOf(factsOf(exit, finished()))).toBeUndefined();
   });
 
   it.each([
@@ -51,23 +51,23 @@ describe('a run', () => {
     ['nothing, exit 127', { code: 127 }, 'spawn', 'ended without a result; exit code 127'],
     ['a spawn error', { code: null, spawnError: 'no such directory: x' }, 'spawn', 'no such directory: x'],
   ] as const)('ended by %s says so', (_what, exit, kind, detail) => {
-    expect(failureOf(seen(exit))).toMatchObject({ kind, detail });
+    expect(failureOf(factsOf(exit))).toMatchObject({ kind, detail });
   });
 
   it('without a result is classified by the last line of its errors', () => {
-    const failure = failureOf(seen({ code: 1 }, { errors: 'warming up\nRate limit reached\n' }));
+    const failure = failureOf(factsOf({ code: 1 }, { errors: 'warming up\nRate limit reached\n' }));
     expect(failure).toMatchObject({ kind: 'rate-limit', exitCode: 1 });
   });
 
   it('with a problem is not classified by its exit code, even one that looks like a signal', () => {
     const exit = { code: 173, signal: 'SIGSTKFLT' } as unknown as Partial<ProcessExit>;
-    expect(failureOf(seen(exit, finished({ status: 401, text: 'no key' })))).toMatchObject({ kind: 'auth' });
-    expect(failureOf(seen({ code: 127 }, finished({ text: 'so so' })))).toMatchObject({ kind: 'unknown' });
+    expect(failureOf(factsOf(exit, finished({ status: 401, text: 'no key' })))).toMatchObject({ kind: 'auth' });
+    expect(failureOf(factsOf({ code: 127 }, finished({ text: 'so so' })))).toMatchObject({ kind: 'unknown' });
   });
 
   it('with a problem that has a name and a status goes by its name', () => {
     const problem: StreamProblem = { kind: 'billing', status: 429, text: 'a\n  long   story', resetAtMs: now + 5 };
-    expect(failureOf(seen({ code: 1 }, finished(problem)))).toEqual({
+    expect(failureOf(factsOf({ code: 1 }, finished(problem)))).toEqual({
       kind: 'billing',
       detail: 'a long story',
       exitCode: 1,
@@ -77,14 +77,14 @@ describe('a run', () => {
 
   it('that we stopped is stopped, whatever it said after that', () => {
     const problem: StreamProblem = { kind: 'rate-limit', text: 'limit' };
-    expect(failureOf(seen({}, { ...finished(problem), stopped: true }))?.kind).toBe('stopped');
-    expect(failureOf(seen({}, { ...finished(), stopped: true }))?.kind).toBe('stopped');
+    expect(failureOf(factsOf({}, { ...finished(problem), stopped: true }))?.kind).toBe('stopped');
+    expect(failureOf(factsOf({}, { ...finished(), stopped: true }))?.kind).toBe('stopped');
   });
 
   it('that we stopped on its way out has succeeded, unless it took its last word back', () => {
     const stopped = { stopped: true, hadSucceeded: true };
-    expect(failureOf(seen({ code: 143, stoppedByUs: true }, { ...finished(), ...stopped }))).toBeUndefined();
-    expect(failureOf(seen({ stoppedByUs: true }, stopped))?.kind).toBe('stopped');
+    expect(failureOf(factsOf({ code: 143, stoppedByUs: true }, { ...finished(), ...stopped }))).toBeUndefined();
+    expect(failureOf(factsOf({ stoppedByUs: true }, stopped))?.kind).toBe('stopped');
   });
 });
 
@@ -102,7 +102,7 @@ it.each([
 
 describe('a run of an agent whose output is plain text', () => {
   const plain = (message: string, exit: Partial<ProcessExit> = {}, more: Partial<RunFacts> = {}) =>
-    failureOf(seen(exit, { isPlain: true, result: { message, finished: false }, ...more }));
+    failureOf(factsOf(exit, { isPlain: true, result: { message, finished: false }, ...more }));
 
   it('is good when it said something and exited with 0', () => {
     expect(plain('All done.')).toBeUndefined();
@@ -124,7 +124,7 @@ describe('a run without a login', () => {
     ['among its errors', { errors: 'Error: No authentication information found.\n\nYou can use:\n  - a token\n' }],
     ['instead of its stream', { errors: 'a warning\n', strayLines: '  Error: No authentication information found.\n' }],
   ])('is told by the words of the agent, %s (F56)', (_where, words) => {
-    expect(failureOf(seen({ code: 1 }, { ...words, loginMissing }))).toEqual({
+    expect(failureOf(factsOf({ code: 1 }, { ...words, loginMissing }))).toEqual({
       kind: 'auth',
       detail: 'exit code 1: Error: No authentication information found.',
       exitCode: 1,
@@ -133,11 +133,49 @@ describe('a run without a login', () => {
 
   it('is not told by a line that only holds such words', () => {
     const errors = 'it printed "Error: No authentication" and went on\n';
-    expect(failureOf(seen({ code: 1 }, { errors, loginMissing }))?.kind).toBe('process');
+    expect(failureOf(factsOf({ code: 1 }, { errors, loginMissing }))?.kind).toBe('process');
   });
 
   it('is not told by anything when it came to a good end', () => {
     const errors = 'Error: No authentication for that server\n';
-    expect(failureOf(seen({}, { ...finished(), errors, loginMissing }))).toBeUndefined();
+    expect(failureOf(factsOf({}, { ...finished(), errors, loginMissing }))).toBeUndefined();
+  });
+});
+
+describe('a problem with a status', () => {
+  it.each([
+    [404, 'The model does not exist', 'model'],
+    [429, '429: {"message":"No more.","code":"insufficient_quota"}', 'billing'],
+    [429, '429: {"message":"Slow down."}', undefined],
+    [400, '400 {"error":{"message":"Too much.","code":"context_length_exceeded"}}', 'context-too-long'],
+    [400, 'the file says context', undefined],
+    [401, 'No.', undefined],
+  ])('%i and the words %s are of the kind %s', (status, text, kind) => {
+    expect(statusProblem(status, text)).toMatchObject({ status });
+    expect(statusProblem(status, text).kind).toBe(kind);
+  });
+
+  it.each([
+    ['429: {"message":"Slow down.","code":null}', '429: Slow down.'],
+    ['400 {"type":"error","error":{"message":"Too much."}}', '400: Too much.'],
+    ['429: {"message":', '429: {"message":'],
+    ['500: {"nothing":"here"}', '500: {"nothing":"here"}'],
+    ['Connection error.', 'Connection error.'],
+  ])('%s is told as %s', (text, words) => {
+    expect(statusProblem(undefined, text)).toEqual({ text: words });
+  });
+
+  it.each([200, 999, 429.5, '429', Number.NaN, null])('%s is no status', status => {
+    expect(statusProblem(status, 'words')).toEqual({ text: 'words' });
+  });
+
+  it.each([
+    ['429 Too many', 429],
+    ['401: {}', 401],
+    ['4290 things', undefined],
+    ['200 OK', undefined],
+    ['error 429', undefined],
+  ])('%s begins with the status %s', (text, status) => {
+    expect(statusAtStart(text)).toBe(status);
   });
 });

@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Note } from '../../src/agents/performer.ts';
 import { openSteering, type Steering } from '../../src/agents/steering.ts';
-import type { Feed } from '../../src/processes/spawn.ts';
+import type { Stdin } from '../../src/processes/spawn.ts';
 
 const failedMs = 30_000;
 const interruptMs = 5_000;
 
 interface Steered {
   readonly steering: Steering;
-  /** What reached the feed, in order; `halt` for signals. */
+  /** What reached stdin, in order; `halt` for signals. */
   readonly done: string[];
   note(text: string): void;
   stop(): void;
@@ -18,7 +18,7 @@ interface Steered {
 function steered(): Steered {
   const done: string[] = [];
   const stopping = new AbortController();
-  const feed: Feed = {
+  const stdin: Stdin = {
     write: text => done.push(text),
     end: () => done.push('end'),
     finished: () => done.push('finished'),
@@ -28,7 +28,7 @@ function steered(): Steered {
   };
   let give = (_note: Note): void => {};
   const steering = openSteering({
-    stdin: feed,
+    stdin,
     lines: { say: text => `say ${text}`, interrupt: () => 'interrupt' },
     notes: { listen: listener => (give = listener) },
     stop: stopping.signal,

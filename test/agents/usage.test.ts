@@ -1,7 +1,7 @@
 // Proves that tokens and money are neither lost, doubled nor decreased, whatever an agent states (F57).
 import { describe, expect, it } from 'vitest';
 import type { PriceBook, Tokens } from '../../src/agents/agent.ts';
-import { openMeter } from '../../src/agents/usage.ts';
+import { estimateTokens, openMeter, openTokenTotals } from '../../src/agents/usage.ts';
 
 const prices: PriceBook = {
   costUsdMicros: ({ input, output }, model) => (input + output) * (model === 'dear' ? 100 : 1),
@@ -193,5 +193,65 @@ describe('a context', () => {
     ['by nothing that is nonsense', { usedTokens: Number.NaN }, 0],
   ])('is filled %s', (_how, heard, fraction) => {
     expect(meter().usedFraction({ type: 'context', ...heard })).toBe(fraction);
+  });
+});
+
+describe('a turn that its agent said nothing about', () => {
+  it('used what its prompt and its words are long', () => {
+    expect(estimateTokens({ promptChars: 3_000, spokenChars: 300 })).toEqual({
+      input: 1_000,
+      output: 100,
+      cacheRead: 0,
+      cacheWrite: 0,
+    });
+  });
+
+  it('sent its context again with every call of a tool', () => {
+    expect(estimateTokens({ promptChars: 3_000, spokenChars: 300, toolCalls: 4 })).toMatchObject({
+      cacheRead: 4 * 1_050,
+    });
+  });
+
+  it('used the context that the agent stated, where that is more', () => {
+    expect(estimateTokens({ promptChars: 3_000, spokenChars: 0, usedTokens: 4_000 })).toMatchObject({ input: 4_000 });
+  });
+
+  it('used nothing when nothing was done', () => {
+    expect(estimateTokens({ promptChars: 3_000, spokenChars: 0 })).toBeUndefined();
+  });
+
+  it('did not use more than windows can hold and sessions last, however much it babbles', () => {
+    const babble = { promptChars: 9_000_000, spokenChars: 9_000_000, toolCalls: 1_000_000 };
+    expect(estimateTokens(babble)?.cacheRead).toBe(200 * 200_000);
+  });
+});
+
+describe('totals of single messages', () => {
+  const tokens = { input: 100, output: 10, cacheRead: 5, cacheWrite: 1 };
+
+  it('tells running totals, each model apart', () => {
+    const totals = openTokenTotals();
+    totals.add(tokens, 'large', 0.5);
+    expect(totals.add(tokens, 'small')).toEqual({ type: 'usage', tokens, model: 'small' });
+    expect(totals.add(tokens, 'large', 0.25)).toEqual({
+      type: 'usage',
+      tokens: { input: 200, output: 20, cacheRead: 10, cacheWrite: 2 },
+      model: 'large',
+      costUsd: 0.75,
+    });
+  });
+
+  it.each([Number.NaN, -1, '1', null, undefined])('adds no cost for %s (F57)', costUsd => {
+    const totals = openTokenTotals();
+    totals.add(tokens, 'large', 0.5);
+    expect(totals.add(tokens, 'large', costUsd)).toMatchObject({ costUsd: 0.5 });
+  });
+
+  it('counts what cannot be counted as nothing', () => {
+    const nonsense = { input: Number.NaN, output: -5, cacheRead: Number.POSITIVE_INFINITY, cacheWrite: 2 };
+    expect(openTokenTotals().add(nonsense)).toEqual({
+      type: 'usage',
+      tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 2 },
+    });
   });
 });

@@ -1,7 +1,6 @@
 // Proves the circuit breaker: closed, open, half-open with one probe, longer rests each time, and when to give up.
 import { describe, expect, it } from 'vitest';
 import {
-  type Breaker,
   breakerPosition,
   closedBreaker,
   isExhausted,
@@ -10,6 +9,7 @@ import {
   withFailure,
 } from '../../src/core/scheduling.ts';
 import { defaultBreaker } from '../../src/core/settings.ts';
+import type { Breaker } from '../../src/core/state.ts';
 import { failed, minute, only, Story, says, spec, t0, types } from './given.ts';
 
 describe('the position', () => {

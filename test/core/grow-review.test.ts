@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  growReview,
+  expandReview,
   isReviewAchieved,
   isReviewLeftToPeople,
   reviewAchievement,
@@ -28,15 +28,15 @@ describe('a review that begins', () => {
       { id: 'R1-facilitator', reads: true, closing: 'findings', round: 1, role: 'facilitator' },
     ]);
     const before = { ...world.state, tasks: emptyTable };
-    expect(growReview(before).map(task => task.id)).toEqual(['R1-adversarial', 'R1-facilitator']);
-    expect(growReview({ ...before, loaded: false })).toEqual([]);
+    expect(expandReview(before).map(task => task.id)).toEqual(['R1-adversarial', 'R1-facilitator']);
+    expect(expandReview({ ...before, loaded: false })).toEqual([]);
     expect(isReviewAchieved(world.state)).toBe(false);
     expect(reviewShortfall(world.state)).toBeUndefined();
   });
 
   it('is no matter of other modes', () => {
     const { state } = new Story({}, []);
-    expect([growReview(state), isReviewAchieved(state), reviewShortfall(state)]).toEqual([[], true, undefined]);
+    expect([expandReview(state), isReviewAchieved(state), reviewShortfall(state)]).toEqual([[], true, undefined]);
   });
 });
 
@@ -122,7 +122,7 @@ describe('a review is achieved', () => {
     expect(isReviewAchieved(world.state)).toBe(false);
     world.answers('R1-facilitator', 100);
     expect(isReviewAchieved(world.state)).toBe(true);
-    expect([growReview(world.state), reviewShortfall(world.state)]).toEqual([[], undefined]);
+    expect([expandReview(world.state), reviewShortfall(world.state)]).toEqual([[], undefined]);
   });
 
   it('not when everything was mended and nobody looked again', () => {
@@ -230,10 +230,10 @@ it('comes to one end whatever happens, and a new process sees the same', () => {
       for (const [at, dice] of rolls.entries()) {
         step(world, dice);
         // Growth stands in the same append: a process that dies after it finds nothing more to add.
-        expect(growReview(world.state)).toEqual([]);
+        expect(expandReview(world.state)).toEqual([]);
         if (at % 20 === 0) {
           expect(world.refolded()).toEqual(world.state);
-          expect(growReview(unpackState(JSON.parse(JSON.stringify(packState(world.state)))))).toEqual([]);
+          expect(expandReview(unpackState(JSON.parse(JSON.stringify(packState(world.state)))))).toEqual([]);
         }
         const { round, waiting, isLookedAt, fixes } = reviewStanding(world.state);
         expect(round).toBeLessThanOrEqual(3);

@@ -1,7 +1,8 @@
 // Proves what a fresh context is told of the past: 5 / 5 / 3 entries, 500 characters each, 5,000 in all, none cut in two.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { composeMemory, entryCharsMax, type Memory, prefixHash, quoted, remember } from '../../src/core/memory.ts';
+import { composeMemory, entryCharsMax, prefixHash, quoted, remember } from '../../src/core/memory.ts';
+import type { Memory } from '../../src/core/state.ts';
 import { claims, failed, Story, says, spec } from './given.ts';
 
 const none: Memory = { recent: [], errors: [], successes: [] };

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../src/core/event.ts';
-import { type Obstacle, obstaclesAfter, obstaclesClosed, obstaclesMetIn } from '../../src/core/memory.ts';
+import { obstaclesAfter, obstaclesClosed, obstaclesMetIn } from '../../src/core/memory.ts';
+import type { Obstacle } from '../../src/core/state.ts';
 import type { Report } from '../../src/messages/report.ts';
 
 type Told = NonNullable<Report['obstacles']>[number];

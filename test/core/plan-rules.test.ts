@@ -1,6 +1,6 @@
 // The rules of plans: an effect is recorded before it happens, happens at most once, and only by a yes to this very text.
 import { describe, expect, it } from 'vitest';
-import { effectOptions } from '../../src/core/decide/work.ts';
+import { effectOptions } from '../../src/core/decide/actions.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Performed } from '../../src/core/input.ts';

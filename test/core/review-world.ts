@@ -2,7 +2,7 @@
 
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
-import { growReview } from '../../src/core/review.ts';
+import { expandReview } from '../../src/core/review.ts';
 import { defaultSettings, type ReviewSettings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { findTask, readyTasks } from '../../src/core/task.ts';
@@ -44,7 +44,7 @@ export class ReviewWorld {
   /** What is decided at once, and the tasks that it makes necessary, in one append. */
   append(...events: readonly Event[]): void {
     for (const event of events) this.take(event);
-    const tasks = growReview(this.state);
+    const tasks = expandReview(this.state);
     if (tasks.length > 0) this.take({ type: 'tasks.added', at: this.now, tasks, because: 'grown' });
   }
 

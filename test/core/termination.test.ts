@@ -1,13 +1,8 @@
 // Proves why a loop ends: nine reasons in one order, which of them reach into live work, and what each says.
 import { describe, expect, it } from 'vitest';
+import type { TerminationReason } from '../../src/core/event.ts';
 import { noUsage, type State } from '../../src/core/state.ts';
-import {
-  criteria,
-  evaluateTermination,
-  hardStop,
-  type TerminationReason,
-  timeLimitAt,
-} from '../../src/core/termination.ts';
+import { criteria, evaluateTermination, hardStop, timeLimitAt } from '../../src/core/termination.ts';
 import { claims, hour, minute, only, Story, says, second, settings, spec, t0, usd } from './given.ts';
 
 const order: readonly TerminationReason[] = [

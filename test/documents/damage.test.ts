@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('given another text, title or limit while an iteration ran, then the next save puts it back and keeps the edit aside', async () => {
+it('given another text, title or limit while an iteration ran, then the next save puts it back and saves the edit beside our copy', async () => {
   for (const edited of [easier, text.replace('5', '0'), `${text}\nand more\n`]) {
     await writeFile(path, edited);
     expect(await source.load(true)).toMatchObject({ type: 'loaded', isDamaged: true });

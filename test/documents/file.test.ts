@@ -303,7 +303,7 @@ describe('given somebody who writes the document at the same time', () => {
 });
 
 describe('given an agent that harms the document', () => {
-  it('then the broken bytes are kept aside and the sentence says where they broke', async () => {
+  it('then the broken bytes are saved beside our copy and the sentence says where they broke', async () => {
     const source = sourceOf();
     await source.load();
     const broken = backlog.replace('"passes": false', '"passes": maybe');

@@ -75,7 +75,7 @@ export const house: House = {
     messages: { values: ['text'], isPure: true, takesNoPackage: true },
     secrets: { values: ['text'], isPure: true, takesNoPackage: true },
     core: { values: ['text', 'messages', 'core/decide', 'core/evolve'], isPure: true, takesNoPackage: true },
-    'core/decide': { values: ['text', 'messages', 'core'], isPure: true, takesNoPackage: true },
+    'core/decide': { values: ['text', 'messages', 'core', 'core/evolve'], isPure: true, takesNoPackage: true },
     'core/evolve': { values: ['text', 'messages', 'core'], isPure: true, takesNoPackage: true },
     views: { values: [...low, 'core/evolve'], types: ports, isPure: true },
     documents: { values: low, isPure: true },

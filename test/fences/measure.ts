@@ -14,7 +14,7 @@ const dialect = new Set(
 const renamed = new Set(
   (
     'spot hireable anew survey trial clocked unsaved echoes substance refusal stepwise sparingly workplace seal sweep ' +
-    'territory outlive helm strike remembered'
+    'territory runDetached helm strike remembered'
   ).split(' '),
 );
 

@@ -1,12 +1,11 @@
 // Ledgers that 0.4.0 wrote fold under today's code to the states 0.4.0 had, after every event and byte for byte.
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/core/decide/decide.ts';
-import type { Answer, EscalationKind, EventType } from '../../src/core/event.ts';
+import type { Answer, EscalationKind, EventType, TerminationReason } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import { next } from '../../src/core/next.ts';
 import { limitPresets, type ModeName } from '../../src/core/settings.ts';
 import { initialState, packState, type State } from '../../src/core/state.ts';
-import type { TerminationReason } from '../../src/core/termination.ts';
 import { canonical } from '../../src/text/canonical.ts';
 import { everyEvent } from '../core/every-event.ts';
 import { nextChanges, type PackedState, type RecordedNext, readEvent, readInput, stateChanges } from './changes.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { gitPathsToProtect } from '../../src/git/hooks.ts';
 import { confinementKind } from '../../src/processes/confine.ts';
-import { findProgram } from '../../src/processes/contain.ts';
+import { systemProgram } from '../../src/processes/contain.ts';
 import { isAlive } from '../../src/processes/identity.ts';
 import type { ProcessOrder } from '../../src/processes/spawn.ts';
 import { descendants } from '../../src/processes/tree.ts';
@@ -260,6 +260,6 @@ describe.runIf(confinementKind() === 'bubblewrap' && process.getuid?.() === 0)(
 );
 
 it('is to be had wherever bubblewrap itself runs', () => {
-  const { status } = spawnSync(findProgram('bwrap') ?? 'false', ['--bind', '/', '/', '--unshare-pid', '--', 'true']);
+  const { status } = spawnSync(systemProgram('bwrap') ?? 'false', ['--bind', '/', '/', '--unshare-pid', '--', 'true']);
   expect(confinementKind()).toBe(status === 0 ? 'bubblewrap' : 'none');
 });

@@ -1,4 +1,4 @@
-// A program that outlives us ends its work although we are killed in the middle of it, and tells us its end when we are not.
+// A detached program ends its work although we are killed in the middle of it, and tells us its end when we are not.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { outlive } from '../../src/processes/run-detached.ts';
+import { runDetached } from '../../src/processes/run-detached.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ralph-outlive-'));
+  folder = mkdtempSync(join(tmpdir(), 'ralph-detached-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -27,10 +27,10 @@ const wait = () => {
 wait();
 `;
 
-describe('a program that outlives us', () => {
+describe('a detached program', () => {
   it('goes on when we are killed, without our environment', async () => {
     const module = pathToFileURL(join(import.meta.dirname, '../../src/processes/run-detached.ts')).href;
-    const text = `import { outlive } from ${JSON.stringify(module)}; await outlive(${JSON.stringify(patient)}, ${JSON.stringify(folder)});`;
+    const text = `import { runDetached } from ${JSON.stringify(module)}; await runDetached(${JSON.stringify(patient)}, ${JSON.stringify(folder)});`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', text], {
       env: { SECRET: 'x' },
       stdio: 'ignore',
@@ -47,8 +47,8 @@ describe('a program that outlives us', () => {
 
   it('tells what it said and how it ended', async () => {
     writeFileSync(join(folder, 'go'), '');
-    expect(await outlive(patient, folder)).toMatchObject({ code: 0, output: Buffer.from('said') });
-    expect(await outlive('throw new Error("broken")', '')).toMatchObject({
+    expect(await runDetached(patient, folder)).toMatchObject({ code: 0, output: Buffer.from('said') });
+    expect(await runDetached('throw new Error("broken")', '')).toMatchObject({
       code: 1,
       errors: expect.stringMatching(/broken/),
     });

@@ -8,9 +8,10 @@ it('a stream that we held up counts as heard when we let it go, so that its sile
   const stream = new PassThrough();
   const queue = openQueue<OutputEvent>(1_000);
   let heard = 0;
-  readText(stream as unknown as Socket, 'output', 1_000_000, queue, () => {
+  const onHeard = (): void => {
     heard += 1;
-  });
+  };
+  readText(stream as unknown as Socket, { channel: 'output', lineBytesMax: 1_000_000, queue, heard: onHeard });
   stream.write('x'.repeat(2_000));
   await vi.waitFor(() => expect(stream.isPaused()).toBe(true));
   expect(heard).toBe(1);

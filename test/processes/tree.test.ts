@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive, startTimeOf } from '../../src/processes/identity.ts';
-import { descendants, keyOf, kindred, type RecordedProcess, signalTree } from '../../src/processes/tree.ts';
+import { descendants, keyOf, type RecordedProcess, relatedTo, signalTree } from '../../src/processes/tree.ts';
 import { plainEnvironment } from './fixture.ts';
 
 /** A shell with a child and a grandchild, in a session of its own; resolves when all three are there. */
@@ -15,7 +15,7 @@ async function family(): Promise<number> {
   let kin: readonly RecordedProcess[] = [];
   onTestFinished(() => void signalTree(kin, 'SIGKILL'));
   await new Promise(resolve => shell.stdout.once('data', resolve));
-  kin = kindred(recorded({ pid: shell.pid!, startTime: startTimeOf(shell.pid!)! }));
+  kin = relatedTo(recorded({ pid: shell.pid!, startTime: startTimeOf(shell.pid!)! }));
   return shell.pid!;
 }
 
@@ -42,7 +42,7 @@ describe('the kin of a recorded process', () => {
   it('is it, everyone below it and everyone in its session', async () => {
     const pid = await family();
     const root = { pid, startTime: startTimeOf(pid)! };
-    const pids = kindred(recorded(root)).map(each => each.pid);
+    const pids = relatedTo(recorded(root)).map(each => each.pid);
     expect(pids.sort()).toEqual([root, ...descendants(pid)].map(each => each.pid).sort());
   });
 
@@ -52,12 +52,12 @@ describe('the kin of a recorded process', () => {
     const below = descendants(pid);
     signalTree([root], 'SIGKILL');
     await vi.waitFor(() => expect(isAlive(pid, root.startTime)).toBe(false));
-    expect(kindred(recorded(root)).map(keyOf).sort()).toEqual(below.map(keyOf).sort());
+    expect(relatedTo(recorded(root)).map(keyOf).sort()).toEqual(below.map(keyOf).sort());
   });
 
   it('is nobody when the number was given to another process since', async () => {
     const pid = await family();
-    expect(kindred(recorded({ pid, startTime: '1' }))).toEqual([]);
+    expect(relatedTo(recorded({ pid, startTime: '1' }))).toEqual([]);
   });
 });
 

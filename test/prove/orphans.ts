@@ -31,7 +31,7 @@ export interface Trial {
   readonly afterMs: number;
 }
 
-const driver = join(import.meta.dirname, '..', 'process', 'driver.ts');
+const driver = join(import.meta.dirname, '..', 'processes', 'driver.ts');
 const deadMsMax = 10_000;
 const settleMs = 200;
 

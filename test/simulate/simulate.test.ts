@@ -1,6 +1,6 @@
 // The small fixed-seed form of `npm run simulate`: five thousand loops through the real engine, crashing anywhere.
 import { describe, expect, it } from 'vitest';
-import type { TerminationReason } from '../../src/core/termination.ts';
+import type { TerminationReason } from '../../src/core/event.ts';
 import { simulate } from './simulate.ts';
 
 const reasons: readonly TerminationReason[] = [

@@ -1,6 +1,6 @@
 // Proves how a loop ends on every surface: the exit codes of UX.md, one sentence, and what to do next.
 import { describe, expect, it } from 'vitest';
-import type { LimitId, TerminationReason } from '../../src/core/termination.ts';
+import type { LimitId, TerminationReason } from '../../src/core/event.ts';
 import { endedByLimit, endingOf } from '../../src/views/ending.ts';
 import { claims, failed, Story, says, spec, t0, usd } from '../core/given.ts';
 

@@ -1,7 +1,6 @@
 // Proves the seed's LoopStatus field for field: exact keys, exact types, and the eight labels of its states.
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
-import type { TerminationReason } from '../../src/core/termination.ts';
+import type { Event, TerminationReason } from '../../src/core/event.ts';
 import { isoTime } from '../../src/text/format.ts';
 import { type LoopState, type LoopStatus, loopLabel, StatusView } from '../../src/views/status.ts';
 import { claims, failed, hour, Story, says, spec, startInput, t0, usd } from '../core/given.ts';

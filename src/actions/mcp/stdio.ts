@@ -1,6 +1,6 @@
 // An MCP server as a contained child: the SDK's own stdio transport leaves its descendants alive and adds variables.
 import type { Transport } from '@modelcontextprotocol/client';
-import { openFeed, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
+import { openStdin, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
 import { cutMarker, tailOf } from '../../processes/streams.ts';
 import { isFields } from '../../text/fields.ts';
 import { stripControls } from '../../text/text.ts';
@@ -21,7 +21,7 @@ const partingMs = 2_000;
 const errorsCharsMax = 4_000;
 
 export function stdioConnection(server: StdioServer, order: StdioOrder, hearing: Hearing): Connection {
-  const feed = openFeed();
+  const stdin = openStdin();
   const halting = new AbortController();
   const errors = tailOf(errorsCharsMax);
   let current: Transport | undefined;
@@ -33,7 +33,7 @@ export function stdioConnection(server: StdioServer, order: StdioOrder, hearing:
   });
 
   async function live(): Promise<ProcessExit> {
-    for await (const event of runProcess({ ...processOrder(server, order), feed, stop: halting.signal })) {
+    for await (const event of runProcess({ ...processOrder(server, order), stdin, stop: halting.signal })) {
       if (event.type === 'exited') return event;
       if (event.type === 'started')
         hearing.tell({ type: 'spawned', pid: event.pid, startTime: event.startTime, host: event.host });
@@ -55,20 +55,20 @@ export function stdioConnection(server: StdioServer, order: StdioOrder, hearing:
 
   return {
     async line() {
-      current = lineTo(feed.write);
+      current = lineTo(stdin.write);
       return current;
     },
     async close(atOnce) {
       isClosing = true;
       if (atOnce) halting.abort();
-      feed.end();
-      feed.finished();
+      stdin.end();
+      stdin.finished();
       return (await over).reaped;
     },
   };
 }
 
-function processOrder(server: StdioServer, order: StdioOrder): Omit<ProcessOrder, 'stop' | 'feed'> {
+function processOrder(server: StdioServer, order: StdioOrder): Omit<ProcessOrder, 'stop' | 'stdin'> {
   const { graceMs, limits, confinement } = order;
   return {
     command: server.command,

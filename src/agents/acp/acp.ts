@@ -1,6 +1,6 @@
 // Any agent that speaks the Agent Client Protocol (ACP) on its stdin and stdout as a performer.
 
-import { openFeed, type ProcessExit, type ProcessOrder } from '../../processes/spawn.ts';
+import { openStdin, type ProcessExit, type ProcessOrder } from '../../processes/spawn.ts';
 import { tailOf } from '../../processes/streams.ts';
 import type { AgentResult, StreamProblem } from '../agent.ts';
 import { type AgentOptions, usualTimers } from '../driver.ts';
@@ -36,7 +36,7 @@ const unreadBytesMax = 8_000_000; // an answer has some hundred bytes, and takes
 const readsNothing: StreamProblem = { kind: 'process', text: 'it asks without end and reads no answer' };
 
 function startAcpRun(options: AcpAgentOptions, assignment: Assignment, stop: AbortSignal, push: Push): AgentProcess {
-  const stdin = openFeed();
+  const stdin = openStdin();
   const errors = tailOf(errorsCharsMax);
   const listener = openSessionListener(options.prices, push, stdin.busy);
   const onNoise = (line: string): void => errors.add(`${line}\n`);
@@ -80,7 +80,7 @@ function startAcpRun(options: AcpAgentOptions, assignment: Assignment, stop: Abo
   }
 
   return {
-    order: { ...order, feed: stdin, stop: ending.halted, onSilence: () => session?.nudge() === true },
+    order: { ...order, stdin, stop: ending.halted, onSilence: () => session?.nudge() === true },
     halt: ending.halt,
     onEvent(event) {
       if (event.type === 'exited') return onExit(event);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
-import type { TerminationReason } from '../../core/termination.ts';
+import type { TerminationReason } from '../../core/event.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';

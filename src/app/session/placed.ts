@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
 import type { Check, Judge } from '../../checks/check.ts';
-import type { Guard } from '../../checks/protected-files.ts';
+import type { FileGuard } from '../../checks/protected-files.ts';
 import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/screen.ts';
 import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/test-files.ts';
 import type { ChangedFile } from '../../checks/tamper/weakening.ts';
@@ -123,7 +123,7 @@ export async function setupProblem(
 // The proof behind "done": protected files, the tamper screen, the judge.
 
 /** The ledger knows by which hash the copies prove themselves. */
-function guardOf(guard: Guard, hash: string | undefined): Engine['guard'] {
+function guardOf(guard: FileGuard, hash: string | undefined): Engine['guard'] {
   if (hash === undefined) return undefined;
   return {
     async restore(directory) {

@@ -3,12 +3,15 @@ import { type History, recordOf } from '../../app/rewind.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { checkpointsOf, timeWords } from '../checkpoints.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { fitted, makeStyle, type Style } from '../terminal.ts';
 
 const shownMax = 50;
 
 type Mark = 'first' | 'newest' | 'last good' | 'current' | 'fork' | 'damaged' | 'missing' | 'pruned';
+
+/** In the list, where room is short. */
+const shortMarks: Partial<Record<Mark, string>> = { 'last good': 'good' };
 
 interface Line {
   readonly row: CheckpointRow;
@@ -38,7 +41,7 @@ async function lineOf(history: History, row: CheckpointRow): Promise<Line> {
   };
 }
 
-function json(history: History, lines: readonly Line[]): string {
+function json({ row: { loop, name } }: History, lines: readonly Line[]) {
   const checkpoints = lines.map(({ row, files, marks }) => ({
     number: row.number,
     checkpoint_id: row.checkpoint,
@@ -53,7 +56,7 @@ function json(history: History, lines: readonly Line[]): string {
     tree: row.tree,
     skipped: row.skipped,
   }));
-  return JSON.stringify({ version: 1, loop_id: history.row.loop, name: history.row.name, checkpoints }, null, 2);
+  return { version: 1, loop_id: loop, name, checkpoints };
 }
 
 /** Widths that let the usual list fit 80 columns. */
@@ -67,7 +70,7 @@ function widthsOf(lines: readonly Line[]): { readonly number: number; readonly t
 
 function text({ row, files, marks }: Line, widths: ReturnType<typeof widthsOf>, style: Style): string {
   const isBad = marks.some(mark => ['damaged', 'missing'].includes(mark));
-  const said = marks.map(mark => (mark === 'last good' ? 'good' : mark)).join(' ');
+  const said = marks.map(mark => shortMarks[mark] ?? mark).join(' ');
   const changed = marks.includes('first') || row.isFork ? '' : files === undefined ? '?' : String(files);
   const before = [
     String(row.number).padStart(widths.number),
@@ -88,15 +91,12 @@ function heading(widths: ReturnType<typeof widthsOf>): string {
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const history = await checkpointsOf(context, name, { heals: true });
-  const all =
-    flags['json'] === true ? history.list.rows : history.list.rows.filter(one => !history.pruned.has(one.number));
-  const rows = flags['json'] === true ? all : all.slice(-shownMax);
+  const isJson = flags['json'] === true;
+  const all = history.list.rows.filter(one => isJson || !history.pruned.has(one.number));
+  const rows = isJson ? all : all.slice(-shownMax);
   const lines: Line[] = [];
   for (const row of rows) lines.push(await lineOf(history, row));
-  if (flags['json'] === true) {
-    context.out(json(history, lines));
-    return 0;
-  }
+  if (isJson) return printJson(context, json(history, lines));
   const style = makeStyle(flags, process.stdout);
   const widths = widthsOf(lines);
   context.out(style.paint('strong', heading(widths)));

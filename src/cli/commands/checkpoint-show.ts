@@ -6,16 +6,16 @@ import { formatUsd, plural } from '../../text/format.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { checkpointsOf, timeWords } from '../checkpoints.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { hanging, makeStyle, plain, type Style } from '../terminal.ts';
+import { type Context, type Flags, printJson, type Words } from '../context.ts';
+import { hanging, makeStyle, plain } from '../terminal.ts';
 
 const listMax = 20;
 
 class Sheet {
   readonly lines: string[] = [];
   private readonly columns: number;
-  constructor(style: Style) {
-    this.columns = style.columns();
+  constructor(columns: number) {
+    this.columns = columns;
   }
 
   line(name: string, text: string): void {
@@ -23,7 +23,7 @@ class Sheet {
   }
 
   /** Nothing when it is empty; agents' words are labelled as such. */
-  list(name: string, items: readonly string[], byAgent: boolean): void {
+  list(name: string, items: readonly string[], byAgent = false): void {
     if (items.length === 0) return;
     this.lines.push(`  ${name}${byAgent ? ' (written by the agent)' : ''}`);
     for (const item of items.slice(0, listMax)) this.lines.push(hanging('    - ', plain(item), this.columns));
@@ -35,11 +35,8 @@ function addGit(sheet: Sheet, row: CheckpointRow): void {
   sheet.line('git', `${row.ref}`);
   sheet.line('', `commit ${row.commit}`);
   sheet.line('', `tree   ${row.tree}`);
-  sheet.list(
-    'not in it',
-    row.skipped.map(({ path, why }) => `${path}: ${why}`),
-    false,
-  );
+  const skipped = row.skipped.map(({ path, why }) => `${path}: ${why}`);
+  sheet.list('not in it', skipped);
 }
 
 function addRecord(sheet: Sheet, record: CheckpointRecord): void {
@@ -48,11 +45,8 @@ function addRecord(sheet: Sheet, record: CheckpointRecord): void {
   if (metadata.agent_id !== '') sheet.line('agent', metadata.agent_id);
   sheet.line('phase', `${execution.phase}${sources.phase === 'reported' ? ' (written by the agent)' : ''}`);
   sheet.line('changed', `${plural(execution.files_changed_count, 'file')} since the checkpoint before`);
-  sheet.list(
-    'files',
-    execution.files_changed.map(({ path, how }) => `${how} ${path}`),
-    false,
-  );
+  const files = execution.files_changed.map(({ path, how }) => `${how} ${path}`);
+  sheet.list('files', files);
   sheet.list('done', execution.completed_items, sources.completed_items === 'reported');
   sheet.list('open', execution.pending_items, sources.pending_items === 'reported');
   const blocked = execution.blocked_items.map(({ item, reason }) => `${item}: ${reason}`);
@@ -62,9 +56,9 @@ function addRecord(sheet: Sheet, record: CheckpointRecord): void {
   sheet.list('constraints', context.constraints, true);
   sheet.list('obstacles', context.obstacles, true);
   const tests = metrics.tests.map(
-    one => `${one.check}: ${one.passed ? 'passed' : 'FAILED'} (iteration ${one.iteration})`,
+    ({ check, passed, iteration }) => `${check}: ${passed ? 'passed' : 'FAILED'} (iteration ${iteration})`,
   );
-  sheet.list('checks', tests, false);
+  sheet.list('checks', tests);
   const tokens = metrics.input_tokens + metrics.output_tokens;
   const cost = `${formatUsd(Math.round(metrics.cost_usd * 1_000_000))}${metrics.cost_estimated ? ' est.' : ''}`;
   const spent = tokens === 0 && metrics.cost_usd === 0 ? ['cost not reported'] : [plural(tokens, 'token'), cost];
@@ -90,11 +84,10 @@ export async function execute(context: Context, [number = '', name]: Words, flag
         `What the ledger knows: ralph checkpoint show ${row.number} ${history.row.name}`,
         1,
       );
-    context.out(JSON.stringify(record.record, null, 2));
-    return 0;
+    return printJson(context, record.record);
   }
   const style = makeStyle(flags, process.stdout);
-  const sheet = new Sheet(style);
+  const sheet = new Sheet(style.columns());
   sheet.line('loop', history.row.name);
   sheet.line('made', `${timeWords(row.at)} UTC`);
   sheet.line('iteration', `${row.iteration}${row.task === undefined ? '' : ` (${row.task})`}`);

@@ -12,7 +12,7 @@ import { formatDuration, formatUsd } from '../../text/format.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { type LiveView, liveView } from '../live.ts';
 import { chooseLoop, placeNew } from '../run-preparation.ts';
-import { card } from '../run-summary.ts';
+import { runSummary } from '../run-summary.ts';
 import { hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
 import { finish, launch } from './run.ts';
 
@@ -185,16 +185,16 @@ async function play(
   const { home, directory } = prepared;
   const scratch: Context = { ...context, home: () => home, directory };
   const ledger = await openLedger({ home, env: context.env, warn: context.say });
-  const chosen = await chooseLoop(scratch, ledger, prepared, {}, false);
+  const chosen = await chooseLoop({ context: scratch, ledger, flags: {}, interactive: false }, prepared);
   if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
-  context.say(card(prepared, chosen, style));
-  const placed = await placeNew(prepared, chosen, () => {}, false);
+  context.say(runSummary(prepared, chosen, style));
+  const placed = await placeNew(prepared, chosen, { say: () => {}, interactive: false });
   if (placed === undefined) return 1;
   const plainView = liveView(style, text => void process.stderr.write(text), false);
   const remark = remarking(plainView, style);
   const view = explaining(plainView, remark);
   stay();
-  const { result, interrupted } = await launch({
+  const launched = await launch({
     context: scratch,
     ledger,
     prepared,
@@ -204,7 +204,8 @@ async function play(
     ask: answering(remark, pauseMs),
   });
   const quiet: Context = { ...scratch, say: () => {} };
-  const code = finish(quiet, view, result, interrupted, { requireChecks: true });
+  const { result } = launched;
+  const code = finish(quiet, launched, { requireChecks: true });
   const verified = await ledger.store.verify(chosen.loop);
   await ledger.store.close();
   if ('state' in result && result.state.ended?.reason === 'goal_achieved') {

@@ -3,7 +3,7 @@ import { stateOf } from '../../app/app.ts';
 import { isRunning } from '../../app/loops.ts';
 import { progress } from '../../core/task.ts';
 import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
-import { type Context, type Flags, printJson, type Words } from '../context.ts';
+import { type Context, type Flags, ledgerIfAny, printJson, type Words } from '../context.ts';
 import { makeStyle } from '../terminal.ts';
 import { loopWords } from './status.ts';
 
@@ -23,7 +23,7 @@ async function partsOf(ledger: Ledger, row: LoopRow): Promise<readonly [string, 
 }
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
-  const ledger = context.hasLedger() ? await context.ledger() : undefined;
+  const ledger = await ledgerIfAny(context);
   const rows = (await ledger?.store.loops()) ?? [];
   if (flags['json'] === true) return printJson(context, { version: 1, loops: rows });
   if (ledger === undefined || rows.length === 0) {

@@ -6,7 +6,8 @@ import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { isBounded, type Limits } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
-import { evaluateTermination, type Termination } from '../../core/termination.ts';
+import { evaluateTermination } from '../../core/termination.ts';
+import { type Termination } from '../../core/event.ts';
 import { UsageError } from '../../text/errors.ts';
 import { raisedLimit } from '../../views/ending.ts';
 import {

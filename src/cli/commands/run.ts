@@ -7,37 +7,34 @@ import { placeAgain, withLease } from '../../app/session/begin.ts';
 import { engineFor, firstInputs } from '../../app/session/launch.ts';
 import type { Placed } from '../../app/session/placed.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
-import { checksOnResume } from '../../app/session/resume-rules.ts';
+import { type Chosen, checksOnResume } from '../../app/session/resume-rules.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { keepEarlier } from '../../modes/project/session.ts';
 import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { asideView, betweenRounds, refuseWithoutTerminal } from '../interactive.ts';
+import { type Context, type Flags, printJson, type Words } from '../context.ts';
+import { bufferedView, interviewPacing, refuseWithoutTerminal } from '../interactive.ts';
 import { watchSignals, workWatch } from '../interrupt.ts';
 import { type LiveView, liveView } from '../live.ts';
 import { askAtTerminal } from '../prompt-user.ts';
 import {
-  type Chosen,
   chooseLoop,
   hasNothingLeft,
   placeNew,
-  rememberedBy,
+  previousLoop,
   sayFolderHeld,
   sayHeld,
+  type TerminalRun,
   withoutAgent,
 } from '../run-preparation.ts';
-import { card } from '../run-summary.ts';
+import { runSummary } from '../run-summary.ts';
 import { confirm, makeStyle, workWithoutReader } from '../terminal.ts';
 
 /** Prints the ending, the same words as everywhere, and gives the exit code. */
 export function finish(
   context: Context,
-  view: LiveView,
-  result: RunResult,
-  interrupted: number | undefined,
-  { requireChecks = false, json = false }: { readonly requireChecks?: boolean; readonly json?: boolean } = {},
+  { result, interrupted }: Launched,
+  { requireChecks, json = false }: { readonly requireChecks: boolean; readonly json?: boolean },
 ): number {
-  view.close();
   if (result.type === 'held') return sayHeld(context, result.held);
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type === 'refused') refuseProblems(result.problems);
@@ -45,7 +42,7 @@ export function finish(
   const wasInterrupted =
     result.type === 'interrupted' || (interrupted !== undefined && result.state.ended === undefined);
   const exitCode = wasInterrupted ? (interrupted ?? 130) : ending.exitCode;
-  if (json) context.out(JSON.stringify(outcomeOf(result.state, requireChecks, exitCode), null, 2));
+  if (json) printJson(context, outcomeOf(result.state, requireChecks, exitCode));
   if (result.type === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
     if (result.state.newest !== undefined && !result.state.settings.worktreePerTask && !hasOnlyDeeds(result.state))
@@ -55,6 +52,12 @@ export function finish(
   if (!json) context.print(ending.sentence);
   for (const next of ending.next) context.say(`  ${next}`);
   return exitCode;
+}
+
+export interface Launched {
+  readonly result: RunResult;
+  /** The exit code of a signal that came. */
+  readonly interrupted: number | undefined;
 }
 
 export interface Launch {
@@ -67,15 +70,13 @@ export interface Launch {
   /** Asks the person at the terminal; Ctrl-C there goes to `press`. */
   readonly ask?: (press: () => void) => NonNullable<Engine['ask']>;
   /** Rounds at the terminal begin when the person says so. */
-  readonly pace?: typeof betweenRounds;
+  readonly pace?: typeof interviewPacing;
   /** As typed. */
   readonly flags?: Flags;
 }
 
 /** Runs the chosen loop to its end, its question or its interruption. */
-export async function launch(
-  launching: Launch,
-): Promise<{ readonly result: RunResult; readonly interrupted: number | undefined }> {
+export async function launch(launching: Launch): Promise<Launched> {
   const { context, ledger, prepared, placed, chosen, view, ask } = launching;
   workWithoutReader();
   const watch = workWatch();
@@ -100,6 +101,7 @@ export async function launch(
     return { result, interrupted: interrupt.exitCode() };
   } finally {
     interrupt.close();
+    view.close();
   }
 }
 
@@ -120,7 +122,7 @@ export async function runPlanDocument(context: Context, path: string, flags: Fla
 
 async function prepareHere(context: Context, file: string | undefined, flags: Flags): Promise<Prepared> {
   const place = { env: context.env, directory: context.directory, home: context.home() };
-  return prepareLoop(place, { file, flags, remembered: rememberedBy(context, flags['new'] === true) });
+  return prepareLoop(place, { file, flags, remembered: previousLoop(context, flags['new'] === true) });
 }
 
 async function runPrepared(context: Context, given: Prepared, flags: Flags): Promise<number> {
@@ -132,70 +134,56 @@ async function runPrepared(context: Context, given: Prepared, flags: Flags): Pro
   }
   for (const notice of given.notices) context.say(`note: ${notice}`);
   if (isDry) {
-    context.out(card(given, undefined, style));
+    context.out(runSummary(given, undefined, style));
     context.say('Dry run: nothing was started or written.');
     return 0;
   }
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   // Two runs that start in the same moment must not each begin a loop of one document (F18).
-  const work = () => chooseAndWork(context, ledger, given, flags, interactive);
+  const work = () => chooseAndWork({ context, ledger, flags, interactive }, given);
   return withLease(ledger, `document:${given.path}`, held => sayHeld(context, held), work);
 }
 
-async function knownLoops(ledger: Ledger): Promise<(id: string) => boolean> {
-  const known = new Set((await ledger.store.loops()).map(row => row.loop));
-  return id => known.has(id);
-}
-
-async function chooseAndWork(
-  context: Context,
-  ledger: Ledger,
-  given: Prepared,
-  flags: Flags,
-  interactive: boolean,
-): Promise<number> {
-  const chosen = await chooseLoop(context, ledger, given, flags, interactive);
+async function chooseAndWork(here: TerminalRun, given: Prepared): Promise<number> {
+  const { context, ledger } = here;
+  const chosen = await chooseLoop(here, given);
   if ('exitCode' in chosen) return chosen.exitCode;
   if (chosen.state === undefined && hasNothingLeft(context, given)) return 0;
   const { config, settings } = given.run;
   const isApart =
     chosen.state === undefined ? config.worktree || settings.worktreePerTask : chosen.state.branch !== undefined;
-  const go = () => work(context, ledger, given, chosen, flags, interactive);
+  const go = () => work(here, given, chosen);
   if (isApart) return go();
   const folder = `folder:${chosen.state?.directory ?? given.directory}`;
   return withLease(ledger, folder, held => sayFolderHeld(context, ledger, held), go);
 }
 
-async function work(
-  context: Context,
-  ledger: Ledger,
-  given: Prepared,
-  chosen: Chosen,
-  flags: Flags,
-  interactive: boolean,
-): Promise<number> {
+async function placeChosen(here: TerminalRun, prepared: Prepared, { state, ...chosen }: Chosen, quiet: boolean) {
+  const { context, ledger, interactive } = here;
+  const { say } = context;
+  if (state !== undefined) return placeAgain(prepared, state, ledger, say);
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  const announce = quiet ? () => {} : say;
+  const start = { say, announce, interactive, isLoop: (id: string) => known.has(id) };
+  const placed = await placeNew(prepared, chosen, start);
+  if (placed !== undefined && prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path))
+    await keepEarlier(prepared.path, chosen.loop, announce);
+  return placed;
+}
+
+async function work(here: TerminalRun, given: Prepared, chosen: Chosen): Promise<number> {
+  const { context, ledger, flags, interactive } = here;
   const style = makeStyle(flags);
   const quiet = flags['quiet'] === true;
   const prepared = await checksOnResume(given, chosen.state);
-  if (!quiet) context.say(card(prepared, chosen, style));
+  if (!quiet) context.say(runSummary(prepared, chosen, style));
   if (interactive && flags['yes'] !== true && !(await confirm('Press Enter to start, Ctrl-C to leave '))) return 130;
-  const placed =
-    chosen.state === undefined
-      ? await placeNew(
-          prepared,
-          chosen,
-          context.say,
-          interactive,
-          await knownLoops(ledger),
-          quiet ? () => {} : context.say,
-        )
-      : await placeAgain(prepared, chosen.state, ledger, context.say);
+  const placed = await placeChosen(here, prepared, chosen, quiet);
   if (placed === undefined) return 130;
-  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
-    await keepEarlier(prepared.path, chosen.loop, quiet ? () => {} : context.say);
-  const makeView = prepared.run.config.interactive ? asideView : liveView;
+  const { config } = prepared.run;
+  const makeView = config.interactive ? bufferedView : liveView;
   const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
-  const { result, interrupted } = await launch({
+  const launched = await launch({
     context,
     ledger,
     prepared,
@@ -204,8 +192,7 @@ async function work(
     view,
     flags,
     ask: interactive ? (press: () => void) => askAtTerminal(view, style, press) : undefined,
-    pace: prepared.run.config.interactive && flags['yes'] !== true ? betweenRounds : undefined,
+    pace: config.interactive && flags['yes'] !== true ? interviewPacing : undefined,
   });
-  const requireChecks = Boolean(prepared.run.config.requireChecks);
-  return finish(context, view, result, interrupted, { requireChecks, json: flags['json'] === true });
+  return finish(context, launched, { requireChecks: Boolean(config.requireChecks), json: flags['json'] === true });
 }

@@ -1,6 +1,7 @@
 // `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
 import { basename } from 'node:path';
 import { stateOf } from '../../app/app.ts';
+import { ofLoop, type Subject, taskIn } from '../../app/task-subject.ts';
 import { visible } from '../../app/tasks.ts';
 import type { State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
@@ -8,7 +9,7 @@ import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
-import { ofLoop, runWords, type Subject, taskIn } from '../task-subject.ts';
+import { runWords } from '../task-words.ts';
 
 const heldElsewhere = 9;
 

@@ -2,12 +2,12 @@
 
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { type Subject, subjectOf } from '../../app/task-subject.ts';
 import { converted, type Loss, visible, type WriterName, writeDocument, writerNamed } from '../../app/tasks.ts';
 import { allTasks, type Task, type TaskSpec } from '../../core/task.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural, someOf } from '../../text/format.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { type Subject, subjectOf } from '../task-subject.ts';
+import { type Context, type Flags, taskPlace, textFlag, type Words } from '../context.ts';
 
 const formats: readonly (WriterName | 'json')[] = ['prd', 'tasks', 'checklist', 'yaml', 'json'];
 
@@ -54,9 +54,9 @@ const backlogOf = ({ project, goal, table, unread }: Subject) => ({
 });
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  const to = typeof flags['to'] === 'string' ? flags['to'] : '-';
+  const to = textFlag(flags, 'to') ?? '-';
   const format = await formatOf(flags['format'], to);
-  const subject = await subjectOf(context, word);
+  const subject = await subjectOf(await taskPlace(context), word);
   if (to !== '-') refuseItself(subject.path, pathOf(context, to));
   const backlog = backlogOf(subject);
   const { text, losses } = await converted(backlog, format);

@@ -1,7 +1,7 @@
 // `ralph task import`: the tasks of any document that Ralph reads, as a new document, with a list of what was left behind.
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { stateOf } from '../../app/app.ts';
+import { newestLoop } from '../../app/loops.ts';
 import { closedIn } from '../../app/session/resume-rules.ts';
 import {
   converted,
@@ -15,17 +15,15 @@ import {
 } from '../../app/tasks.ts';
 import type { TaskSpec } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { runWords } from '../task-subject.ts';
+import { type Context, type Flags, ledgerIfAny, textFlag, type Words } from '../context.ts';
+import { runWords } from '../task-words.ts';
 import { lossLines, pathOf, refuseItself } from './task-export.ts';
 
 const idsMax = 10;
 
 /** What a loop of this very file has brought to an end, by its ledger. */
 async function recordedIn(context: Context, path: string): Promise<ReadonlySet<string>> {
-  const ledger = context.hasLedger() ? await context.ledger() : undefined;
-  const [row] = (await ledger?.store.loops({ document: realpathSync(path) })) ?? [];
-  return closedIn(ledger === undefined || row === undefined ? undefined : (await stateOf(ledger, row.loop)).state);
+  return closedIn((await newestLoop(await ledgerIfAny(context), realpathSync(path)))?.state);
 }
 
 /** Nobody knows who ticked it before there was a record (B48). */
@@ -48,7 +46,7 @@ const noticesOf = ({ format, document }: TaskFile): readonly string[] => {
 
 export async function execute(context: Context, [from = '']: Words, flags: Flags): Promise<number> {
   const source = pathOf(context, from);
-  const target = pathOf(context, typeof flags['to'] === 'string' ? flags['to'] : 'PRD.json');
+  const target = pathOf(context, textFlag(flags, 'to') ?? 'PRD.json');
   const name = visible(basename(target));
   const writer = await writerNamed(target);
   const file = await readTaskFile(source);

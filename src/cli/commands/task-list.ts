@@ -1,9 +1,10 @@
 // `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
+import { type Subject, subjectOf } from '../../app/task-subject.ts';
 import { visible } from '../../app/tasks.ts';
 import { allTasks, type Task } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { isCut, isOrphaned, type Subject, subjectOf, taskJson, waitWords } from '../task-subject.ts';
+import { type Context, type Flags, printJson, taskPlace, type Words } from '../context.ts';
+import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
 import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
 
 const pipeColumns = 80;
@@ -57,28 +58,20 @@ function countWords({ table, unread, loop }: Subject): string {
   return `${plural(size + unread.length, 'task')}: ${[...named, ...doubts, ...fresh].join(', ')}`;
 }
 
-const json = (subject: Subject): string =>
-  JSON.stringify(
-    {
-      version: 1,
-      loop: subject.loop?.row.name ?? null,
-      ended: subject.loop?.row.reason ?? null,
-      running: subject.loop?.isAlive ?? false,
-      document: subject.path,
-      tasks: [...allTasks(subject.table)].map(task => taskJson(subject.table, task)),
-      unread: subject.unread.map(({ id, title }) => ({ id, title })),
-      counts: subject.table.counts,
-    },
-    null,
-    2,
-  );
+const json = ({ loop, path, table, unread }: Subject) => ({
+  version: 1,
+  loop: loop?.row.name ?? null,
+  ended: loop?.row.reason ?? null,
+  running: loop?.isAlive ?? false,
+  document: path,
+  tasks: [...allTasks(table)].map(task => taskJson(table, task)),
+  unread: unread.map(({ id, title }) => ({ id, title })),
+  counts: table.counts,
+});
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  const subject = await subjectOf(context, word);
-  if (flags['json'] === true) {
-    context.out(json(subject));
-    return 0;
-  }
+  const subject = await subjectOf(await taskPlace(context), word);
+  if (flags['json'] === true) return printJson(context, json(subject));
   const style = makeStyle(flags, process.stdout);
   const columns = process.stdout.isTTY ? style.columns() : pipeColumns;
   const lines = linesOf(subject);

@@ -1,12 +1,13 @@
 // `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
 
 import { eventsIn } from '../../app/loops.ts';
+import { type Subject, subjectOf, taskIn } from '../../app/task-subject.ts';
 import { visible } from '../../app/tasks.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { sentenceOf } from '../../views/timeline.ts';
-import { type Context, type Flags, printJson, textFlag, type Words } from '../context.ts';
-import { isCut, type Subject, subjectOf, taskIn, taskJson, waitWords } from '../task-subject.ts';
+import { type Context, type Flags, printJson, taskPlace, textFlag, type Words } from '../context.ts';
+import { isCut, taskJson, waitWords } from '../task-words.ts';
 import { fitted, hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
 import { isTold } from './explain.ts';
 
@@ -116,7 +117,7 @@ function historyLines({ steps, earlier }: Past, style: Style): readonly string[]
 }
 
 export async function execute(context: Context, [id = '']: Words, flags: Flags): Promise<number> {
-  const subject = withUnread(await subjectOf(context, textFlag(flags, 'loop')));
+  const subject = withUnread(await subjectOf(await taskPlace(context), textFlag(flags, 'loop')));
   const task = taskIn(subject, id);
   const past = await historyOf(subject, id);
   const { steps, earlier } = past;

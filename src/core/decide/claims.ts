@@ -1,16 +1,17 @@
-// What a final message claims, and which of it we take up: a claim is never more than a reason to check.
+// Claims of a final message, and which of them are taken up: a claim is never more than a reason to check.
 
 import type { Signals } from '../../messages/claims.ts';
 import type { Phase } from '../../messages/report.ts';
 import { readReview } from '../../messages/review.ts';
 import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import type { Event, IterationOutcome } from '../event.ts';
+import type { EventOf, IterationOutcome, NewEvent } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
-import type { Performed } from '../input.ts';
+import type { Performed, Question } from '../input.ts';
 import type { LiveIteration, State } from '../state.ts';
 import { findTask, openTasks, progress } from '../task.ts';
+import { raise } from './questions.ts';
 
 /** Everything known about an iteration at its end. */
 export interface Ending {
@@ -27,7 +28,7 @@ export interface Ending {
 }
 
 /** The task has used up its attempts: it is parked so that others can go on. */
-export function parkIfSpent(state: State, id: string, now: number, error?: string): readonly Event[] {
+export function parkIfSpent(state: State, id: string, error?: string): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
   const attemptsMax = task?.attemptsMax ?? state.settings.limits.attemptsPerTaskMax;
   if (task === undefined || state.settings.stepwise || task.attempts < attemptsMax) return [];
@@ -36,61 +37,53 @@ export function parkIfSpent(state: State, id: string, now: number, error?: strin
   const how = error === undefined ? 'without a proven result' : 'failed';
   const last = error === undefined ? '' : `; the last error: ${takeCharacters(error.replace(/\s+/g, ' '), 300)}`;
   const because = `${plural(task.attempts, 'attempt')} ${how}, ${attemptsMax} allowed${by}${last}`;
-  return [{ type: 'task.blocked', at: now, task: id, because }];
+  return [{ type: 'task.blocked', task: id, because }];
 }
 
-export function refuse(
-  ending: Ending,
-  signal: 'done' | 'promise' | 'report' | 'review' | 'status-edit',
-  text: string,
+/** Questions are bounded per task (ADR 11): then the task is parked. */
+export function askOrPark(
+  state: State,
+  question: Question,
   because: string,
-): Event {
-  const { live, now } = ending;
-  return {
-    type: 'signal.read',
-    at: now,
-    iteration: live.iteration,
-    task: live.task,
-    signal,
-    text,
-    accepted: false,
-    because,
-  };
+  about: Pick<LiveIteration, 'task' | 'iteration'>,
+): readonly NewEvent[] {
+  const asked = findTask(state.tasks, about.task)?.escalations ?? 0;
+  const { escalationsPerTaskMax } = state.settings.limits;
+  if (asked < escalationsPerTaskMax) return raise(state, question, because, about);
+  const enough = `${plural(asked, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
+  return [{ type: 'task.blocked', task: about.task, because: enough }];
 }
 
-function readPromise(ending: Ending, claimed: boolean): readonly Event[] {
-  const { state, signals, live, now } = ending;
+type Signal = EventOf<'signal.read'>['signal'];
+
+const accept = ({ live }: Ending, signal: Signal, text: string, because: string): NewEvent => {
+  const { iteration, task } = live;
+  return { type: 'signal.read', iteration, task, signal, text, accepted: true, because };
+};
+
+export const refuse = ({ live }: Ending, signal: Signal, text: string, because: string): NewEvent => {
+  const { iteration, task } = live;
+  return { type: 'signal.read', iteration, task, signal, text, accepted: false, because };
+};
+
+function readPromise(ending: Ending, claimed: boolean): readonly NewEvent[] {
+  const { state, signals, live } = ending;
   const { promise } = state.settings;
-  if (!signals.promise) {
+  if (!signals.promise)
     return signals.promiseRefused === undefined ? [] : [refuse(ending, 'promise', promise, signals.promiseRefused)];
-  }
   const open = progress(state.tasks).open - (claimed ? 1 : 0);
-  if (open > 0) {
-    const ids = openTasks(state.tasks)
-      .filter(task => !(claimed && task.id === live.task))
-      .slice(0, 5)
-      .map(task => task.id);
-    const because = `the promise ${promise} was refused: ${plural(open, 'task')} still open (${ids.join(', ')}${open > ids.length ? ', …' : ''})`;
-    return [refuse(ending, 'promise', promise, because)];
-  }
-  const because = 'the promise is the last line and no other task is open';
-  return [
-    {
-      type: 'signal.read',
-      at: now,
-      iteration: live.iteration,
-      task: live.task,
-      signal: 'promise',
-      text: promise,
-      accepted: true,
-      because,
-    },
-  ];
+  if (open <= 0) return [accept(ending, 'promise', promise, 'the promise is the last line and no other task is open')];
+  const ids = openTasks(state.tasks)
+    .filter(task => !(claimed && task.id === live.task))
+    .slice(0, 5)
+    .map(task => task.id);
+  const because = `the promise ${promise} was refused: ${plural(open, 'task')} still open (${ids.join(', ')}${open > ids.length ? ', …' : ''})`;
+  return [refuse(ending, 'promise', promise, because)];
 }
 
-export function readClaims(ending: Ending): readonly Event[] {
-  const { state, live, performed, signals, now } = ending;
-  const events: Event[] = [];
+export function readClaims(ending: Ending): readonly NewEvent[] {
+  const { state, live, performed, signals } = ending;
+  const events: NewEvent[] = [];
   const isEdited = performed.statusEdits?.includes(live.task) === true;
   const { claimed, refused } = claimOf(state, live.task, signals, isEdited);
   for (const id of signals.doneElsewhere) {
@@ -102,47 +95,47 @@ export function readClaims(ending: Ending): readonly Event[] {
   const isSaid = refused !== undefined || (state.settings.stepwise && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
   if (claimed === undefined)
-    return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task, now)];
+    return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task)];
   return [...events, ...claim(ending, claimed)];
 }
 
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */
-function claim({ state, live, now }: Ending, { signal, because }: Claimed): readonly Event[] {
-  const { iteration, task } = live;
-  const read: Event = { type: 'signal.read', at: now, iteration, task, signal, text: task, accepted: true, because };
-  const { checks, worktreePerTask, tamperScreen } = state.settings;
+function claim(ending: Ending, { signal, because }: Claimed): readonly NewEvent[] {
+  const { iteration, task } = ending.live;
+  const read = accept(ending, signal, task, because);
+  const { checks, worktreePerTask, tamperScreen } = ending.state.settings;
   if (checks.length > 0 || worktreePerTask || tamperScreen) return [read];
   const unproven = 'claimed by the agent, unverified: no check is configured';
-  return [read, { type: 'task.closed', at: now, task, iteration, verified: false, because: unproven }];
+  return [read, { type: 'task.closed', task, iteration, verified: false, because: unproven }];
 }
 
 /** The performer's good end is the claim: an action's result proves itself, a round of an interview is checked. */
-export function readResult(ending: Ending): readonly Event[] {
-  const { state, live, performed, now } = ending;
+export function readResult(ending: Ending): readonly NewEvent[] {
+  const { state, live, performed } = ending;
   const { iteration, task } = live;
   if (findTask(state.tasks, task)?.performer === undefined) {
     if (performed.message !== '')
       return claim(ending, { signal: 'done', because: `${live.performer} says that it is over` });
     const because = 'it ended without done.md, so the round is not over';
-    return [refuse(ending, 'done', task, because), ...parkIfSpent(state, task, now)];
+    return [refuse(ending, 'done', task, because), ...parkIfSpent(state, task)];
   }
   const said = takeCharacters(performed.message.split('\n', 1)[0] ?? '', 200);
   const because = `${live.performer} did it${said === '' ? '' : `: ${said}`}`;
-  return [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
+  return [{ type: 'task.closed', task, iteration, verified: true, because }];
 }
 
 /** A reviewer's answer counts only by the schema. */
-export function readFindings(ending: Ending): readonly Event[] {
-  const { state, live, performed, now } = ending;
+export function readFindings(ending: Ending): readonly NewEvent[] {
+  const { state, live, performed } = ending;
   const { iteration, task } = live;
   const read = readReview(stripControls(performed.message));
-  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task, now)];
+  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task)];
   const { answer } = read;
   const seen = live.documentHash === state.documentHash ? state.documentHash : '';
   const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %${read.leftOut === undefined ? '' : `; ${read.leftOut}`}`;
   return [
-    { type: 'review.answered', at: now, iteration, task, answer, seen, because },
-    { type: 'task.closed', at: now, task, iteration, verified: true, because },
+    { type: 'review.answered', iteration, task, answer, seen, because },
+    { type: 'task.closed', task, iteration, verified: true, because },
   ];
 }
 
@@ -178,9 +171,9 @@ function leftOpen(state: State, { report, isReportUnread }: Signals): string | u
   if (isReportUnread) return 'its report block could not be read';
   const { pending = [], blocked = [] } = report ?? state.report ?? {};
   const counts = [
-    ...(pending.length === 0 ? [] : [`${pending.length} pending`]),
-    ...(blocked.length === 0 ? [] : [`${blocked.length} blocked`]),
-  ];
+    pending.length > 0 && `${pending.length} pending`,
+    blocked.length > 0 && `${blocked.length} blocked`,
+  ].filter(Boolean);
   if (counts.length === 0) return undefined;
   const whose = report === undefined ? 'the last report before it' : 'its own report';
   const items = `${counts.join(' and ')} ${pending.length + blocked.length === 1 ? 'item' : 'items'}`;

@@ -1,35 +1,22 @@
-// What an outside fact or a command means: an input becomes events, or nothing. Pure; the engine stores what it says.
+// The decider: an outside fact or a command becomes events, or nothing. Pure; the engine stores what it says.
 
 import { plural } from '../../text/format.ts';
-import type { Event } from '../event.ts';
+import type { Event, NewEvent } from '../event.ts';
+import { evolve } from '../evolve/evolve.ts';
 import { nudged, reached } from '../health.ts';
-import type { Command, Input, InputOf, Question } from '../input.ts';
-import { withGrowth } from '../review.ts';
+import type { Command, Decide, Input, InputOf, Performed, Question } from '../input.ts';
+import { expandReview } from '../review.ts';
 import { hasRoomFor, preferredFor, resetMsMax } from '../scheduling.ts';
-import { isBounded, settingWords } from '../settings.ts';
+import { isBounded, type ModeName, settingWords } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
-import { isBusy, isKept, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
-import { findTask, isReady, openTasks, type Task } from '../task.ts';
+import { isApproved, isBusy, isKept, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
+import { findTask, isReady, openTasks, type Task, type TaskSpec } from '../task.ts';
 import { evaluateTermination } from '../termination.ts';
+import { approve, askForApproval, intended, taskCommand } from './actions.ts';
+import { checked, checkpointed, checkpointFailed, committed, merged, restored } from './checkpoints.ts';
 import { documentRead } from './document-changes.ts';
-import { endIteration, performedInput } from './iteration-ending.ts';
+import { endIteration } from './iteration-ending.ts';
 import { answeredByChange, answerQuestion, raise } from './questions.ts';
-import {
-  approve,
-  askForApproval,
-  checked,
-  checkpointed,
-  checkpointFailed,
-  committed,
-  intended,
-  isApproved,
-  merged,
-  restored,
-  taskCommand,
-  withRollback,
-} from './work.ts';
-
-type Decide<Type extends Input['type']> = (state: State, input: InputOf<Type>, now: number) => readonly Event[];
 
 /** Neither its provider's limit nor an open question keeps it away. */
 const isFree = (state: State, performer: string, now: number): boolean => {
@@ -54,18 +41,8 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
   const order = state.settings.stepwise ? 'the task of this loop' : `first ready task in document order: ${why}`;
   const because = `${order}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
-  return [
-    {
-      type: 'iteration.started',
-      at: now,
-      iteration: state.iterations + 1,
-      task: id,
-      performer,
-      holder,
-      attempt,
-      because,
-    },
-  ];
+  const iteration = state.iterations + 1;
+  return [{ type: 'iteration.started', iteration, task: id, performer, holder, attempt, because }];
 };
 
 /** Where one task takes many iterations, the limit of attempts does not bound it. */
@@ -78,11 +55,12 @@ const workedUntil = ({ heardAt, aliveAt = 0 }: LiveIteration): number => Math.ma
 const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chance }, now) => {
   const live = liveIteration(state, iteration);
   if (live === undefined) return [];
-  if (found !== undefined) return endIteration(state, live, found, chance, now, workedUntil(live));
+  const end = (performed: Performed): readonly NewEvent[] =>
+    endIteration(state, live, { performed, chance, now, workedUntil: workedUntil(live) });
+  if (found !== undefined) return end(found);
   if (live.intended?.repeatable === false) {
     const detail = 'Ralph ended after the action had been sent and before its result was known';
-    const lost = { message: '', failure: { kind: 'lost-reply' as const, detail } };
-    return endIteration(state, live, lost, chance, now, workedUntil(live));
+    return end({ message: '', failure: { kind: 'lost-reply', detail } });
   }
   // Again only what is still approved: the document may have been edited since.
   if ((live.process === undefined || live.intended !== undefined) && isApproved(state)) {
@@ -90,14 +68,13 @@ const recovered: Decide<'recovered'> = (state, { iteration, holder, found, chanc
       ? 'Ralph ended while the action was under way, and doing it twice is as good as once: again, not counted twice'
       : 'Ralph ended before the agent was known to run: the same iteration again, not counted twice';
     const { task, performer, attempt } = live;
-    return [{ type: 'iteration.started', at: now, iteration, task, performer, holder, attempt, because, again: true }];
+    return [{ type: 'iteration.started', iteration, task, performer, holder, attempt, because, again: true }];
   }
   const detail =
     live.process === undefined
       ? 'Ralph ended before it was known to run, and the document was edited since'
       : `Ralph ended while process ${live.process.pid} was at work`;
-  const failure = { kind: 'stopped' as const, detail, crashed: true as const };
-  return endIteration(state, live, { message: '', failure }, chance, now, workedUntil(live));
+  return end({ message: '', failure: { kind: 'stopped', detail, crashed: true } });
 };
 
 const unwritable = (failed: string): Question => ({
@@ -109,7 +86,7 @@ const unwritable = (failed: string): Question => ({
 });
 
 /** A task that changed while it was being written stays unsaved. */
-const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) => {
+const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }) => {
   const because = failed ?? restored ?? 'the document shows what the ledger says';
   const tasks = marks
     .filter(mark => {
@@ -118,22 +95,14 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }, now) =
       return isSame && mark.done === (status === 'done') && mark.skipped === (status === 'skipped');
     })
     .map(mark => mark.id);
-  const event: Event = {
-    type: 'tasks.saved',
-    at: now,
-    tasks: failed === undefined ? tasks : [],
-    hash,
-    because,
-    failed,
-  };
-  if (failed !== undefined)
-    return [event, ...raise(state, unwritable(failed), now, 'the document could not be written')];
+  const event: NewEvent = { type: 'tasks.saved', tasks: failed === undefined ? tasks : [], hash, because, failed };
+  if (failed !== undefined) return [event, ...raise(state, unwritable(failed), 'the document could not be written')];
   if (restored === undefined) return [event];
   const text =
     state.settings.mode === 'review'
       ? `The document was damaged in the last iteration. ${restored} Mend it where an issue says so, and never empty or remove it.`
       : `The task document was damaged in the last iteration. ${restored} Change nothing in the task document but the status of your own task.`;
-  return [event, { type: 'guidance.given', at: now, text, by: 'ralph', because: 'a damaged document was restored' }];
+  return [event, { type: 'guidance.given', text, by: 'ralph', because: 'a damaged document was restored' }];
 };
 
 /** In a plan what was done is never tried again, and what is parked or waits for something left out is called so. */
@@ -145,20 +114,17 @@ const tryAgainWords = ({ settings }: State, isParked: boolean): string => {
 const roundRule =
   'A round is over when its agent has written done.md, and counts when spec.md (after the last one tasks.json too) can be used. ';
 
-const stalled: Decide<'stalled'> = (state, _input, now) => {
-  if (!isApproved(state)) return askForApproval(state, now);
+const stalled: Decide<'stalled'> = state => {
+  if (!isApproved(state)) return askForApproval(state);
   const open = openTasks(state.tasks);
   const parked = open.filter(task => task.status === 'blocked');
   const waiting = open.filter(task => task.status === 'pending');
   const name = (tasks: readonly Task[]): string =>
-    tasks
-      .slice(0, 5)
-      .map(task => task.id)
-      .join(', ') + (tasks.length > 5 ? ', …' : '');
+    [...tasks.slice(0, 5).map(task => task.id), ...(tasks.length > 5 ? ['…'] : [])].join(', ');
   const parts = [
-    ...(parked.length > 0 ? [`parked: ${name(parked)} (${parked[0]?.parked ?? ''})`] : []),
-    ...(waiting.length > 0 ? [`waiting for a task that is not done: ${name(waiting)}`] : []),
-  ];
+    parked.length > 0 && `parked: ${name(parked)} (${parked[0]?.parked ?? ''})`,
+    waiting.length > 0 && `waiting for a task that is not done: ${name(waiting)}`,
+  ].filter(Boolean);
   const question: Question = {
     kind: 'blocked',
     summary: `No task is ready, ${plural(open.length, 'task')} left`,
@@ -169,61 +135,50 @@ const stalled: Decide<'stalled'> = (state, _input, now) => {
     ],
     question: `${parked.some(task => task.interactive) ? roundRule : ''}How should the loop go on?`,
   };
-  return raise(state, question, now, parts.join('; '));
+  return raise(state, question, parts.join('; '));
 };
 
-const commands: {
-  readonly [Type in Command['type']]: (
-    state: State,
-    command: Extract<Command, { type: Type }>,
-    by: string,
-    now: number,
-  ) => readonly Event[];
-} = {
+type DecideCommand<Type extends Command['type']> = (
+  state: State,
+  command: Extract<Command, { type: Type }>,
+  by: string,
+  now: number,
+) => readonly NewEvent[];
+
+const resume: DecideCommand<'resume'> = (state, _command, by, now) => {
+  if (state.ended) return [{ type: 'loop.resumed', by, because: `reopened after ${state.ended.reason}` }];
+  if (state.paused) return [{ type: 'loop.resumed', by, because: 'ralph resume' }];
+  const because = 'ralph resume: no longer waits for a limit or a back-off';
+  return isWaiting(state, now) ? [{ type: 'loop.resumed', by, because }] : [];
+};
+
+const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) => {
+  // Limits that would leave the loop without any bound are not taken; what else was asked for is.
+  const taken = isBounded({ ...state.settings.limits, ...limits }) ? limits : {};
+  const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
+  if (keys.length === 0) return [];
+  const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
+  return [{ type: 'limits.changed', limits: taken, by, because, settings }, ...answeredByChange(state, settings, by)];
+};
+
+const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
   answer: answerQuestion,
-  tell: (_state, { text, task }, by, now) => [
-    { type: 'guidance.given', at: now, text, by, because: 'told by a human', task },
-  ],
-  stop: (state, _command, by, now) =>
-    state.ended || state.stop ? [] : [{ type: 'stop.asked', at: now, by, because: 'ralph stop' }],
-  pause: (state, command, by, now) =>
-    state.ended ? [] : [{ type: 'loop.paused', at: now, by, now: command.now, because: 'ralph pause' }],
-  resume: (state, _command, by, now) =>
-    state.paused || state.ended || isWaiting(state, now)
-      ? [
-          {
-            type: 'loop.resumed',
-            at: now,
-            by,
-            because: state.ended
-              ? `reopened after ${state.ended.reason}`
-              : state.paused
-                ? 'ralph resume'
-                : 'ralph resume: no longer waits for a limit or a back-off',
-          },
-        ]
-      : [],
-  limits: (state, { limits, settings }, by, now) => {
-    // Limits that would leave the loop without any bound are not taken; what else was asked for is.
-    const taken = isBounded({ ...state.settings.limits, ...limits }) ? limits : {};
-    const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
-    if (keys.length === 0) return [];
-    const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
-    return [
-      { type: 'limits.changed', at: now, limits: taken, by, because, settings },
-      ...answeredByChange(state, settings, by, now),
-    ];
-  },
-  checkpoint: (state, { label, request }, by, now) =>
+  tell: (_state, { text, task }, by) => [{ type: 'guidance.given', text, by, because: 'told by a human', task }],
+  stop: (state, _command, by) => (state.ended || state.stop ? [] : [{ type: 'stop.asked', by, because: 'ralph stop' }]),
+  pause: (state, command, by) =>
+    state.ended ? [] : [{ type: 'loop.paused', by, now: command.now, because: 'ralph pause' }],
+  resume,
+  limits: changeLimits,
+  checkpoint: (state, { label, request }, by) =>
     state.settings.checkpoints
-      ? [{ type: 'checkpoint.asked', at: now, kind: 'by-hand', label, request, by, because: 'ralph checkpoint create' }]
+      ? [{ type: 'checkpoint.asked', kind: 'by-hand', label, request, by, because: 'ralph checkpoint create' }]
       : [],
-  restore: (state, { type: _type, ...facts }, by, now) =>
-    state.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', at: now, by, ...facts }],
-  approve: (state, { type: _type, ...facts }, by, now) => approve(state, facts, by, now),
+  restore: (state, { type: _type, ...facts }, by) =>
+    state.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', by, ...facts }],
+  approve,
   task: taskCommand,
-  refused: (_state, { command }, by, now) => [
-    { type: 'command.refused', at: now, command, by, because: 'an agent may not give commands to its own loop' },
+  refused: (_state, { command }, by) => [
+    { type: 'command.refused', command, by, because: 'an agent may not give commands to its own loop' },
   ],
 };
 
@@ -232,20 +187,22 @@ const isWaiting = (state: State, now: number): boolean =>
   (state.wait?.until ?? 0) > now || Object.values(state.limited).some(until => until > now);
 
 const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
-  start: (state, { type: _type, ...facts }, now) =>
-    state.loop === '' ? [{ type: 'loop.started', at: now, ...facts }] : [],
+  start: (state, { type: _type, ...facts }) => (state.loop === '' ? [{ type: 'loop.started', ...facts }] : []),
   document: documentRead,
   begin,
-  spawned: (state, { type: _type, ...facts }, now) =>
-    liveIteration(state, facts.iteration) ? [{ type: 'iteration.spawned', at: now, ...facts }] : [],
-  heard: (state, { type: _type, ...facts }, now) =>
-    liveIteration(state, facts.iteration) ? [{ type: 'iteration.heartbeat', at: now, ...facts }] : [],
-  usage: (state, { iteration, usage }, now) => {
+  spawned: (state, { type: _type, ...facts }) =>
+    liveIteration(state, facts.iteration) ? [{ type: 'iteration.spawned', ...facts }] : [],
+  heard: (state, { type: _type, ...facts }) =>
+    liveIteration(state, facts.iteration) ? [{ type: 'iteration.heartbeat', ...facts }] : [],
+  usage: (state, { iteration, usage }) => {
     const live = liveIteration(state, iteration);
-    return live === undefined ? [] : recordUsage(state, live, usage, now);
+    return live === undefined ? [] : recordUsage(state, live, usage);
   },
-  performed: (state, input, now) => withRollback(state, performedInput(state, input, now), now),
-  recovered: (state, input, now) => withRollback(state, recovered(state, input, now), now),
+  performed: (state, { iteration, performed, chance }, now) => {
+    const live = liveIteration(state, iteration);
+    return live === undefined ? [] : endIteration(state, live, { performed, chance, now });
+  },
+  recovered,
   nudged,
   reached,
   checked,
@@ -257,28 +214,52 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   'checkpoint-failed': checkpointFailed,
   restored,
   stalled,
-  escalate: (state, { question, because }, now) => raise(state, question, now, because),
-  'taken-over': (state, { by }, now) =>
-    state.ended
-      ? []
-      : [{ type: 'loop.resumed', at: now, by, because: 'a new process goes on with the loop', takesOver: true }],
+  escalate: (state, { question, because }) => raise(state, question, because),
+  'taken-over': (state, { by }) =>
+    state.ended ? [] : [{ type: 'loop.resumed', by, because: 'a new process goes on with the loop', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
-    const settled = !isBusy(state) && isWritten(state) && isKept(state);
-    return state.ended || !settled || termination === undefined
-      ? []
-      : [{ type: 'loop.ended', at: now, ...termination }];
+    const isSettled = !isBusy(state) && isWritten(state) && isKept(state);
+    return state.ended || !isSettled || termination === undefined ? [] : [{ type: 'loop.ended', ...termination }];
   },
   command: (state, { command, by }, now) =>
-    (commands[command.type] as (state: State, command: Command, by: string, now: number) => readonly Event[])(
-      state,
-      command,
-      by,
-      now,
-    ),
+    (commands[command.type] as DecideCommand<Command['type']>)(state, command, by, now),
 };
 
+/** After every nth error in a row: back to the last checkpoint at which none stood open. */
+function rollback(state: State, after: State): readonly NewEvent[] {
+  const { rollbackAfter, worktreePerTask } = state.settings;
+  const { errorsInRow, good, restoreDue } = after;
+  if (rollbackAfter === null || worktreePerTask || good === undefined || restoreDue !== undefined) return [];
+  if (errorsInRow <= state.errorsInRow || errorsInRow % rollbackAfter !== 0) return [];
+  const because = `${plural(errorsInRow, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
+  return [{ type: 'restore.asked', to: good, by: 'ralph', because }];
+}
+
+/** A mode may expand the work: what a decision makes necessary is added with it, so no loop is "done" in between. */
+const expansions: Partial<Record<ModeName, (state: State) => readonly TaskSpec[]>> = { review: expandReview };
+
+function expanded(state: State, after: State): readonly NewEvent[] {
+  const tasks = state.ended ? [] : (expansions[state.settings.mode]?.(after) ?? []);
+  const [first] = tasks;
+  if (first === undefined) return [];
+  const round = `round ${first.round ?? 1}`;
+  const because = first.closing === 'findings' ? `${round} of the review begins` : `what ${round} of the review found`;
+  return [{ type: 'tasks.added', tasks, because }];
+}
+
+function dated(event: NewEvent, at: number): Event {
+  const { type, ...body } = event;
+  const when = event.type === 'escalation.raised' ? { escalation: { ...event.escalation, raisedAt: at } } : {};
+  return { type, at, ...body, ...when } as Event;
+}
+
 export function decide(state: State, input: Input, now: number): readonly Event[] {
-  const decided = (decisions[input.type] as Decide<Input['type']>)(state, input as InputOf<Input['type']>, now);
-  return withGrowth(state, decided, now);
+  const decision = (decisions[input.type] as Decide<Input['type']>)(state, input as InputOf<Input['type']>, now);
+  const events = decision.map(event => dated(event, now));
+  if (events.length === 0) return events;
+  const mayRollBack = input.type === 'performed' || input.type === 'recovered';
+  for (const more of [mayRollBack ? rollback : undefined, expanded])
+    if (more !== undefined) events.push(...more(state, events.reduce(evolve, state)).map(event => dated(event, now)));
+  return events;
 }

@@ -1,20 +1,36 @@
-// What the end of an iteration means: outcome, claims, waits, questions. The heart of "done is never just said".
+// The end of an iteration: its outcome, claims, waits and questions. Here "done" is never just said.
 
 import { readSignals, type Signals } from '../../messages/claims.ts';
-import { findRepetition, fingerprint, normalise } from '../../messages/repetition.ts';
-import { formatDuration, plural } from '../../text/format.ts';
+import { findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
+import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
-import { agentOptions, type Event, type EventOf, type IterationOutcome } from '../event.ts';
+import {
+  agentOptions,
+  type Escalation,
+  type EventOf,
+  type HandoffTrigger,
+  type IterationOutcome,
+  type NewEvent,
+} from '../event.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
 import { isAdvance, shouldHandOff } from '../handoff.ts';
-import type { InputOf, Performed, Question } from '../input.ts';
+import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { recordUsage } from '../spend.ts';
-import { type LiveIteration, liveIteration, type State, usedFractionBefore } from '../state.ts';
+import { type LiveIteration, type State, usedFractionBefore } from '../state.ts';
 import { findTask } from '../task.ts';
-import { claimOf, type Ending, parkIfSpent, readClaims, readFindings, readResult, refuse } from './claims.ts';
-import { raise, stuckOptions } from './questions.ts';
-import { askAboutEffect } from './work.ts';
+import { askAboutEffect } from './actions.ts';
+import {
+  askOrPark,
+  claimOf,
+  type Ending,
+  parkIfSpent,
+  readClaims,
+  readFindings,
+  readResult,
+  refuse,
+} from './claims.ts';
+import { closeQuestions, raise, stuckOptions } from './questions.ts';
 
 function outcomeOf(failure: Failure | undefined, signals: Signals, live: LiveIteration): IterationOutcome {
   if (failure?.kind === 'stopped') return 'interrupted';
@@ -59,64 +75,66 @@ function whyEnded(
   return `the agent ended ${took}${unclaimed ? ' without claiming the task' : ' and claims the task'}`;
 }
 
-/** The budget trigger fires in the iteration that crossed the line, and once per loop. */
-function budgetFacts({ state, live, spentUsdMicros }: Ending): { budgetUsed: number; budgetAlerted: boolean } {
-  const { budgetAlertFraction, limits } = state.settings;
-  const max = limits.costUsdMicrosMax;
-  const { before } = usedFractionBefore(state, live);
-  const alerted = state.budgetHandedOff || before > budgetAlertFraction;
-  return { budgetUsed: max === null ? 0 : spentUsdMicros / max, budgetAlerted: alerted };
-}
-
-function iterationEnded(ending: Ending, chance: number): Event {
-  const { state, live, performed, failure, signals, outcome, now } = ending;
-  const echo = normalise(failure?.detail ?? performed.message);
-  const error = failure !== undefined && failure.kind !== 'stopped' ? fingerprint(failure.detail) : undefined;
-  const repetition = findRepetition({
+/** The same error, two outputs in turn, or one output again and again. */
+function repetitionOf({ state, live, failure, outcome }: Ending, echo: string): Repetition | undefined {
+  if (outcome === 'interrupted') return undefined;
+  // Another task's words say nothing about this one.
+  const isSameTask = state.lastIteration === undefined || state.lastIteration.task === live.task;
+  return findRepetition({
     echo,
-    // Another task's words say nothing about this one.
-    echoes: state.lastIteration === undefined || state.lastIteration.task === live.task ? state.echoes : [],
-    error,
+    echoes: isSameTask ? state.echoes : [],
+    error: failure === undefined ? undefined : fingerprint(failure.detail),
     errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
     sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
   });
-  const asked = outcome === 'handed-off' && live.handoff?.delivered ? live.handoff.trigger : undefined;
-  const found = shouldHandOff({
+}
+
+/** Why a fresh context takes over: what was asked for, else the first trigger that holds. */
+function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: Ending): HandoffTrigger | undefined {
+  if (outcome === 'handed-off' && live.handoff?.delivered) return live.handoff.trigger;
+  const { contextFractionMax, errorsToHandOff, budgetAlertFraction, limits } = state.settings;
+  const max = limits.costUsdMicrosMax;
+  return shouldHandOff({
     contextUsed: failure?.kind === 'context-too-long' ? 1 : live.contextUsed,
-    contextFractionMax: state.settings.contextFractionMax,
+    contextFractionMax,
     errorsInRow: state.errorsInRow + (failure && failureRules[failure.kind].counts ? 1 : 0),
-    errorsToHandOff: state.settings.errorsToHandOff,
-    ...budgetFacts(ending),
-    budgetAlertFraction: state.settings.budgetAlertFraction,
+    errorsToHandOff,
+    // The budget trigger fires in the iteration that crossed the line, and once per loop.
+    budgetUsed: max === null ? 0 : spentUsdMicros / max,
+    budgetAlerted: state.budgetHandedOff || usedFractionBefore(state, live).before > budgetAlertFraction,
+    budgetAlertFraction,
     phaseComplete: signals.report?.phase === 'complete',
     requested: outcome === 'handed-off',
     timedOut: failure?.kind === 'timeout',
   });
-  const handoff = asked ?? found;
-  const unclaimed = isUnclaimed(ending);
+}
+
+function iterationEnded(ending: Ending, chance: number): NewEvent {
+  const { live, performed, failure, signals, outcome, durationMs } = ending;
+  const { iteration, task, performer } = live;
+  const echo = normalise(failure?.detail ?? performed.message);
+  const unclaimed = isUnclaimed(ending) || undefined;
   return {
     type: 'iteration.ended',
-    at: now,
-    iteration: live.iteration,
-    task: live.task,
-    performer: live.performer,
+    iteration,
+    task,
+    performer,
     outcome,
-    durationMs: ending.durationMs,
-    because: whyEnded(ending, unclaimed),
-    unclaimed: unclaimed || undefined,
+    durationMs,
+    because: whyEnded(ending, unclaimed === true),
+    unclaimed,
     excerpt: takeLastCharacters(stripControls(performed.message).trim(), 500),
     echo,
-    failure: failure === undefined ? undefined : { ...failure, detail: takeLastCharacters(failure.detail, 500) },
-    handoff,
+    failure: failure && { ...failure, detail: takeLastCharacters(failure.detail, 500) },
+    handoff: handoffOf(ending),
     report: signals.report,
     toolCalls: performed.toolCalls || undefined,
-    repetition: outcome === 'interrupted' ? undefined : repetition,
+    repetition: repetitionOf(ending, echo),
     ...waitAfter(ending, chance),
   };
 }
 
-function askedByAgent(ending: Ending): readonly Event[] {
-  const { state, live, signals, now } = ending;
+function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
   const block = signals.escalate;
   if (block === undefined) return [];
   const question = {
@@ -126,117 +144,109 @@ function askedByAgent(ending: Ending): readonly Event[] {
     options: agentOptions(block.options),
     question: block.question,
   };
-  return tooManyQuestions(ending) ?? raise(state, question, now, `the agent raised "${block.type}"`, live);
+  return askOrPark(state, question, `the agent raised "${block.type}"`, live);
 }
 
-/** Questions about an iteration that is over need no answer any more. */
-function mootQuestions(state: State, iteration: number, now: number): readonly Event[] {
-  return state.escalations
-    .filter(one => one.kind === 'health' && one.iteration === iteration)
-    .map(one => ({
-      type: 'escalation.answered',
-      at: now,
-      id: one.id,
-      answer: { kind: 'retry' },
-      by: 'ralph',
-      because: 'the iteration has ended',
-    }));
+function recovery({ state, live: { performer }, failure }: Ending): readonly NewEvent[] {
+  const { openings, failures } = state.breakers[performer] ?? closedBreaker;
+  if (failure !== undefined || openings + failures === 0) return [];
+  return [{ type: 'performer.recovered', performer, because: 'an iteration ended well' }];
 }
 
-function recovery(ending: Ending): readonly Event[] {
-  const { state, live, failure, now } = ending;
-  const breaker = state.breakers[live.performer];
-  const healed = failure === undefined && breaker !== undefined && (breaker.openings > 0 || breaker.failures > 0);
-  return healed
-    ? [{ type: 'performer.recovered', at: now, performer: live.performer, because: 'an iteration ended well' }]
-    : [];
+/** Whom we had to interrupt has not finished, whatever it wrote before. */
+const isCut = ({ outcome, performed }: Ending): boolean =>
+  outcome === 'interrupted' || performed.stoppedFor !== undefined;
+
+/** A task that the document calls done is no claim of an iteration that failed, asked or was cut. */
+function refusedEdit(ending: Ending): readonly NewEvent[] {
+  const { live, outcome, performed } = ending;
+  const mayClaim = !isCut(ending) && (outcome === 'succeeded' || outcome === 'handed-off');
+  if (mayClaim || !performed.statusEdits?.includes(live.task)) return [];
+  const how = isCut(ending) ? 'was interrupted' : outcome;
+  const because = `the document was edited to call ${live.task} done, but the iteration ${how}`;
+  return [refuse(ending, 'status-edit', live.task, because)];
 }
 
-/** `workedUntil`: when Ralph itself was gone, the last sign of life rather than now. */
-export function endIteration(
-  state: State,
-  live: LiveIteration,
-  performed: Performed,
-  chance: number,
-  now: number,
-  workedUntil = now,
-): readonly Event[] {
+/** What the outcome means for the task. */
+function consequences(ending: Ending): readonly NewEvent[] {
+  const { state, live, failure, signals, outcome } = ending;
+  const refused = (because: string): readonly NewEvent[] =>
+    signals.done ? [refuse(ending, 'done', live.task, because)] : [];
+  if (outcome === 'interrupted') {
+    // In a project an attempt counts when it begins, so that a crash counts (seed 002).
+    const counts = failure?.crashed === true && state.settings.mode === 'project';
+    return counts ? parkIfSpent(state, live.task) : [];
+  }
+  if (isCut(ending) && outcome === 'handed-off') {
+    const parked = isAdvance(state, live, signals.report) ? [] : parkIfSpent(state, live.task);
+    return [...refused('it was interrupted before it had finished, so what it said does not count'), ...parked];
+  }
+  if (outcome === 'failed')
+    return [...refused('the agent failed, so what it said does not count'), ...afterFailure(ending)];
+  return outcome === 'escalated' ? askedByAgent(ending) : readEnd(ending);
+}
+
+export interface IterationEnd {
+  readonly performed: Performed;
+  /** In [0, 1): spreads the wait after a failure. */
+  readonly chance: number;
+  readonly now: number;
+  /** When Ralph itself was gone: the last sign of life rather than now. */
+  readonly workedUntil?: number;
+}
+
+export function endIteration(state: State, live: LiveIteration, end: IterationEnd): readonly NewEvent[] {
+  const { performed, chance, now, workedUntil = now } = end;
   const failure = failureOf(performed, live);
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
-  const outcome = outcomeOf(failure, signals, live);
-  const durationMs = Math.max(0, workedUntil - live.startedAt);
-  const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage, now);
+  const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage);
   const spent = usage.reduce((sum, one) => sum + (one.type === 'usage.recorded' ? one.usage.costUsdMicros : 0), 0);
   const ending: Ending = {
     state,
     live,
-    spentUsdMicros: state.usage.costUsdMicros + spent,
     performed,
-    signals,
-    outcome,
-    now,
-    durationMs,
     failure,
+    signals,
+    outcome: outcomeOf(failure, signals, live),
+    now,
+    durationMs: Math.max(0, workedUntil - live.startedAt),
+    spentUsdMicros: state.usage.costUsdMicros + spent,
   };
-  const events: Event[] = [
+  const isAboutIt = ({ kind, iteration }: Escalation): boolean => kind === 'health' && iteration === live.iteration;
+  return [
     ...usage,
     iterationEnded(ending, chance),
-    ...mootQuestions(state, live.iteration, now),
+    ...closeQuestions(state, isAboutIt, 'ralph', 'the iteration has ended'),
     ...recovery(ending),
+    ...refusedEdit(ending),
+    ...consequences(ending),
   ];
-  // Whom we had to interrupt has not finished, whatever it wrote before.
-  const isCut = outcome === 'interrupted' || performed.stoppedFor !== undefined;
-  const claims = !isCut && (outcome === 'succeeded' || outcome === 'handed-off');
-  if (!claims && performed.statusEdits?.includes(live.task)) {
-    const how = isCut ? 'was interrupted' : outcome;
-    const because = `the document was edited to call ${live.task} done, but the iteration ${how}`;
-    events.push(refuse(ending, 'status-edit', live.task, because));
-  }
-  if (outcome === 'interrupted') {
-    // In a project an attempt counts when it begins, so that a crash counts (seed 002).
-    const counts = failure?.crashed === true && state.settings.mode === 'project';
-    return counts ? [...events, ...parkIfSpent(state, live.task, now)] : events;
-  }
-  if (isCut && outcome === 'handed-off') {
-    const because = 'it was interrupted before it had finished, so what it said does not count';
-    if (signals.done) events.push(refuse(ending, 'done', live.task, because));
-    return [...events, ...(isAdvance(state, live, signals.report) ? [] : parkIfSpent(state, live.task, now))];
-  }
-  if (outcome === 'failed') {
-    if (signals.done)
-      events.push(refuse(ending, 'done', live.task, 'the agent failed, so what it said does not count'));
-    return [...events, ...afterFailure(ending)];
-  }
-  return [...events, ...(outcome === 'escalated' ? askedByAgent(ending) : readEnd(ending))];
 }
 
 /** What closes a task is a matter of the task. */
-function readEnd(ending: Ending): readonly Event[] {
+function readEnd(ending: Ending): readonly NewEvent[] {
   const closing = findTask(ending.state.tasks, ending.live.task)?.closing;
   if (closing === 'result') return readResult(ending);
   return closing === 'findings' ? readFindings(ending) : [...readClaims(ending), ...askedByTag(ending)];
 }
 
+const stuck = ({ task }: LiveIteration, summary: string, context: string): Question => ({
+  kind: 'stuck',
+  summary,
+  context,
+  options: stuckOptions,
+  question: `How should ${task} go on?`,
+});
+
 /** A fixer that says that a person must step in. */
-function askedByTag(ending: Ending): readonly Event[] {
-  const { state, live, signals, now, performed } = ending;
+function askedByTag({ state, live, signals, performed }: Ending): readonly NewEvent[] {
   if (state.settings.mode !== 'review' || signals.review !== 'blocked') return [];
-  const question = {
-    kind: 'stuck' as const,
-    summary: `${live.task} needs a person`,
-    context: takeLastCharacters(stripControls(performed.message).trim(), 2_000),
-    options: stuckOptions,
-    question: `How should ${live.task} go on?`,
-  };
-  return tooManyQuestions(ending) ?? raise(state, question, now, 'the last line is the tag review-blocked', live);
+  const said = takeLastCharacters(stripControls(performed.message).trim(), 2_000);
+  const question = stuck(live, `${live.task} needs a person`, said);
+  return askOrPark(state, question, 'the last line is the tag review-blocked', live);
 }
 
-export function performedInput(state: State, input: InputOf<'performed'>, now: number): readonly Event[] {
-  const live = liveIteration(state, input.iteration);
-  return live === undefined ? [] : endIteration(state, live, input.performed, input.chance, now);
-}
-
-// What a failure of an iteration means: how long to wait, whom to ask, when a task is parked.
+// Failures: how long to wait, whom to ask, when a task is parked.
 
 /** A limit that names no reset is asked about ever more rarely: each question costs an iteration. */
 const blindMsMax = 30 * 60_000;
@@ -271,65 +281,73 @@ function isSpent({ state, live, failure }: Ending): boolean {
   return countsAsAttempt(failure.kind, performer !== undefined) && task.attempts >= attemptsMax;
 }
 
-function afterFailure(ending: Ending): readonly Event[] {
-  const { state, live, failure, now } = ending;
+function afterFailure(ending: Ending): readonly NewEvent[] {
+  const { state, live, failure } = ending;
   if (failure === undefined) return [];
-  if (failure.kind === 'lost-reply') return askAboutEffect(state, live, failure, now);
+  if (failure.kind === 'lost-reply') return askAboutEffect(state, live, failure);
   if (failure.kind === 'invalid')
-    return [
-      { type: 'task.blocked', at: now, task: live.task, because: `the order itself is wrong: ${failure.detail}` },
-    ];
+    return [{ type: 'task.blocked', task: live.task, because: `the order itself is wrong: ${failure.detail}` }];
+  return [...tripped(ending, failure), ...afterError(ending, failure)];
+}
+
+/** The performer rests after failures that are its own fault. */
+function tripped({ state, live: { performer }, now }: Ending, { kind }: Failure): readonly NewEvent[] {
+  const breaker = state.breakers[performer] ?? closedBreaker;
+  const until = failureRules[kind].trips ? tripsAt(breaker, state.settings.breaker, now) : undefined;
+  if (until === undefined) return [];
+  const because = `${performer}: ${kind} again; it rests for ${formatDuration(until - now)}`;
+  return [{ type: 'performer.tripped', performer, until, because }];
+}
+
+/** Asks a person about the agent, about the failures or about the task; else the task is tried again or parked. */
+function afterError(ending: Ending, failure: Failure): readonly NewEvent[] {
+  const { state, live } = ending;
+  const { sameErrorsToEscalate: threshold, breaker } = state.settings;
   const rule = failureRules[failure.kind];
-  const events: Event[] = [];
-  const until = rule.trips
-    ? tripsAt(state.breakers[live.performer] ?? closedBreaker, state.settings.breaker, now)
-    : undefined;
-  if (until !== undefined) {
-    const because = `${live.performer}: ${failure.kind} again; it rests for ${formatDuration(until - now)}`;
-    events.push({ type: 'performer.tripped', at: now, performer: live.performer, until, because });
-  }
-  const unable = (because: string): readonly Event[] => {
-    const question: Question = {
-      kind: 'agent',
-      performer: live.performer,
-      summary: unableWords(live.performer, failure.kind),
-      context: failure.detail,
-      options: [{ id: 'go-on', text: 'It is mended: go on' }],
-      question: rule.hint,
-    };
-    return [...events, ...raise(state, question, now, because)];
-  };
-  if (!rule.retryable) return unable(`${failure.kind} is not worth a retry`);
+  if (!rule.retryable) return askAboutAgent(ending, failure, `${failure.kind} is not worth a retry`);
   const starts = state.startsFailedInRow + 1;
-  const startsMax = state.settings.breaker.failuresToOpen;
+  const startsMax = breaker.failuresToOpen;
   // An agent that does not start is nobody's task: every task would meet the same end.
-  if (failsToStart(failure.kind) && starts >= startsMax && alone(state, live, now)) {
-    return unable(`${starts} starts in a row without a sign of life, ${startsMax} allowed`);
-  }
-  const spent = errorsToEscalate(ending);
-  if (spent !== undefined) return [...events, ...spent];
+  if (failsToStart(failure.kind) && starts >= startsMax && isAlone(ending))
+    return askAboutAgent(ending, failure, `${starts} starts in a row without a sign of life, ${startsMax} allowed`);
+  const asked = errorsToEscalate(ending);
+  if (asked !== undefined) return asked;
   const error = normalise(failure.detail) || failure.kind;
-  const same = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
-  const threshold = state.settings.sameErrorsToEscalate;
-  if (!rule.counts || threshold === null || same < threshold) {
-    const isAction = findTask(state.tasks, live.task)?.performer !== undefined;
-    return countsAsAttempt(failure.kind, isAction) ? [...events, ...parkFailed(ending)] : events;
+  const times = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
+  if (rule.counts && threshold !== null && times >= threshold && !failsToStart(failure.kind)) {
+    const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
+    return askOrPark(state, question, `${times} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`, live);
   }
-  if (failsToStart(failure.kind)) return [...events, ...parkFailed(ending)];
-  const because = `${same} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`;
-  return [...events, ...askAboutError(ending, failure, same, because)];
+  const isAction = findTask(state.tasks, live.task)?.performer !== undefined;
+  return countsAsAttempt(failure.kind, isAction) ? parkFailed(ending) : [];
+}
+
+function askAboutAgent(
+  { state, live: { performer } }: Ending,
+  { kind, detail }: Failure,
+  because: string,
+): readonly NewEvent[] {
+  const question: Question = {
+    kind: 'agent',
+    performer,
+    summary: unableWords(performer, kind),
+    context: detail,
+    options: [{ id: 'go-on', text: 'It is mended: go on' }],
+    question: failureRules[kind].hint,
+  };
+  return raise(state, question, because);
 }
 
 /** A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look. */
-function parkFailed({ state, live, now, failure }: Ending): readonly Event[] {
+function parkFailed({ state, live, failure }: Ending): readonly NewEvent[] {
   const task = findTask(state.tasks, live.task);
   if (task?.closing === 'findings') return [];
   // Whoever is asked about an action must know what its tool said.
-  return parkIfSpent(state, live.task, now, task?.performer === undefined ? undefined : failure?.detail);
+  return parkIfSpent(state, live.task, task?.performer === undefined ? undefined : failure?.detail);
 }
 
 /** In a review a person is asked where other modes end the loop (seed 001, part 3). */
-function errorsToEscalate({ state, live, failure, now }: Ending): readonly Event[] | undefined {
+function errorsToEscalate({ state, live, failure }: Ending): readonly NewEvent[] | undefined {
   const { mode, limits } = state.settings;
   const errors = state.errorsInRow + 1;
   if (mode !== 'review' || failure === undefined || !failureRules[failure.kind].counts) return undefined;
@@ -347,12 +365,7 @@ function errorsToEscalate({ state, live, failure, now }: Ending): readonly Event
     ],
     question: 'Look at the last error, then go on or stop.',
   };
-  return raise(
-    state,
-    question,
-    now,
-    `${errors} errors in a row, ${limits.consecutiveErrorsMax} allowed (--max-errors)`,
-  );
+  return raise(state, question, `${errors} errors in a row, ${limits.consecutiveErrorsMax} allowed (--max-errors)`);
 }
 
 const unableWords = (performer: string, kind: Failure['kind']): string =>
@@ -365,29 +378,7 @@ const unableWords = (performer: string, kind: Failure['kind']): string =>
   })[kind as string] ?? `${performer} cannot work: ${kind}`;
 
 /** Nobody else of the chain can do the task, now or after a provider's reset. */
-function alone(state: State, live: LiveIteration, now: number): boolean {
+function isAlone({ state, live, now }: Ending): boolean {
   const { performer, waitsFor } = choosePerformer(state, live.task, now, live.performer);
   return performer === undefined && waitsFor !== 'limit-reset';
-}
-
-/** Escalations are bounded per task (ADR 11): then the task is parked. */
-function tooManyQuestions(ending: Ending): readonly Event[] | undefined {
-  const { state, live, now } = ending;
-  const asked = findTask(state.tasks, live.task)?.escalations ?? 0;
-  const { escalationsPerTaskMax } = state.settings.limits;
-  if (asked < escalationsPerTaskMax) return undefined;
-  const because = `${plural(asked, 'question')} about this task already, ${escalationsPerTaskMax} allowed`;
-  return [{ type: 'task.blocked', at: now, task: live.task, because }];
-}
-
-function askAboutError(ending: Ending, failure: Failure, times: number, because: string): readonly Event[] {
-  const { state, live, now } = ending;
-  const question: Question = {
-    kind: 'stuck',
-    summary: `The same error ${times} times in a row`,
-    context: failure.detail,
-    options: stuckOptions,
-    question: `How should ${live.task} go on?`,
-  };
-  return tooManyQuestions(ending) ?? raise(state, question, now, because, live);
 }

@@ -1,7 +1,7 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 
 import { takeCharacters } from '../../text/text.ts';
-import { type Answer, type Escalation, type Event, findOption, type Option, type OptionId } from '../event.ts';
+import { type Answer, type Escalation, findOption, type NewEvent, type Option, type OptionId } from '../event.ts';
 import type { Command, Question } from '../input.ts';
 import type { ChangedSettings } from '../settings.ts';
 import type { LiveIteration, State } from '../state.ts';
@@ -13,47 +13,50 @@ export const stuckOptions: readonly Option[] = [
   { id: 'leave-out', text: 'Leave this task out' },
 ];
 
+/** A question, about a task where one is named; `decide` adds when it was raised. */
 export function raise(
-  state: State,
-  question: Question,
-  now: number,
+  { escalationsRaised }: State,
+  { kind, performer, findings, ...said }: Question,
   because: string,
   about?: Pick<LiveIteration, 'task' | 'iteration'>,
-): readonly Event[] {
-  const escalation: Escalation = {
-    id: `E${state.escalationsRaised + 1}`,
-    kind: question.kind,
+): readonly NewEvent[] {
+  const escalation = {
+    id: `E${escalationsRaised + 1}`,
+    kind,
     task: about?.task,
     iteration: about?.iteration,
-    performer: question.performer,
-    findings: question.findings,
-    summary: takeCharacters(question.summary, 200),
-    context: takeCharacters(question.context, 4_000),
-    options: question.options.slice(0, 9).map(({ id, text }) => ({ id, text: takeCharacters(text, 300) })),
-    question: takeCharacters(question.question, 500),
-    raisedAt: now,
+    performer,
+    findings,
+    summary: takeCharacters(said.summary, 200),
+    context: takeCharacters(said.context, 4_000),
+    options: said.options.slice(0, 9).map(({ id, text }) => ({ id, text: takeCharacters(text, 300) })),
+    question: takeCharacters(said.question, 500),
   };
-  return [{ type: 'escalation.raised', at: now, escalation, because }];
+  return [{ type: 'escalation.raised', escalation, because }];
 }
 
-/** Questions about a yes to this text, or to any other once this one is what the document says. */
-export const approvalsOver = (
-  state: State,
-  hash: string,
-  isCurrent: boolean,
+/** A question that needs no answer of a person any more. */
+const answered = (id: string, answer: Answer, by: string, because: string): NewEvent => ({
+  type: 'escalation.answered',
+  id,
+  answer,
+  by,
+  because,
+});
+
+/** Closes the questions that something else has settled. */
+export const closeQuestions = (
+  { escalations }: State,
+  isSettled: (one: Escalation) => boolean,
   by: string,
-  now: number,
-): readonly Event[] =>
+  because: string,
+): readonly NewEvent[] => escalations.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
+
+/** Questions about a yes to this text, or to any other once this one is what the document says. */
+export const approvalsOver = (state: State, hash: string, isCurrent: boolean, by: string): readonly NewEvent[] =>
   state.escalations
     .filter(one => one.kind === 'approval' && (isCurrent || one.findings?.includes(hash) === true))
-    .map(({ id }) => ({
-      type: 'escalation.answered',
-      at: now,
-      id,
-      answer: { kind: 'option', option: 'approve' },
-      by,
-      because: 'it was approved',
-    }));
+    .map(({ id }) => answered(id, { kind: 'option', option: 'approve' }, by, 'it was approved'));
 
 /** An answer to an open question. */
 interface Answered {
@@ -64,19 +67,17 @@ interface Answered {
   /** The option's place, from 1 on. */
   readonly place: number;
   readonly by: string;
-  readonly now: number;
   readonly isPolicy: boolean;
 }
 
-type Meaning = (answered: Answered) => readonly Event[];
+type Meaning = (answered: Answered) => readonly NewEvent[];
 /** By the id of the chosen option, or by the kind of any other answer. */
 type Meanings = { readonly [Choice in OptionId | Answer['kind']]?: Meaning } & { readonly otherwise: Meaning };
 
 const nothing: Meaning = () => [];
 
-const guidance = ({ escalation: { id, task }, by, now }: Answered, text: string): Event => ({
+const guidance = ({ escalation: { id, task }, by }: Answered, text: string): NewEvent => ({
   type: 'guidance.given',
-  at: now,
   task,
   text,
   by,
@@ -85,9 +86,8 @@ const guidance = ({ escalation: { id, task }, by, now }: Answered, text: string)
 
 const guide: Meaning = answered => [guidance(answered, answered.text)];
 
-const skipTask = (task: string, { by, now, isPolicy }: Answered): Event => ({
+const skipTask = (task: string, { by, isPolicy }: Answered): NewEvent => ({
   type: 'task.skipped',
-  at: now,
   task,
   by,
   because: isPolicy ? 'by policy, unanswered' : 'a human left it out',
@@ -98,8 +98,8 @@ const skipIt: Meaning = answered => {
   return task === undefined ? [] : [skipTask(task, answered)];
 };
 
-const reopen = ({ escalation: { task }, now }: Answered, because: string): readonly Event[] =>
-  task === undefined ? [] : [{ type: 'task.reopened', at: now, task, because }];
+const reopen = ({ escalation: { task } }: Answered, because: string): readonly NewEvent[] =>
+  task === undefined ? [] : [{ type: 'task.reopened', task, because }];
 
 /** A question about one task (stuck, deviation): the seed's answers. */
 const aboutTask: Meanings = {
@@ -114,10 +114,9 @@ const withoutEffects = (state: State): readonly Task[] => openTasks(state.tasks)
 
 const leaveOutAll: Meaning = answered => withoutEffects(answered.state).map(task => skipTask(task.id, answered));
 
-const tryAll: Meaning = ({ state, now }) =>
-  withoutEffects(state).map<Event>(task => ({
+const tryAll: Meaning = ({ state }) =>
+  withoutEffects(state).map<NewEvent>(task => ({
     type: 'task.reopened',
-    at: now,
     task: task.id,
     ignoresUnmet: true,
     because: 'a human asked to try what is left',
@@ -131,39 +130,39 @@ const aboutStall: Meanings = {
   otherwise: tryAll,
 };
 
-const moreTime: Meaning = ({ escalation: { iteration }, now }) =>
-  iteration === undefined ? [] : [{ type: 'iteration.heartbeat', at: now, iteration, quietMs: 0 }];
+const moreTime: Meaning = ({ escalation: { iteration } }) =>
+  iteration === undefined ? [] : [{ type: 'iteration.heartbeat', iteration, quietMs: 0 }];
 
-const endIteration: Meaning = ({ escalation: { iteration }, now }) =>
+const endIteration: Meaning = ({ escalation: { iteration } }) =>
   iteration === undefined
     ? []
-    : [{ type: 'iteration.nudged', at: now, iteration, level: 'terminate', because: 'a human asked to end it' }];
+    : [{ type: 'iteration.nudged', iteration, level: 'terminate', because: 'a human asked to end it' }];
 
 /** A quiet iteration: more time, or end it. */
 const aboutHealth: Meanings = { retry: moreTime, 'more-time': moreTime, otherwise: endIteration };
 
 /** The same doubt may stand in the way of several tasks: one yes is enough. */
-function alsoAccepted({ state, escalation, by, now }: Answered): readonly Event[] {
+function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] {
   const { id, findings = [] } = escalation;
   const accepted = new Set([...state.accepted, ...findings]);
-  return state.escalations.flatMap((other): readonly Event[] => {
+  return state.escalations.flatMap((other): readonly NewEvent[] => {
     const { task, iteration = 0, findings: theirs = [] } = other;
     const isMet = theirs.length > 0 && theirs.every(one => accepted.has(one));
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
     const because = `the same was accepted with ${id}`;
     return [
-      { type: 'escalation.answered', at: now, id: other.id, answer: { kind: 'option', option: 'accept' }, by, because },
-      { type: 'work.accepted', at: now, task, iteration, findings: theirs, by, because },
+      { type: 'escalation.answered', id: other.id, answer: { kind: 'option', option: 'accept' }, by, because },
+      { type: 'work.accepted', task, iteration, findings: theirs, by, because },
     ];
   });
 }
 
 const acceptWork: Meaning = answered => {
-  const { by, now, escalation } = answered;
+  const { by, escalation } = answered;
   const { id, task, iteration = 0, findings = [] } = escalation;
   if (task === undefined) return [];
   const because = `the answer to ${id}`;
-  return [{ type: 'work.accepted', at: now, task, iteration, findings, by, because }, ...alsoAccepted(answered)];
+  return [{ type: 'work.accepted', task, iteration, findings, by, because }, ...alsoAccepted(answered)];
 };
 
 const rejectWork: Meaning = answered => [
@@ -184,9 +183,9 @@ const aboutDoubts: Meanings = {
 
 /** Only a person can say whether it happened. */
 const aboutEffect: Meanings = {
-  happened: ({ escalation: { task, iteration = 0 }, by, now }) => {
+  happened: ({ escalation: { task, iteration = 0 }, by }) => {
     const because = `${by} looked and says that it happened`;
-    return task === undefined ? [] : [{ type: 'task.closed', at: now, task, iteration, verified: true, because }];
+    return task === undefined ? [] : [{ type: 'task.closed', task, iteration, verified: true, because }];
   },
   skip: skipIt,
   'leave-out': skipIt,
@@ -201,14 +200,13 @@ const leaveOutFailed: Meaning = answered =>
 /** Too many failures concern everybody; only the task that failed last can be left out. */
 const aboutFailures: Meanings = { text: guide, skip: leaveOutFailed, 'leave-out': leaveOutFailed, otherwise: nothing };
 
-const withoutCheckpoints: Meaning = ({ by, now }) => [
-  { type: 'limits.changed', at: now, limits: {}, settings: { checkpoints: false }, by, because: 'a human chose it' },
+const withoutCheckpoints: Meaning = ({ by }) => [
+  { type: 'limits.changed', limits: {}, settings: { checkpoints: false }, by, because: 'a human chose it' },
 ];
 
-const approve: Meaning = ({ state, escalation: { findings = [] }, by, now }) =>
+const approve: Meaning = ({ state, escalation: { findings = [] }, by }) =>
   findings.map(hash => ({
     type: 'approval.given',
-    at: now,
     subject: state.projectId,
     hash,
     by,
@@ -232,68 +230,51 @@ const meaningsOf = ({ kind, task }: Escalation): Meanings =>
   kind === 'stuck' && task === undefined ? aboutFailures : meanings[kind];
 
 /** A person who takes an agent out of the chain has answered the question about it. */
-export function answeredByChange(
-  { escalations, settings }: State,
-  changed: ChangedSettings | undefined,
-  by: string,
-  now: number,
-): readonly Event[] {
-  const { performers, performersByTask, performersByPhase } = { ...settings, ...changed };
+export function answeredByChange(state: State, changed: ChangedSettings | undefined, by: string): readonly NewEvent[] {
+  const { performers, performersByTask, performersByPhase } = { ...state.settings, ...changed };
   const chosen = new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]);
-  return escalations
-    .filter(one => one.performer !== undefined && !chosen.has(one.performer))
-    .map(({ id, performer }) => ({
-      type: 'escalation.answered',
-      at: now,
-      id,
-      answer: { kind: 'retry' },
-      by,
-      because: `${performer} works no more in this loop`,
-    }));
+  return state.escalations.flatMap(({ id, performer }) => {
+    if (performer === undefined || chosen.has(performer)) return [];
+    return [answered(id, { kind: 'retry' }, by, `${performer} works no more in this loop`)];
+  });
+}
+
+/** Why an answer has no effect, where it has none: the question stays as it is. */
+function whyKept(answer: Answer, escalation: Escalation | undefined): string | undefined {
+  if (escalation === undefined) return 'no open question has this id: kept, without effect';
+  if (answer.kind === 'option' && findOption(escalation.options, answer.option) === undefined)
+    return `there is no option ${answer.option}: kept, without effect`;
+  // Neither says whether it happened, and nothing is done twice on a guess.
+  if (escalation.kind !== 'effect') return undefined;
+  if (answer.kind === 'text') return 'words do not say which it is: kept, still open';
+  return answer.kind === 'retry' ? '"retry" does not say that it did not happen: kept, still open' : undefined;
 }
 
 export function answerQuestion(
   state: State,
   { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
   by: string,
-  now: number,
-): readonly Event[] {
-  const escalation = state.escalations.find(one => one.id === id);
-  const answered = (because: string, late?: boolean): Event => ({
-    type: 'escalation.answered',
-    at: now,
-    id,
-    answer,
-    by,
-    because,
-    late: late || undefined,
-  });
-  if (escalation === undefined || state.ended)
-    return [answered('no open question has this id: kept, without effect', true)];
-  const option = answer.kind === 'option' ? findOption(escalation.options, answer.option) : undefined;
-  if (answer.kind === 'option' && option === undefined) {
-    return [answered(`there is no option ${answer.option}: kept, without effect`, true)];
-  }
-  const isEffect = escalation.kind === 'effect';
-  // Neither says whether it happened, and nothing is done twice on a guess: the question stays.
-  if (isEffect && (answer.kind === 'text' || answer.kind === 'retry')) {
-    const said =
-      answer.kind === 'text' ? 'words do not say which it is' : '"retry" does not say that it did not happen';
-    return [answered(`${said}: kept, still open`, true)];
-  }
+): readonly NewEvent[] {
+  const escalation = state.ended ? undefined : state.escalations.find(one => one.id === id);
+  const kept = whyKept(answer, escalation);
+  if (escalation === undefined || kept !== undefined)
+    return [{ type: 'escalation.answered', id, answer, by, because: kept ?? '', late: true }];
   if (answer.kind === 'abort') {
     // A loop that is taken up again must not have forgotten that nobody knows.
+    const late = escalation.kind === 'effect' ? true : undefined;
+    const because = `a human ended the loop${late ? ': kept, still open' : ''}`;
     return [
-      answered(`a human ended the loop${isEffect ? ': kept, still open' : ''}`, isEffect),
-      { type: 'stop.asked', at: now, by, because: `${id} was answered with abort` },
+      { type: 'escalation.answered', id, answer, by, because, late },
+      { type: 'stop.asked', by, because: `${id} was answered with abort` },
     ];
   }
+  const option = answer.kind === 'option' ? findOption(escalation.options, answer.option) : undefined;
   const text = option?.text ?? (answer.kind === 'text' ? answer.text : '');
   const place = option === undefined ? 0 : escalation.options.indexOf(option) + 1;
   const of = meaningsOf(escalation);
   const meaning = of[option?.id ?? answer.kind] ?? of.otherwise;
   return [
-    answered(`a human answered: ${answer.kind}`),
-    ...meaning({ state, escalation, text, place, by, now, isPolicy: policy === true }),
+    answered(id, answer, by, `a human answered: ${answer.kind}`),
+    ...meaning({ state, escalation, text, place, by, isPolicy: policy === true }),
   ];
 }

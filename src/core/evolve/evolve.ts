@@ -2,14 +2,13 @@
 
 import { takeCharacters } from '../../text/text.ts';
 import type { Event, EventOf, EventType } from '../event.ts';
-import { nothingReported, obstaclesClosed, remember } from '../memory.ts';
+import { obstaclesClosed, remember } from '../memory.ts';
 import { reviewAnswered } from '../review.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
 import { defaultSettings } from '../settings.ts';
 import { addUsage } from '../spend.ts';
-import { clocked, type State, showsProgress, unsaved, withDue, withLive, withTask } from '../state.ts';
+import { clocked, nothingReported, type State, showsProgress, unsaved, withDue, withLive, withTask } from '../state.ts';
 import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from '../task.ts';
-import { alive, heard, iterationEnded, iterationStarted, nudged } from './iteration.ts';
 import {
   checkEnded,
   checkpointMade,
@@ -23,7 +22,8 @@ import {
   workAccepted,
   workCommitted,
   workScreened,
-} from './work.ts';
+} from './checkpoints.ts';
+import { alive, heard, iterationEnded, iterationStarted, nudged } from './iteration.ts';
 
 type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
 

@@ -197,7 +197,7 @@ export function iterationEnded(state: State, event: EventOf<'iteration.ended'>):
     ...left,
     handoff: event.handoff ?? left.handoff,
     repetition: event.repetition ?? left.repetition,
-    // The items of a task that takes many iterations outlive one that left no word about them.
+    // The items of a task that takes many iterations runDetached one that left no word about them.
     report: (tried ? event.report : undefined) ?? (state.settings.stepwise ? report : left.report),
     budgetHandedOff: event.handoff === 'token_budget' || ticking.budgetHandedOff,
     ...afterwards(ticking, event),

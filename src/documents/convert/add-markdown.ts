@@ -1,16 +1,10 @@
 // A new item in a checklist, and a new section in a plan of sections, written as the one before it is.
 
 import { lineEndOf, withEdits } from '../edits.ts';
-import { type ChecklistItem, checklist, checklistItems } from '../formats/checklist.ts';
+import { type ChecklistItem, checklist, checklistItems, leadingId } from '../formats/checklist.ts';
 import { beginsSection, sectionedPlan } from '../formats/sectioned-plan.ts';
 import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
 import type { Adder, NewTask } from './new-task.ts';
-
-/** The id that an item with this text would have, and what is left as its title. */
-export function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {
-  const [item] = checklistItems(markdownLines(`- [ ] ${text}`));
-  return item?.id === undefined ? undefined : { id: item.id, rest: item.title };
-}
 
 /** Behind this line, whether or not a line end follows it. */
 function withLines(text: string, after: MarkdownLine, added: readonly string[]): string {

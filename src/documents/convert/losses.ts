@@ -57,14 +57,11 @@ export function lossesBetween(
   reasons: Readonly<Partial<Record<Field, string>>>,
 ): readonly Loss[] {
   const because = (field: Field): string => reasons[field] ?? general[field] ?? noWord;
-  const losses: Loss[] = [];
-  for (const field of ['project', 'goal'] as const) {
-    if (from[field] !== to[field]) losses.push({ what: field, tasks: [], because: because(field) });
-  }
+  const lost = (['project', 'goal'] as const).filter(field => from[field] !== to[field]);
+  const losses: Loss[] = lost.map(field => ({ what: field, tasks: [], because: because(field) }));
   for (const [field, read] of Object.entries(fields) as [keyof typeof fields, (task: TaskSpec) => unknown][]) {
-    const tasks = from.tasks
-      .filter((task, row) => JSON.stringify(read(task)) !== JSON.stringify(read(to.tasks[row]!)))
-      .map(task => task.id);
+    const said = (task: TaskSpec): string => JSON.stringify(read(task));
+    const tasks = from.tasks.filter((task, row) => said(task) !== said(to.tasks[row]!)).map(task => task.id);
     if (tasks.length > 0) losses.push({ what: field, tasks, because: because(field) });
   }
   return losses;

@@ -58,12 +58,6 @@ export function nextId(ids: readonly string[]): string | undefined {
   }
 }
 
-function idFor(title: string, written: readonly string[], needsId: boolean, tasks: readonly TaskSpec[]) {
-  const next = nextId(written);
-  if (next !== undefined || !needsId) return next;
-  return new IdGiver(tasks.map(task => task.id)).idFor(title);
-}
-
 function idProblem(id: string, tasks: readonly TaskSpec[]): Added | undefined {
   if (!isTaskId(id)) return refused(`${shown(id)} is not a valid id.`, idRule);
   const same = tasks.find(task => task.id.toLowerCase() === id.toLowerCase());
@@ -104,7 +98,8 @@ export function addTask(adder: Adder, text: string, wanted: NewTask, givenId?: s
   if (!before.ok) return before;
   const { tasks } = before.document;
   const opened = adder.open(text);
-  const id = givenId ?? idFor(wanted.title, opened.writtenIds, adder.needsId, tasks);
+  const madeId = (): string => new IdGiver(tasks.map(task => task.id)).idFor(wanted.title);
+  const id = givenId ?? nextId(opened.writtenIds) ?? (adder.needsId ? madeId() : undefined);
   const isBare = adder.needsCriteria && wanted.criteria.length === 0;
   const task = isBare ? { ...wanted, criteria: [wanted.title] } : wanted;
   const problem = (id === undefined ? undefined : idProblem(id, tasks)) ?? dependencyProblem(task, id, adder, tasks);

@@ -88,7 +88,7 @@ const idPatterns: readonly RegExp[] = [
 ];
 
 /** What a text begins with, when that is an id: it has a digit, so that "Note: …" is none. */
-function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {
+export function leadingId(text: string): { readonly id: string; readonly rest: string } | undefined {
   for (const pattern of idPatterns) {
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) continue;

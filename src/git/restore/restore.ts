@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { outlive } from '../../processes/run-detached.ts';
+import { runDetached } from '../../processes/run-detached.ts';
 import { git } from '../call.ts';
 import { byPath, shown, toText } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
@@ -60,7 +60,7 @@ export async function finishRestore(own: PrivateGit, loop: string): Promise<Fini
     await rm(stagingOf(own, loop), { recursive: true, force: true });
     return { ok: true, found: false, changed: [] };
   }
-  const ended = await outlive(restoreProgram(), journal);
+  const ended = await runDetached(restoreProgram(), journal);
   if (ended.code !== 0 && !existsSync(journal)) return { ok: true, found: false, changed: [] }; // another one was faster
   if (ended.code !== 0)
     return refuse(`The restore was cut: ${ended.errors.trim().slice(-500)}`, 'Run again to finish it.');

@@ -1,8 +1,8 @@
 // Mode project (seed 002, execution): tasks from .artefacts/NAME/tasks.json, claims by line or by status, three view files.
 
 import { continuationPrompt } from '../../core/handoff.ts';
-import { type Obstacle, prefixHash, quoted } from '../../core/memory.ts';
-import type { LiveIteration, State } from '../../core/state.ts';
+import { prefixHash, quoted } from '../../core/memory.ts';
+import type { Obstacle, LiveIteration, State } from '../../core/state.ts';
 import { findTask, progress, type Task } from '../../core/task.ts';
 import { lostTasks } from '../../documents/damage.ts';
 import { projectTasks } from '../../documents/formats/tasks.ts';

@@ -2,7 +2,7 @@
 
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
-import type { TerminationReason } from '../../core/termination.ts';
+import type { TerminationReason } from '../../core/event.ts';
 
 export type TriggerReason =
   | 'initial'

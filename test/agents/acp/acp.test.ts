@@ -165,7 +165,7 @@ describe('what an ACP agent used', () => {
   it.each([
     ['nothing', {}],
     ['nonsense', { usage: { inputTokens: -5, outputTokens: 'many', totalTokens: null } }],
-  ])('is never nothing after words: %s stated is guessed from their length', async (_what, answer) => {
+  ])('is never nothing after words: %s stated is estimated from their length', async (_what, answer) => {
     expect(await usageOf({ answer })).toMatchObject({ inputTokens: 100, outputTokens: 3, estimated: true });
   });
 

@@ -150,7 +150,7 @@ describe('for any document and any marks', () => {
     });
   });
 
-  it('marks one by one over the kept index give the same text as all at once', () => {
+  it('marks one by one over the index of each step give the same text as all at once', () => {
     property((source, marks) => {
       let step = { text: source, index: prd.index(source) };
       for (const mark of marks) step = prd.markWithIndex(step.text, step.index, [mark]);

@@ -47,7 +47,7 @@ describe('given a PROMPT.md', () => {
     [`# ${'long words '.repeat(20)}`, `${'long words '.repeat(10)}long…`],
   ])('then the title of %j is %j', (text, title) => expect(documentOf(text).tasks[0]!.title).toBe(title));
 
-  it('then its front matter may wish for a promise and a number of iterations', () => {
+  it('then its front matter may bring a promise and a number of iterations', () => {
     expect(documentOf('---\ncompletion_promise: ALL DONE\nmax_iterations: 0\n---\nx').defaults).toEqual({
       promise: 'ALL DONE',
       iterationsMax: null,

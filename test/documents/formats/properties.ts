@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskSpec } from '../../../src/core/task.ts';
 import type { Format, ParsedDocument, TaskMark } from '../../../src/documents/document.ts';
 
-/** Few in `npm test`; `PROVE_RUNS=10000 vitest run test/formats` looks longer. */
+/** Few in `npm test`; `PROVE_RUNS=10000 vitest run test/documents/formats` looks longer. */
 const numRuns = Number(process.env['PROVE_RUNS'] ?? 60);
 
 export interface FormatLaws {

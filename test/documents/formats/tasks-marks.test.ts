@@ -141,7 +141,7 @@ describe('for any tasks.json and any marks, beyond the laws of all formats', () 
     });
   });
 
-  it('marks one by one over the kept index are read as all at once', () => {
+  it('marks one by one over the index of each step are read as all at once', () => {
     property((source, marks) => {
       let step = { text: source, index: projectTasks.index(source) };
       for (const mark of marks) step = projectTasks.markWithIndex(step.text, step.index, [mark]);

@@ -1,6 +1,6 @@
 // Proves the prompts of project mode: one task and all that is known about it, whatever template stands around it.
 import { describe, expect, it } from 'vitest';
-import type { Obstacle } from '../../../src/core/memory.ts';
+import type { Obstacle } from '../../../src/core/state.ts';
 import { projectTasks } from '../../../src/documents/formats/tasks.ts';
 import { interviewPlaceholders, interviewPrompt, interviewTasks } from '../../../src/modes/interview/mode.ts';
 import { templateProblems } from '../../../src/modes/iteration-prompt.ts';

@@ -1,6 +1,6 @@
 // Proves why an iteration starts: each of the seed's reasons from a loop that really went so.
 import { describe, expect, it } from 'vitest';
-import type { TerminationReason } from '../../../src/core/termination.ts';
+import type { TerminationReason } from '../../../src/core/event.ts';
 import { type TriggerReason, triggerOf, triggerOfEnd } from '../../../src/modes/prompt/trigger.ts';
 import { claims, failed, type SettingsPart, Story, says, spec } from '../../core/given.ts';
 

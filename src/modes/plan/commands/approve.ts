@@ -5,7 +5,7 @@ import { documentSource } from '../../../app/modes.ts';
 import { withLease } from '../../../app/session/begin.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
-import { rememberedBy, sayHeld } from '../../../cli/run-preparation.ts';
+import { previousLoop, sayHeld } from '../../../cli/run-preparation.ts';
 import { workWithoutReader } from '../../../cli/terminal.ts';
 import type { Command, Input } from '../../../core/input.ts';
 import type { Lease } from '../../../ledger/ledger.ts';
@@ -62,7 +62,7 @@ export async function recordApproval(
   const prepared = await prepareLoop(place, {
     file: path,
     flags: { ...flags, mode: 'plan' },
-    remembered: rememberedBy(context, true),
+    remembered: previousLoop(context, true),
     isOnlyRecorded: true,
   });
   const { document, run } = prepared;

@@ -1,17 +1,23 @@
-// Whose tasks are meant: a loop's, as its ledger has them, or those of a document that no loop works on yet.
+// Task subjects: whose tasks are meant, a loop's as its ledger has them, or those of a document that no loop works on yet.
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { basename, relative, resolve } from 'node:path';
-import { stateOf } from '../app/app.ts';
-import { findLoop, isRunning } from '../app/loops.ts';
-import { findDocument, isInterview, readDocument } from '../app/modes.ts';
-import { nearestId, readTaskFile, visible } from '../app/tasks.ts';
+import { basename, resolve } from 'node:path';
 import type { State } from '../core/state.ts';
 import { addTasks, allTasks, emptyTable, findTask, type Task, type TaskSpec, type TaskTable } from '../core/task.ts';
 import { identify, knownTasks } from '../core/task-identity.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
-import { someOf } from '../text/format.ts';
-import type { Context, Flags } from './context.ts';
+import { stateOf } from './app.ts';
+import { findLoop, isRunning } from './loops.ts';
+import { findDocument, isInterview, readDocument } from './modes.ts';
+import { nearestId, readTaskFile, visible } from './tasks.ts';
+
+/** Where tasks are looked for. */
+export interface TaskPlace {
+  readonly directory: string;
+  readonly home: string;
+  /** Undefined before the first loop. */
+  readonly ledger: Ledger | undefined;
+}
 
 export interface Subject {
   readonly path: string;
@@ -59,10 +65,9 @@ async function ofFile(path: string): Promise<Subject> {
 
 const isFile = (path: string): boolean => existsSync(path) && !statSync(path).isDirectory();
 
-async function named(context: Context, word: string): Promise<Subject> {
+async function named({ directory, ledger }: TaskPlace, word: string): Promise<Subject> {
   if (word.includes('\0')) throw new UsageError('The name holds a NUL character.');
-  const path = resolve(context.directory, word);
-  const ledger = context.hasLedger() ? await context.ledger() : undefined;
+  const path = resolve(directory, word);
   if (isFile(path)) {
     const real = realpathSync(path);
     const [row] = (await ledger?.store.loops({ document: real })) ?? [];
@@ -71,7 +76,7 @@ async function named(context: Context, word: string): Promise<Subject> {
   const missing = `There is no file ${JSON.stringify(visible(word.slice(0, 200)))}`;
   if (ledger === undefined) throw new UsageError(`${missing}, and no loop yet.`, 'Name a file.');
   const isPath = /[/\\]|\.(?:json|md|ya?ml)$/i.test(word);
-  const row = await findLoop(ledger, word, context.directory, false).catch((error: unknown) => {
+  const row = await findLoop(ledger, word, directory, false).catch((error: unknown) => {
     if (!isPath || !(error instanceof UsageError)) throw error;
     throw new UsageError(`${missing}, and no loop is called so.`, 'Name another file; all loops: ralph loops list');
   });
@@ -79,11 +84,9 @@ async function named(context: Context, word: string): Promise<Subject> {
 }
 
 /** The newest loop of this folder, or undefined. */
-export async function loopHere(context: Context): Promise<{ ledger: Ledger; row: LoopRow } | undefined> {
-  if (!context.hasLedger()) return undefined;
-  const ledger = await context.ledger();
+export async function loopHere({ directory, ledger }: TaskPlace): Promise<LoopRow | undefined> {
   try {
-    return { ledger, row: await findLoop(ledger, undefined, context.directory, true) };
+    return ledger === undefined ? undefined : await findLoop(ledger, undefined, directory, true);
   } catch (error) {
     if (error instanceof UsageError) return undefined;
     throw error;
@@ -91,17 +94,17 @@ export async function loopHere(context: Context): Promise<{ ledger: Ledger; row:
 }
 
 /** The document that `ralph run` alone would take. */
-export async function documentHere(context: Context): Promise<string> {
-  const { directory } = context;
-  const sought = { directory, home: context.home(), given: undefined, mode: undefined, isDry: true };
-  return (await findDocument(sought)).path;
+export async function documentHere({ directory, home }: TaskPlace): Promise<string> {
+  return (await findDocument({ directory, home, given: undefined, mode: undefined, isDry: true })).path;
 }
 
 /** `word`: a file, or a loop's name; without one the newest loop of this folder, else its document. */
-export async function subjectOf(context: Context, word: string | undefined): Promise<Subject> {
-  if (word !== undefined) return named(context, word);
-  const here = await loopHere(context);
-  return here === undefined ? ofFile(await documentHere(context)) : ofLoop(here.ledger, here.row);
+export async function subjectOf(place: TaskPlace, word: string | undefined): Promise<Subject> {
+  if (word !== undefined) return named(place, word);
+  const row = await loopHere(place);
+  return place.ledger === undefined || row === undefined
+    ? ofFile(await documentHere(place))
+    : ofLoop(place.ledger, row);
 }
 
 /** Unknown ids are refused with the one that was probably meant. */
@@ -127,63 +130,4 @@ export function taskIn(subject: Subject, id: string): Task {
     `${where} has no task ${JSON.stringify(visible(id.slice(0, 80)))}.`,
     meant === undefined ? `See them: ${list}` : `Did you mean ${meant}? See them all: ${list}`,
   );
-}
-
-// What a task waits for, in words and as data: the same in the list and in the account of one task.
-
-/** The dependencies that keep it from starting. */
-function unmetOf(table: TaskTable, task: Task): readonly string[] {
-  if (task.status !== 'pending' && task.status !== 'blocked') return [];
-  return task.dependsOn.filter(id => findTask(table, id)?.status !== 'done');
-}
-
-type Loop = { readonly state: State; readonly isAlive: boolean } | undefined;
-
-/** Unfinished, and no process works on it. */
-export const isOrphaned = (loop: Loop): boolean =>
-  loop !== undefined && !loop.isAlive && loop.state.ended === undefined;
-
-/** Its iteration was cut (a crash, a kill -9): the next run records that. */
-export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
-
-/** Why nobody works on it now; '' when somebody does, has, or could at once. */
-export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
-  const state = loop?.state;
-  const live = state?.live.find(one => one.task === task.id);
-  if (isCut(task, loop))
-    return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
-  if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
-  if (state?.claims.some(one => one.task === task.id)) return 'being checked';
-  if (task.status === 'done') return task.verified === false ? 'unverified' : '';
-  if (task.status === 'skipped') return '';
-  if (task.asked !== undefined) return `waits for your answer to ${task.asked}`;
-  if (task.parked !== undefined) return task.parked;
-  const unmet = unmetOf(table, task);
-  if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
-  return task.absent === true ? 'gone from the document' : '';
-}
-
-/** One task for programs. */
-export function taskJson(table: TaskTable, task: Task): Flags {
-  return {
-    id: task.id,
-    title: task.title,
-    status: task.status,
-    attempts: task.attempts,
-    verified: task.verified ?? null,
-    depends_on: task.dependsOn,
-    waits_for: unmetOf(table, task),
-    question: task.asked ?? null,
-    parked: task.parked ?? null,
-  };
-}
-
-// How a person has a document worked on, as a line that can be typed in this folder.
-
-/** A project is executed by its name; everything else is run by its file. */
-export function runWords(directory: string, path: string): string {
-  const file = visible(relative(directory, path));
-  const project = /^\.artefacts\/([^/]+)\/tasks\.json$/.exec(file)?.[1];
-  if (project !== undefined) return `ralph execute ${project}`;
-  return `ralph run ${/[^\w./+-]/.test(file) ? JSON.stringify(file) : file}`;
 }

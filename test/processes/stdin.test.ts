@@ -1,6 +1,6 @@
 // The line to a living process: more input, its end, and what the timers are told through it.
 import { describe, expect, it } from 'vitest';
-import { openFeed, type ProcessOrder, runProcess } from '../../src/processes/spawn.ts';
+import { openStdin, type ProcessOrder, runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, tell } from './fixture.ts';
 
 const shell = (script: string, more: Partial<ProcessOrder> = {}): ProcessOrder => ({
@@ -8,13 +8,13 @@ const shell = (script: string, more: Partial<ProcessOrder> = {}): ProcessOrder =
   command: 'sh',
 });
 
-describe('a process with a feed', () => {
-  it('reads what is written to it while it lives, after its prompt and until the feed is ended', async () => {
-    const feed = openFeed();
-    const { output, exit } = await tell(shell('cat', { input: 'prompt\n', feed }), event => {
+describe('a process with a stdin', () => {
+  it('reads what is written to it while it lives, after its prompt and until the stdin is ended', async () => {
+    const stdin = openStdin();
+    const { output, exit } = await tell(shell('cat', { input: 'prompt\n', stdin }), event => {
       if (event.type !== 'output') return;
-      if (event.text === 'prompt\n') feed.write('more\n');
-      else feed.end();
+      if (event.text === 'prompt\n') stdin.write('more\n');
+      else stdin.end();
     });
     expect(output).toBe('prompt\nmore\n');
     expect(exit).toMatchObject({ code: 0 });
@@ -22,32 +22,32 @@ describe('a process with a feed', () => {
   });
 
   it('gets what was written before its start', async () => {
-    const feed = openFeed();
-    feed.write('early\n');
-    feed.end();
-    expect((await tell(shell('cat', { input: 'prompt\n', feed }))).output).toBe('prompt\nearly\n');
+    const stdin = openStdin();
+    stdin.write('early\n');
+    stdin.end();
+    expect((await tell(shell('cat', { input: 'prompt\n', stdin }))).output).toBe('prompt\nearly\n');
   });
 
   it('may close its side, or end, while more is written', async () => {
-    const feed = openFeed();
-    const { exit, output } = await tell(shell('exec <&-; echo shut; sleep 0.1; echo over', { feed }), () => {
-      feed.write('nobody reads this\n'.repeat(100_000));
+    const stdin = openStdin();
+    const { exit, output } = await tell(shell('exec <&-; echo shut; sleep 0.1; echo over', { stdin }), () => {
+      stdin.write('nobody reads this\n'.repeat(100_000));
     });
-    feed.write('too late\n');
-    feed.end();
+    stdin.write('too late\n');
+    stdin.end();
     expect({ code: exit.code, output }).toEqual({ code: 0, output: 'shut\nover\n' });
   });
 
   it('is known not to read what was written to it', async () => {
-    const feed = openFeed();
+    const stdin = openStdin();
     const unread: number[] = [];
-    await tell(shell('echo deaf; exec sleep 100000', { feed, timers: { silenceMs: 100 } }), event => {
+    await tell(shell('echo deaf; exec sleep 100000', { stdin, timers: { silenceMs: 100 } }), event => {
       if (event.type !== 'output') return;
-      feed.write('x'.repeat(1_000_000));
-      unread.push(feed.unreadBytes());
+      stdin.write('x'.repeat(1_000_000));
+      unread.push(stdin.unreadBytes());
     });
     expect(unread[0]).toBeGreaterThan(500_000);
-    expect(feed.unreadBytes()).toBe(0);
+    expect(stdin.unreadBytes()).toBe(0);
   });
 
   it('without one has its stdin closed after the prompt', async () => {
@@ -69,34 +69,34 @@ describe('a process that hangs', () => {
   });
 
   it('after its last word is ended, and its output is whole', async () => {
-    const feed = openFeed();
-    const order = shell('echo result; exec sleep 100000', { feed, timers: { afterResultMs: 100 } });
+    const stdin = openStdin();
+    const order = shell('echo result; exec sleep 100000', { stdin, timers: { afterResultMs: 100 } });
     const { exit, output } = await tell(order, event => {
-      if (event.type === 'output') feed.finished();
+      if (event.type === 'output') stdin.finished();
     });
     expect(output).toBe('result\n');
     expect(exit).toMatchObject({ cause: 'result', timedOut: false, stoppedByUs: false, signal: 'SIGTERM' });
   });
 
   it('after a last word that it took back is a silent one', async () => {
-    const feed = openFeed();
-    const order = shell('echo result; exec sleep 100000', { feed, timers: { afterResultMs: 100, silenceMs: 300 } });
+    const stdin = openStdin();
+    const order = shell('echo result; exec sleep 100000', { stdin, timers: { afterResultMs: 100, silenceMs: 300 } });
     const { exit } = await tell(order, event => {
       if (event.type !== 'output') return;
-      feed.finished();
-      feed.resumed();
+      stdin.finished();
+      stdin.resumed();
     });
     expect(exit).toMatchObject({ cause: 'silence', timedOut: true });
   });
 
   it('in the middle goes on when a nudge wakes it (F26)', async () => {
-    const feed = openFeed();
+    const stdin = openStdin();
     const onSilence = (): boolean => {
-      feed.write('go on\n');
+      stdin.write('go on\n');
       return true;
     };
     const script = 'echo first; read line; echo "heard: $line"';
-    const { exit, output } = await tell(shell(script, { feed, onSilence, timers: { silenceMs: 100 } }));
+    const { exit, output } = await tell(shell(script, { stdin, onSilence, timers: { silenceMs: 100 } }));
     expect(output).toBe('first\nheard: go on\n');
     expect(exit).toMatchObject({ code: 0, timedOut: false });
   });

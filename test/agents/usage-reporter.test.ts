@@ -1,4 +1,4 @@
-// Proves when money is told: as it is spent, as it is stated, or as a guess at the end.
+// Proves when money is told: as it is spent, as it is stated, or as an estimate at the end.
 import { describe, expect, it } from 'vitest';
 import type { AgentCli } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
@@ -15,10 +15,10 @@ const tool = { type: 'tool', name: 'shell', detail: 'npm test', phase: 'began' }
 const usagesOf = (activities: readonly Activity[]) =>
   activities.flatMap(each => (each.type === 'usage' ? [each.usage] : []));
 
-function spendingOf(cli: AgentCli) {
+function reporterOf(cli: AgentCli) {
   const told: Activity[] = [];
-  const spending = openUsageReporter({ cli, prices: plainPrices, launchOrder: order }, each => told.push(each));
-  return { spending, usages: () => usagesOf(told) };
+  const reporter = openUsageReporter({ cli, prices: plainPrices, launchOrder: order }, each => told.push(each));
+  return { reporter, usages: () => usagesOf(told) };
 }
 
 describe('an iteration whose agent ended before it said what it used', () => {
@@ -30,11 +30,11 @@ describe('an iteration whose agent ended before it said what it used', () => {
     expect(more).toEqual([]);
   });
 
-  it('is guessed from its words and its calls of tools', () => {
-    const { spending, usages } = spendingOf(codex);
-    spending.onEvent({ type: 'text', text: 'I will test. '.repeat(2) });
-    for (const phase of ['began', 'ended'] as const) spending.onEvent({ ...tool, phase });
-    spending.end('');
+  it('is estimated from its words and its calls of tools', () => {
+    const { reporter, usages } = reporterOf(codex);
+    reporter.onEvent({ type: 'text', text: 'I will test. '.repeat(2) });
+    for (const phase of ['began', 'ended'] as const) reporter.onEvent({ ...tool, phase });
+    reporter.end('');
     expect(usages()).toMatchObject([{ inputTokens: 100, outputTokens: 12, cacheReadTokens: 106, estimated: true }]);
   });
 
@@ -48,23 +48,23 @@ describe('an iteration whose agent ended before it said what it used', () => {
     },
   );
 
-  it('is not guessed when it did say, or never says at all', () => {
-    const said = spendingOf(codex);
-    said.spending.onEvent(tool);
-    said.spending.onEvent({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 } });
-    said.spending.end('Done.');
+  it('is not estimated when it did say, or never says at all', () => {
+    const said = reporterOf(codex);
+    said.reporter.onEvent(tool);
+    said.reporter.onEvent({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 } });
+    said.reporter.end('Done.');
     expect(said.usages()).toMatchObject([{ inputTokens: 7, outputTokens: 1 }]);
-    const silent = spendingOf(copilot);
-    silent.spending.onEvent(tool);
-    silent.spending.end('Done.');
+    const silent = reporterOf(copilot);
+    silent.reporter.onEvent(tool);
+    silent.reporter.end('Done.');
     expect(silent.usages()).toEqual([]);
   });
 
-  it('is guessed when it said that it used nothing', () => {
-    const { spending, usages } = spendingOf(codex);
-    spending.onEvent({ type: 'usage', tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });
-    spending.onEvent({ type: 'text', text: 'Some words.' });
-    spending.end('Some words.');
+  it('is estimated when it said that it used nothing', () => {
+    const { reporter, usages } = reporterOf(codex);
+    reporter.onEvent({ type: 'usage', tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });
+    reporter.onEvent({ type: 'text', text: 'Some words.' });
+    reporter.end('Some words.');
     expect(usages().at(-1)).toMatchObject({ inputTokens: 100, estimated: true });
   });
 });
@@ -73,9 +73,9 @@ describe('an agent that says its cost itself', () => {
   it('is charged at the upper bound when it ended before it did', () => {
     const told: Activity[] = [];
     const prices = { ...plainPrices, knows: () => false };
-    const spending = openUsageReporter({ cli: claude, prices, launchOrder: order }, each => told.push(each));
-    spending.onEvent({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 }, model: 'new' });
-    spending.end('');
+    const reporter = openUsageReporter({ cli: claude, prices, launchOrder: order }, each => told.push(each));
+    reporter.onEvent({ type: 'usage', tokens: { input: 7, output: 1, cacheRead: 0, cacheWrite: 0 }, model: 'new' });
+    reporter.end('');
     expect(usagesOf(told)).toMatchObject([
       { inputTokens: 7, costUsdMicros: 0 },
       { inputTokens: 7, costUsdMicros: 8 },

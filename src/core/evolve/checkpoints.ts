@@ -1,8 +1,8 @@
 // What checks, merges, checkpoints, restores and commits do to the state.
 
 import type { CheckpointMark, EventOf } from '../event.ts';
-import { nothingReported, remember } from '../memory.ts';
-import { type CheckpointDue, clocked, type State, unsaved, withDue, withTask } from '../state.ts';
+import { remember } from '../memory.ts';
+import { type CheckpointDue, clocked, nothingReported, type State, unsaved, withDue, withTask } from '../state.ts';
 import { allTasks, setTask, type Task } from '../task.ts';
 
 function claimRefused(state: State, iteration: number, task: string, rejection: string, claimFailed: boolean): State {

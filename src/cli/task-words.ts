@@ -1,0 +1,62 @@
+// Task words: what a task waits for, in words and as data, and the line that has a document worked on.
+import { relative } from 'node:path';
+import type { Subject } from '../app/task-subject.ts';
+import { visible } from '../app/tasks.ts';
+import { findTask, type Task, type TaskTable } from '../core/task.ts';
+import { someOf } from '../text/format.ts';
+import type { Flags } from './context.ts';
+
+/** The dependencies that keep it from starting. */
+function unmetOf(table: TaskTable, task: Task): readonly string[] {
+  if (task.status !== 'pending' && task.status !== 'blocked') return [];
+  return task.dependsOn.filter(id => findTask(table, id)?.status !== 'done');
+}
+
+type Loop = Pick<NonNullable<Subject['loop']>, 'state' | 'isAlive'> | undefined;
+
+/** Unfinished, and no process works on it. */
+export const isOrphaned = (loop: Loop): boolean =>
+  loop !== undefined && !loop.isAlive && loop.state.ended === undefined;
+
+/** Its iteration was cut (a crash, a kill -9): the next run records that. */
+export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
+
+/** Why nobody works on it now; '' when somebody does, has, or could at once. */
+export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
+  const state = loop?.state;
+  const live = state?.live.find(one => one.task === task.id);
+  if (isCut(task, loop))
+    return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
+  if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
+  if (state?.claims.some(one => one.task === task.id)) return 'being checked';
+  if (task.status === 'done') return task.verified === false ? 'unverified' : '';
+  if (task.status === 'skipped') return '';
+  if (task.asked !== undefined) return `waits for your answer to ${task.asked}`;
+  if (task.parked !== undefined) return task.parked;
+  const unmet = unmetOf(table, task);
+  if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
+  return task.absent === true ? 'gone from the document' : '';
+}
+
+/** One task for programs. */
+export function taskJson(table: TaskTable, task: Task): Flags {
+  return {
+    id: task.id,
+    title: task.title,
+    status: task.status,
+    attempts: task.attempts,
+    verified: task.verified ?? null,
+    depends_on: task.dependsOn,
+    waits_for: unmetOf(table, task),
+    question: task.asked ?? null,
+    parked: task.parked ?? null,
+  };
+}
+
+/** A project is executed by its name; everything else is run by its file. */
+export function runWords(directory: string, path: string): string {
+  const file = visible(relative(directory, path));
+  const project = /^\.artefacts\/([^/]+)\/tasks\.json$/.exec(file)?.[1];
+  if (project !== undefined) return `ralph execute ${project}`;
+  return `ralph run ${/[^\w./+-]/.test(file) ? JSON.stringify(file) : file}`;
+}

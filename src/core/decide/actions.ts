@@ -1,0 +1,118 @@
+// Actions, approvals and orders about one task: an effect is recorded before it happens and never repeated on a guess.
+
+import { stripControls, takeCharacters } from '../../text/text.ts';
+import type { NewEvent, Option } from '../event.ts';
+import type { Failure } from '../failure.ts';
+import type { Command, InputOf, Question } from '../input.ts';
+import { isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
+import { allTasks, findTask, mayHaveHappened, type Task } from '../task.ts';
+import { leftOut } from './document-changes.ts';
+import { approvalsOver, closeQuestions, raise } from './questions.ts';
+
+export function taskCommand(
+  state: State,
+  { act, task: id, again }: Extract<Command, { type: 'task' }>,
+  by: string,
+): readonly NewEvent[] {
+  const task = findTask(state.tasks, id);
+  if (task === undefined || state.ended || task.status === 'active') return [];
+  if (act === 'skip') {
+    const isClosed = task.status === 'done' || task.status === 'skipped';
+    const skipped: NewEvent = { type: 'task.skipped', task: id, by, because: 'ralph task skip' };
+    return isClosed ? [] : [...closedWith(state, id, by), skipped];
+  }
+  const isAgain = mayHaveHappened(task);
+  if (isAgain && again !== true) return [];
+  const because = isAgain ? `ralph task retry --again: ${by} wants it done again` : 'ralph task retry';
+  return [...closedWith(state, id, by), { type: 'task.reopened', task: id, because }];
+}
+
+/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
+const closedWith = (state: State, task: string, by: string): readonly NewEvent[] =>
+  closeQuestions(
+    state,
+    one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked',
+    by,
+    'decided by ralph task',
+  );
+
+/** The same for every attempt at a task in a loop: whoever takes it does the work once. */
+export const keyOf = (state: State, task: string): string => `${state.loop}:${task}`;
+
+export function intended(state: State, { iteration, repeatable }: InputOf<'intended'>): readonly NewEvent[] {
+  const live = liveIteration(state, iteration);
+  // What it was told to do may no longer be what a person said yes to (F68).
+  if (live === undefined || state.ended || state.stop || state.paused?.now || !isApproved(state)) return [];
+  const because = repeatable
+    ? 'about to act: doing it twice is as good as once'
+    : 'about to act: what happens from here on may have had its effect';
+  const key = keyOf(state, live.task);
+  return [{ type: 'action.intended', iteration, task: live.task, key, repeatable, because }];
+}
+
+export const effectOptions: readonly Option[] = [
+  { id: 'happened', text: 'It happened: count it as done' },
+  { id: 'not-happened', text: 'It did not happen: do it again' },
+  { id: 'leave-out', text: 'Leave it out' },
+];
+
+const paramsCharsMax = 1_500;
+
+/** What a person has to look for, and whom it was to reach. */
+function orderWords(order: Task['order']): readonly string[] {
+  if (order?.type !== 'mcp') return [];
+  const params = stripControls(JSON.stringify(order.params));
+  const shown = takeCharacters(params, paramsCharsMax);
+  const rest = shown.length < params.length ? ' …' : '';
+  return [`Tool ${order.tool} of the MCP server ${order.server}, with ${shown}${rest}`];
+}
+
+/** Nobody but a person can see whether it happened; nothing is done twice on a guess. */
+export function askAboutEffect(state: State, live: LiveIteration, failure: Failure): readonly NewEvent[] {
+  const task = findTask(state.tasks, live.task);
+  const question = {
+    kind: 'effect' as const,
+    summary: `Nobody knows whether ${live.task} happened${task === undefined ? '' : `: ${task.title}`}`,
+    context: [...orderWords(task?.order), failure.detail].join('\n'),
+    options: effectOptions,
+    question: 'Look where its effect would show, then say which it is.',
+  };
+  return raise(state, question, 'the reply was lost after the action had been sent', live);
+}
+
+/** Asked once for each text: an edit after the yes needs a new one (F68). */
+export function askForApproval(state: State): readonly NewEvent[] {
+  const { substance = '', approval, goal } = state;
+  // Steps are known by their numbers: only who compares the texts sees whether an action now stands under another one.
+  const isPartlyDone = [...allTasks(state.tasks)].some(mayHaveHappened);
+  const before = approval === undefined ? 'Nobody has approved it.' : `${approval.by} approved another version of it.`;
+  const question: Question = {
+    kind: 'approval',
+    findings: [substance],
+    summary: approval === undefined ? 'The plan needs your approval' : 'The plan was edited after it was approved',
+    context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.document}`,
+    options: isPartlyDone ? [] : [{ id: 'approve', text: `Approve this version (${substance.slice(0, 12)})` }],
+    question: isPartlyDone
+      ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.document}`
+      : 'May it run as it stands now?',
+  };
+  return raise(
+    state,
+    question,
+    approval === undefined ? 'it is not approved' : 'its text differs from the approved one',
+  );
+}
+
+export function approve(
+  state: State,
+  { subject, hash, because }: Extract<Command, { type: 'approve' }>,
+  by: string,
+): readonly NewEvent[] {
+  if (state.ended || state.approval?.hash === hash) return [];
+  const isCurrent = hash === state.substance;
+  return [
+    { type: 'approval.given', subject, hash, by, because },
+    ...approvalsOver(state, hash, isCurrent, by),
+    ...(isCurrent ? leftOut(state, []) : []),
+  ];
+}

@@ -1,0 +1,201 @@
+// Decisions on checks, merges, commits, checkpoints and restores: whether the work is proven, and what is saved of it.
+
+import { plural } from '../../text/format.ts';
+import { takeLastCharacters } from '../../text/text.ts';
+import type { Doubt, Escalation, EventOf, NewEvent } from '../event.ts';
+import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
+import { type State, showsProgress } from '../state.ts';
+import { findTask } from '../task.ts';
+import { askOrPark, parkIfSpent } from './claims.ts';
+import { describeFindings, refusing } from './findings.ts';
+import { closeQuestions, raise } from './questions.ts';
+
+function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
+  const events: NewEvent[] = [];
+  // A check that did not run proves nothing.
+  const missing = state.settings.checks
+    .filter(name => !outcomes.some(outcome => outcome.name === name))
+    .map((name): CheckOutcome => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
+  for (const [at, outcome] of [...outcomes, ...missing].entries()) {
+    const { name: check, passed, durationMs, flaky, usage, performer = '' } = outcome;
+    const because = passed
+      ? `${check} passed${flaky ? ', flaky' : ''}`
+      : `the claim was refused: the check "${check}" failed`;
+    const remaining = outcomes.length + missing.length - 1 - at;
+    const detail = takeLastCharacters(outcome.detail, 2_000);
+    if (usage !== undefined) events.push({ type: 'usage.recorded', iteration, performer, task, usage });
+    const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky };
+    events.push({ type: 'check.ended', ...about });
+    if (!passed) break;
+  }
+  return events;
+}
+
+type Claim = State['claims'][number];
+
+function screened(
+  { iteration, task }: Claim,
+  { restored = [] }: InputOf<'checked'>,
+  doubts: readonly Doubt[],
+  refused: boolean,
+): NewEvent {
+  const back =
+    restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
+  const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
+  const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
+  return { type: 'proof.screened', iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
+}
+
+function askAboutDoubts(state: State, claim: Claim, doubts: readonly Doubt[]): readonly NewEvent[] {
+  const { task } = claim;
+  const nothing = doubts.every(one => one.kind === 'nothing-changed');
+  const question: Question = {
+    kind: 'tamper',
+    findings: doubts.map(one => one.fingerprint),
+    summary: nothing
+      ? `${task} is claimed, but nothing was changed for it`
+      : `${task} is claimed and its checks pass, but tests or checks were changed`,
+    context: describeFindings(doubts),
+    options: [
+      { id: 'reject', text: `Not accepted: ${nothing ? 'try again' : 'the agent is to put them back'}` },
+      { id: 'accept', text: nothing ? 'Accept: there was nothing to do' : 'Accept these changes' },
+    ],
+    question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',
+  };
+  return askOrPark(state, question, 'the proof is doubtful', claim);
+}
+
+/** A judge that cannot be asked says nothing about the work: it is not done anew for that. */
+function askAgain(state: State, claim: Claim, { name, detail }: CheckOutcome): readonly NewEvent[] {
+  const question: Question = {
+    kind: 'tamper',
+    findings: [],
+    summary: `${claim.task} is claimed and its checks pass, but there is no verdict (${name})`,
+    context: takeLastCharacters(detail, 2_000),
+    options: [
+      { id: 'redo', text: 'Do the task anew' },
+      { id: 'ask-again', text: 'Ask again' },
+    ],
+    question: 'When the judge can work again, take 2; or go on without it: ralph run --verify ...',
+  };
+  return raise(state, question, 'the judge gave no verdict', claim);
+}
+
+export const checked: Decide<'checked'> = (state, input) => {
+  const claim = state.claims.find(one => one.iteration === input.iteration);
+  const events = claim === undefined ? [] : judged(state, input, claim);
+  if (input.wrote !== true || events.length === 0) return events;
+  const label = `after the checks of iteration ${input.iteration}`;
+  return [
+    ...events,
+    { type: 'checkpoint.asked', kind: 'checks', label, by: 'ralph', because: 'files changed while they ran' },
+  ];
+};
+
+function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly NewEvent[] {
+  const { outcomes } = input;
+  const { task, iteration } = claim;
+  const events = checkEvents(state, input, task);
+  const passed = events.every(one => one.type !== 'check.ended' || one.passed);
+  const { accepted } = state;
+  const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
+  const mayChangeTests = findTask(state.tasks, task)?.mayChangeTests === true;
+  const open = refusing(doubts, { accepted, mayChangeTests });
+  if (passed && open.length > 0 && input.judged !== true)
+    return [...events, screened(claim, input, doubts, true), ...askAboutDoubts(state, claim, open)];
+  const isSeen = doubts.length + (input.restored ?? []).length > 0;
+  const isUnproven = state.settings.worktreePerTask && events.length === 0; // without a check this is what moves it on
+  if (isSeen || isUnproven) events.unshift(screened(claim, input, doubts, false));
+  if (!passed) {
+    const silent = outcomes.find(one => !one.passed && one.undecided === true);
+    return [...events, ...(silent === undefined ? parkIfSpent(state, task) : askAgain(state, claim, silent))];
+  }
+  if (state.settings.worktreePerTask) return events;
+  const verified = outcomes.length > 0;
+  const because = verified
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed`
+    : 'claimed by the agent, unverified: no check is configured';
+  return [...events, { type: 'task.closed', task, iteration, verified, because }];
+}
+
+export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }) => {
+  const claim = state.claims.find(one => one.iteration === iteration);
+  if (claim === undefined) return [];
+  const { task } = claim;
+  const verified = state.settings.checks.length > 0;
+  const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
+  const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, because };
+  if (!ok) return [event, ...parkIfSpent(state, task)];
+  const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
+  return [event, { type: 'task.closed', task, iteration, verified, because: why }];
+};
+
+export const committed: Decide<'committed'> = (state, { type: _type, ...facts }) => {
+  if (!state.commitsDue.some(one => one.task === facts.task)) return [];
+  const { commit, paths, left, failed } = facts;
+  // A document that Ralph itself keeps is changed by every task: that it stays out need not be said each time.
+  const own = showsProgress[state.settings.mode] ? state.document : '';
+  const yours = left.filter(path => `${state.directory}/${path}` !== own);
+  const kept =
+    yours.length === 0
+      ? ''
+      : `; left out, because yours (dirty at the start, or edited by you meanwhile): ${yours.slice(0, 3).join(', ')}${yours.length > 3 ? ` and ${yours.length - 3} more` : ''}`;
+  const because =
+    failed ?? (commit === '' ? `nothing was left to commit${kept}` : `${plural(paths, 'file')} committed${kept}`);
+  return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), because }];
+};
+
+export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
+  const due = state.checkpointsDue[0];
+  if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
+  const { iteration, kind, label, request, task } = due;
+  const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
+  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
+  return [{ type: 'checkpoint.made', ...mark, ...about }];
+};
+
+export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }) => {
+  const question: Question = {
+    kind: 'storage',
+    summary: 'A checkpoint could not be made',
+    context: problem,
+    options: [
+      { id: 'go-on', text: 'It is mended: go on' },
+      { id: 'without-checkpoints', text: 'Go on without checkpoints: no undo and no look at the work from here' },
+    ],
+    question: 'Mend it, then run the same command again.',
+  };
+  return raise(state, question, 'a checkpoint could not be made');
+};
+
+/**
+ * Statuses go back with the files, unless only files were asked for; limits and counters never do. What an action did in the
+ * world is not in the files: it stays done, or left out, or to be asked about.
+ */
+function tasksBack(state: State, then: EventOf<'restore.asked'>['tasks'], number: number): readonly NewEvent[] {
+  const because = `as at checkpoint ${number}`;
+  const back = (then ?? []).flatMap(({ id, status }): readonly NewEvent[] => {
+    const task = findTask(state.tasks, id);
+    if (task === undefined || task.status === status || task.order !== undefined) return [];
+    if (status === 'pending') return [{ type: 'task.reopened', task: id, because }];
+    if (status === 'skipped') return [{ type: 'task.skipped', task: id, by: 'ralph', because }];
+    const verified = task.verified ?? true;
+    return [{ type: 'task.closed', task: id, iteration: 0, verified, because }];
+  });
+  // "No task is ready" is no longer true when tasks were opened again.
+  const isStall = ({ kind }: Escalation): boolean => kind === 'blocked';
+  return back.length === 0 ? [] : [...closeQuestions(state, isStall, 'ralph', 'tasks were put back'), ...back];
+}
+
+export const restored: Decide<'restored'> = (state, { type: _type, ...facts }) => {
+  const due = state.restoreDue;
+  if (due === undefined) return [];
+  const { checkpoint, number, commit } = due.to;
+  const because = facts.refused ?? due.because;
+  const event: NewEvent = { type: 'checkpoint.restored', checkpoint, number, ref: commit, ...facts, because };
+  if (facts.refused !== undefined) return [event];
+  const events = [event, ...tasksBack(state, due.tasks, number)];
+  if (due.by !== 'ralph') return events;
+  const text = `The files were put back to checkpoint ${number} (${due.because}). What was tried since is gone: begin again, and differently.`;
+  return [...events, { type: 'guidance.given', text, by: 'ralph', because: 'a rollback' }];
+};
