@@ -24,7 +24,7 @@ function membersFor(tasks: readonly YamlTask[], task: NewTask, id: string | unde
     [named('description', 'description')]: task.description || undefined,
     [named('criteria', 'acceptance_criteria')]: task.criteria,
     [named('dependsOn', 'depends_on')]: task.dependsOn,
-    ...(status && { [status]: status === 'status' ? statusWords(tasks).open : false }),
+    [status ?? 'status']: status === undefined ? undefined : status === 'status' ? statusWords(tasks).open : false,
   };
 }
 
