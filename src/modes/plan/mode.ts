@@ -1,16 +1,14 @@
-// Seed 004 as data: steps from an approved Plan.md, done by actions or an agent, shown in a vault.
+// Mode plan (seed 004): steps from an approved Plan.md, done by actions or an agent, shown in a vault.
 
 import { quoted } from '../../core/memory.ts';
 import type { LiveIteration, State } from '../../core/state.ts';
 import { allTasks } from '../../core/task.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
 import { takeCharacters } from '../../text/text.ts';
-import { iterationPrompt, type PromptText } from '../iteration-prompt.ts';
+import { iterationPrompt, joined, type PromptText } from '../iteration-prompt.ts';
 import type { Mode } from '../mode.ts';
 import { plan } from './document/plan.ts';
 import { VaultView } from './views/files.ts';
-
-// The prompt of a plan's step that a coding agent does: one approved step, and what the others are, so that it leaves them alone.
 
 const stepsMax = 50;
 const titleCharsMax = 200;
@@ -35,21 +33,25 @@ A person read this plan and said yes to exactly what it says. You do one of its 
     </escalate>
 `;
 
-const words = { done: 'done', pending: 'open', active: 'at work', blocked: 'given up', skipped: 'left out' } as const;
+const statusText = {
+  done: 'done',
+  pending: 'open',
+  active: 'at work',
+  blocked: 'given up',
+  skipped: 'left out',
+} as const;
 
-function overview(state: State): string {
-  const lines: string[] = [];
-  for (const { id, title, status } of allTasks(state.tasks)) {
-    if (lines.length === stepsMax) break;
-    lines.push(`${id} (${words[status]}): ${takeCharacters(title, titleCharsMax).replaceAll(/\s+/g, ' ')}`);
-  }
-  const left = state.tasks.size - lines.length;
-  return `## The whole plan\n\n${quoted([...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n'))}`;
+function overview({ tasks }: State): string {
+  const lines = [...allTasks(tasks)]
+    .slice(0, stepsMax)
+    .map(({ id, title, status }) => `${id} (${statusText[status]}): ${takeCharacters(title, titleCharsMax)}`);
+  const left = tasks.size - lines.length;
+  const all = [...lines.map(line => line.replaceAll(/\s+/g, ' ')), ...(left > 0 ? [`and ${left} more`] : [])];
+  return `## The whole plan\n\n${quoted(all.join('\n'))}`;
 }
 
 function planPrompt(state: State, live: LiveIteration, instructions: string): PromptText {
-  const standing = [planInstructions.trim(), instructions.trim()].filter(part => part !== '').join('\n\n');
-  const made = iterationPrompt(state, live, standing);
+  const made = iterationPrompt(state, live, joined([planInstructions.trim(), instructions.trim()]));
   return { ...made, text: `${made.text}\n${overview(state)}\n` };
 }
 

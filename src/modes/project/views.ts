@@ -1,4 +1,4 @@
-// The files of project mode beside its tasks.json: state.json, obstacles.json and results.md, all made from the ledger.
+// Files of project mode beside its tasks.json: state.json, obstacles.json and results.md, all made from the ledger.
 import type { Event, EventOf } from '../../core/event.ts';
 import { obstaclesAfter, obstaclesClosed, obstaclesMetIn } from '../../core/memory.ts';
 import type { Obstacle, State } from '../../core/state.ts';
@@ -14,8 +14,9 @@ const hidden = /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u
 /** The same values; what a reader could not see is written as an escape. */
 const jsonText = (value: unknown): string =>
   `${JSON.stringify(value, null, 2).replace(hidden, character =>
-    [...Array(character.length).keys()]
-      .map(at => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+    character
+      .split('')
+      .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
   )}\n`;
 
@@ -29,8 +30,8 @@ export class ProjectView implements ModeView {
   private recent: readonly Obstacle[] = [];
   /** All of them: obstacles.json forgets none. */
   private readonly obstacles = new Map<string, Obstacle>();
-  /** It was over, or stood still, before: a results.md of this loop may lie there. */
-  private stood = false;
+  /** It was over, or waited, before: a results.md of this loop may lie there. */
+  private wasStill = false;
   private at = 0;
 
   /** Beside the document only in a folder that is ours: elsewhere a state.json may be somebody's own. */
@@ -45,11 +46,11 @@ export class ProjectView implements ModeView {
     else if (event.type === 'task.closed') this.closed(event);
     else if (event.type === 'task.reopened') this.completedIn.delete(event.task);
     else if (event.type === 'checkpoint.made') this.saved(event, state);
-    else if (['loop.ended', 'loop.paused', 'escalation.raised'].includes(event.type)) this.stood = true;
+    else if (['loop.ended', 'loop.paused', 'escalation.raised'].includes(event.type)) this.wasStill = true;
   }
 
   private ended(event: EventOf<'iteration.ended'>): void {
-    this.keep(obstaclesAfter(this.recent, event));
+    this.addObstacles(obstaclesAfter(this.recent, event));
     this.entries.push({
       iteration: event.iteration,
       task_id: event.task,
@@ -61,7 +62,7 @@ export class ProjectView implements ModeView {
   }
 
   private closed({ task, iteration }: EventOf<'task.closed'>): void {
-    this.keep(obstaclesClosed(this.recent, task, iteration));
+    this.addObstacles(obstaclesClosed(this.recent, task, iteration));
     for (const [id, one] of this.obstacles) {
       const isOver = one.task === task && one.iteration !== iteration && !one.resolved;
       if (isOver) this.obstacles.set(id, { ...one, resolved: true });
@@ -78,7 +79,7 @@ export class ProjectView implements ModeView {
     }));
   }
 
-  private keep(recent: readonly Obstacle[]): void {
+  private addObstacles(recent: readonly Obstacle[]): void {
     if (recent === this.recent) return;
     for (const one of recent) this.obstacles.set(one.id, one);
     this.recent = recent;
@@ -101,7 +102,7 @@ export class ProjectView implements ModeView {
     const path = `${this.folder}/results.md`;
     const waits = state.paused !== undefined || waitingFor(state, this.at)?.kind === 'human';
     const stands = state.ended !== undefined || (waits && state.live.length === 0);
-    if (!stands) return this.stood ? [{ path, text: null }] : [];
+    if (!stands) return this.wasStill ? [{ path, text: null }] : [];
     const project = this.project ?? state.name;
     const { entries, completedIn } = this;
     const obstacles = [...this.obstacles.values()];
@@ -109,13 +110,14 @@ export class ProjectView implements ModeView {
   }
 
   files(state: State): readonly ViewFile[] {
-    const obstacles = [...this.obstacles.values()].map(({ id, task, message, resolved, iteration }) => ({
+    const row = ({ id, task, message, resolved, iteration }: Obstacle) => ({
       id,
       task_id: task,
       message,
       resolved,
       iteration,
-    }));
+    });
+    const obstacles = [...this.obstacles.values()].map(row);
     return [
       { path: `${this.folder}/state.json`, text: jsonText(this.shown(state)) },
       { path: `${this.folder}/obstacles.json`, text: jsonText({ obstacles }) },

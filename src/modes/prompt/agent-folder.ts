@@ -1,9 +1,9 @@
-// Seed 001's `.agent` folder in the folder of work: metrics of the loop and a log that rotates, both made from the ledger.
+// The `.agent` folder of seed 001 in the folder of work: metrics of the loop and a log that rotates, made from the ledger.
 import type { Event } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { isoTime } from '../../text/format.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import { type Metrics, MetricsView } from '../../views/metrics.ts';
+import { MetricsView } from '../../views/metrics.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import type { ModeView, ViewFile } from '../mode.ts';
 import { type TriggerReason, triggerOf, triggerOfEnd } from './trigger.ts';
@@ -20,18 +20,8 @@ const noise: ReadonlySet<Event['type']> = new Set([
   'tasks.saved',
 ]);
 
-interface AgentMetrics extends Pick<Metrics, 'iterations' | 'successes' | 'failures' | 'errors' | 'checkpoints'> {
-  readonly rollbacks: number;
-  readonly success_rate: number;
-  readonly elapsed_hours: number;
-  readonly loop_id: string;
-  readonly started_at: string;
-  readonly termination_reason: string;
-  /** Why the newest iterations started, and how often each reason was one; at last, what ended the loop. */
-  readonly triggers: readonly { readonly iteration: number; readonly reason: TriggerReason }[];
-  readonly trigger_counts: Readonly<Partial<Record<TriggerReason, number>>>;
-  readonly end_trigger: TriggerReason | '';
-}
+const counted = ['iterations', 'successes', 'failures', 'errors', 'checkpoints', 'rollbacks'] as const;
+const metricNames = [...counted, 'success_rate', 'elapsed_hours'] as const;
 
 /** 2026-01-15T12:00:00.000Z as 20260115_120000, the seed's TIMESTAMP. */
 const stampOf = (at: number): string => isoTime(at).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '_');
@@ -73,34 +63,27 @@ export class AgentFolderView implements ModeView {
     this.lines.push(`${isoTime(event.at)} ${takeCharacters(words, lineCharsMax)}\n`);
   }
 
-  private metricsOf(state: State): AgentMetrics {
-    const { iterations, successes, failures, errors, checkpoints, rollbacks, success_rate, elapsed_hours } =
-      this.metrics.metrics();
-    return {
-      iterations,
-      successes,
-      failures,
-      errors,
-      checkpoints,
-      rollbacks,
-      success_rate,
-      elapsed_hours,
+  private metricsText(state: State): string {
+    const metrics = this.metrics.metrics();
+    const fields = {
+      ...Object.fromEntries(metricNames.map(name => [name, metrics[name]])),
       loop_id: state.loop,
       started_at: isoTime(state.startedAt),
       termination_reason: state.ended?.reason ?? '',
+      /** Why the newest iterations started, and how often each reason was one; at last, what ended the loop. */
       triggers: this.triggers,
       trigger_counts: Object.fromEntries(this.counts),
       end_trigger: (state.ended && triggerOfEnd(state.ended.reason)) ?? '',
     };
+    return `${JSON.stringify(fields, null, 2)}\n`;
   }
 
   files(state: State): readonly ViewFile[] {
     if (state.loop === '') return [];
-    const metrics = `${JSON.stringify(this.metricsOf(state), null, 2)}\n`;
     const rotated = this.linesBefore.length === 0 ? null : this.linesBefore.join('');
     return [
       { path: `${this.folder}/.gitignore`, text: ignored, once: true },
-      { path: `${this.folder}/metrics/metrics_${stampOf(state.startedAt)}.json`, text: metrics },
+      { path: `${this.folder}/metrics/metrics_${stampOf(state.startedAt)}.json`, text: this.metricsText(state) },
       { path: `${this.folder}/logs/ralph.log`, text: this.lines.join('') },
       { path: `${this.folder}/logs/ralph.log.1`, text: rotated },
     ];

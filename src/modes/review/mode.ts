@@ -1,4 +1,4 @@
-// Seed 001, part 3, as data: reviewers find, fixers mend, and a new round looks again.
+// Mode review (seed 001, part 3): reviewers find, fixers mend, and a new round looks again.
 
 import type { Format, Parsed } from '../../documents/document.ts';
 import { startOf } from '../../documents/edits.ts';
@@ -8,33 +8,24 @@ import type { Mode } from '../mode.ts';
 import { reviewPrompt } from './prompt.ts';
 import { ReviewStateView } from './state-view.ts';
 
-// A document under review: any text. It holds no tasks, and no byte of it is ever changed by us.
-
 const textCharsMax = 10_000_000;
 /** About a hundred thousand tokens: more than an agent reads with attention. */
 const readWellCharsMax = 400_000;
 const nameCharsMax = 80;
 
-export const review: Format = {
-  name: 'review',
-
-  /** Every text could be one: only a person says that it is to be reviewed. */
-  recognises: () => false,
-
-  parse: parseReview,
-
-  /** What became of its issues stands in the loop, not in the document. */
-  mark: text => text,
-};
+/**
+ * A document under review: any text. Only a person says that it is to be reviewed. It holds no tasks, and no byte of it is ever
+ * changed by us: what became of its issues stands in the loop.
+ */
+export const review: Format = { name: 'review', recognises: () => false, parse: parseReview, mark: text => text };
 
 function refused(message: string, fix: string): Parsed {
   return { ok: false, problems: [{ message, fix }] };
 }
 
 function parseReview(text: string): Parsed {
-  if (text.length > textCharsMax) {
+  if (text.length > textCharsMax)
     return refused('The document is larger than 10 million characters.', 'Split it, and review one part at a time.');
-  }
   const nul = text.indexOf('\0');
   if (nul !== -1)
     return refused(`The document holds a NUL character at ${nul}, so it is no text.`, 'Name a text file.');
@@ -46,15 +37,9 @@ function parseReview(text: string): Parsed {
     body.length > readWellCharsMax
       ? [`It has ${body.length} characters, more than an agent reads well at once: --section names a part of it.`]
       : [];
-  return {
-    ok: true,
-    document: {
-      project: name ?? 'document',
-      goal: name === undefined ? 'Review the document' : `Review "${name}"`,
-      tasks: [],
-      notices: [...long, ...watchHidden(lines)],
-    },
-  };
+  const goal = name === undefined ? 'Review the document' : `Review "${name}"`;
+  const notices = [...long, ...watchHidden(lines)];
+  return { ok: true, document: { project: name ?? 'document', goal, tasks: [], notices } };
 }
 
 /** The first heading's words, behind a front matter. */
@@ -62,11 +47,9 @@ function nameOf(lines: readonly MarkdownLine[]): string | undefined {
   const isRule = (line: MarkdownLine): boolean => line.text.trimEnd() === '---';
   const closing =
     lines[0] !== undefined && isRule(lines[0]) ? lines.findIndex((line, at) => at > 0 && isRule(line)) : -1;
-  for (const line of lines.slice(closing + 1)) {
-    const words = heading(line)?.text ?? '';
-    if (words !== '') return takeCharacters(visible(words), nameCharsMax);
-  }
-  return undefined;
+  const headings = lines.slice(closing + 1).map(line => heading(line)?.text ?? '');
+  const first = headings.find(text => text !== '');
+  return first === undefined ? undefined : takeCharacters(visible(first), nameCharsMax);
 }
 
 export const reviewMode: Mode = {

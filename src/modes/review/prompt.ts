@@ -1,4 +1,4 @@
-// The prompts of a review: reviewers look with fresh eyes and change nothing, a fixer mends one issue and nothing else.
+// Prompts of a review: reviewers look with fresh eyes and change nothing, a fixer mends one issue and nothing else.
 
 import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash, quoted } from '../../core/memory.ts';
@@ -151,8 +151,7 @@ export function reviewPrompt(
   return { text: `${text}\n`, stableHash: prefixHash(stable) };
 }
 
-// What each reviewer looks for, in a few words of its own; a file of the user's takes their place.
-
+/** What each reviewer looks for; a file of the user's takes its place. */
 const builtIn: Readonly<Record<string, string>> = {
   adversarial: `You are this document's adversary. Assume that it is wrong somewhere, and find out where.
 
@@ -181,11 +180,8 @@ An issue is a question that the document must answer and does not; say why the a
 };
 
 /** `text`: what the user wrote for this role. */
-function roleText(role: string, text: string | undefined): string {
-  if (text !== undefined && text.trim() !== '') return text.trim();
+function roleText(role: string, text = ''): string {
   const known = Object.hasOwn(builtIn, role) ? builtIn[role] : undefined;
-  return (
-    known ??
-    `You review as: ${role}. Look at the document as somebody with this part would, and find what is wrong, missing or unclear from there.`
-  );
+  const other = `You review as: ${role}. Look at the document as somebody with this part would, and find what is wrong, missing or unclear from there.`;
+  return text.trim() || (known ?? other);
 }

@@ -1,4 +1,4 @@
-// The seed's review state for people and hooks: `.claude/review-loop-state.yaml` field for field, and the review's figures.
+// Review state for people and hooks (seed 001): `.claude/review-loop-state.yaml` field for field, and the review's figures.
 import type { Event } from '../../core/event.ts';
 import { reviewStanding } from '../../core/review.ts';
 import type { ReviewSettings } from '../../core/settings.ts';
@@ -7,25 +7,11 @@ import { findTask, type TaskStatus } from '../../core/task.ts';
 import { isoTime, plural } from '../../text/format.ts';
 import { relativePath } from '../../text/step-path.ts';
 import { oneLine } from '../../text/text.ts';
-import type { ModeView, ViewFile } from '../mode.ts';
+import type { ModeView, ViewFile, ViewPlace } from '../mode.ts';
 
 const errorsMax = 5; // seed 001, part 3
 const errorCharsMax = 300;
 const nameCharsMax = 200;
-
-interface ReviewMetrics {
-  readonly review_rounds: number;
-  readonly fix_iterations: number;
-  readonly total_issues_found: number;
-  readonly total_issues_fixed: number;
-  readonly total_issues_blocked: number;
-  readonly subagent_invocations: number;
-  readonly failures: number;
-  /** Seconds. */
-  readonly backoff_delays_total: number;
-  readonly success_rate: number;
-  readonly elapsed_minutes: number;
-}
 
 /** Signs of life: they change none of the fields, so they are no update. */
 const quietEvents: readonly Event['type'][] = ['iteration.heartbeat', 'iteration.spawned', 'usage.recorded'];
@@ -33,15 +19,9 @@ const quietEvents: readonly Event['type'][] = ['iteration.heartbeat', 'iteration
 /** From the tasks alone; an issue whose reviewers are not all through has no task yet and is pending. */
 function issueCounts(state: State): Readonly<Record<TaskStatus | 'total', number>> {
   const { fixes, waiting } = reviewStanding(state);
-  const of = (status: TaskStatus): number => fixes.filter(task => task.status === status).length;
-  return {
-    total: fixes.length + waiting.length,
-    pending: of('pending') + waiting.length,
-    active: of('active'),
-    done: of('done'),
-    blocked: of('blocked'),
-    skipped: of('skipped'),
-  };
+  const counts = { pending: waiting.length, active: 0, done: 0, blocked: 0, skipped: 0 };
+  for (const { status } of fixes) counts[status] += 1;
+  return { ...counts, total: fixes.length + waiting.length };
 }
 
 const short = (text: string, charsMax = nameCharsMax): string => oneLine(text, charsMax).toWellFormed();
@@ -50,7 +30,7 @@ const short = (text: string, charsMax = nameCharsMax): string => oneLine(text, c
 const yaml = (value: string | number | boolean | null): string => JSON.stringify(value);
 
 export class ReviewStateView implements ModeView {
-  private readonly place: { readonly directory: string; readonly folder: string };
+  private readonly place: Omit<ViewPlace, 'document'>;
   private readonly errors: string[] = [];
   private failures = 0;
   private fixIterations = 0;
@@ -58,7 +38,7 @@ export class ReviewStateView implements ModeView {
   private backoffMs = 0;
   private updatedAt = 0;
 
-  constructor(place: { readonly directory: string; readonly folder: string }) {
+  constructor(place: Omit<ViewPlace, 'document'>) {
     this.place = place;
   }
 
@@ -85,7 +65,7 @@ export class ReviewStateView implements ModeView {
     ];
   }
 
-  metrics(state: State): ReviewMetrics {
+  metrics(state: State) {
     const { total, done, blocked } = issueCounts(state);
     return {
       review_rounds: reviewStanding(state).roundsComplete,
@@ -95,7 +75,7 @@ export class ReviewStateView implements ModeView {
       total_issues_blocked: blocked,
       subagent_invocations: this.invocations,
       failures: this.failures,
-      backoff_delays_total: this.backoffMs / 1_000,
+      backoff_delays_total: this.backoffMs / 1_000, // seconds
       success_rate: done / Math.max(1, total),
       elapsed_minutes: Math.max(0, this.updatedAt - state.startedAt) / 60_000,
     };

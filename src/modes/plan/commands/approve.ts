@@ -1,9 +1,10 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
-import { buildEngine, freshId, loopFolder, loopName, runEngine, storeError } from '../../../app/app.ts';
+import { buildEngine, loopFolder, runEngine, storeError } from '../../../app/app.ts';
 import { documentSource } from '../../../app/modes.ts';
 import { withLease } from '../../../app/session/begin.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
+import { newLoop } from '../../../app/session/resume-rules.ts';
 import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
 import { previousLoop, sayHeld } from '../../../cli/run-preparation.ts';
 import { workWithoutReader } from '../../../cli/terminal.ts';
@@ -58,30 +59,24 @@ export async function recordApproval(
     await sendCommand({ ...context, by }, row, [yes]);
     return row.name;
   }
-  const place = { env: context.env, directory: context.directory, home: context.home() };
-  const prepared = await prepareLoop(place, {
-    file: path,
-    flags: { ...flags, mode: 'plan' },
-    remembered: previousLoop(context, true),
-    isOnlyRecorded: true,
-  });
+  const { env, directory } = context;
+  const home = context.home();
+  const request = { file: path, flags: { ...flags, mode: 'plan' }, isOnlyRecorded: true };
+  const prepared = await prepareLoop({ env, directory, home }, { ...request, remembered: previousLoop(context, true) });
   const { document, run } = prepared;
-  const loop = await freshId();
-  const taken = new Set((await ledger.store.loops()).map(one => one.name));
-  const name = await loopName(run.config.name, document.id ?? document.project, loop, taken);
+  const { loop, name } = await newLoop(ledger, prepared);
   const start: Input = {
     type: 'start',
     loop,
     name,
     goal: document.goal,
     document: prepared.path,
-    directory: context.directory,
+    directory,
     projectId: document.id ?? subject,
     taskId: run.config.taskId ?? '',
     settings: run.settings,
     by,
   };
-  const { directory, home, env } = place;
   const folder = loopFolder(home, loop);
   const opened = await documentSource(env, { mode: 'plan', path: prepared.path, directory, folder });
   const where = { directory, document: prepared.path };

@@ -80,16 +80,10 @@ export function approvalText(details: PlanDetails): string {
   ].join('\n');
 }
 
-interface StepState {
-  readonly task: TaskSpec;
-  readonly status: TaskStatus;
-  readonly attempts: number;
-}
-
 /** As the ledger has it; before there is a loop, as the boxes say. */
-export function stepStates(plan: PlanFile, loop: PlanLoop | undefined): readonly StepState[] {
+export function stepStates(plan: PlanFile, loop: PlanLoop | undefined) {
   return plan.document.tasks.map(task => {
-    const known = loop === undefined ? undefined : findTask(loop.state.tasks, task.id);
+    const known = loop && findTask(loop.state.tasks, task.id);
     const written: TaskStatus = task.done ? 'done' : task.skipped ? 'skipped' : task.blocked ? 'blocked' : 'pending';
     return { task, status: known?.status ?? written, attempts: known?.attempts ?? 0 };
   });

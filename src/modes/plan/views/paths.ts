@@ -20,34 +20,23 @@ export function planName(document: string, directory: string, id: string): strin
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-export interface VaultPaths {
-  readonly root: string;
-  readonly plans: string;
-  readonly pending: string;
-  /** Where approved plans wait and run. */
-  readonly approved: string;
-  readonly done: string;
-  readonly dashboard: string;
-  readonly stateFolder: (id: string) => string;
-  readonly state: (id: string) => string;
-  readonly blocked: (id: string) => string;
-  readonly escalated: (id: string) => string;
-  readonly log: (id: string) => string;
-}
+export type VaultPaths = ReturnType<typeof vaultPaths>;
 
-export function vaultPaths(root: string): VaultPaths {
+export function vaultPaths(root: string) {
   const stateFolder = (id: string): string => `${root}/In_Progress/${fileId(id)}`;
+  const note = (kind: string, id: string): string => `${root}/Needs_Action/plan_${kind}_${fileId(id)}.md`;
   return {
     root,
     plans: `${root}/Plans`,
     pending: `${root}/Pending_Approval`,
+    /** Where approved plans wait and run. */
     approved: `${root}/Approved/Plans`,
     done: `${root}/Done`,
     dashboard: `${root}/Dashboard.md`,
     stateFolder,
-    state: id => `${stateFolder(id)}/state.md`,
-    blocked: id => `${root}/Needs_Action/plan_blocked_${fileId(id)}.md`,
-    escalated: id => `${root}/Needs_Action/plan_escalated_${fileId(id)}.md`,
-    log: id => `${root}/Logs/Plan_Execution/${fileId(id)}.md`,
+    state: (id: string) => `${stateFolder(id)}/state.md`,
+    blocked: (id: string) => note('blocked', id),
+    escalated: (id: string) => note('escalated', id),
+    log: (id: string) => `${root}/Logs/Plan_Execution/${fileId(id)}.md`,
   };
 }
