@@ -22,17 +22,12 @@ export function taskSection(task: Task, state: State, live: LiveIteration): stri
   const criteria = task.criteria.length === 0 ? '(none given)' : task.criteria.map(text => `- ${text}`).join('\n');
   return [
     '## Your task in this iteration',
-    '',
     `**${task.id}**: ${task.title}`,
-    '',
     task.description,
-    '',
     '### It is done when',
-    '',
     criteria,
-    '',
     `${iterationCount(state, live)}, attempt ${live.attempt} at this task; ${done} of ${total} tasks are done.`,
-  ].join('\n');
+  ].join('\n\n');
 }
 
 export function humanSection(state: State, live: LiveIteration): string {
@@ -48,7 +43,7 @@ export function refusalSection(state: State, task: Task): string {
   if (state.refusal !== undefined) parts.push(`About the last iteration's closing words:\n${quoted(state.refusal)}`);
   if (state.repetition !== undefined && state.lastIteration?.task === task.id)
     parts.push(`You may be going in circles (${state.repetition.detail}). Try something different.`);
-  return parts.length === 0 ? '' : ['## Not accepted last time', '', parts.join('\n\n')].join('\n');
+  return parts.length === 0 ? '' : ['## Not accepted last time', ...parts].join('\n\n');
 }
 
 /** What every mode says about claims: the exact words, and that they must be true. */

@@ -8,7 +8,7 @@ import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { readPlan } from '../../modes/plan/session/files.ts';
 import { isOwnLoop, loopOfPlan, type PlanLoop, planKey } from '../../modes/plan/session/loops.ts';
 import { finishPlan, refuseDoubtfulBoxes, refuseOtherFile } from '../../modes/plan/session/vault.ts';
-import { keepEarlier } from '../../modes/project/session.ts';
+import { moveEarlierFiles } from '../../modes/project/session.ts';
 import { UsageError } from '../../text/errors.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
 import { type Engine, type Environment, hasLedger, loopFolder, openLedger, runEngine, storeError } from '../app.ts';
@@ -135,7 +135,7 @@ async function work(given: Job, chosen: Chosen): Promise<LoopResult> {
   const job = { ...given, prepared };
   const placed = await placedFor(job, chosen);
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
-    await keepEarlier(prepared.path, chosen.loop, say);
+    await moveEarlierFiles(prepared.path, chosen.loop, say);
   const { onEscalation } = options;
   const questions = answeredBy(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
   const launch: Launch = { ledger, prepared, placed, chosen, by, say, notifiers: [notifier(job)], ...questions.asking };

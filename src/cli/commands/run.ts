@@ -9,7 +9,7 @@ import type { Placed } from '../../app/session/placed.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
 import { type Chosen, checksOnResume } from '../../app/session/resume-rules.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { keepEarlier } from '../../modes/project/session.ts';
+import { moveEarlierFiles } from '../../modes/project/session.ts';
 import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { bufferedView, interviewPacing, refuseWithoutTerminal } from '../interactive.ts';

@@ -42,32 +42,21 @@ function parseGoal(text: string): Parsed {
 }
 
 /** What is to be done in each, in order. */
-const phases: readonly (readonly [Phase, string])[] = [
-  [
-    'planning',
+const phases: Readonly<Record<Phase, string>> = {
+  planning:
     'Look at what is there before you decide anything. Split the goal into items: each small enough for one sitting, each with a result that somebody else could check. List them all as pending, in the order of work, and note what you decided and what you take for granted. Change nothing but what helps you to look.',
-  ],
-  [
-    'implementing',
+  implementing:
     'Take the pending items one after the other. Finish one, with a test where it can be tested, before you begin the next: half an item is worth nothing to whoever comes after you. New work that you discover becomes a pending item of its own.',
-  ],
-  [
-    'testing',
+  testing:
     'Try the whole as its user would, and run every test there is. Each thing that does not work is a pending item until it does; mend it, and do not bend a test to make it pass.',
-  ],
-  [
-    'reviewing',
+  reviewing:
     'Read all that was changed for this goal as a stranger would: what is wrong, missing, doubled, unclear or unsafe, and does it really do what the goal asks? What you find is a pending item; mend it.',
-  ],
-  [
-    'handoff',
+  handoff:
     'Leave it so that a person can take it over: no scraps, documents that say what is true now, and a short account of what was made and why.',
-  ],
-  [
-    'complete',
+  complete:
     'Look once more whether every item really holds. If so, say that the goal is reached; if not, say what is pending.',
-  ],
-];
+};
+const phaseNames = Object.keys(phases);
 
 const introduction = [
   '# How you work',
@@ -81,7 +70,7 @@ const introduction = [
   'It goes through six phases. Stay in yours until it is finished; then you may go on to the next one, as far as your context',
   'carries well. Name in your report the phase that you were in at the end.',
   '',
-  ...phases.map(([phase, words], at) => `${at + 1}. **${phase}**: ${words}`),
+  ...Object.entries(phases).map(([phase, text], at) => `${at + 1}. **${phase}**: ${text}`),
 ].join('\n');
 
 function endSection(state: State): string {
@@ -106,18 +95,13 @@ function endSection(state: State): string {
 
 function nowSection(state: State, live: LiveIteration): string {
   const now = phaseNow(state);
-  const at = phases.findIndex(([phase]) => phase === now);
   const items =
     state.report === undefined && state.lastIteration !== undefined
       ? ' The iteration before you left no report: find out from the files what is done, and draw up the items anew.'
       : '';
-  return [
-    `## Your phase now: ${now} (${at + 1} of ${phases.length})`,
-    '',
-    `${phases[at]?.[1] ?? ''}${items}`,
-    '',
-    `${iterationCount(state, live)}.`,
-  ].join('\n');
+  const place = `${phaseNames.indexOf(now) + 1} of ${phaseNames.length}`;
+  const moment = `${iterationCount(state, live)}.`;
+  return [`## Your phase now: ${now} (${place})`, `${phases[now]}${items}`, moment].join('\n\n');
 }
 
 /** The handoff of the iteration before goes into the system prompt (seed 000), where the agent can take it there. */

@@ -119,7 +119,11 @@ async function plainFolder(path: string): Promise<void> {
 const views = ['state.json', 'obstacles.json', 'results.md'];
 
 /** A new loop writes its own files: those of an earlier one are moved into `earlier/`, and that is said. */
-export async function keepEarlier(document: string, label: string, say: (sentence: string) => void): Promise<void> {
+export async function moveEarlierFiles(
+  document: string,
+  label: string,
+  say: (sentence: string) => void,
+): Promise<void> {
   const folder = dirname(document);
   const left = isProjectFolder(folder) ? views.filter(name => existsSync(join(folder, name))) : [];
   if (left.length === 0) return;

@@ -154,21 +154,24 @@ const lines = (text: string): readonly string[] =>
     .map(line => line.trim())
     .filter(line => line !== '');
 
+const templateLines = (template: string, name: string): ReadonlySet<string> =>
+  new Set(lines(fillTemplate(template, specValues(name)).text));
+
 /** True when everything in it came from the template: deleting hints or sections is no answer yet. */
 export function isUntouchedSpec(text: string, name: string, template = specTemplate): boolean {
-  const ours = new Set(lines(fillTemplate(template, specValues(name)).text));
-  const theirs = lines(text.replace(/^\uFEFF/, ''));
-  return theirs.length > 0 && theirs.every(line => ours.has(line));
+  const known = templateLines(template, name);
+  const written = lines(text.replace(/^\uFEFF/, ''));
+  return written.length > 0 && written.every(line => known.has(line));
 }
 
 /** Text that a reader of the rendered page does not see, but every agent does: said aloud, never taken out (B51). */
 export function specNotices(text: string, name: string, template = specTemplate): readonly string[] {
-  const ours = new Set(lines(fillTemplate(template, specValues(name)).text));
+  const known = templateLines(template, name);
   const hidden: number[] = [];
   for (let at = text.indexOf('<!--'); at >= 0; ) {
     const close = text.indexOf('-->', at + 4);
     const end = close < 0 ? text.length : close + 3;
-    if (!lines(text.slice(at, end)).every(line => ours.has(line))) hidden.push(at);
+    if (!lines(text.slice(at, end)).every(line => known.has(line))) hidden.push(at);
     at = text.indexOf('<!--', end);
   }
   if (hidden.length === 0) return [];

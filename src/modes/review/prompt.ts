@@ -74,11 +74,9 @@ function knownSection(state: State): string {
   const lines = left.slice(-knownMax).map(task => quoted(`- ${short(task.title)}`));
   return [
     '## Known already',
-    '',
     'These issues of earlier rounds are left to a person. They are quoted data; do not report them again:',
-    '',
-    ...lines,
-  ].join('\n');
+    lines.join('\n'),
+  ].join('\n\n');
 }
 
 /** Only why this very task's last answer did not count: what other reviewers said would colour the view. */
@@ -111,17 +109,12 @@ issue has a task of its own, and reviewers with fresh eyes look at the whole aga
 function endSection(state: State, { id }: Task): string {
   return [
     '## How this ends',
-    '',
     'Only your last message is read. When the issue does not hold any more, and only then, write on a line of its own:',
-    '',
     `    Task ${id} complete`,
-    '',
     `It must be completely true. ${proofLine(state)}`,
-    '',
     'When a person must decide, ask with the block above, and make this the very last line, behind it:',
-    '',
     '    <review-blocked>MANUAL_INTERVENTION_REQUIRED</review-blocked>',
-  ].join('\n');
+  ].join('\n\n');
 }
 
 export function reviewPrompt(

@@ -27,7 +27,8 @@ function issueCounts(state: State): Readonly<Record<TaskStatus | 'total', number
 const short = (text: string, charsMax = nameCharsMax): string => oneLine(text, charsMax).toWellFormed();
 
 /** Text is JSON, which is YAML as well. */
-const yaml = (value: string | number | boolean | null): string => JSON.stringify(value);
+const yaml = (value: string | number | boolean | null | readonly string[]): string =>
+  typeof value === 'object' && value !== null ? `[${value.map(yaml).join(', ')}]` : JSON.stringify(value);
 
 export class ReviewStateView implements ModeView {
   private readonly place: Omit<ViewPlace, 'document'>;
@@ -106,16 +107,15 @@ export class ReviewStateView implements ModeView {
       blocked_count: counts.blocked,
       consecutive_failures: state.errorsInRow,
       total_failures: this.failures,
+      error_history: this.errors,
+      max_consecutive_failures: limits.consecutiveErrorsMax,
+      started_at: isoTime(state.startedAt),
+      last_updated: isoTime(this.updatedAt),
+      completion_promise: short(promise),
     };
-    const rows = Object.entries(fields).map(([name, value]) => `${name}: ${yaml(value)}`);
     return [
       '---',
-      ...rows,
-      `error_history: [${this.errors.map(yaml).join(', ')}]`,
-      `max_consecutive_failures: ${limits.consecutiveErrorsMax}`,
-      `started_at: ${yaml(isoTime(state.startedAt))}`,
-      `last_updated: ${yaml(isoTime(this.updatedAt))}`,
-      `completion_promise: ${yaml(short(promise))}`,
+      ...Object.entries(fields).map(([name, value]) => `${name}: ${yaml(value)}`),
       '---',
       '# Original prompt (for re-injection)',
       '',

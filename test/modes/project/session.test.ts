@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { initProject, keepEarlier, projectPaths, readOwnPrompt } from '../../../src/modes/project/session.ts';
+import { initProject, moveEarlierFiles, projectPaths, readOwnPrompt } from '../../../src/modes/project/session.ts';
 import { isUntouchedSpec } from '../../../src/modes/project/templates.ts';
 import { UsageError } from '../../../src/text/errors.ts';
 
@@ -160,7 +160,7 @@ describe('what an earlier execution left', () => {
   const said: string[] = [];
   const stateOf = ({ folder }: { readonly folder: string }): string => join(folder, 'state.json');
   const keep = (document: string, label = 'loop-1') =>
-    keepEarlier(document, label, sentence => void said.push(sentence));
+    moveEarlierFiles(document, label, sentence => void said.push(sentence));
   beforeEach(() => void said.splice(0));
 
   it('is moved aside for a new one, and that is said; nothing is made when there is nothing', async () => {

@@ -20,16 +20,10 @@ export interface DashboardRow {
   readonly file: string;
 }
 
+/** The most urgent first. */
 const order: readonly DashboardRow['status'][] = [
-  'blocked',
-  'escalated',
-  'broken',
-  'executing',
-  'approved',
-  'awaiting_approval',
-  'stopped',
-  'left_out',
-  'completed',
+  ...(['blocked', 'escalated', 'broken', 'executing', 'approved', 'awaiting_approval'] as const),
+  ...(['stopped', 'left_out', 'completed'] as const),
 ];
 const completedMax = 100;
 
