@@ -167,7 +167,7 @@ async function placeChosen(here: TerminalRun, prepared: Prepared, { state, ...ch
   const start = { say, announce, interactive, isLoop: (id: string) => known.has(id) };
   const placed = await placeNew(prepared, chosen, start);
   if (placed !== undefined && prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path))
-    await keepEarlier(prepared.path, chosen.loop, announce);
+    await moveEarlierFiles(prepared.path, chosen.loop, announce);
   return placed;
 }
 

@@ -61,8 +61,8 @@ export async function recordApproval(
   }
   const { env, directory } = context;
   const home = context.home();
-  const request = { file: path, flags: { ...flags, mode: 'plan' }, isOnlyRecorded: true };
-  const prepared = await prepareLoop({ env, directory, home }, { ...request, remembered: previousLoop(context, true) });
+  const request = { file: path, flags: { ...flags, mode: 'plan' }, remembered: previousLoop(context, true) };
+  const prepared = await prepareLoop({ env, directory, home }, { ...request, isOnlyRecorded: true });
   const { document, run } = prepared;
   const { loop, name } = await newLoop(ledger, prepared);
   const start: Input = {
