@@ -15,6 +15,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { workWatch } from '../../src/cli/interrupt.ts';
 import { liveLine, liveView } from '../../src/cli/live.ts';
 import { makeStyle } from '../../src/cli/terminal.ts';
+import type { Event } from '../../src/core/event.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
@@ -206,6 +207,46 @@ describe('while it runs', () => {
     written.length = 0;
     view.line('Ended at once.');
     expect(written.join('').replaceAll('\r\x1b[2K', '')).toBe('Ended at once.\n');
+  });
+
+  it('given events of each kind, then those that matter have a line of their own and bookkeeping has none', () => {
+    const written: string[] = [];
+    const style = { ...makeStyle({ ascii: true }), live: false };
+    const view = liveView(style, text => void written.push(text), false);
+    const { state } = new Story();
+    const tell = (event: unknown): string => {
+      written.length = 0;
+      view.tell(event as Event, state);
+      return written.join('').replace(/^\[[\d:]+\] /, '');
+    };
+    const read = {
+      type: 'signal.read',
+      at: t0,
+      iteration: 1,
+      task: 'A',
+      signal: 'review',
+      text: '',
+      because: 'no JSON',
+    };
+    expect(tell({ ...read, accepted: false })).toBe('x A: no JSON\n');
+    expect(tell({ ...read, accepted: true })).toBe('');
+    const check = {
+      type: 'check.ended',
+      at: t0,
+      iteration: 1,
+      task: 'A',
+      check: 'c',
+      detail: 'one\ntwo',
+      because: 'c',
+    };
+    expect(tell({ ...check, passed: false })).toBe('x c\n    | one\n    | two\n');
+    expect(tell({ ...check, passed: true, flaky: true })).toBe('c\n');
+    expect(tell({ ...check, passed: true })).toBe('');
+    const asked = { type: 'checkpoint.asked', at: t0, label: 'by hand' };
+    expect(tell({ ...asked, by: 'ralph' })).toBe('');
+    expect(tell({ ...asked, by: 'ada' })).toContain('ada');
+    expect(tell({ type: 'iteration.heartbeat', at: t0, iteration: 1, bytes: 1 })).toBe('');
+    expect(tell({ type: 'loop.paused', at: t0, by: 'ada', now: false })).toContain('ada');
   });
 
   it('given a goal whose claim a check refused, then its items are claimed, not completed', () => {
