@@ -1,6 +1,6 @@
 // Edits and lines of a text: pieces are replaced, and every other byte stays where it is.
 
-export const byteOrderMark = '\uFEFF';
+const byteOrderMark = '\uFEFF';
 
 /** Where the text begins: behind a byte order mark. */
 export const startOf = (text: string): number => (text.startsWith(byteOrderMark) ? 1 : 0);
