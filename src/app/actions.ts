@@ -42,14 +42,18 @@ const missingWords = (name: string, path: string, { isThere, servers }: ReadMcpS
   return `No MCP server is called ${JSON.stringify(name)}: ${isThere ? `${path} names ${known}` : `there is no ${path}`}.`;
 };
 
+async function readConfigured(needs: Pick<AgentNeeds, 'config' | 'env' | 'directory'>) {
+  const { readMcpServers } = await import('../config/mcp.ts');
+  const path = configPath(needs);
+  return { path, read: await readMcpServers(path, needs.env) };
+}
+
 /** One sentence for each server that is not configured. */
 export async function missingServers(
   needs: Pick<AgentNeeds, 'config' | 'env' | 'directory'>,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const { readMcpServers } = await import('../config/mcp.ts');
-  const path = configPath(needs);
-  const read = await readMcpServers(path, needs.env);
+  const { path, read } = await readConfigured(needs);
   const [problem] = read.problems;
   if (problem !== undefined) throw new UsageError(problem.message);
   return names.filter(name => !read.servers.some(one => one.name === name)).map(name => missingWords(name, path, read));
@@ -58,9 +62,7 @@ export async function missingServers(
 /** Exit 7 when a server that a step names is not configured: nothing is written before this is known. */
 async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<readonly McpServer[]> {
   if (names.length === 0) return [];
-  const { readMcpServers } = await import('../config/mcp.ts');
-  const path = configPath(needs);
-  const read = await readMcpServers(path, needs.env);
+  const { path, read } = await readConfigured(needs);
   const [problem, ...more] = read.problems;
   if (problem !== undefined) throw new UsageError(problem.message, more.map(one => one.message).join('\n  '));
   return names.map(name => {
@@ -78,24 +80,23 @@ export async function buildActions(
   const wanted = [...new Set(tasks.flatMap(task => task.performer ?? []))];
   if (wanted.length === 0) return {};
   const { directory, env } = needs;
-  const root = vaultRootOf(document, directory);
-  const performers: Record<string, Performer> = {};
+  const vault = vaultRootOf(document, directory);
   const names = wanted.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
   const servers = await serversFor(needs, names);
   const { mcpTool } = await import('../actions/mcp/tool.ts');
-  const { limits, confinement } = processLimits(needs);
-  const bounds = { limits, confinement };
-  for (const server of servers)
-    performers[`${prefix}${server.name}`] = mcpTool({ server, environment: env, ...bounds });
   const { createFile } = await import('../actions/create-file.ts');
   const { notifyHuman } = await import('../actions/notify-human.ts');
-  const plan = { id, objective: goal, document: relative(root, document) };
-  performers['create_file'] = createFile({ vault: root, repository: directory });
-  performers['notify_human'] = notifyHuman({ vault: root, plan });
-  return performers;
+  const limits = processLimits(needs);
+  const tools = servers.map(server => [`${prefix}${server.name}`, mcpTool({ server, environment: env, ...limits })]);
+  const plan = { id, objective: goal, document: relative(vault, document) };
+  return {
+    ...Object.fromEntries(tools),
+    create_file: createFile({ vault, repository: directory }),
+    notify_human: notifyHuman({ vault, plan }),
+  };
 }
 
-// A file of MCP servers that lies where agents work: said, and held to what it was when its loop first ran.
+// The file of MCP servers when it lies where agents work: said, and refused once it differs from the loop's first run.
 
 interface Needs {
   readonly config: Pick<Config, 'mcpConfig'>;
@@ -105,7 +106,7 @@ interface Needs {
 
 /** The file that names the servers of this plan, when agents can write it; undefined: they cannot, or none is needed. */
 export async function configInReach({ config, directory, document }: Needs): Promise<string | undefined> {
-  const isNeeded = document.tasks.some(task => task.performer?.startsWith('mcp:') === true);
+  const isNeeded = document.tasks.some(task => task.performer?.startsWith(prefix) === true);
   if (config.mcpConfig === undefined || !isNeeded) return undefined;
   const path = resolve(directory, config.mcpConfig);
   const real = await Promise.all([path, directory].map(one => realpath(one).catch(() => one)));

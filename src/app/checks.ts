@@ -27,13 +27,9 @@ export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> 
     );
   const { commandCheck } = await import('../checks/command.ts');
   const [needed = 1, most = 1] = config.verifyRuns.split('/').map(Number);
-  const bounds = read.some(({ proof }) => proof === undefined) ? processLimits(needs) : undefined;
-  const order = {
-    environment: environmentOf(needs),
-    timeMsMax: config.verifyTimeout,
-    runs: { needed, most },
-    ...bounds,
-  };
+  const limits = read.some(({ proof }) => proof === undefined) ? processLimits(needs) : undefined;
+  const environment = environmentOf(needs);
+  const order = { environment, timeMsMax: config.verifyTimeout, runs: { needed, most }, ...limits };
   return read.map(({ text, proof }) =>
     proof?.ok ? fileCheck(text, proof.proof) : commandCheck({ command: text, ...order }),
   );
@@ -127,24 +123,15 @@ export async function buildJudge(
   const spec = await judgeSpec(needs);
   if (spec === undefined) return undefined;
   const isWorker = specOf(spec)?.agent === specOf(settings.performers[0] ?? '')?.agent;
-  const staff = await buildPerformers({
+  const made = await buildPerformers({
     ...needs,
     config: { ...config, agentArgs: isWorker ? config.agentArgs : [] }, // meant for the one who works
     settings: { performers: [spec], performersByTask: {}, performersByPhase: {} },
     readOnly: readOnlyFor(needs),
   });
-  const [performer, facts] = [staff.byName[spec], staff.facts[spec]];
+  const [performer, facts] = [made.byName[spec], made.facts[spec]];
   if (performer === undefined || facts === undefined) return undefined;
-  const [{ judgeCheck }, { judgePrompt }] = await Promise.all([
-    import('../checks/judge.ts'),
-    import('../checks/judge.ts'),
-  ]);
-  const timeMsMax = config.verifyTimeout;
-  const judge = judgeCheck({
-    performer,
-    prompt: judgePrompt,
-    timeMsMax,
-    redact: needs.redact,
-  });
-  return { judge, facts };
+  const { judgeCheck, judgePrompt } = await import('../checks/judge.ts');
+  const { redact } = needs;
+  return { judge: judgeCheck({ performer, prompt: judgePrompt, timeMsMax: config.verifyTimeout, redact }), facts };
 }

@@ -1,4 +1,4 @@
-// Looks at what a loop needs from this machine, before it is needed; what it cannot know it calls unknown.
+// Doctor: findings about what a loop needs from this machine, before it is needed; what cannot be known is called unknown.
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProgram } from '../processes/find-program.ts';
@@ -47,19 +47,22 @@ export function exitCodeOf(findings: readonly Finding[]): number {
   return codes.includes(1) ? 1 : (codes[0] ?? 0);
 }
 
+const bad = (name: string, detail: string, fix: string): Finding => ({
+  name,
+  verdict: 'bad',
+  detail,
+  fix,
+  exitCode: 1,
+});
+const warning = (name: string, detail: string, fix: string): Finding => ({ name, verdict: 'warning', detail, fix });
+
 const nodeMin: readonly [number, number] = [22, 18];
 
 export function nodeFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isEnough = major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1]);
   if (isEnough) return { name: 'node', verdict: 'ok', detail: version };
-  return {
-    name: 'node',
-    verdict: 'bad',
-    detail: `${version} is too old`,
-    fix: 'Install Node 22.18 or newer.',
-    exitCode: 1,
-  };
+  return bad('node', `${version} is too old`, 'Install Node 22.18 or newer.');
 }
 
 function agentFindings(agents: readonly InstalledAgent[]): readonly Finding[] {
@@ -70,57 +73,46 @@ function agentFindings(agents: readonly InstalledAgent[]): readonly Finding[] {
     return [{ name: 'agents', verdict: 'bad', detail: 'none is installed', fix, exitCode: 7 }];
   }
   return installed.map(one => {
-    const version = one.version === null ? 'version unknown' : one.version;
+    const version = one.version ?? 'version unknown';
     const proof = one.proof === 'documented' ? '; built from its manual, never run by us' : '';
     const detail = `${version}, ${one.installed}; login: ${one.login.words}${proof}`;
-    if (one.login.known) return { name: `agent ${one.name}`, verdict: 'ok', detail };
-    const fix =
-      one.login.command === null
-        ? undefined
-        : `If it is not logged in: ${one.login.command}; try it: ralph agents test ${one.name}`;
-    return { name: `agent ${one.name}`, verdict: 'unknown', detail, fix };
+    const name = `agent ${one.name}`;
+    if (one.login.known) return { name, verdict: 'ok', detail };
+    const { command } = one.login;
+    const fix = command && `If it is not logged in: ${command}; try it: ralph agents test ${one.name}`;
+    return { name, verdict: 'unknown', detail, fix: fix ?? undefined };
   });
 }
 
 async function containmentFindings(): Promise<readonly Finding[]> {
   const { containment } = await import('../processes/contain.ts');
-  const { confinementKind } = await import('../processes/confine.ts');
   const contained: Finding =
     containment() === 'namespace'
       ? { name: 'processes', verdict: 'ok', detail: 'own namespace: nothing outlives an iteration' }
-      : {
-          name: 'processes',
-          verdict: 'warning',
-          detail: 'process group only: a daemon may runDetached its iteration',
-          fix: 'On Linux, install util-linux (unshare, setpriv) and allow user namespaces.',
-        };
+      : warning(
+          'processes',
+          'process group only: a daemon may outlive its iteration',
+          'On Linux, install util-linux (unshare, setpriv) and allow user namespaces.',
+        );
+  return [contained, await confinementFinding()];
+}
+
+async function confinementFinding(): Promise<Finding> {
+  const name = 'confinement';
+  const { confinementKind } = await import('../processes/confine.ts');
   if (confinementKind() === 'none')
-    return [
-      contained,
-      {
-        name: 'confinement',
-        verdict: 'warning',
-        detail: 'not confined: bubblewrap does not work here',
-        fix: 'Install bubblewrap (Debian: apt install bubblewrap) and allow user namespaces.',
-      },
-    ];
-  const isKept = await confinementKeeps();
-  return [
-    contained,
-    isKept
-      ? {
-          name: 'confinement',
-          verdict: 'ok',
-          detail: 'bubblewrap: a hidden file was not seen, a read-only one not changed',
-        }
-      : {
-          name: 'confinement',
-          verdict: 'bad',
-          detail: 'bubblewrap starts but does not keep what it should',
-          fix: 'Report this with `bwrap --version`; --sandbox none does without it.',
-          exitCode: 1,
-        },
-  ];
+    return warning(
+      name,
+      'not confined: bubblewrap does not work here',
+      'Install bubblewrap (Debian: apt install bubblewrap) and allow user namespaces.',
+    );
+  if (await confinementKeeps())
+    return { name, verdict: 'ok', detail: 'bubblewrap: a hidden file was not seen, a read-only one not changed' };
+  return bad(
+    name,
+    'bubblewrap starts but does not keep what it should',
+    'Report this with `bwrap --version`; --sandbox none does without it.',
+  );
 }
 
 /** The same way an agent is started, on files of our own. */
@@ -152,25 +144,15 @@ function confinementKeeps(): Promise<boolean> {
 
 async function gitFinding({ env, directory }: DoctorNeeds): Promise<Finding> {
   const found = findProgram('git', directory, env);
-  if (found.type !== 'found')
-    return { name: 'git', verdict: 'warning', detail: 'not found', fix: 'Install git: most agents expect it.' };
-  const environment = {
-    PATH: env['PATH'] ?? '',
-    HOME: directory,
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-  };
+  if (found.type !== 'found') return warning('git', 'not found', 'Install git: most agents expect it.');
+  const noConfig = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+  const environment = { PATH: env['PATH'] ?? '', HOME: directory, ...noConfig };
   const version = /\d+\.\d+\S*/.exec(await outputOf(found.path, ['--version'], directory, environment))?.[0];
   const inside = await outputOf(found.path, ['rev-parse', '--is-inside-work-tree'], directory, environment);
   const isInside = inside.trim() === 'true';
   const detail = `${version ?? 'version unknown'}; this folder is ${isInside ? '' : 'not '}in a repository`;
   if (isInside) return { name: 'git', verdict: 'ok', detail };
-  return {
-    name: 'git',
-    verdict: 'warning',
-    detail,
-    fix: 'git init, so that you can see and undo what an agent changes.',
-  };
+  return warning('git', detail, 'git init, so that you can see and undo what an agent changes.');
 }
 
 /** The folder itself, or what it would be made in. */
@@ -204,14 +186,10 @@ export function fileSystemFinding(
 function writableFinding(home: string, folder: string): Finding {
   try {
     rmdirSync(mkdtempSync(join(folder, '.ralph-look-'))); // rights alone say little: root may write what cannot be
-    return {
-      name: 'home',
-      verdict: 'ok',
-      detail: `${home}${folder === home ? '' : ' (not there yet)'} can be written`,
-    };
+    const detail = `${home}${folder === home ? '' : ' (not there yet)'} can be written`;
+    return { name: 'home', verdict: 'ok', detail };
   } catch {
-    const fix = 'Set RALPH_HOME to a folder that you can write.';
-    return { name: 'home', verdict: 'bad', detail: `${home} cannot be written`, fix, exitCode: 1 };
+    return bad('home', `${home} cannot be written`, 'Set RALPH_HOME to a folder that you can write.');
   }
 }
 
@@ -232,19 +210,14 @@ async function ledgerFinding({ home, env }: DoctorNeeds): Promise<Finding> {
   if (!hasLedger(home)) return { name: 'ledger', verdict: 'ok', detail: 'none yet' };
   const notices: string[] = [];
   try {
-    const ledger = await openLedger({
-      home,
-      env,
-      warn: text => void notices.push(text),
-      readOnly: true,
-      quickCheck: true,
-    });
+    const warn = (text: string): void => void notices.push(text);
+    const ledger = await openLedger({ home, env, warn, readOnly: true, quickCheck: true });
     const loops = (await ledger.store.loops()).length;
     await ledger.store.close();
     const detail = [`${plural(loops, 'loop')}, quick check passed`, ...notices].join('; ');
     return { name: 'ledger', verdict: notices.length === 0 ? 'ok' : 'warning', detail };
   } catch (error) {
     const fix = error instanceof UsageError && error.hint !== '' ? error.hint : 'ralph audit verify says more.';
-    return { name: 'ledger', verdict: 'bad', detail: (error as Error).message, fix, exitCode: 1 };
+    return bad('ledger', (error as Error).message, fix);
   }
 }

@@ -1,4 +1,4 @@
-// Which mode a document means, and the mode itself: each is loaded when it is needed.
+// Modes: the one that a document means, loaded when it is needed, and the document opened for it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -191,32 +191,36 @@ function checkedGoal(text: string): string {
 }
 
 export async function findDocument(sought: Sought): Promise<FoundDocument> {
-  const { directory, given, goal, mode } = sought;
+  const { given, goal, mode } = sought;
   if (goal !== undefined) return goalDocument(sought, checkedGoal(goal));
-  if (given === undefined) {
-    if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
-    return usualDocument(sought);
-  }
+  if (given !== undefined) return namedDocument(sought, given);
+  if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
+  return usualDocument(sought);
+}
+
+/** What was typed: a file, or a goal in words. */
+async function namedDocument(sought: Sought, given: string): Promise<FoundDocument> {
+  const { directory, mode } = sought;
   if (given === '-')
     throw new UsageError(
       'A document is written back, so it cannot come from standard input.',
       'Save it as a file: ralph run PRD.json',
     );
   if (given.includes('\0')) throw new UsageError('The file name holds a NUL character.');
-  if (given.trim() === '') return goalDocument(sought, checkedGoal(given));
   const path = resolve(directory, given);
-  if (mode === 'goal' && existsSync(path))
+  const isThere = given.trim() !== '' && existsSync(path);
+  if (isThere && mode === 'goal')
     throw new UsageError(
       `${JSON.stringify(given)} is a file, and a goal is said in words.`,
       `Give its text to an agent until it is done: --mode prompt`,
     );
-  if (mode === 'goal') return goalDocument(sought, checkedGoal(given));
-  if (existsSync(path)) {
+  if (isThere) {
     const real = realpathSync(path);
     return { mode: mode ?? (await recognised(real)), path: real, notices: [] };
   }
   // A word alone is a file that is not there; several are a goal.
-  if (mode === undefined && /\s/.test(given.trim())) return goalDocument(sought, checkedGoal(given));
+  const isGoal = mode === 'goal' || given.trim() === '' || (mode === undefined && /\s/.test(given.trim()));
+  if (isGoal) return goalDocument(sought, checkedGoal(given));
   throw new UsageError(
     `There is no file ${JSON.stringify(given.slice(0, 200))}.`,
     mode === undefined
@@ -227,8 +231,6 @@ export async function findDocument(sought: Sought): Promise<FoundDocument> {
   );
 }
 
-// The document of a loop, opened for its mode: where its format, its instructions and its signal files are known.
-
 export interface DocumentPlace {
   readonly mode: ModeName;
   readonly path: string;
@@ -237,11 +239,10 @@ export interface DocumentPlace {
   readonly options?: FormatOptions;
 }
 
-function instructionsOf(mode: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
-  if (mode.instructions === undefined) return undefined;
-  const { name, within, text, isWritten } = mode.instructions;
-  const isBeside = within === 'document';
-  return { path: join(isBeside ? dirname(path) : directory, name), text, isWritten };
+function instructionsOf({ instructions }: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
+  if (instructions === undefined) return undefined;
+  const { name, within, text, isWritten } = instructions;
+  return { path: join(within === 'document' ? dirname(path) : directory, name), text, isWritten };
 }
 
 /** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */
@@ -255,7 +256,6 @@ export async function documentSource(
   place: DocumentPlace & { readonly folder: string },
 ): Promise<{ readonly source: TaskSource; readonly mode: Mode }> {
   const mode = await openMode(place.mode, place.path);
-  const instructions = instructionsOf(mode, place);
   const source = fileSource({
     path: place.path,
     format: await formatFor(mode, place.path),
@@ -263,7 +263,7 @@ export async function documentSource(
     copyPath: join(place.folder, 'document'),
     redact: makeRedactor(secretValues(env)),
     signals: signalsOf(place),
-    instructions,
+    instructions: instructionsOf(mode, place),
     damage: mode.damage,
   });
   return { source, mode };

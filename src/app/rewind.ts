@@ -1,7 +1,7 @@
-// Takes a loop back to a checkpoint: what would happen, the command to its ledger, and what became of it.
+// Checkpoints of a loop for commands: its history, going back to one, making one, pruning them, and their anchors.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { CheckpointMark, Event, EventOf, TaskThen } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';
 import type { Command } from '../core/input.ts';
@@ -13,8 +13,8 @@ import type { Restored } from '../git/workspace.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, sparedIn } from '../views/checkpoints.ts';
-import { command, type Environment, freshId, loopFolder, resolveRunConfig } from './app.ts';
-import { refusalError, workspaceOf } from './session/place.ts';
+import { command, type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
+import { gitEnvironment, refusalError, workspaceOf } from './session/place.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
 export const isInterrupted = ({ state, isHeld }: History): boolean =>
@@ -22,8 +22,7 @@ export const isInterrupted = ({ state, isHeld }: History): boolean =>
 
 /** Records how cut work ended and keeps it, as the next run would. */
 export async function recordInterrupted(history: History, sender: Sender, workspace: GitWorkspace): Promise<History> {
-  const { home, ledger, row } = history;
-  await command({ home, ledger, row, loop: row.loop, ...sender, parts: { workspace } }, []);
+  await command(orderFor(history, sender, workspace), []);
   return openHistory(history, false);
 }
 
@@ -56,11 +55,7 @@ export interface RewindOrder {
   readonly tasks?: readonly TaskThen[];
 }
 
-interface Sender {
-  readonly env: Environment;
-  readonly by: string;
-  readonly warn: (sentence: string) => void;
-}
+type Sender = Pick<EngineNeeds, 'env' | 'by' | 'warn'>;
 
 export type Rewound =
   | { readonly type: 'done'; readonly event: EventOf<'checkpoint.restored'>; readonly before: number }
@@ -77,23 +72,33 @@ const waitMsMax = 60_000;
 const lookEveryMs = 100;
 
 /** Done here when nobody holds the loop, else by its holder: then we wait for what the ledger says. */
-async function performed<Outcome>(
-  history: History,
-  sender: Sender,
-  workspace: GitWorkspace,
+async function performed<Outcome extends { readonly type: string }>(
+  order: Parameters<typeof command>[0] & Pick<History, 'seq'>,
   wanted: readonly Command[],
   read: (events: readonly Event[]) => Outcome | undefined,
-): Promise<Outcome | undefined> {
-  const { home, ledger, row, seq } = history;
-  const needs = { home, ledger, row, loop: row.loop, ...sender, parts: { workspace } };
-  const sent = await command(needs, wanted);
+): Promise<Outcome | { readonly type: 'asked' }> {
+  const { ledger, loop, seq } = order;
+  const sent = await command(order, wanted);
   const until = Date.now() + (sent.how === 'decided' ? 0 : waitMsMax);
   for (;;) {
-    const outcome = read(await since(ledger, row.loop, seq));
-    if (outcome !== undefined || Date.now() >= until) return outcome;
+    const outcome = read(await since(ledger, loop, seq));
+    if (outcome !== undefined) return outcome;
+    if (Date.now() >= until) return { type: 'asked' };
     await new Promise(done => setTimeout(done, lookEveryMs));
   }
 }
+
+const orderFor = ({ home, ledger, row, seq }: History, sender: Sender, workspace: GitWorkspace) => ({
+  home,
+  ledger,
+  row,
+  seq,
+  loop: row.loop,
+  env: sender.env,
+  by: sender.by,
+  warn: sender.warn,
+  parts: { workspace },
+});
 
 async function since(ledger: Ledger, loop: string, seq: number): Promise<readonly Event[]> {
   const events: Event[] = [];
@@ -102,11 +107,9 @@ async function since(ledger: Ledger, loop: string, seq: number): Promise<readonl
 }
 
 function failureIn(events: readonly Event[]): { readonly type: 'failed'; readonly problem: string } | undefined {
-  for (const event of events) {
-    if (event.type === 'escalation.raised' && event.escalation.kind === 'storage')
-      return { type: 'failed', problem: event.escalation.context };
-  }
-  return undefined;
+  const raised = events.filter(event => event.type === 'escalation.raised').map(event => event.escalation);
+  const failure = raised.find(escalation => escalation.kind === 'storage');
+  return failure && { type: 'failed', problem: failure.context };
 }
 
 /** Of a restore that was asked for by now, or already `due`. */
@@ -129,7 +132,7 @@ export async function rewind(
   const { to, because, overwrite, tasks } = order;
   const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree, left: to.left ?? [] };
   const wanted: Command = { type: 'restore', to: mark, because, overwrite, tasks };
-  return (await performed(history, sender, workspace, [wanted], events => rewoundIn(events))) ?? { type: 'asked' };
+  return performed(orderFor(history, sender, workspace), [wanted], events => rewoundIn(events));
 }
 
 /** A restore that was asked for and then cut. */
@@ -139,7 +142,7 @@ export async function finishRewind(
   workspace: GitWorkspace,
   due: RestoreDue,
 ): Promise<Rewound> {
-  return (await performed(history, sender, workspace, [], events => rewoundIn(events, due))) ?? { type: 'asked' };
+  return performed(orderFor(history, sender, workspace), [], events => rewoundIn(events, due));
 }
 
 export async function createCheckpoint(
@@ -152,20 +155,11 @@ export async function createCheckpoint(
   // A holder of 0.4 passes no request on: the next one by hand that it makes is ours.
   const isOurs = (event: EventOf<'checkpoint.made'>): boolean =>
     event.kind === 'by-hand' && (event.request === undefined || event.request === request);
-  const created = await performed<Created>(
-    history,
-    sender,
-    workspace,
-    [{ type: 'checkpoint', label, request }],
-    events => {
-      const made = events.filter(event => event.type === 'checkpoint.made').find(isOurs);
-      return made === undefined ? failureIn(events) : { type: 'done', event: made };
-    },
-  );
-  return created ?? { type: 'asked' };
+  return performed<Created>(orderFor(history, sender, workspace), [{ type: 'checkpoint', label, request }], events => {
+    const made = events.filter(event => event.type === 'checkpoint.made').find(isOurs);
+    return made === undefined ? failureIn(events) : { type: 'done', event: made };
+  });
 }
-
-// What commands about checkpoints need to know: the ledger's list, what git still holds, and the records that verify.
 
 export interface HistoryNeeds {
   readonly home: string;
@@ -206,16 +200,12 @@ export async function openHistory(needs: HistoryNeeds, heals: boolean): Promise<
   const list = view.list();
   const isHeld = (await ledger.store.holder(row.loop))?.alive === true;
   const pruned = prunedIn(loopFolder(home, row.loop));
-  const workspace = await openWorkspace(env, home, state);
+  const resolved = await resolveRunConfig(env, state.directory, {});
+  const workspace = await workspaceOf(home, env, state, resolved.ok ? resolved.run.config : undefined);
   const known = list.rows.filter(({ number }) => !pruned.has(number));
   const healed = isHeld || !heals ? [] : ((await workspace?.repair(known))?.did ?? []);
   const missing = new Set(await workspace?.missing(known));
   return { ...needs, state, seq, list, workspace, missing, pruned, healed, isHeld };
-}
-
-async function openWorkspace(env: Environment, home: string, state: State): Promise<GitWorkspace | undefined> {
-  const resolved = await resolveRunConfig(env, state.directory, {});
-  return workspaceOf(home, env, state, resolved.ok ? resolved.run.config : undefined);
 }
 
 export async function recordOf({ home, row }: History, checkpoint: CheckpointRow): Promise<VerifiedRecord> {
@@ -266,9 +256,8 @@ export function prunedIn(folder: string): ReadonlySet<number> {
 function writePruned(folder: string, numbers: Iterable<number>): void {
   const path = prunedPath(folder);
   mkdirSync(join(folder, 'checkpoints'), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, `${JSON.stringify([...new Set(numbers)].sort((one, other) => one - other))}\n`, {
-    mode: 0o600,
-  });
+  const sorted = [...new Set(numbers)].sort((one, other) => one - other);
+  writeFileSync(`${path}.new`, `${JSON.stringify(sorted)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
@@ -290,4 +279,35 @@ export async function pruneHistory(history: History, workspace: GitWorkspace, ke
   const numbers = prunable(history, keep);
   writePruned(loopFolder(home, row.loop), [...pruned, ...numbers]);
   return workspace.prune({ keep, good: neededOf(list, state) });
+}
+
+// Anchors: heads of the ledger that were noted in git while it grew (ADR 15).
+
+export interface Anchored {
+  readonly anchors: number;
+  /** One for every checkpoint that was not pruned; notes can be lost, and be deleted. */
+  readonly anchors_expected: number;
+  /** The first event whose hash is not the one that was anchored. */
+  readonly differs?: number;
+}
+
+/** An anchor beyond the ledger's end differs too: events are missing. */
+export async function comparedWithAnchors(
+  ledger: Ledger,
+  home: string,
+  { loop }: LoopRow,
+  env: Environment,
+): Promise<Anchored> {
+  const { state } = await stateOf(ledger, loop);
+  if (state.checkpointsMade === 0) return { anchors: 0, anchors_expected: 0 };
+  const anchors_expected = state.checkpointsMade - prunedIn(loopFolder(home, loop)).size;
+  const { anchorsIn } = await import('../git/checkpoints/refs.ts');
+  const directory = existsSync(state.directory) ? state.directory : dirname(state.document);
+  const anchors = await anchorsIn({ directory, environment: gitEnvironment(env) }, loop);
+  for (const { sequence, hash } of anchors) {
+    const [event] = await ledger.store.read(loop, sequence - 1);
+    if (event?.seq !== sequence || event.hash !== hash)
+      return { anchors: anchors.length, anchors_expected, differs: sequence };
+  }
+  return { anchors: anchors.length, anchors_expected };
 }

@@ -1,18 +1,18 @@
-// Which agents this machine has: where, which version, with a login or not, and how well we know them.
+// Installed agents of this machine (where, which version, with a login or not), and a smoke test of one of them.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentCli, Proof } from '../../agents/agent.ts';
-import type { PerformerAbilities } from '../../agents/performer.ts';
+import type { Activity, PerformerAbilities } from '../../agents/performer.ts';
 import type { AgentName } from '../../config/agents.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Usage } from '../../core/event.ts';
-import { type Failure, type FailureKind, failureRules } from '../../core/failure.ts';
+import { type Failure, failureRules } from '../../core/failure.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { Bug } from '../../text/errors.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import { cliNames, isCliName, loginOf, rowOf } from './agents.ts';
+import { type CliName, cliNames, isCliName, loginOf, rowOf } from './agents.ts';
 import { type AgentNeeds, buildPerformers } from './performers.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -37,15 +37,60 @@ export interface MachineNeeds {
 }
 
 export async function installedAgents(needs: MachineNeeds): Promise<readonly InstalledAgent[]> {
-  const clis = await Promise.all(cliNames.map(name => surveyCli(name, needs)));
-  return [...clis, surveyAcp(needs), ...surveyPlain(needs)];
+  const { env, directory, config } = needs;
+  const pathOf = (program: string): string | null => {
+    const found = findProgram(program, directory, env);
+    return found.type === 'found' ? found.path : null;
+  };
+  const cannot = { steer: false, resume: false, interactive: false };
+  const other = ({ name, installed, login = unknownLogin, can, install }: OtherAgent): InstalledAgent => ({
+    name,
+    installed,
+    version: null,
+    login,
+    can: { ...cannot, ...can },
+    proof: 'live',
+    install,
+  });
+  return [
+    ...(await Promise.all(cliNames.map(name => installedCli(name, pathOf, env)))),
+    other({
+      name: 'acp',
+      installed: pathOf(config.acpCommand?.[0] ?? ''),
+      can: { steer: true, usage: true },
+      install: "name a program that speaks ACP: --acp-command 'gemini --acp'",
+    }),
+    other({
+      name: 'command',
+      installed: config.agentCommand === undefined ? null : pathOf('sh'),
+      can: { usage: false },
+      install: "give a program: --agent-command 'my-agent --headless'",
+    }),
+    other({
+      name: 'scripted',
+      installed: process.execPath,
+      login: { known: true, words: 'none needed', command: null },
+      can: { usage: true },
+      install: 'part of Ralph: ralph demo',
+    }),
+  ];
 }
 
-async function surveyCli(name: (typeof cliNames)[number], { env, directory }: MachineNeeds): Promise<InstalledAgent> {
-  const row = rowOf(name);
-  const cli = await row.load();
-  const found = findProgram(cli.program, directory, env);
-  const path = found.type === 'found' ? found.path : null;
+const unknownLogin = { known: false, words: 'unknown', command: null };
+
+type OtherAgent = Pick<InstalledAgent, 'name' | 'installed' | 'install'> & {
+  readonly login?: InstalledAgent['login'];
+  readonly can: Pick<PerformerAbilities, 'usage'> & Partial<PerformerAbilities>;
+};
+
+async function installedCli(
+  name: CliName,
+  pathOf: (program: string) => string | null,
+  env: Variables,
+): Promise<InstalledAgent> {
+  const { load, install } = rowOf(name);
+  const cli = await load();
+  const path = pathOf(cli.program);
   const { known, words } = loginOf(cli, env);
   return {
     name,
@@ -54,49 +99,8 @@ async function surveyCli(name: (typeof cliNames)[number], { env, directory }: Ma
     login: { known, words, command: cli.login.command },
     can: cli.can,
     proof: cli.proof,
-    install: row.install,
+    install,
   };
-}
-
-const nobodysLogin = { known: false, words: 'unknown', command: null } as const;
-const noLogin = { known: true, words: 'none needed', command: null } as const;
-
-function surveyAcp({ env, directory, config }: MachineNeeds): InstalledAgent {
-  const found = findProgram(config.acpCommand?.[0] ?? '', directory, env);
-  return {
-    name: 'acp',
-    installed: found.type === 'found' ? found.path : null,
-    version: null,
-    login: nobodysLogin,
-    can: { steer: true, resume: false, interactive: false, usage: true },
-    proof: 'live',
-    install: "name a program that speaks ACP: --acp-command 'gemini --acp'",
-  };
-}
-
-function surveyPlain({ env, directory, config }: MachineNeeds): readonly InstalledAgent[] {
-  const shell = findProgram('sh', directory, env);
-  const can = { steer: false, resume: false, interactive: false };
-  return [
-    {
-      name: 'command',
-      installed: config.agentCommand === undefined || shell.type !== 'found' ? null : shell.path,
-      version: null,
-      login: nobodysLogin,
-      can: { ...can, usage: false },
-      proof: 'live',
-      install: "give a program: --agent-command 'my-agent --headless'",
-    },
-    {
-      name: 'scripted',
-      installed: process.execPath,
-      version: null,
-      login: noLogin,
-      can: { ...can, usage: true },
-      proof: 'live',
-      install: 'part of Ralph: ralph demo',
-    },
-  ];
 }
 
 const versionMsMax = 5_000;
@@ -142,7 +146,7 @@ export async function outputOf(
   return said.slice(0, versionCharsMax);
 }
 
-// One tiny real iteration of an agent in a scratch folder, with the user's own login: does it work at all?
+// Smoke test: one tiny real iteration of an agent in a temporary folder, with the user's own login.
 
 const timeMsMax = 180_000;
 const messageCharsMax = 300;
@@ -172,57 +176,56 @@ export function smokeTest(
 ): Promise<SmokeTest> {
   return inTempFolder(async directory => {
     const settings = { performers: [spec], performersByTask: {}, performersByPhase: {} };
-    const { byName: performers } = await buildPerformers({ ...needs, settings, directory });
-    const performer = performers[spec];
+    const performer = (await buildPerformers({ ...needs, settings, directory })).byName[spec];
     if (performer === undefined) throw new Bug(`no performer was made for ${spec}`);
-    const redact = makeRedactor(secretValues(needs.env));
-    const shown = (text: string): string => takeCharacters(stripControls(redact(text)).trim(), messageCharsMax);
-    const assignment = {
-      loop: 'test',
-      iteration: 1,
-      task: 'TEST',
-      attempt: 1,
-      prompt,
-      directory,
-      timeMsMax,
-      environment: {},
-    };
-    const startedAt = performance.now();
-    let started = false;
-    let firstByteMs: number | null = null;
-    let usage: Usage | undefined;
-    for await (const activity of performer.perform(assignment, stop)) {
-      if (activity.type === 'spawned') started = true;
-      else if (activity.type === 'usage') usage = activity.usage;
-      else if (activity.type === 'ended') {
-        const { failure, message, reaped = 0 } = activity;
-        const hint = failure === undefined ? '' : await hintFor(spec, failure.kind);
-        return {
-          agent: spec,
-          started,
-          firstByteMs,
-          message: shown(message),
-          obeyed: message.includes(word),
-          tokens: usage === undefined ? null : tokensOf(usage),
-          costUsdMicros: usage?.costUsdMicros ?? null,
-          costEstimated: usage?.estimated ?? false,
-          clean: failure === undefined && reaped === 0,
-          failure: failure === undefined ? null : { ...failure, detail: shown(failure.detail), hint },
-        };
-      }
-      if (activity.type !== 'spawned') firstByteMs ??= Math.round(performance.now() - startedAt);
-    }
-    throw new Bug(`${spec} ended without saying how`);
+    const about = { loop: 'test', iteration: 1, task: 'TEST', attempt: 1 };
+    const activities = performer.perform({ ...about, prompt, directory, timeMsMax, environment: {} }, stop);
+    return resultOf(spec, activities, makeRedactor(secretValues(needs.env)));
   });
 }
 
-const tokensOf = ({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
-  inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+async function resultOf(
+  spec: string,
+  activities: AsyncIterable<Activity>,
+  redact: (text: string) => string,
+): Promise<SmokeTest> {
+  const shown = (text: string): string => takeCharacters(stripControls(redact(text)).trim(), messageCharsMax);
+  const startedAt = performance.now();
+  let started = false;
+  let firstByteMs: number | null = null;
+  let usage: Usage | undefined;
+  for await (const activity of activities) {
+    if (activity.type === 'ended') {
+      const { failure, message, reaped = 0 } = activity;
+      return {
+        agent: spec,
+        started,
+        firstByteMs,
+        message: shown(message),
+        obeyed: message.includes(word),
+        ...costOf(usage),
+        clean: failure === undefined && reaped === 0,
+        failure: failure === undefined ? null : await withHint(spec, { ...failure, detail: shown(failure.detail) }),
+      };
+    }
+    if (activity.type === 'usage') usage = activity.usage;
+    if (activity.type === 'spawned') started = true;
+    else firstByteMs ??= Math.round(performance.now() - startedAt);
+  }
+  throw new Bug(`${spec} ended without saying how`);
+}
+
+function costOf(usage: Usage | undefined): Pick<SmokeTest, 'tokens' | 'costUsdMicros' | 'costEstimated'> {
+  if (usage === undefined) return { tokens: null, costUsdMicros: null, costEstimated: false };
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsdMicros, estimated } = usage;
+  const tokens = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  return { tokens, costUsdMicros, costEstimated: estimated };
+}
 
 /** What to do about it; a login by the words that the agent itself wants. */
-async function hintFor(spec: string, kind: FailureKind): Promise<string> {
-  const { hint } = failureRules[kind];
+async function withHint(spec: string, failure: Failure): Promise<SmokeTest['failure']> {
+  const { hint } = failureRules[failure.kind];
   const name = spec.split('/')[0] ?? '';
-  if (kind !== 'auth' || !isCliName(name)) return hint;
-  return `${hint.replace(/\.$/, '')}: ${(await rowOf(name).load()).login.command}`;
+  if (failure.kind !== 'auth' || !isCliName(name)) return { ...failure, hint };
+  return { ...failure, hint: `${hint.replace(/\.$/, '')}: ${(await rowOf(name).load()).login.command}` };
 }

@@ -1,5 +1,5 @@
 // Makes the performers that the settings name, and says what a person should know about each before it is started.
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
 import type { Performer } from '../../agents/performer.ts';
@@ -45,7 +45,7 @@ export interface PerformerSet {
 /** Everything that can be refused is; what is left is to make it. */
 interface Checked {
   readonly facts: AgentFacts;
-  readonly make: (bounds: ProcessLimits) => Performer;
+  readonly make: (limits: ProcessLimits) => Performer;
 }
 
 const specsOf = ({ performers, performersByTask, performersByPhase }: Named): readonly string[] => [
@@ -56,9 +56,9 @@ const specsOf = ({ performers, performersByTask, performersByPhase }: Named): re
 export async function buildPerformers(needs: AgentNeeds): Promise<PerformerSet> {
   const checked: (readonly [string, Checked])[] = [];
   for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
-  const bounds = processLimits(needs);
-  const lookBounds = withReadOnly(bounds, readOnlyFor(needs));
-  const both = ({ make }: Checked): Performer => withReadOnlyTwin(make(bounds), make(lookBounds));
+  const limits = processLimits(needs);
+  const readOnly = withReadOnly(limits, readOnlyFor(needs));
+  const both = ({ make }: Checked): Performer => withReadOnlyTwin(make(limits), make(readOnly));
   return {
     byName: Object.fromEntries(checked.map(([spec, one]) => [spec, both(one)])),
     facts: Object.fromEntries(checked.map(([spec, one]) => [spec, one.facts])),
@@ -96,19 +96,17 @@ export const readOnlyFor = ({ directory, env }: Pick<AgentNeeds, 'directory' | '
   `${env['HOME'] ?? ''}/`.startsWith(`${directory}/`) ? [] : [directory];
 
 /** The same agent twice: a task that only looks is done by the one that cannot write. */
-function withReadOnlyTwin(worker: Performer, looker: Performer): Performer {
-  return {
-    name: worker.name,
-    can: worker.can,
-    perform: (assignment, stop) => (assignment.reads === true ? looker : worker).perform(assignment, stop),
-  };
-}
+const withReadOnlyTwin = (worker: Performer, reader: Performer): Performer => ({
+  name: worker.name,
+  can: worker.can,
+  perform: (assignment, stop) => (assignment.reads === true ? reader : worker).perform(assignment, stop),
+});
 
-function withReadOnly(bounds: ProcessLimits, readOnly: readonly string[]): ProcessLimits {
-  const { confinement } = bounds;
-  if (confinement === undefined || readOnly.length === 0) return bounds;
+function withReadOnly(limits: ProcessLimits, readOnly: readonly string[]): ProcessLimits {
+  const { confinement } = limits;
+  if (confinement === undefined || readOnly.length === 0) return limits;
   const writable = confinement.writable.filter(path => !readOnly.includes(path));
-  return { ...bounds, confinement: { ...confinement, writable, readOnly: [...confinement.readOnly, ...readOnly] } };
+  return { ...limits, confinement: { ...confinement, writable, readOnly: [...confinement.readOnly, ...readOnly] } };
 }
 
 async function checkedFor(spec: string, needs: AgentNeeds): Promise<Checked> {
@@ -129,7 +127,7 @@ async function checkedCommand(needs: AgentNeeds): Promise<Checked> {
   const order = { command: agentCommand, environment: environmentOf(needs), timers: timersOf(needs.config) };
   return {
     facts: { spec: 'command', agent: 'command', cost: 'none' },
-    make: bounds => commandAgent({ ...order, ...bounds }),
+    make: limits => commandAgent({ ...order, ...limits }),
   };
 }
 
@@ -137,24 +135,17 @@ async function checkedScript({ config, directory }: AgentNeeds): Promise<Checked
   if (config.script === undefined)
     throw new UsageError('The scripted agent needs a script.', 'Give one: --script FILE', 7);
   const { parseScript, scriptedAgent } = await import('../../agents/scripted.ts');
-  const parsed = parseScript(readScript(resolve(directory, config.script)));
+  const path = resolve(directory, config.script);
+  const text = await readFile(path, 'utf8').catch(({ message }: Error) => {
+    throw new UsageError(`The script ${path} cannot be read: ${message}.`, 'Check the path given to --script.');
+  });
+  const parsed = parseScript(text);
   if (!parsed.ok) throw new UsageError(`${config.script}: ${parsed.problem}`);
   const { script } = parsed;
   return {
     facts: { spec: 'scripted', agent: 'scripted', cost: 'agent' },
     make: () => scriptedAgent({ script }),
   };
-}
-
-function readScript(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(
-      `The script ${path} cannot be read: ${(error as Error).message}.`,
-      'Check the path given to --script.',
-    );
-  }
 }
 
 /** The program's path, or exit 7. */
@@ -179,10 +170,7 @@ function argsFor(agent: string, { config, settings }: AgentNeeds): readonly stri
   return specOf(settings.performers[0] ?? '')?.agent === agent ? config.agentArgs : [];
 }
 
-async function prices(): Promise<PriceBook> {
-  const { openPriceBook } = await import('../../agents/prices.ts');
-  return openPriceBook();
-}
+const prices = async (): Promise<PriceBook> => (await import('../../agents/prices.ts')).openPriceBook();
 
 async function checkedCli(
   spec: string,
@@ -205,17 +193,10 @@ async function checkedCli(
     timers: timersOf(needs.config),
     model,
   };
+  const login = loginOf(cli, needs.env);
   return {
-    facts: {
-      spec,
-      agent,
-      login: loginOf(cli, needs.env),
-      proof: cli.proof,
-      cost: costOf(cli, agent, model, book),
-      model,
-      version,
-    },
-    make: bounds => cliAgent(cli, { ...order, ...bounds }),
+    facts: { spec, agent, login, proof: cli.proof, cost: costOf(cli, agent, model, book), model, version },
+    make: limits => cliAgent(cli, { ...order, ...limits }),
   };
 }
 
@@ -251,14 +232,8 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
     model,
   };
   return {
-    facts: {
-      spec,
-      agent: 'acp',
-      cost: 'estimated',
-      login: cli === undefined ? undefined : loginOf(cli, needs.env),
-      model,
-    },
-    make: bounds => acpAgent({ ...order, ...bounds }),
+    facts: { spec, agent: 'acp', cost: 'estimated', login: cli && loginOf(cli, needs.env), model },
+    make: limits => acpAgent({ ...order, ...limits }),
   };
 }
 

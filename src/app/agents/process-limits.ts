@@ -1,4 +1,4 @@
-// What bounds a process that we start for somebody: its environment, its memory, its processes, its silence, its view.
+// Process limits of what we start for somebody: environment, memory, number of processes, silence, and what it may see.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
@@ -29,17 +29,9 @@ function memoryBytes(): number {
 
 /** May try bubblewrap out, so it comes after everything that may be refused for less. */
 export function processLimits(needs: ConfinementNeeds & { readonly config: Config }): ProcessLimits {
-  const { maxMemory, maxProcesses } = needs.config;
-  const confinement = confinementFor(needs);
-  const memory = maxMemory === undefined ? Math.floor(memoryBytes() * memoryShare) : maxMemory;
-  const processes = maxProcesses === undefined ? processesMax : maxProcesses;
-  return {
-    limits: {
-      memoryBytesMax: memory ?? undefined,
-      processesMax: processes ?? undefined,
-    },
-    confinement,
-  };
+  const { maxMemory = Math.floor(memoryBytes() * memoryShare), maxProcesses = processesMax } = needs.config;
+  const limits = { memoryBytesMax: maxMemory ?? undefined, processesMax: maxProcesses ?? undefined };
+  return { limits, confinement: confinementFor(needs) };
 }
 
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
@@ -62,7 +54,7 @@ export function environmentOf(
   return minimalEnvironment(env, [...names, ...config.agentEnv]);
 }
 
-// What agents and checks may not touch, as far as this machine can keep them from it, and how a person is told.
+// Confinement: what agents and checks may not touch, as far as this machine can keep them from it.
 
 export interface ConfinementNeeds {
   readonly config: Pick<Config, 'sandbox'>;
@@ -90,9 +82,8 @@ function realPath(path: string): string {
 /** Where our home is also the work folder or the home of the user it has to stay open, all but what we keep in it. */
 function ownFiles(home: string): readonly string[] {
   const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops'];
-  return [...new Set([...always, ...namesIn(home).filter(name => name.startsWith('ralph.db'))])].map(name =>
-    join(home, name),
-  );
+  const databases = namesIn(home).filter(name => name.startsWith('ralph.db'));
+  return [...new Set([...always, ...databases])].map(name => join(home, name));
 }
 
 function namesIn(folder: string): readonly string[] {

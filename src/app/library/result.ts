@@ -1,8 +1,8 @@
 // The result of a loop for a program: the same words, numbers and exit codes as on the command line; and its checkpoints.
 import { join } from 'node:path';
+import type { TerminationReason } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
-import type { TerminationReason } from '../../core/event.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';

@@ -1,6 +1,6 @@
 // Enumerations of the seed as frozen objects, name by name: their values are the words that the ledger and the views use.
 
-import type { HandoffTrigger as Trigger, TerminationReason as Reason } from '../../core/event.ts';
+import type { TerminationReason as Reason, HandoffTrigger as Trigger } from '../../core/event.ts';
 import type { HealthState as Health, LadderStep } from '../../core/health.ts';
 import type { BreakerPosition } from '../../core/scheduling.ts';
 import type { BudgetAction as Action } from '../../core/spend.ts';

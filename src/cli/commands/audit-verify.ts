@@ -1,5 +1,5 @@
 // `ralph audit verify`: recomputes the hash chain from the stored bytes and names the first event that does not fit.
-import { type Anchored, comparedWithAnchors } from '../../app/anchors.ts';
+import { type Anchored, comparedWithAnchors } from '../../app/rewind.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { plural } from '../../text/format.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
