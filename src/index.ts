@@ -1,4 +1,5 @@
-// The public API: one function that runs a loop, the life of a loop as pure steps, and the core beneath both.
+// The public API: one function that runs a loop, the life of a loop as pure steps, and the core beneath both. What stands here
+// is stable; the types of events, settings and state are in core-types.ts and are not.
 
 export type { Activity, Assignment, Note, Notes, Performer, PerformerAbilities } from './agents/performer.ts';
 export { createCheckpoint, formatsOf, latestCheckpoint, runLoop } from './app/library/library.ts';
@@ -29,7 +30,7 @@ export {
 } from './app/library/words.ts';
 export type { Check, CheckResult } from './checks/check.ts';
 export { decide } from './core/decide/decide.ts';
-export type { Answer, Escalation, Event, EventType, Option, OptionId, Usage, Termination } from './core/event.ts';
+export type { Answer, Escalation, Option, OptionId, Termination, Usage } from './core/event.ts';
 export { evolve } from './core/evolve/evolve.ts';
 export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';
 export {
@@ -43,10 +44,17 @@ export {
 export { assessHealth, type Health, type LadderStep, ladderStep } from './core/health.ts';
 export type { CheckOutcome, Command, Input, Performed } from './core/input.ts';
 export { type Effect, next, type Plan, waitingFor } from './core/next.ts';
-export { breakerPosition, closedBreaker, isExhausted, opened as openedBreaker, tripsAt, withFailure } from './core/scheduling.ts';
-export { type Breaker, initialState, type LiveIteration, type State } from './core/state.ts';
-export { defaultSettings, type Limits, limitPresets, type ModeName, type Settings } from './core/settings.ts';
+export {
+  breakerPosition,
+  closedBreaker,
+  isExhausted,
+  opened as openedBreaker,
+  tripsAt,
+  withFailure,
+} from './core/scheduling.ts';
+export { defaultSettings, type Limits, limitPresets, type ModeName } from './core/settings.ts';
 export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/spend.ts';
+export { type Breaker, initialState } from './core/state.ts';
 export { allTasks, findTask, progress, type Task, type TaskSpec } from './core/task.ts';
 export { evaluateTermination } from './core/termination.ts';
 export type { Format, ParsedDocument, Problem, TaskMark } from './documents/document.ts';

@@ -148,6 +148,7 @@ export const house: House = {
     },
     'version.ts': { values: [] },
     'index.ts': { values: [everything] },
+    'core-types.ts': { values: [], types: ['core'] },
   },
   spawners: ['src/processes/'],
   packageJsonReader: 'src/version.ts',

@@ -40,7 +40,7 @@ export interface Placed extends Spot {
   leave(): Promise<void>;
 }
 
-export const neverStopped = new AbortController().signal;
+export const neverStopped: AbortSignal = new AbortController().signal;
 
 /** Agents and checks see the folder of the loop, also where it lies in our own home. */
 export async function buildPlaced(prepared: Prepared, spot: Spot, stop: AbortSignal = neverStopped): Promise<Placed> {

@@ -16,6 +16,21 @@ const table = guide.slice(guide.indexOf("## The seed's names")).matchAll(/^\| (.
 const rows = [...table].slice(2);
 const codes = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(match => match[1]!);
 
+describe('the package', () => {
+  it('has types for everything that it exports, made from a file that is compiled for it', () => {
+    const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+    const { exports } = read('package.json') as { exports: Record<string, { types: string; default?: string }> };
+    expect(Object.keys(exports)).toEqual(['.', './core']);
+    const sources = Object.values(exports).map(one =>
+      one.types.replace('./dist/types/', 'src/').replace('.d.ts', '.ts'),
+    );
+    expect(read('tsconfig.types.json').files).toEqual(sources);
+    for (const path of sources) expect(existsSync(join(root, path)), path).toBe(true);
+    expect(exports['./core']?.default).toBeUndefined();
+    expect(readFileSync(join(root, 'src', 'core-types.ts'), 'utf8')).not.toMatch(/^export (?!type )/m);
+  });
+});
+
 describe('docs/library.md', () => {
   it('has an example that works as it stands with what is published', () => {
     if (!isBuilt()) spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')]);
@@ -33,7 +48,7 @@ describe('docs/library.md', () => {
 
   it('names only functions, objects and files that there are', () => {
     expect(rows.length).toBeGreaterThan(30);
-    const types = readFileSync(join(root, 'src', 'index.ts'), 'utf8');
+    const types = ['index.ts', 'core-types.ts'].map(name => readFileSync(join(root, 'src', name), 'utf8')).join('');
     for (const [, , ours = '', where = ''] of rows) {
       const names = codes(ours).map(code => code.replace(/\(.*$/, ''));
       for (const name of names.filter(

@@ -1,5 +1,6 @@
 // Proves that a program can drive a loop by itself with the seed's five steps, and that the seed's words are those of the core.
 import { describe, expect, it } from 'vitest';
+import type { Event } from '../../../src/core-types.ts';
 import * as ralph from '../../../src/index.ts';
 import { t0 } from '../../core/given.ts';
 
@@ -18,7 +19,7 @@ const usage: ralph.Usage = {
 
 describe('a loop in a program of its own', () => {
   it('given a goal, then it is planned, done in fresh contexts, recorded, handed off and completed; the events alone give it back', () => {
-    const stored: ralph.Event[] = [];
+    const stored: Event[] = [];
     const keep = <Some extends ralph.Step>(step: Some): Some => {
       stored.push(...step.events);
       return step;
