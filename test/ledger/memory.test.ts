@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import { guidance, type LedgerUnderTest, storeContract, type World } from '../contracts/store.ts';
 
-const silentHolders = 'memory does not runDetached its boot';
+const silentHolders = 'memory does not outlive its boot';
 
 function inMemory(world: World, hash: boolean): LedgerUnderTest {
   const ledger = memoryLedger({ hash, ...world });

@@ -145,7 +145,7 @@ export function containmentWords(sandbox: Config['sandbox']): string {
   const outlives =
     containment() === 'namespace'
       ? 'own process namespace: nothing the agent starts outlives its iteration'
-      : 'process group only: a daemon may runDetached its iteration';
+      : 'process group only: a daemon may outlive its iteration';
   return `${outlives}; ${confinementWords(sandbox)}`;
 }
 
