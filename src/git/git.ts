@@ -8,16 +8,7 @@ import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts
 import { commitProgress } from './commits/commit.ts';
 import { type ForkOptions, safeName } from './forks/fork.ts';
 import { openForks } from './forks/merge-fork.ts';
-import {
-  changes,
-  contentOf,
-  type FileContent,
-  type LineCount,
-  type Patch,
-  type PatchOptions,
-  patchOf,
-  statOf,
-} from './history.ts';
+import * as history from './history.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
 import { missingOf, repair } from './repair.ts';
 import { openRepository, type Repository } from './repository.ts';
@@ -61,9 +52,9 @@ export interface GitWorkspace extends Workspace {
   missing(known: readonly KnownCheckpoint[]): Promise<readonly number[]>;
   prune(order: PruneOrder): Promise<Pruned>;
   /** The three below read what checkpoints hold; when that is gone they throw a UsageError, as `changes` does. */
-  patch(span: Span, options: PatchOptions): Promise<Patch>;
-  stat(span: Span): Promise<readonly LineCount[]>;
-  content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly FileContent[]>;
+  patch(span: Span, options: history.PatchOptions): Promise<history.Patch>;
+  stat(span: Span): Promise<readonly history.LineCount[]>;
+  content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly history.FileContent[]>;
 }
 
 const noForks: Refusal = refuse('This loop has no forks.', 'Say --parallel.');
@@ -89,7 +80,7 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
     plan: async order => withConflicts(await safely(async () => plannedRestore(await own(), order))),
     preview: async () => preview(await placeOf()),
     missing: known => missingOf(repository, known),
-    changes: spans => changes(repository, spans),
+    changes: spans => history.changes(repository, spans),
     commit: order => commitProgress(repository, { folder, excluded }, order),
     fork: async task => forks?.fork(task) ?? noForks,
     base: async task => forks?.base(task) ?? '',
@@ -100,9 +91,9 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
       return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
     },
     prune: order => prune(repository, loop, order),
-    patch: async (span, more) => patchOf(await own(), span, more),
-    stat: async span => statOf(await own(), span),
-    content: async (tree, paths, bytesMax) => contentOf(await own(), tree, paths, bytesMax),
+    patch: async (span, more) => history.patchOf(await own(), span, more),
+    stat: async span => history.statOf(await own(), span),
+    content: async (tree, paths, bytesMax) => history.contentOf(await own(), tree, paths, bytesMax),
   };
 }
 

@@ -41,9 +41,8 @@ export async function patchOf(own: PrivateGit, { from, to }: Span, options: Patc
   const found = await git(own.place, [...asked, ...only], { bytesMax: bytesMax + 1_000_000 });
   const isCut = found.output.length > bytesMax || (found.code === null && /said more than/.test(found.errors));
   if (found.code !== 0 && !isCut) throw unreadable(`git cannot compare ${from} and ${to}`, complaint(found));
-  const kept = isCut ? found.output.subarray(0, bytesMax) : found.output;
-  const end = isCut ? kept.lastIndexOf(10) + 1 : kept.length;
-  return { text: kept.subarray(0, end).toString('utf8'), isCut };
+  const end = isCut ? found.output.subarray(0, bytesMax).lastIndexOf(10) + 1 : found.output.length;
+  return { text: found.output.toString('utf8', 0, end), isCut };
 }
 
 export async function statOf(own: PrivateGit, { from, to }: Span): Promise<readonly LineCount[]> {

@@ -1,4 +1,4 @@
-// The private git folder of a loop, over the user's files and objects: no setting, filter or lock of theirs is in its way.
+// The private git folder of a loop, over the user's files and objects: no setting, filter or lock of the user is in its way.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
@@ -106,7 +106,7 @@ function settingsOf(repository: Repository): Promise<ReadonlyMap<string, string>
 function configOf(repository: Repository, settings: ReadonlyMap<string, string>): string {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, '.config') } = repository.environment;
   const excludes = settings.get('core.excludesfile') ?? join(XDG_CONFIG_HOME, 'git', 'ignore');
-  const kept = inherited.flatMap(name => {
+  const own = inherited.flatMap(name => {
     const value = settings.get(name);
     return value === undefined ? [] : [`\t${name.slice('core.'.length)} = ${quoted(value)}`];
   });
@@ -120,7 +120,7 @@ function configOf(repository: Repository, settings: ReadonlyMap<string, string>)
     // Entries that were sparse count again as soon as their file is there.
     '\tsparseCheckout = true',
     `\texcludesFile = ${quoted(excludes)}`,
-    ...kept,
+    ...own,
     ...(repository.objectFormat === 'sha1' ? [] : ['[extensions]', `\tobjectFormat = ${repository.objectFormat}`]),
     '',
   ].join('\n');

@@ -36,48 +36,33 @@ export function iterationFolder(loopFolder: string, iteration: number): string {
   return join(loopFolder, 'iterations', String(iteration));
 }
 
-class FileWriter implements SpoolWriter {
-  private readonly descriptors = new Map<string, number>();
-  private readonly redactors;
-  private written = 0;
-  private readonly folder: string;
-  private readonly redact: Redact;
+function fileWriter(folder: string, redact: Redact): SpoolWriter {
+  const descriptors = new Map<string, number>();
+  const redactors = { output: makeStreamRedactor(redact), errors: makeStreamRedactor(redact) };
   /** Made while the agent wakes up: making a file is slow where the ledger is synced all the time. */
-  private readonly draft: number;
-
-  constructor(folder: string, redact: Redact) {
-    this.folder = folder;
-    this.redact = redact;
-    this.redactors = { output: makeStreamRedactor(redact), errors: makeStreamRedactor(redact) };
-    this.draft = openSync(join(folder, draftName), 'w', 0o600);
-  }
-
-  private append(text: string, channel: 'output' | 'errors'): void {
-    if (text === '' || this.written > outputBytesMax) return;
-    let descriptor = this.descriptors.get(channel);
-    if (descriptor === undefined) {
-      descriptor = openSync(join(this.folder, `${channel}.log`), 'a', 0o600);
-      this.descriptors.set(channel, descriptor);
-    }
-    const room = outputBytesMax - this.written;
-    this.written += Buffer.byteLength(text);
-    if (this.written <= outputBytesMax) writeSync(descriptor, text);
+  const draft = openSync(join(folder, draftName), 'w', 0o600);
+  let written = 0;
+  function append(text: string, channel: 'output' | 'errors'): void {
+    if (text === '' || written > outputBytesMax) return;
+    const descriptor = descriptors.get(channel) ?? openSync(join(folder, `${channel}.log`), 'a', 0o600);
+    descriptors.set(channel, descriptor);
+    const room = outputBytesMax - written;
+    written += Buffer.byteLength(text);
+    if (written <= outputBytesMax) writeSync(descriptor, text);
     else writeSync(descriptor, `${new StringDecoder().write(Buffer.from(text).subarray(0, room))}\n${cutWords}`);
   }
-
-  write(text: string, channel: 'output' | 'errors'): void {
-    this.append(this.redactors[channel].push(text), channel);
-  }
-
-  end(end: SpoolEnd): void {
-    this.append(this.redactors.output.end(), 'output');
-    this.append(this.redactors.errors.end(), 'errors');
-    writeFileSync(this.draft, JSON.stringify(redactDeep(end, this.redact)));
-    closeSync(this.draft);
-    renameSync(join(this.folder, draftName), join(this.folder, 'ended.json'));
-    for (const descriptor of this.descriptors.values()) closeSync(descriptor);
-    this.descriptors.clear();
-  }
+  return {
+    write: (text, channel) => append(redactors[channel].push(text), channel),
+    end(end) {
+      append(redactors.output.end(), 'output');
+      append(redactors.errors.end(), 'errors');
+      writeFileSync(draft, JSON.stringify(redactDeep(end, redact)));
+      closeSync(draft);
+      renameSync(join(folder, draftName), join(folder, 'ended.json'));
+      for (const descriptor of descriptors.values()) closeSync(descriptor);
+      descriptors.clear();
+    },
+  };
 }
 
 export function fileSpool(loopFolder: string, redact: Redact): Spool {
@@ -87,7 +72,7 @@ export function fileSpool(loopFolder: string, redact: Redact): Spool {
       const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
       if (!isNew) rmSync(join(folder, 'ended.json'), { force: true }); // the same iteration again
       writeFileSync(join(folder, 'prompt.md'), redact(prompt), { mode: 0o600 });
-      return new FileWriter(folder, redact);
+      return fileWriter(folder, redact);
     },
     found(iteration) {
       try {

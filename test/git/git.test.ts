@@ -1,7 +1,9 @@
-// Work in a git repository keeps the contract of the port, and git is started in one place.
-import { readdirSync, readFileSync } from 'node:fs';
+// Both workspaces keep the contract of the port: with git, and without it, where there is no undo and every answer says so.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { plainWorkspace } from '../../src/git/git.ts';
 import { workspaceContract } from '../contracts/workspace.ts';
 import { makeRepo } from './repo.ts';
 
@@ -14,6 +16,48 @@ workspaceContract(
     return { workspace: await again(), again, directory, write, remove, tree, theirs, cleanUp };
   },
   { checkpoints: true },
+);
+
+it('a plain folder is worked in, and refuses in one sentence what needs git', async () => {
+  const plain = plainWorkspace('/some/folder');
+  const span = { from: 'x', to: 'y' };
+  const order = { loop: 'l', task: 't', title: 'x', iteration: 1, spans: [span], document: '/some/folder/PRD.json' };
+  const answers = [
+    await plain.save({ number: 1, iteration: 1, kind: 'by-hand', label: 'by hand', anchor: '' }),
+    await plain.restore({ to: 'x', base: 'x', now: 'x' }),
+    await plain.commit(order),
+    await plain.fork('t'),
+    await plain.mergeIntoFork('t'),
+    await plain.mergeFork(order),
+  ];
+  expect(plain.kind).toBe('plain');
+  expect(plain.directory('t')).toBe('/some/folder');
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ ok: false, problem: expect.stringContaining('not a git repository') });
+    expect(answer).toMatchObject({ fix: expect.stringContaining('git init') });
+  }
+  expect(await plain.changes([span])).toEqual([]);
+  expect(await plain.repair([])).toEqual({ did: [], missing: [] });
+});
+
+workspaceContract(
+  'plain',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'ralph-plain-'));
+    const tree = (): Record<string, string> =>
+      Object.fromEntries(readdirSync(directory).map(name => [name, readFileSync(join(directory, name), 'utf8')]));
+    return {
+      workspace: plainWorkspace(directory),
+      again: async () => plainWorkspace(directory),
+      directory,
+      write: (path, content) => writeFileSync(join(directory, path), content),
+      remove: path => rmSync(join(directory, path)),
+      tree,
+      theirs: () => ({}),
+      cleanUp: () => rmSync(directory, { recursive: true, force: true }),
+    };
+  },
+  { checkpoints: 'there is no git' },
 );
 
 describe('the source', () => {

@@ -72,32 +72,32 @@ export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Re
 }
 
 async function sort(top: string, found: readonly Found[], rules: ScanRules): Promise<Scan | Refusal> {
-  const place = placeIn(top, rules);
-  const sorted: (Found & Placed)[] = [];
+  const decide = decideIn(top, rules);
+  const sorted: (Found & Decision)[] = [];
   for (const [index, one] of found.entries()) {
     if (index % atOnce === atOnce - 1) await setImmediate();
-    sorted.push({ ...one, ...place(one) });
+    sorted.push({ ...one, ...decide(one) });
   }
   const bytes = sorted.reduce((sum, one) => sum + one.bytes, 0);
   if (bytes > rules.limits.bytesMax) {
     const { folder, amount } = biggest(sorted.map(one => [one.path, one.bytes]));
     return tooMuch(`${megabytes(bytes)} of new or changed files`, folder, megabytes(amount));
   }
-  const pathsTo = (into: Placed['into']) => sorted.flatMap(one => (one.into === into ? [one.path] : []));
+  const pathsTo = (into: Decision['into']) => sorted.flatMap(one => (one.into === into ? [one.path] : []));
   const skipped = sorted.flatMap(({ path, why }) =>
     why === undefined ? [] : [{ path: toText(path.replace(/\/$/, '')), why }],
   );
   return { ok: true, update: pathsTo('update'), drop: pathsTo('drop'), skipped };
 }
 
-interface Placed {
+interface Decision {
   readonly into: 'update' | 'drop' | 'neither';
   readonly bytes: number;
   /** Why a checkpoint does not hold it. */
   readonly why?: string;
 }
 
-function placeIn(top: string, rules: ScanRules): (found: Found) => Placed {
+function decideIn(top: string, rules: ScanRules): (found: Found) => Decision {
   const isReached = reachIn(top);
   return ({ isNew, path }) => {
     const stats = statsOf(top, path);

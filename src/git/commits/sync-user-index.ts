@@ -36,7 +36,7 @@ export async function syncUserIndex(repository: Repository, folder: string, lock
 
 /**
  * The entries of the commit, whatever an agent staged there meanwhile: nothing of it was a person's unfinished work. What
- * somebody staged elsewhere, or committed since, is theirs.
+ * somebody staged elsewhere, or committed since, stays.
  */
 async function takeOver(
   repository: Repository,

@@ -136,8 +136,8 @@ export async function makeFork(fork: Fork): ReturnType<Workspace['fork']> {
   const { loopDirectory: from, untracked } = options;
   const made = await checkOutTree(repository, { path: directory, commit: base, from, untracked });
   if (!made.ok) return made;
-  const kept = await setRef(repository, fork.ref, base);
-  if (!kept.ok) return kept;
+  const set = await setRef(repository, fork.ref, base);
+  if (!set.ok) return set;
   await fork.remember({ state: 'ready', base });
   return { ok: true, base };
 }

@@ -45,8 +45,8 @@ async function saveWork(fork: Fork, place: GitPlace, record: ForkRecord): Promis
   const message = `The fork of ${fork.task}\n`;
   const work = await makeCommit(place, { tree: taken.tree, parent: record.base, message });
   if (!work.ok) return work;
-  const kept = await setRef(place, fork.ref, work.text);
-  if (!kept.ok) return kept;
+  const set = await setRef(place, fork.ref, work.text);
+  if (!set.ok) return set;
   const next: ForkRecord = { ...record, bringing: { work: work.text } };
   await fork.remember(next);
   return next;

@@ -53,12 +53,12 @@ export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise
   const circumstances = { sparse, older, baseOf, isLeft, isOverwriting };
   const fates = Map.groupBy(differing, one => fateOf(one, circumstances));
   const having = (fate: Fate): Difference[] => fates.get(fate) ?? [];
-  const [write, kept] = [having('write'), having('kept')];
-  const blocking = inTheWay(kept, write);
+  const [write, keep] = [having('write'), having('keep')];
+  const blocking = inTheWay(keep, write);
   const yielding = blocking.filter(one => isOverwriting && !isLeft(one));
   const remove = [...having('remove'), ...yielding];
   const conflicts = [...having('conflict'), ...blocking.filter(one => !yielding.includes(one))];
-  const free = kept.filter(one => !blocking.includes(one));
+  const free = keep.filter(one => !blocking.includes(one));
   const { possible, impossible, links } = await clearOf(own, isOverwriting, write, remove);
   return {
     write: possible,
@@ -71,7 +71,7 @@ export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise
 
 const pathsOf = (all: readonly Difference[]): readonly string[] => all.map(({ path }) => path).sort(byPath);
 
-type Fate = 'write' | 'remove' | 'merge' | 'kept' | 'conflict' | 'unseen';
+type Fate = 'write' | 'remove' | 'merge' | 'keep' | 'conflict' | 'unseen';
 
 interface Circumstances {
   readonly sparse: ReadonlySet<string>;
@@ -83,14 +83,14 @@ interface Circumstances {
   readonly isOverwriting: boolean;
 }
 
-/** What was edited since the last checkpoint is merged where it can be; what was edited before that, and kept, stays. */
+/** What was edited since the last checkpoint is merged where it can be; what was edited before that, and kept then, stays. */
 function fateOf(one: Difference, { sparse, older, baseOf, isLeft, isOverwriting }: Circumstances): Fate {
   const { path, from, to } = one;
   const isEdited = baseOf.has(path);
   const base = baseOf.get(path);
   if (sparse.has(path)) return 'unseen';
-  if (!isOurs(one) || isLeft(one) || (older.has(path) && !isEdited)) return 'kept';
-  if (isEdited && isSame(base, to)) return 'kept';
+  if (!isOurs(one) || isLeft(one) || (older.has(path) && !isEdited)) return 'keep';
+  if (isEdited && isSame(base, to)) return 'keep';
   if (isEdited && [base, from, to].every(isText)) return 'merge';
   if (isEdited && !isOverwriting) return 'conflict';
   return to === undefined ? 'remove' : 'write';
@@ -113,8 +113,8 @@ const isSame = (one: Entry | undefined, other: Entry | undefined): boolean =>
 const isText = (entry: Entry | undefined): boolean => entry?.mode.startsWith('100') === true;
 
 /** A kept file where the target has a folder, or the other way round. */
-function inTheWay(kept: readonly Difference[], write: readonly Difference[]): readonly Difference[] {
-  const present = kept.filter(({ from }) => from !== undefined);
+function inTheWay(keep: readonly Difference[], write: readonly Difference[]): readonly Difference[] {
+  const present = keep.filter(({ from }) => from !== undefined);
   const written = new Set(write.map(({ path }) => path));
   const needed = new Set(write.flatMap(({ path }) => foldersAbove(path)));
   return present.filter(({ path }) => needed.has(path) || foldersAbove(path).some(folder => written.has(folder)));

@@ -105,16 +105,16 @@ async function finish(staged: string, to: Entry, current: Buffer): Promise<strin
 async function stampOfOld(
   own: PrivateGit,
   path: string,
-  held: Entry | undefined,
+  expected: Entry | undefined,
   isAnyFile = false,
 ): Promise<string | undefined> {
   const top = own.repository.directory;
   const kind = await kindOnDisk(top, path);
-  const isExpected = kind === (isAnyFile || held?.mode.startsWith('100') ? 'file' : 'link');
+  const isExpected = kind === (isAnyFile || expected?.mode.startsWith('100') ? 'file' : 'link');
   if (!isExpected) return undefined;
   const where = onDisk(top, path);
   const before = await lstat(where, { bigint: true });
-  if (held !== undefined && (await objectOnDisk(own.repository, where, kind === 'link')) !== held.object)
+  if (expected !== undefined && (await objectOnDisk(own.repository, where, kind === 'link')) !== expected.object)
     return undefined;
   return [before.ino, before.size, before.mtimeNs, before.mode, before.ctimeNs].join(':');
 }

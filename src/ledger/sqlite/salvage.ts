@@ -52,15 +52,15 @@ export async function salvage({ path, detail, schema, liveness, now }: Damage): 
     for (const bytes of transplantBytes) {
       const file = join(scratch, `saved-${bytes}.db`);
       copyFileSync(fresh, file);
-      const saved = attempt({ path, copy: join(scratch, `damaged-${bytes}.db`), target: file, fresh, bytes });
+      const saved = attempt(path, fresh, file, bytes);
       if (best === undefined || saved.events > best.saved.events) best = { file, saved };
       if (saved.isWhole) break;
     }
     if (best === undefined || inodeOf(path) !== before)
       return failure('busy', path, `${path} is being repaired by another process`);
-    const aside = putAside(path, best.file, new Date(now()).toISOString().replaceAll(/[:.]/g, '-'));
+    const damaged = replaceDamaged(path, best.file, new Date(now()).toISOString().replaceAll(/[:.]/g, '-'));
     const { events, loops } = best.saved;
-    const told = `${path} was damaged: ${detail}. It lies unchanged in ${aside}; ${events} events of ${loops} loops were saved from it`;
+    const told = `${path} was damaged: ${detail}. It lies unchanged in ${damaged}; ${events} events of ${loops} loops were saved from it`;
     return { ...failure('corrupt', path, told), hint: 'Run the same command again: it goes on with what was saved.' };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -71,17 +71,10 @@ function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
-interface Attempt {
-  readonly path: string;
-  readonly copy: string;
-  readonly target: string;
-  readonly fresh: string;
-  readonly bytes: number;
-}
-
 /** Works on a copy, because already opening a damaged database may change it. */
-function attempt({ path, copy, target, fresh, bytes }: Attempt): Saved {
+function attempt(path: string, fresh: string, target: string, bytes: number): Saved {
   if (!existsSync(path)) return { events: 0, loops: 0, isWhole: true };
+  const copy = `${target}.damaged`;
   copyFileSync(path, copy);
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
   transplant(copy, fresh, bytes);
@@ -130,16 +123,16 @@ function transplant(copy: string, fresh: string, bytes: number): void {
 }
 
 /** The log goes first: beside a new database it would be read as the new one's. */
-function putAside(path: string, saved: string, stamp: string): string {
-  let aside = `${path}.corrupt-${stamp}`;
-  for (let count = 2; existsSync(aside) || existsSync(`${aside}-wal`); count += 1)
-    aside = `${path}.corrupt-${stamp}-${count}`;
-  for (const end of ['-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${aside}${end}`);
-  if (existsSync(path)) linkSync(path, aside);
+function replaceDamaged(path: string, saved: string, stamp: string): string {
+  let damaged = `${path}.corrupt-${stamp}`;
+  for (let count = 2; existsSync(damaged) || existsSync(`${damaged}-wal`); count += 1)
+    damaged = `${path}.corrupt-${stamp}-${count}`;
+  for (const end of ['-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${damaged}${end}`);
+  if (existsSync(path)) linkSync(path, damaged);
   sync(saved);
   renameSync(saved, path);
   sync(dirname(path));
-  return aside;
+  return damaged;
 }
 
 interface Saved {
@@ -160,10 +153,10 @@ function extract(from: DatabaseSync, to: DatabaseSync): Saved {
   };
   let isWhole = true;
   let events = 0;
-  let kept = 0;
+  let last = 0;
   const keep = (row: Row): void => {
     const cursor = Number(row['cursor']);
-    if (!(cursor > kept)) {
+    if (!(cursor > last)) {
       isWhole = false; // a damaged page can repeat itself
       return;
     }
@@ -179,7 +172,7 @@ function extract(from: DatabaseSync, to: DatabaseSync): Saved {
     const sql = 'INSERT INTO events (cursor, loop, seq, at, type, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)';
     statement(sql).run(cursor, loop, walk.seq, event.at, event.type, body, walk.head);
     if (isLoopEvent(event)) listLoop({ statement }, loop, event);
-    kept = cursor;
+    last = cursor;
     events += 1;
   };
   to.exec('BEGIN');

@@ -1,4 +1,4 @@
-// The merge queue: forks land one after the other as one commit each, and a conflict goes back with both sides in its files.
+// The merge queue: forks are merged one after the other as one commit each, and a conflict goes back with both sides in its files.
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
