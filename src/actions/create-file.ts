@@ -1,4 +1,4 @@
-// Makes the file that a step of a plan asks for: inside the vault or the repository, and never over another file.
+// The action create_file: makes the file that a step of a plan asks for, inside the vault or the repository, over no other.
 
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -29,7 +29,7 @@ const others = {
 } as const;
 
 function told({ path, root }: Exclude<Place, { problem: string }>, made: Made): Written {
-  const name = shown(wayBelow(root, path) ?? path);
+  const name = shown(pathBelow(root, path) ?? path);
   if (made.type === 'made') return { message: `Made ${name} in ${shown(root)}.` };
   if (made.type === 'same') return { message: `${name} is there already, with this content.` };
   if (made.type === 'moved') return failed('refused', `the folder of ${name} was moved or linked meanwhile`);
@@ -41,8 +41,7 @@ function shown(path: string): string {
   return JSON.stringify(path.slice(0, 200)).replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u00b7');
 }
 
-// What the actions that write one file have in common: stopped or not, recorded first, and failure as a value.
-
+/** What an action that writes one file says in the end. */
 export interface Written {
   readonly message: string;
   readonly failure?: Failure;
@@ -99,8 +98,6 @@ function ofError(error: unknown): Written {
   return failed('refused', `the file could not be written (${code ?? message})`);
 }
 
-// Finds where a plan may write: inside its folders only, whatever links, dots and letters a path is made of.
-
 type Place =
   /** `parent` is real as far as it exists: no link is left in it. */
   { readonly path: string; readonly parent: string; readonly root: string } | { readonly problem: string };
@@ -111,29 +108,35 @@ interface Roots {
   readonly repository?: string;
 }
 
+/** Where a plan may write: inside its folders only, whatever links, dots and letters a path is made of. */
 export async function placeOf(given: string, roots: Roots): Promise<Place> {
-  const problem = pathProblem(given);
-  if (problem !== undefined) return { problem };
-  const base = roots.repository ?? roots.vault;
-  if (base === undefined) return { problem: 'has no folder that it may lie in' };
-  const below = roots.vault === undefined ? undefined : pathInVault(given);
-  const path = below === undefined ? resolve(base, given) : join(roots.vault ?? base, below);
+  const path = wantedPath(given, roots);
+  if (typeof path !== 'string') return path;
   const parent = await realParent(dirname(path));
   if (parent === undefined) return { problem: 'leads through a link that leads nowhere' };
   for (const root of [roots.vault, roots.repository]) {
     const real = root === undefined ? undefined : await realParent(root);
-    if (real === undefined) continue;
-    const way = wayBelow(real, parent);
-    if (way === undefined) continue;
-    if (segmentsOf(way).some(isGit)) return { problem: 'leads into the .git folder' };
-    const held = reservedPart(
-      [...segmentsOf(way), basename(path)].filter(each => each !== ''),
-      root === roots.vault,
-    );
-    if (held !== undefined) return { problem: held };
-    return { path: join(parent, path.slice(dirname(path).length)), parent, root: real };
+    const inside = real === undefined ? undefined : pathBelow(real, parent);
+    if (real === undefined || inside === undefined) continue;
+    const problem = problemInside([...segmentsOf(inside), basename(path)], root === roots.vault);
+    return problem ?? { path: join(parent, path.slice(dirname(path).length)), parent, root: real };
   }
   return { problem: 'leads out of the folders that the plan may write in' };
+}
+
+function wantedPath(given: string, { vault, repository }: Roots): string | { readonly problem: string } {
+  const problem = pathProblem(given);
+  const base = repository ?? vault;
+  if (problem !== undefined || base === undefined) return { problem: problem ?? 'has no folder that it may lie in' };
+  const below = vault === undefined ? undefined : pathInVault(given);
+  return below === undefined ? resolve(base, given) : join(vault ?? base, below);
+}
+
+function problemInside(segments: readonly string[], isVault: boolean): { readonly problem: string } | undefined {
+  if (segments.slice(0, -1).some(isGit)) return { problem: 'leads into the .git folder' };
+  const named = segments.filter(each => each !== '');
+  const problem = reservedPart(named, isVault);
+  return problem === undefined ? undefined : { problem };
 }
 
 /** The deepest folder that is there is made real, the rest is put behind it; undefined for a link without a target. */
@@ -152,7 +155,7 @@ async function realParent(path: string): Promise<string | undefined> {
 }
 
 /** '' for the folder itself, undefined when it is not below. */
-function wayBelow(root: string, path: string): string | undefined {
-  const way = relative(root, path);
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : way;
+function pathBelow(root: string, path: string): string | undefined {
+  const inside = relative(root, path);
+  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? undefined : inside;
 }

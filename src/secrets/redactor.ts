@@ -1,4 +1,4 @@
-// Takes secrets out of text before it is stored, shown or sent: known values in every spelling, and what has a key's shape.
+// Redactors: take secrets out of text before it is stored, shown or sent, known values in every spelling and key shapes.
 import { isSecretField, redactRules } from './rules.ts';
 import { findPem, makeScanner, type Scanner, type Span } from './scan.ts';
 
@@ -131,39 +131,37 @@ function put(visit: Visit, key: string, value: unknown): void {
   Object.defineProperty(visit.copy, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
+function putIntoParent(parent: Visit | undefined, copy: Json | undefined): void {
+  if (parent !== undefined && copy !== undefined) put(parent, parent.keys[parent.next - 1] ?? '', copy);
+}
+
+function redactField(key: string, text: string, redact: Redact): string {
+  const safe = redact(text);
+  return safe === text && isSecretField(key, text) ? '[redacted:assignment]' : safe;
+}
+
 /** Redacts every string value of plain JSON data, also by its field's name; the same object when nothing changed. */
 export function redactDeep<T>(value: T, redact: Redact): T {
   if (typeof value === 'string') return redact(value) as T;
   if (!isPlain(value)) return value;
   const visitOf = (source: Json): Visit => ({ source, keys: Object.keys(source), next: 0, copy: undefined });
-  const stack: Visit[] = [visitOf(value)];
-  for (;;) {
-    const visit = stack.at(-1) as Visit;
+  const first = visitOf(value);
+  const stack: Visit[] = [first];
+  for (let visit = stack.at(-1); visit !== undefined; visit = stack.at(-1)) {
     const key = visit.keys[visit.next];
     if (key === undefined) {
       stack.pop();
-      const parent = stack.at(-1);
-      if (parent === undefined) return (visit.copy ?? visit.source) as T;
-      const parentKey = parent.keys[parent.next] ?? '';
-      if (visit.copy !== undefined) put(parent, parentKey, visit.copy);
-      parent.next += 1;
+      putIntoParent(stack.at(-1), visit.copy);
       continue;
-    }
-    const child = (visit.source as Record<string, unknown>)[key];
-    if (isPlain(child)) {
-      stack.push(visitOf(child));
-      continue;
-    }
-    if (typeof child === 'string') {
-      const safe = redact(child);
-      const hidden = safe === child && isSecretField(key, child) ? '[redacted:assignment]' : safe;
-      if (hidden !== child) put(visit, key, hidden);
     }
     visit.next += 1;
+    const child = (visit.source as Record<string, unknown>)[key];
+    const safe = typeof child === 'string' ? redactField(key, child, redact) : child;
+    if (safe !== child) put(visit, key, safe);
+    if (isPlain(child)) stack.push(visitOf(child));
   }
+  return (first.copy ?? first.source) as T;
 }
-
-// Spells a known secret in the ways it travels: as it is, JSON-escaped, in base64, percent-encoded, in hexadecimal.
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -230,26 +228,24 @@ function tellingLines(value: string): string[] {
   return lines.filter(line => line.length >= 24 && !/\s/.test(line) && /[0-9]/.test(line) && /[A-Za-z]/.test(line));
 }
 
-/** Every text that gives one of the values away. */
+/** Every text that gives one of the values away: as it is, JSON-escaped, in base64, percent-encoded, in hexadecimal. */
 function exactForms(values: readonly string[], isOurs: (form: string) => boolean): readonly string[] {
   const wanted = values.flatMap(value => [value, value.trim(), ...tellingLines(value)]);
   const forms = wanted.filter(value => value.trim().length >= exactCharsMin).flatMap(formsOf);
   return [...new Set(forms)].filter(form => form.length >= exactCharsMin && !isOurs(form));
 }
 
-// Which values of an environment are secrets by the name of their variable.
-
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
 const secretCharsMin = 8;
 
+/** The values of an environment that are secrets by the name of their variable. */
 export function secretValues(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     secretName.test(name) && value !== undefined && value.length >= secretCharsMin ? [value] : [],
   );
 }
 
-// Redacts output as it arrives: what could still become a secret is held back until the line or the key block ends.
-
+/** Redacts output as it arrives: what could still become a secret is held back until the line or the key block ends. */
 export interface StreamRedactor {
   /** Returns what is now safe to write. */
   readonly push: (chunk: string) => string;

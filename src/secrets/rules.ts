@@ -1,4 +1,4 @@
-// The shapes that today's keys have: one row each, found by a literal and confirmed by a bounded pattern at that place.
+// Rules for secrets: one row for each shape of key, found by a literal and confirmed by a bounded pattern, and assignments.
 
 /**
  * A row is found by one of its `literals` (same case unless `anyCase`), then `pattern` must match from the literal on.
@@ -192,8 +192,6 @@ export const redactRules: readonly RedactRule[] = [
   },
 ];
 
-// Reads `password = "..."` in its many spellings, and tells a value that is secret from code and prose around the word.
-
 export interface Found {
   readonly start: number;
   readonly end: number;
@@ -248,18 +246,18 @@ function looksRandom(text: string): boolean {
 
 type Style = 'quoted' | 'tight' | 'loose';
 
+const isOrdinary = (value: string): boolean =>
+  /\s/.test(value) || placeholder.test(value) || pathOrUrl.test(value) || ordinaryWords.has(value.toLowerCase());
+
 function isSecretValue(isPassword: boolean, value: string, style: Style): boolean {
-  if (/\s/.test(value) || placeholder.test(value) || pathOrUrl.test(value)) return false;
-  if (ordinaryWords.has(value.toLowerCase())) return false;
+  if (isOrdinary(value)) return false;
   const isMixed = hasDigit(value) && hasLetter(value);
-  if (style === 'quoted') {
-    if (isPassword) return value.length >= 4;
-    return value.length >= 8 && (isMixed || (value.length >= 20 && looksRandom(value)));
-  }
+  if (style === 'quoted' && isPassword) return value.length >= 4;
+  if (style === 'quoted') return value.length >= 8 && (isMixed || (value.length >= 20 && looksRandom(value)));
   if (identifierPath.test(value)) return false;
-  if (style === 'tight' && isPassword) return isMixed || /^[0-9]+$/.test(value) || /[!@#$%^*]/.test(value);
-  if (style === 'tight') return value.length >= 12 && isMixed && entropy(value) >= 3;
-  return value.length >= 16 && isMixed && looksRandom(value);
+  if (style === 'loose') return value.length >= 16 && isMixed && looksRandom(value);
+  if (isPassword) return isMixed || /^[0-9]+$|[!@#$%^*]/.test(value);
+  return value.length >= 12 && isMixed && entropy(value) >= 3;
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): number {
@@ -300,23 +298,31 @@ export function findAssignment(text: string, at: number): Found | undefined {
   const name = nameEnd(text, at);
   if (name < 0) return undefined;
   const isPassword = /^[_-]?p/i.test(text.slice(at, at + 2)) && !/^private/i.test(text.slice(at, at + 7));
-  let from = matchAt(separator, text, name);
-  let isTight = from === name + 1;
-  if (from < 0) {
-    if (!isFlag(text, at)) return undefined;
-    from = matchAt(flagSeparator, text, name);
-    isTight = true;
-    if (from < 0) return undefined;
-  }
+  const separated = matchAt(separator, text, name);
+  const from = separated < 0 && isFlag(text, at) ? matchAt(flagSeparator, text, name) : separated;
+  if (from < 0) return undefined;
+  const isTight = separated < 0 || separated === name + 1;
+  const quoted = quotedAt(text, from);
+  if (quoted === undefined) return bareValue(text, { name, from, isTight, isPassword });
+  return isSecretValue(isPassword, text.slice(quoted.start, quoted.end), 'quoted') ? quoted : undefined;
+}
+
+/** Between quotes, or between the tags of XML. */
+function quotedAt(text: string, from: number): Found | undefined {
   const opened = matchAt(opening, text, from);
-  if (opened > 0) {
-    const found = quotedValue(text, opened);
-    return isSecretValue(isPassword, text.slice(found.start, found.end), 'quoted') ? found : undefined;
-  }
-  if (text[from - 1] === '>' && text[from - 2] !== '=') {
-    const end = text.indexOf('<', from);
-    return isSecretValue(isPassword, text.slice(from, end), 'quoted') ? { start: from, end } : undefined;
-  }
+  if (opened > 0) return quotedValue(text, opened);
+  const isTag = text[from - 1] === '>' && text[from - 2] !== '=';
+  return isTag ? { start: from, end: text.indexOf('<', from) } : undefined;
+}
+
+interface BareValue {
+  readonly name: number;
+  readonly from: number;
+  readonly isTight: boolean;
+  readonly isPassword: boolean;
+}
+
+function bareValue(text: string, { name, from, isTight, isPassword }: BareValue): Found | undefined {
   let end = matchAt(bare, text, from);
   if (end < 0 || text[end] === '(' || text[end] === '[') return undefined;
   while (end > from && /[.:!?]/.test(text[end - 1] ?? '')) end -= 1;

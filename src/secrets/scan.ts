@@ -1,4 +1,4 @@
-// Finds secrets in one pass: a table of three-character marks says where a rule could begin, and only there it is tried.
+// The scanner for secrets, in one pass: a table of three-character marks says where a rule could begin, and only there it is tried.
 import {
   assignmentCharsMax,
   assignmentWords,
@@ -130,6 +130,15 @@ function triggersOf(forms: readonly string[], withAssignments: boolean): (Omit<T
   return [...exact, pem, ...shaped, ...(withAssignments ? assigned : [])];
 }
 
+/** `last`: where the last of the three marks stands. */
+function spanAt(trigger: Trigger, text: string, last: number, coveredTo: number): Span | undefined {
+  const at = last - trigger.back;
+  if (at < 0 || !text.startsWith(trigger.literal, at)) return undefined;
+  const found = trigger.find(text, at, coveredTo);
+  if (found === undefined || found.end <= found.start) return undefined;
+  return { start: found.start, end: found.end, name: trigger.name, rank: trigger.rank };
+}
+
 /** Builds the table once; the scan itself reads each character once and tries rules only at marks. */
 export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
   const flags = new Uint8Array(0x8000);
@@ -149,12 +158,10 @@ export function makeScanner(forms: readonly string[], withAssignments: boolean):
       hash = ((hash << 5) ^ (text.charCodeAt(i) | 32)) & 0x7fff;
       if (flags[hash] === 0) continue;
       for (const trigger of buckets.get(hash) ?? []) {
-        const at = i - trigger.back;
-        if (at < 0 || !text.startsWith(trigger.literal, at)) continue;
-        const found = trigger.find(text, at, coveredTo);
-        if (found === undefined || found.end <= found.start) continue;
-        spans.push({ start: found.start, end: found.end, name: trigger.name, rank: trigger.rank });
-        if (found.end > coveredTo) coveredTo = found.end;
+        const span = spanAt(trigger, text, i, coveredTo);
+        if (span === undefined) continue;
+        spans.push(span);
+        coveredTo = Math.max(coveredTo, span.end);
         if (spans.length >= enough) return spans;
       }
     }

@@ -1,4 +1,4 @@
-// What a person's configuration says about an MCP server: read by the configuration, used by the action that calls it.
+// MCP servers as a person's configuration names them, and the connection to one with all that can break it.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Activity } from '../../agents/performer.ts';
 import type { FailureKind } from '../../core/failure.ts';
@@ -30,8 +30,6 @@ export interface HttpServer extends AnyServer {
 }
 
 export type McpServer = StdioServer | HttpServer;
-
-// What the two ways to an MCP server have in common, and everything that can break a talk with one.
 
 /** Why a talk was broken off before it had come to its end. */
 export type Break =

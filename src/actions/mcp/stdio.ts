@@ -1,4 +1,4 @@
-// An MCP server as a contained child: the SDK's own stdio transport leaves its descendants alive and adds variables.
+// Stdio MCP servers, run as contained children: the SDK's own stdio transport leaves descendants alive and adds variables.
 import type { Transport } from '@modelcontextprotocol/client';
 import { openStdin, type ProcessExit, type ProcessOrder, runProcess } from '../../processes/spawn.ts';
 import { cutMarker, tailOf } from '../../processes/streams.ts';
@@ -6,15 +6,11 @@ import { isFields } from '../../text/fields.ts';
 import { stripControls } from '../../text/text.ts';
 import { answerBytesMax, type Break, type Connection, type Hearing, type StdioServer, tooLarge } from './server.ts';
 
-export interface StdioOrder {
-  readonly directory: string;
-  /** All of it but what the server's own configuration adds. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly timeMsMax: number;
-  readonly graceMs?: number;
-  readonly limits?: ProcessOrder['limits'];
-  readonly confinement?: ProcessOrder['confinement'];
-}
+/** `environment`: all of it but what the server's own configuration adds. */
+export type StdioOrder = Pick<
+  ProcessOrder,
+  'directory' | 'environment' | 'timeMsMax' | 'graceMs' | 'limits' | 'confinement'
+>;
 
 /** What a server gets for its exit after its stdin was closed, as in the SDK. */
 const partingMs = 2_000;
@@ -69,19 +65,15 @@ export function stdioConnection(server: StdioServer, order: StdioOrder, hearing:
 }
 
 function processOrder(server: StdioServer, order: StdioOrder): Omit<ProcessOrder, 'stop' | 'stdin'> {
-  const { graceMs, limits, confinement } = order;
   return {
+    ...order,
     command: server.command,
     args: server.args,
     directory: server.directory ?? order.directory,
     environment: { ...order.environment, ...server.environment },
     input: '',
-    timeMsMax: order.timeMsMax,
     timers: { afterResultMs: partingMs },
     lineBytesMax: answerBytesMax,
-    graceMs,
-    limits,
-    confinement,
   };
 }
 
@@ -115,8 +107,7 @@ function breakOf(exit: ProcessExit, errors: string): Break {
   };
 }
 
-// Cuts what a stdio server writes into messages; noise on its stdout is borne with, an answer that is damaged is told.
-
+/** Cuts what a stdio server writes into messages; noise on its stdout is borne with, a damaged answer is told. */
 export interface WireOrder {
   onMessage(message: object): void;
   /** A line that is no message: servers that log to stdout are common. */
@@ -138,10 +129,9 @@ export function openWire(order: WireOrder): Wire {
     if (line.trim() === '') return;
     const value = parsed(line);
     if (line.length > edgeChars && line.endsWith(marker)) order.onUnreadable(tooLarge);
-    else if (!isFields(value) || value['jsonrpc'] !== '2.0') {
-      if (value === undefined && looksLikeMessage(line)) order.onUnreadable('its answer is damaged');
-      else order.onNoise(line);
-    } else if ('method' in value || 'result' in value || 'error' in value) order.onMessage(value);
+    else if (value === undefined && looksLikeMessage(line)) order.onUnreadable('its answer is damaged');
+    else if (!isFields(value) || value['jsonrpc'] !== '2.0') order.onNoise(line);
+    else if (['method', 'result', 'error'].some(name => name in value)) order.onMessage(value);
     else order.onUnreadable('its answer holds neither a result nor an error');
   }
 

@@ -3,6 +3,7 @@
 import { Script } from 'node:vm';
 import type { CallToolResult, Client, Tool, Transport } from '@modelcontextprotocol/client';
 import type { Failure } from '../../core/failure.ts';
+import { timerMsMax } from '../../processes/timers.ts';
 import { fieldsOf, isFields, textOf } from '../../text/fields.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import { type Call, failureOf, saysBadOutput, shortened, unreadable } from './failure.ts';
@@ -30,7 +31,7 @@ export interface Outcome {
   readonly failure?: Failure;
 }
 
-const forever = 2_147_483_647; // our own clock ends a talk; the SDK's would end every request after a minute
+const forever = timerMsMax; // our own clock ends a talk; the SDK's would end every request after a minute
 const toolsNamedMax = 10;
 
 /** Never throws. */

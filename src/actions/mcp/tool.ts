@@ -5,6 +5,7 @@ import type { Order } from '../../core/task.ts';
 import { minimalEnvironment } from '../../processes/limits.ts';
 import type { ProcessOrder } from '../../processes/spawn.ts';
 import { openQueue, type Queue, tailOf } from '../../processes/streams.ts';
+import { timerMsMax } from '../../processes/timers.ts';
 import { detailOf } from '../../text/fields.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import { httpConnection } from './http.ts';
@@ -12,13 +13,10 @@ import type { Break, Connection, Hearing, McpServer } from './server.ts';
 import { stdioConnection } from './stdio.ts';
 import { type Outcome, talk } from './talk.ts';
 
-export interface McpToolOptions {
+export interface McpToolOptions extends Pick<ProcessOrder, 'graceMs' | 'limits' | 'confinement'> {
   readonly server: McpServer;
   /** Only its harmless variables reach a server, besides what the server's own configuration names. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly graceMs?: number;
-  readonly limits?: ProcessOrder['limits'];
-  readonly confinement?: ProcessOrder['confinement'];
 }
 
 type McpOrder = Extract<Order, { type: 'mcp' }>;
@@ -27,7 +25,6 @@ type Ended = Extract<Activity, { type: 'ended' }>;
 const callMsUsual = 120_000;
 const openMsMax = 120_000; // a first start may have to fetch the program
 const backstopMs = 60_000;
-const timerMsMax = 2_147_483_647; // longer ones fire at once
 const queuedCharsMax = 262_144;
 const activityWeight = 256;
 const nameCharsMax = 200;
@@ -54,7 +51,7 @@ async function* perform(
     return yield failed('invalid', `this is no order for the server ${options.server.name}`);
   const queue = openQueue<Activity>(queuedCharsMax);
   const leaving = new AbortController();
-  const acting = act(options, assignment, order, AbortSignal.any([stop, leaving.signal]), queue)
+  const acting = act(options, assignment, { order, stop: AbortSignal.any([stop, leaving.signal]), queue })
     .catch(error => failed('unknown', `the adapter of MCP servers failed: ${(error as Error).message}`))
     .then(ended => {
       queue.push(ended, 0);
@@ -69,13 +66,13 @@ async function* perform(
   }
 }
 
-async function act(
-  options: McpToolOptions,
-  assignment: Assignment,
-  order: McpOrder,
-  stop: AbortSignal,
-  queue: Queue<Activity>,
-): Promise<Ended> {
+interface Acting {
+  readonly order: McpOrder;
+  readonly stop: AbortSignal;
+  readonly queue: Queue<Activity>;
+}
+
+async function act(options: McpToolOptions, assignment: Assignment, { order, stop, queue }: Acting): Promise<Ended> {
   const tell = (activity: Activity): void =>
     queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
   const breaking = openBreaking(stop, assignment.timeMsMax);
