@@ -1,4 +1,4 @@
-// Whether this command comes out of a loop's own agent or check, told by what the ledger knows of living processes (F34).
+// Origin of a command: whether it comes out of a loop's own agent or check, told by the living processes that the ledger knows (F34).
 
 import type { LiveIteration } from '../core/state.ts';
 import type { Holder, Ledger, LoopRow } from '../ledger/ledger.ts';

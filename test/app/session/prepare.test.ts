@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { prepareLoop } from '../../src/app/session/prepare.ts';
-import { UsageError } from '../../src/text/errors.ts';
+import { prepareLoop } from '../../../src/app/session/prepare.ts';
+import { UsageError } from '../../../src/text/errors.ts';
 
 let folder: string;
 beforeAll(async () => {
