@@ -149,22 +149,23 @@ export function makeScanner(forms: readonly string[], withAssignments: boolean):
     flags[hash] = 1;
     buckets.set(hash, [...(buckets.get(hash) ?? []), { ...trigger, back: at + 2 }]);
   }
+  return (text, enough = Number.POSITIVE_INFINITY) => scan(text, enough, flags, buckets);
+}
 
-  return (text, enough = Number.POSITIVE_INFINITY) => {
-    const spans: Span[] = [];
-    let coveredTo = 0;
-    let hash = 0;
-    for (let i = 0; i < text.length; i += 1) {
-      hash = ((hash << 5) ^ (text.charCodeAt(i) | 32)) & 0x7fff;
-      if (flags[hash] === 0) continue;
-      for (const trigger of buckets.get(hash) ?? []) {
-        const span = spanAt(trigger, text, i, coveredTo);
-        if (span === undefined) continue;
-        spans.push(span);
-        coveredTo = Math.max(coveredTo, span.end);
-        if (spans.length >= enough) return spans;
-      }
+function scan(text: string, enough: number, flags: Uint8Array, buckets: ReadonlyMap<number, Trigger[]>): Span[] {
+  const spans: Span[] = [];
+  let coveredTo = 0;
+  let hash = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    hash = ((hash << 5) ^ (text.charCodeAt(i) | 32)) & 0x7fff;
+    if (flags[hash] === 0) continue;
+    for (const trigger of buckets.get(hash) ?? []) {
+      const span = spanAt(trigger, text, i, coveredTo);
+      if (span === undefined) continue;
+      spans.push(span);
+      coveredTo = Math.max(coveredTo, span.end);
+      if (spans.length >= enough) return spans;
     }
-    return spans;
-  };
+  }
+  return spans;
 }
