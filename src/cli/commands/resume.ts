@@ -2,12 +2,12 @@
 
 import { isRunning, resumeHint } from '../../app/loops.ts';
 import { nothingBounds } from '../../app/problems.ts';
+import type { Termination } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { isBounded, type Limits } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination } from '../../core/termination.ts';
-import { type Termination } from '../../core/event.ts';
 import { UsageError } from '../../text/errors.ts';
 import { raisedLimit } from '../../views/ending.ts';
 import {
