@@ -103,15 +103,8 @@ function inWords(durationMs: number): string {
   return `${Math.round(durationMs / 100) / 10} s`;
 }
 
-interface Naming {
-  readonly kind: FailureKind;
-  readonly status: number;
-  /** A code that OpenAI's interface and its many imitations use. */
-  readonly code?: string;
-}
-
-/** What the status alone would name wrongly or not at all. Ordered. */
-const namings: readonly Naming[] = [
+/** What the status alone would name wrongly or not at all, by the codes of OpenAI's interface and its imitations. Ordered. */
+const namings: readonly { readonly kind: FailureKind; readonly status: number; readonly code?: string }[] = [
   { status: 429, code: 'insufficient_quota', kind: 'billing' },
   { status: 404, kind: 'model' },
   { status: 400, code: 'context_length_exceeded', kind: 'context-too-long' },

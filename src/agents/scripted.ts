@@ -1,4 +1,4 @@
-// The scripted agent, without a model: plays a written script, for the demo, for scenarios and for trying Ralph out without a key.
+// The scripted agent, without a model: plays a written script, for the demo, for scenarios and for trials without a key.
 import { constants, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import type { Usage } from '../core/event.ts';

@@ -19,14 +19,14 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * `hear` gets what each line means, in order; `odd` the lines that mean nothing. A line is looked at once, and never copied
+ * `onEvent` gets what each line means, in order; `onStray` the lines that mean nothing. A line is looked at once, and never copied
  * before it is parsed.
  */
 export function readJsonLines(
   reader: Reader,
   lineBytesMax: number,
-  hear: (heard: AgentEvent) => void,
-  odd: (line: string) => void = () => {},
+  onEvent: (event: AgentEvent) => void,
+  onStray: (line: string) => void = () => {},
 ) {
   const problems: ParseProblems = { notUnderstood: 0, tooLong: 0, unknownEvents: 0 };
   const marker = cutMarker(lineBytesMax);
@@ -34,7 +34,7 @@ export function readJsonLines(
 
   function tell(all: readonly AgentEvent[]): void {
     if (all === unknownEvent) problems.unknownEvents += 1;
-    else for (const each of all) hear(each);
+    else for (const each of all) onEvent(each);
   }
 
   /** False when the text is not one whole object. */
@@ -72,7 +72,7 @@ export function readJsonLines(
     if (reader.readPlain) tell(reader.readPlain(line));
     else if (line.trim() !== '') {
       problems.notUnderstood += 1;
-      odd(line);
+      onStray(line);
     }
   }
 

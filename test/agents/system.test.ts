@@ -13,7 +13,7 @@ import { agent as acpAgent, run as runAcp } from './acp/stage.ts';
 const system = 'HANDED-OVER';
 const prompt = 'DO-THE-WORK';
 const clis = Object.values(cliRows).map(({ cli }) => cli);
-const taking = clis.filter(({ systemFlags: systemBy }) => systemBy !== undefined);
+const taking = clis.filter(({ systemFlags }) => systemFlags !== undefined);
 
 /** What the driver orders, and what the adapter makes of it; no process is started. */
 async function launched(

@@ -4,6 +4,7 @@
 // `cli-rows.ts`, its streams in `fixtures/streams/NAME`, and a test that calls `cliAgentContract('NAME')`.
 // Every other performer calls `performerContract` (what it does when all goes well and when it is stopped) and, when it
 // is an agent, `faultContract` (what it does when the agent misbehaves) from `faults.ts` with a factory of its own.
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 
@@ -108,6 +109,20 @@ export function performerContract(subject: PerformerSubject): void {
       });
       expect(endOf(activities)).toMatchObject({ failure: { kind: 'stopped' } });
       expect(endOf(activities).message.trim()).toBe('working');
+    });
+
+    const spawnsAndHangs = subject.spawns === true ? hangs : subject.spawns;
+    needs(spawnsAndHangs)(`leaves no process behind when nobody listens any more${but(spawnsAndHangs)}`, async () => {
+      const never = new AbortController().signal;
+      let pid = 0;
+      for await (const activity of subject.make('hangs').perform(assignmentIn(subject.directory()), never)) {
+        if (activity.type === 'spawned') pid = activity.pid;
+        if (activity.type !== 'text') continue;
+        await setImmediate(); // the adapter waits for its next word by then
+        break;
+      }
+      expect(pid).toBeGreaterThan(0);
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     });
 
     it('does nothing but end as `stopped` when it was stopped before it began', async () => {

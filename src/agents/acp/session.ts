@@ -173,13 +173,8 @@ function modelOf(session: Fields): string | undefined {
   );
 }
 
-interface Offer {
-  readonly value: string;
-  readonly name: string;
-}
-
 /** As an option of the session, perhaps in groups, or in the older form. */
-function offersOf(session: Fields): readonly Offer[] {
+function offersOf(session: Fields): readonly { readonly value: string; readonly name: string }[] {
   const options = listOf(modelOption(session)?.['options']).map(fieldsOf);
   const flat = options.flatMap(each => ('options' in each ? listOf(each['options']).map(fieldsOf) : [each]));
   const older = listOf(fieldsOf(session['models'])['availableModels']).map(fieldsOf);

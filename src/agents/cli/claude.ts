@@ -193,7 +193,7 @@ export function claudeReader(): Reader {
 
 // What went wrong: its codes name it first, the HTTP status next, words never.
 
-/** What was heard of a failure before the result. */
+/** What is known of a failure before the result. */
 interface Trouble {
   /** The message that claude wrote in the model's place. */
   readonly failed?: Fields;

@@ -50,13 +50,14 @@ const errorKinds: readonly (readonly [string, FailureKind])[] = [
 ];
 
 function launch(order: LaunchOrder): Launch {
-  const more = [...modelArgs(order), ...order.args];
+  const model = modelArgs(order);
   if (order.openingPrompt !== undefined) {
-    return { args: ['run', '--interactive', '--instructions', `${order.folder}/prompt.md`, ...more], input: '' };
+    const start = ['run', '--interactive', '--instructions', `${order.folder}/prompt.md`];
+    return { args: [...start, ...model, ...order.args], input: '' };
   }
   const headless = ['run', '--no-session', '--output-format', 'stream-json', '--instructions', '-'];
   const system = order.system === undefined ? [] : [`--system=${order.system}`];
-  return { args: [...headless, ...modelArgs(order), ...system, ...order.args], input: order.prompt };
+  return { args: [...headless, ...model, ...system, ...order.args], input: order.prompt };
 }
 
 function gooseReader(): Reader {
