@@ -198,7 +198,7 @@ describe('the merge queue', () => {
   });
 });
 
-describe('landing', () => {
+describe('merging a fork', () => {
   it('twice is once, also in another process', async () => {
     const all = await parallel();
     const forks = await forked(all, 'T1');
