@@ -48,7 +48,7 @@ export const fixtures: readonly Fixture[] = [
   breaks('imports', 'core taking a package', { 'src/core/id.ts': takes('uuid') }),
   breaks('imports', 'core taking a type of a port', {
     'src/core/id.ts': takesType('../ports/clock.ts'),
-    'src/engine/clock.ts': value,
+    'src/ports/clock.ts': value,
   }),
   breaks('imports', 'an adapter taking an adapter', { 'src/agents/a.ts': takesLazily('../checks/command.ts') }),
   breaks('imports', 'an agent taking a document', { 'src/agents/a.ts': takes('../documents/prd.ts') }),

@@ -100,7 +100,7 @@ import type { Clock } from '../ports/clock.ts';
 export const format = (clock: Clock) => [clock, told];
 `,
   'src/views/status.ts': value,
-  'src/engine/clock.ts': `${top}import type { Failure } from '../core/words.ts';
+  'src/ports/clock.ts': `${top}import type { Failure } from '../core/words.ts';
 
 export interface Clock {
   failed(failure: Failure): void;
