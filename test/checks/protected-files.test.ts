@@ -14,7 +14,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileGuard, protectFiles } from '../../src/checks/protected-files.ts';
 import { scratchDirectory } from '../processes/fixture.ts';
@@ -202,4 +202,16 @@ describe('given that our own copies were touched', () => {
     expect(existsSync(join(folder, 'manifest.json'))).toBe(true);
     expect(await restore()).toEqual({ ok: true, restored: [] });
   });
+});
+
+it('a path that leaves the folder of the work is no file of the check, and refused when a person gives it', async () => {
+  const directory = scratchDirectory();
+  const outside = scratchDirectory();
+  writeFileSync(join(outside, 'verify.sh'), script);
+  mkdirSync(join(directory, 'scripts'));
+  const away = `scripts/../../${basename(outside)}/verify.sh`;
+  expect(existsSync(join(directory, away))).toBe(true);
+  const order = { directory, folder: join(scratchDirectory(), 'protected') };
+  expect(await protectFiles({ ...order, candidates: [away], wanted: [] })).toMatchObject({ ok: true, files: [] });
+  expect(await protectFiles({ ...order, candidates: [], wanted: [away] })).toMatchObject({ ok: false });
 });
