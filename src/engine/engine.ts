@@ -15,6 +15,15 @@ import type { Redact } from '../secrets/redactor.ts';
 import type { Clock } from './clock.ts';
 import type { NoteBoard } from './steering.ts';
 
+/** Work that passed its checks, for the judge. */
+export interface WorkToJudge {
+  readonly task: Task;
+  readonly iteration: number;
+  readonly spans: readonly Span[];
+  readonly outcomes: readonly CheckOutcome[];
+  readonly doubts: readonly Doubt[];
+}
+
 export interface Engine {
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -29,14 +38,7 @@ export interface Engine {
   /** Looks at the work behind a claim. */
   readonly screen?: (spans: readonly Span[], now: string, task: string, state: State) => Promise<readonly Doubt[]>;
   /** Another agent's opinion, after every check has passed. */
-  readonly judge?: (
-    task: Task,
-    iteration: number,
-    spans: readonly Span[],
-    outcomes: readonly CheckOutcome[],
-    doubts: readonly Doubt[],
-    stop: AbortSignal,
-  ) => Promise<CheckOutcome>;
+  readonly judge?: (work: WorkToJudge, stop: AbortSignal) => Promise<CheckOutcome>;
   readonly records?: { write(number: number, text: string): Promise<void> };
   readonly spool: Spool;
   readonly notifiers: readonly Notifier[];

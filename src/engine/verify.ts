@@ -119,7 +119,7 @@ export const check: Perform<'check'> = async ({ iteration, task }, context, stop
   const spans = await spansOf(context, task);
   const found = findTask(state.tasks, task);
   if (found === undefined) return;
-  const verdict = await engine.judge(found, iteration, spans, outcomes, doubts, stop);
+  const verdict = await engine.judge({ task: found, iteration, spans, outcomes, doubts }, stop);
   if (stop.aborted) return;
   context.proven.add(iteration);
   post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });

@@ -35,8 +35,11 @@ function isReference(node: ts.Identifier): boolean {
   return ts.isShorthandPropertyAssignment(parent) || (parent as { name?: ts.Node }).name !== node;
 }
 
+/** What the package opens to programs. */
+const packageEntries = ['src/index.ts', 'src/core-types.ts'];
+
 export function* barrel(module: Module): Iterable<Finding> {
-  if (module.file === 'src/index.ts') return;
+  if (packageEntries.includes(module.file)) return;
   const { statements } = module.tree;
   const hasExports = statements.some(ts.isExportDeclaration);
   const hasOwn = statements.some(one => !ts.isExportDeclaration(one) && !ts.isImportDeclaration(one));

@@ -209,7 +209,7 @@ async function patchText(git: GitWorkspace, span: Span): Promise<string> {
 }
 
 function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): NonNullable<Engine['judge']> {
-  return async (task, iteration, spans, outcomes, doubts, stop) => {
+  return async ({ task, iteration, spans, outcomes, doubts }, stop) => {
     const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
     const isKnown = git !== undefined && from !== undefined && to !== undefined;
     const diff = isKnown ? await patchText(git, { from, to }) : 'Not known: this folder keeps no history.';
