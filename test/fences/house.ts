@@ -178,7 +178,7 @@ export const house: House = {
   proseReaders: ['src/agents/cli/'],
   modeFolder: 'src/modes/',
   modeNames: ['goal', 'prompt', 'prd', 'lists', 'project', 'interview', 'review', 'plan'],
-  modeNameComparisons: 110,
+  modeNameComparisons: 108,
   gitWordsOfOthers: { 'src/agents/stream.ts': ['push'], 'src/cli/commands/agents-test.ts': ['clean'] },
   pathLists: { vitest: 'vitest.config.ts', bundle: 'scripts/build.mjs', knip: 'knip.json' },
 };
