@@ -2,7 +2,7 @@
 
 import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash, quoted } from '../../core/memory.ts';
-import type { Obstacle, LiveIteration, State } from '../../core/state.ts';
+import type { LiveIteration, Obstacle, State } from '../../core/state.ts';
 import { findTask, progress, type Task } from '../../core/task.ts';
 import { lostTasks } from '../../documents/damage.ts';
 import { projectTasks } from '../../documents/formats/tasks.ts';

@@ -1,8 +1,8 @@
 // Files of project mode beside its tasks.json: state.json, obstacles.json and results.md, all made from the ledger.
 import type { Event, EventOf } from '../../core/event.ts';
 import { obstaclesAfter, obstaclesClosed, obstaclesMetIn } from '../../core/memory.ts';
-import type { Obstacle, State } from '../../core/state.ts';
 import { waitingFor } from '../../core/next.ts';
+import type { Obstacle, State } from '../../core/state.ts';
 import { allTasks, type Task } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
 import { oneLine, stripControls } from '../../text/text.ts';

@@ -1,8 +1,8 @@
 // Triggers: why an iteration starts, in the seven words of seed 001, five for a start and two for how a loop ends.
 
+import type { TerminationReason } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
-import type { TerminationReason } from '../../core/event.ts';
 
 export type TriggerReason =
   | 'initial'

@@ -103,12 +103,13 @@ class OutlineScan {
   }
 
   take(line: TextLine): void {
-    if (this.fence !== undefined || this.commentStart !== undefined) return this.takeHidden(line);
-    this.isAfterBlank ||= line.text.trim() === '';
-    if (line.text.trim() === '') return;
-    if (this.step !== undefined && line.indent > this.stepIndent) this.takeInside(line);
-    else this.takeOutside(line);
-    this.isAfterBlank = false;
+    if (this.fence !== undefined || this.commentStart !== undefined) this.takeHidden(line);
+    else if (line.text.trim() === '') this.isAfterBlank = true;
+    else {
+      if (this.step !== undefined && line.indent > this.stepIndent) this.takeInside(line);
+      else this.takeOutside(line);
+      this.isAfterBlank = false;
+    }
   }
 
   end(): void {
@@ -140,10 +141,11 @@ class OutlineScan {
     }
     if (this.takeComment(line)) return;
     if (line.indent <= 3 && this.beginStep(line)) return;
-    if (nearStep.some(pattern => pattern.test(line.text)))
-      return this.fault(line.start, 'This looks like a step, but is not written as one.', stepForm);
     const name = fieldNameOf(fieldLine.exec(line.text)?.[2] ?? '');
-    if (name !== undefined) this.fault(line.start, `${name} stands outside of a step.`, 'Indent it below its step.');
+    if (nearStep.some(pattern => pattern.test(line.text)))
+      this.fault(line.start, 'This looks like a step, but is not written as one.', stepForm);
+    else if (name !== undefined)
+      this.fault(line.start, `${name} stands outside of a step.`, 'Indent it below its step.');
   }
 
   /** True when the line is nothing but a comment, or the beginning of one. */
@@ -166,8 +168,10 @@ class OutlineScan {
       return;
     }
     this.closeField();
-    if (nearStep.some(pattern => pattern.test(line.text)))
-      return this.fault(line.start, 'A step stands inside another step.', stepForm);
+    if (nearStep.some(pattern => pattern.test(line.text))) {
+      this.fault(line.start, 'A step stands inside another step.', stepForm);
+      return;
+    }
     const [whole = '', before = '', written = ''] = fieldLine.exec(line.text) ?? [];
     const name = fieldNameOf(written);
     if (name !== undefined) {
