@@ -38,7 +38,7 @@ export async function openMode(name: ModeName, document: string): Promise<Mode> 
 const documentBytesMax = 64 * 1024 * 1024;
 
 /** The format of the mode that knows this text; the mode's last, the loosest, when none does: it says what is wrong. */
-export async function formatFor({ formats, name }: Mode, path: string): Promise<Format> {
+async function formatFor({ formats, name }: Mode, path: string): Promise<Format> {
   const read = formats.length < 2 ? undefined : await readText(path, documentBytesMax);
   const text = read?.type === 'text' ? read.text : '';
   const format = formats.find(one => read?.type === 'text' && one.recognises(basename(path), text)) ?? formats.at(-1);

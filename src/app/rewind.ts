@@ -244,7 +244,7 @@ export async function tasksThen({ ledger, row, state }: History, settledSeq: num
 const prunedPath = (folder: string): string => join(folder, 'checkpoints', 'pruned.json');
 
 /** Kept beside the records: without it, the next look would make the refs anew. */
-export function prunedIn(folder: string): ReadonlySet<number> {
+function prunedIn(folder: string): ReadonlySet<number> {
   try {
     const read: unknown = JSON.parse(readFileSync(prunedPath(folder), 'utf8'));
     return new Set(Array.isArray(read) ? read.filter(one => Number.isSafeInteger(one)) : []);

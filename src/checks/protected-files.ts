@@ -71,7 +71,7 @@ export interface ProtectOrder {
   readonly wanted: readonly string[];
 }
 
-export const fileBytesMax = 16 * 1024 * 1024;
+const fileBytesMax = 16 * 1024 * 1024;
 const filesMax = 2_000;
 const linksMax = 40;
 
@@ -253,7 +253,7 @@ async function contentState(
 }
 
 /** In one step, and through nothing that somebody put in its way. Undefined when it is back. */
-export async function restoreFile(
+async function restoreFile(
   directory: string,
   file: ProtectedFile,
   bytes: Buffer | undefined,

@@ -133,7 +133,7 @@ function isFields(value: unknown): value is Fields {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Texts of a server's entry; each reader complains about what is wrong and gives something harmless back. */
-export interface Texts {
+interface Texts {
   one(value: unknown, key: string): string;
   list(value: unknown, key: string): readonly string[];
   table(value: unknown, key: string, names: RegExp): Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ import type { Clock } from './clock.ts';
 import type { NoteBoard } from './steering.ts';
 
 /** Work that passed its checks, for the judge. */
-export interface WorkToJudge {
+interface WorkToJudge {
   readonly task: Task;
   readonly iteration: number;
   readonly spans: readonly Span[];

@@ -22,14 +22,14 @@ type Line =
   | { readonly event: unknown; readonly state: Step }
   | { readonly final: PackedState };
 
-export interface RecordedEvent {
+interface RecordedEvent {
   readonly stored: Readonly<Record<string, unknown>>;
   readonly state: PackedState;
   readonly next: RecordedNext;
 }
 
 /** What is decided on this input after so many events are all events that follow. */
-export interface Decided {
+interface Decided {
   readonly after: number;
   readonly input: unknown;
   readonly now: number;
