@@ -3,7 +3,7 @@
 import type { Escalation, HandoffTrigger, NudgeLevel, Termination, Variant } from './event.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
-import { choosePerformer, isBlocked, startable } from './scheduling.ts';
+import { choosePerformer, isBlocked, startableTasks } from './scheduling.ts';
 import {
   type CheckpointDue,
   hasStorageTrouble,
@@ -186,7 +186,7 @@ function beginEffects(turn: Turn): readonly Effect[] {
     turn.wakeBy(state.wait?.until);
     return [];
   }
-  const ready = isApproved(state) ? startable(state) : undefined;
+  const ready = isApproved(state) ? startableTasks(state) : undefined;
   if (ready === undefined) {
     // An edited plan is asked about also while another question is open.
     const about = state.escalations.filter(one => isApproved(state) || one.kind === 'approval');
