@@ -74,7 +74,10 @@ export type TerminationReason =
 /** Which limit was met, where a reason has several or a person may raise it. */
 export type LimitId = 'iterations' | 'rounds' | 'cost' | 'tokens' | 'duration' | 'deadline' | 'average-duration';
 
-type Fact<Type extends string, Body = unknown> = { readonly type: Type; readonly at: number } & Readonly<Body>;
+/** One row of a closed union: what it is, and what it carries. */
+export type Variant<Type extends string, Body = unknown> = { readonly type: Type } & Readonly<Body>;
+
+type Fact<Type extends string, Body = unknown> = Variant<Type, { at: number }> & Readonly<Body>;
 
 export type Event =
   | Fact<
@@ -414,7 +417,7 @@ export const keptDocuments = (mode: ModeName, document: string): readonly string
 
 // Options of questions: each has an id that decides what choosing it means, and a text for people.
 
-/** Ralph's own options; what each means is up to the kind of question, see `decide-question.ts`. */
+/** Ralph's own options; what each means is up to the kind of question, see `decide/questions.ts`. */
 type OwnOptionId =
   | 'try-again'
   | 'leave-out'

@@ -44,50 +44,40 @@ export interface FailureRule {
   readonly hint: string;
 }
 
+const rule = (hint: string, ...is: readonly ('retryable' | 'counts' | 'trips')[]): FailureRule => ({
+  retryable: is.includes('retryable'),
+  counts: is.includes('counts'),
+  trips: is.includes('trips'),
+  hint,
+});
+
 export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
-  stopped: { retryable: true, counts: false, trips: false, hint: 'We stopped it; running again goes on.' },
-  timeout: {
-    retryable: true,
-    counts: true,
-    trips: false,
-    hint: 'Raise the iteration time limit or make the task smaller.',
-  },
-  spawn: {
-    retryable: true,
-    counts: true,
-    trips: true,
-    hint: 'Check that the agent is installed, executable and on PATH.',
-  },
-  'no-start': {
-    retryable: true,
-    counts: false,
-    trips: true,
-    hint: 'Start the agent by hand in this folder and see what it waits for; ralph doctor looks at it too.',
-  },
-  'resource-limit': {
-    retryable: true,
-    counts: true,
-    trips: false,
-    hint: 'It used too much memory or too many processes: make the task smaller or raise the limit.',
-  },
-  model: { retryable: false, counts: false, trips: false, hint: 'Check the name given to --model.' },
-  auth: { retryable: false, counts: false, trips: false, hint: 'Log in to the agent again.' },
-  billing: { retryable: false, counts: false, trips: false, hint: 'Check the credit or plan of the agent’s account.' },
-  'rate-limit': { retryable: true, counts: false, trips: false, hint: 'Waits for the provider’s reset.' },
-  overloaded: { retryable: true, counts: false, trips: true, hint: 'The provider is overloaded; Ralph backs off.' },
-  'context-too-long': { retryable: true, counts: true, trips: false, hint: 'A fresh context takes over.' },
-  permission: {
-    retryable: false,
-    counts: true,
-    trips: false,
-    hint: 'Give the agent the permission that it asked for.',
-  },
-  connection: { retryable: true, counts: false, trips: true, hint: 'Check the network.' },
-  process: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
-  refused: { retryable: true, counts: true, trips: false, hint: 'Read what the tool said: ralph logs.' },
-  invalid: { retryable: false, counts: true, trips: false, hint: 'Mend the step in the plan.' },
-  'lost-reply': { retryable: false, counts: true, trips: false, hint: 'Look whether it happened, then answer.' },
-  unknown: { retryable: true, counts: true, trips: false, hint: 'Read the agent’s output: ralph logs.' },
+  stopped: rule('We stopped it; running again goes on.', 'retryable'),
+  timeout: rule('Raise the iteration time limit or make the task smaller.', 'retryable', 'counts'),
+  spawn: rule('Check that the agent is installed, executable and on PATH.', 'retryable', 'counts', 'trips'),
+  'no-start': rule(
+    'Start the agent by hand in this folder and see what it waits for; ralph doctor looks at it too.',
+    'retryable',
+    'trips',
+  ),
+  'resource-limit': rule(
+    'It used too much memory or too many processes: make the task smaller or raise the limit.',
+    'retryable',
+    'counts',
+  ),
+  model: rule('Check the name given to --model.'),
+  auth: rule('Log in to the agent again.'),
+  billing: rule('Check the credit or plan of the agent’s account.'),
+  'rate-limit': rule('Waits for the provider’s reset.', 'retryable'),
+  overloaded: rule('The provider is overloaded; Ralph backs off.', 'retryable', 'trips'),
+  'context-too-long': rule('A fresh context takes over.', 'retryable', 'counts'),
+  permission: rule('Give the agent the permission that it asked for.', 'counts'),
+  connection: rule('Check the network.', 'retryable', 'trips'),
+  process: rule('Read the agent’s output: ralph logs.', 'retryable', 'counts'),
+  refused: rule('Read what the tool said: ralph logs.', 'retryable', 'counts'),
+  invalid: rule('Mend the step in the plan.', 'counts'),
+  'lost-reply': rule('Look whether it happened, then answer.', 'counts'),
+  unknown: rule('Read the agent’s output: ralph logs.', 'retryable', 'counts'),
 };
 
 /** An agent is not blamed for its provider; of an action every try is one of the few that it has (seed 004). */

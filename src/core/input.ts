@@ -3,16 +3,15 @@ import type {
   Answer,
   CheckpointMark,
   Doubt,
-  EscalationKind,
-  HandoffTrigger,
+  Escalation,
+  EventOf,
+  EventType,
   NewEvent,
-  NudgeLevel,
-  Option,
-  TaskThen,
   Usage,
+  Variant,
 } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits, Settings } from './settings.ts';
+import type { ChangedSettings, Limits } from './settings.ts';
 import type { State } from './state.ts';
 import type { TaskSpec, TaskStatus } from './task.ts';
 
@@ -51,147 +50,82 @@ interface Mark {
 }
 
 /** A question before it has an id and a time. */
-export interface Question {
-  readonly kind: EscalationKind;
-  readonly performer?: string;
-  readonly findings?: readonly string[];
-  readonly summary: string;
-  readonly context: string;
-  readonly options: readonly Option[];
-  readonly question: string;
-}
+export type Question = Omit<Escalation, 'id' | 'task' | 'iteration' | 'raisedAt'>;
 
 /** Commands that another process may send through the mailbox. */
 export type Command =
   /** `policy`: nobody was asked, a setting answers; never by mail. */
-  | { readonly type: 'answer'; readonly escalation: string; readonly answer: Answer; readonly policy?: true }
-  | { readonly type: 'tell'; readonly text: string; readonly task?: string }
-  | { readonly type: 'stop' }
-  | { readonly type: 'pause'; readonly now: boolean }
-  | { readonly type: 'resume' }
-  | { readonly type: 'limits'; readonly limits: Partial<Limits>; readonly settings?: ChangedSettings }
-  | { readonly type: 'checkpoint'; readonly label: string; readonly request?: string }
-  | {
-      readonly type: 'restore';
-      readonly to: CheckpointMark;
-      readonly because: string;
-      readonly overwrite?: boolean;
-      readonly tasks?: readonly TaskThen[];
-    }
-  | { readonly type: 'approve'; readonly subject: string; readonly hash: string; readonly because: string }
+  | Variant<'answer', { escalation: string; answer: Answer; policy?: true }>
+  | Variant<'tell', { text: string; task?: string }>
+  | Variant<'stop'>
+  | Variant<'pause', { now: boolean }>
+  | Variant<'resume'>
+  | Variant<'limits', { limits: Partial<Limits>; settings?: ChangedSettings }>
+  | Variant<'checkpoint', { label: string; request?: string }>
+  | Variant<'restore', Pick<EventOf<'restore.asked'>, 'to' | 'because' | 'overwrite' | 'tasks'>>
+  | Variant<'approve', { subject: string; hash: string; because: string }>
   /** `again`: an action that was carried out, or may have been, is to be done once more. */
-  | { readonly type: 'task'; readonly act: 'skip' | 'retry'; readonly task: string; readonly again?: true }
+  | Variant<'task', { act: 'skip' | 'retry'; task: string; again?: true }>
   /** An agent tried to give a command (F34); it is only recorded. */
-  | { readonly type: 'refused'; readonly command: string };
+  | Variant<'refused', { command: string }>;
+
+/** The fields of an event. */
+type Of<Type extends EventType> = Omit<EventOf<Type>, 'type' | 'at'>;
 
 export type Input =
-  | {
-      readonly type: 'start';
-      readonly loop: string;
-      readonly name: string;
-      readonly goal: string;
-      readonly document: string;
-      readonly directory: string;
-      readonly projectId: string;
-      readonly taskId: string;
-      readonly settings: Settings;
-      readonly by: string;
-      readonly baseline?: readonly { readonly check: string; readonly passed: boolean }[];
-      readonly protectedHash?: string;
-      readonly branch?: string;
-    }
-  | {
-      readonly type: 'document';
-      readonly tasks: readonly TaskSpec[];
-      readonly hash: string;
-      /** Hash of what a person approves. */
-      readonly substance?: string;
-      readonly during?: number;
-      /** It may not stand so and is put back. */
-      readonly isDamaged?: true;
-    }
-  | { readonly type: 'begin'; readonly task: string; readonly performer: string; readonly holder: string }
-  | {
-      readonly type: 'spawned';
-      readonly iteration: number;
-      readonly pid: number;
-      readonly startTime: string;
-      readonly host: string;
-    }
-  | { readonly type: 'heard'; readonly iteration: number; readonly quietMs: number; readonly contextUsed?: number }
-  | { readonly type: 'usage'; readonly iteration: number; readonly usage: Usage }
-  | { readonly type: 'performed'; readonly iteration: number; readonly performed: Performed; readonly chance: number }
-  | {
-      readonly type: 'recovered';
-      readonly iteration: number;
-      readonly holder: string;
-      /** What the spool holds of an iteration whose performer ended before we died. */
-      readonly found?: Performed;
-      readonly chance: number;
-    }
-  | {
-      readonly type: 'nudged';
-      readonly iteration: number;
-      readonly level: NudgeLevel;
-      readonly trigger?: HandoffTrigger;
-      /** The performer could be spoken to. */
-      readonly delivered?: boolean;
-    }
+  | Variant<'start', Of<'loop.started'>>
+  | Variant<
+      'document',
+      {
+        tasks: readonly TaskSpec[];
+        hash: string;
+        /** Hash of what a person approves. */
+        substance?: string;
+        during?: number;
+        /** It may not stand so and is put back. */
+        isDamaged?: true;
+      }
+    >
+  | Variant<'begin', { task: string; performer: string; holder: string }>
+  | Variant<'spawned', Of<'iteration.spawned'>>
+  | Variant<'heard', Of<'iteration.heartbeat'>>
+  | Variant<'usage', { iteration: number; usage: Usage }>
+  | Variant<'performed', { iteration: number; performed: Performed; chance: number }>
+  /** `found`: what the spool holds of an iteration whose performer ended before we died. */
+  | Variant<'recovered', { iteration: number; holder: string; found?: Performed; chance: number }>
+  /** `delivered`: the performer could be spoken to. */
+  | Variant<'nudged', Omit<Of<'iteration.nudged'>, 'because'>>
   /** A person's words were given to a working performer, or could not be. */
-  | { readonly type: 'reached'; readonly guidance: string; readonly iteration: number; readonly delivered: boolean }
-  | {
-      readonly type: 'checked';
-      readonly iteration: number;
-      readonly outcomes: readonly CheckOutcome[];
-      readonly doubts?: readonly Doubt[];
-      readonly restored?: readonly string[];
-      /** The checks themselves wrote files: that is nobody's work. */
-      readonly wrote?: boolean;
-      /** A judge looked at the doubts and passed the work. */
-      readonly judged?: boolean;
-    }
+  | Variant<'reached', { guidance: string; iteration: number; delivered: boolean }>
+  | Variant<
+      'checked',
+      {
+        iteration: number;
+        outcomes: readonly CheckOutcome[];
+        doubts?: readonly Doubt[];
+        restored?: readonly string[];
+        /** The checks themselves wrote files: that is nobody's work. */
+        wrote?: boolean;
+        /** A judge looked at the doubts and passed the work. */
+        judged?: boolean;
+      }
+    >
   /** An action is about to have its effect: the answer is whether this was recorded. */
-  | { readonly type: 'intended'; readonly iteration: number; readonly repeatable: boolean }
-  | { readonly type: 'merged'; readonly iteration: number; readonly merged: boolean; readonly detail: string }
-  | {
-      readonly type: 'committed';
-      readonly task: string;
-      readonly iteration: number;
-      readonly commit: string;
-      readonly paths: number;
-      readonly left: readonly string[];
-      readonly failed?: string;
-    }
-  | {
-      readonly type: 'saved';
-      readonly marks: readonly Mark[];
-      readonly hash: string;
-      readonly restored?: string;
-      readonly failed?: string;
-    }
-  | {
-      readonly type: 'checkpointed';
-      readonly mark: CheckpointMark;
-      readonly ref: string;
-      readonly sha256: string;
-      readonly skipped: readonly { readonly path: string; readonly why: string }[];
-      readonly files?: readonly string[];
-    }
+  | Variant<'intended', { iteration: number; repeatable: boolean }>
+  | Variant<'merged', { iteration: number; merged: boolean; detail: string }>
+  | Variant<'committed', Omit<Of<'work.committed'>, 'because'>>
+  | Variant<'saved', { marks: readonly Mark[]; hash: string; restored?: string; failed?: string }>
+  | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files'>>
   /** It could not be made: the disk, the repository. */
-  | { readonly type: 'checkpoint-failed'; readonly problem: string }
-  | {
-      readonly type: 'restored';
-      readonly written: number;
-      readonly deleted: number;
-      readonly merged: readonly string[];
-      readonly kept: readonly string[];
-      readonly refused?: string;
-    }
-  | { readonly type: 'stalled' }
-  | { readonly type: 'escalate'; readonly question: Question; readonly because: string }
-  | { readonly type: 'taken-over'; readonly by: string }
-  | { readonly type: 'end' }
-  | { readonly type: 'command'; readonly command: Command; readonly by: string };
+  | Variant<'checkpoint-failed', { problem: string }>
+  | Variant<'restored', Pick<EventOf<'checkpoint.restored'>, 'written' | 'deleted' | 'merged' | 'kept' | 'refused'>>
+  | Variant<'stalled'>
+  | Variant<'escalate', { question: Question; because: string }>
+  | Variant<'taken-over', { by: string }>
+  | Variant<'end'>
+  | Variant<'command', { command: Command; by: string }>;
+
+type Made = EventOf<'checkpoint.made'>;
 
 export type InputOf<Type extends Input['type']> = Extract<Input, { type: Type }>;
 
@@ -202,7 +136,7 @@ export type Decide<Type extends Input['type']> = (
   now: number,
 ) => readonly NewEvent[];
 
-// Which mail is a command that we understand: another version of Ralph may have sent it.
+// Reads commands from mail, which another version of Ralph may have sent.
 
 /** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. 2: an answer may name its option by id. */
 export const commandVersion = 2;
@@ -247,60 +181,69 @@ export const isBound = ([key, value]: readonly [string, unknown]): boolean =>
   bounds.includes(key) &&
   (value === null ? nullable.includes(key) : typeof value === 'number' && Number.isFinite(value) && value > 0);
 
-const isTable = (value: unknown): boolean =>
-  isObject(value) && Object.values(value).every(one => typeof one === 'string');
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isTable = (value: unknown): boolean => isObject(value) && Object.values(value).every(isText);
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
+const optional =
+  (isValid: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || isValid(value);
 
-const isNames = (value: unknown): boolean =>
-  Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string');
+type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const fits = (value: unknown, shape: Shape): value is Fields =>
+  isObject(value) && Object.entries(shape).every(([key, isValid]) => isValid(value[key]));
 
 /** Mail may name other checks or agents; it cannot take the checks away. */
-function isChange(value: unknown): boolean {
-  if (value === undefined) return true;
-  if (!isObject(value)) return false;
-  return Object.entries(value).every(([key, one]) => {
-    if (key === 'promise' || key === 'protectedHash') return typeof one === 'string';
-    if (key === 'performersByTask' || key === 'performersByPhase') return isTable(one);
-    if (key === 'checkpoints' || key === 'commits') return typeof one === 'boolean';
-    if (key === 'rollbackAfter') return one === null || (Number.isInteger(one) && Number(one) > 0);
-    return ['performers', 'checks'].includes(key) && isNames(one);
-  });
-}
+const changes: Shape = {
+  promise: isText,
+  protectedHash: isText,
+  performersByTask: isTable,
+  performersByPhase: isTable,
+  checkpoints: isFlag,
+  commits: isFlag,
+  rollbackAfter: value => value === null || (Number.isInteger(value) && Number(value) > 0),
+  performers: isNames,
+  checks: isNames,
+};
+
+const isChange = (value: unknown): boolean =>
+  isObject(value) && Object.entries(value).every(([key, one]) => Object.hasOwn(changes, key) && changes[key]?.(one));
 
 const isMark = (value: unknown): boolean =>
-  isObject(value) &&
-  Number.isInteger(value['number']) &&
-  ['checkpoint', 'commit', 'tree'].every(key => typeof value[key] === 'string');
+  fits(value, { number: Number.isInteger, checkpoint: isText, commit: isText, tree: isText });
 
 const isTaskThen = (value: unknown): boolean =>
-  isObject(value) &&
-  typeof value['id'] === 'string' &&
-  ['pending', 'done', 'skipped'].includes(String(value['status']));
+  fits(value, { id: isText, status: status => ['pending', 'done', 'skipped'].includes(String(status)) });
 
-const shapes: { readonly [Type in Command['type']]: (fields: Fields) => boolean } = {
-  answer: fields =>
-    typeof fields['escalation'] === 'string' && isAnswer(fields['answer']) && fields['policy'] === undefined,
-  tell: fields => typeof fields['text'] === 'string' && ['string', 'undefined'].includes(typeof fields['task']),
-  stop: () => true,
-  pause: fields => typeof fields['now'] === 'boolean',
-  resume: () => true,
-  checkpoint: fields =>
-    typeof fields['label'] === 'string' && ['string', 'undefined'].includes(typeof fields['request']),
-  restore: fields =>
-    isMark(fields['to']) &&
-    typeof fields['because'] === 'string' &&
-    ['boolean', 'undefined'].includes(typeof fields['overwrite']) &&
-    (fields['tasks'] === undefined || (Array.isArray(fields['tasks']) && fields['tasks'].every(isTaskThen))),
-  refused: fields => typeof fields['command'] === 'string',
-  approve: fields => ['subject', 'hash', 'because'].every(key => typeof fields[key] === 'string'),
-  task: fields =>
-    ['skip', 'retry'].includes(String(fields['act'])) &&
-    typeof fields['task'] === 'string' &&
-    (fields['again'] === undefined || fields['again'] === true),
-  limits: fields =>
-    isObject(fields['limits']) && Object.entries(fields['limits']).every(isBound) && isChange(fields['settings']),
+const shapes: { readonly [Type in Command['type']]: Shape } = {
+  answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined },
+  tell: { text: isText, task: optional(isText) },
+  stop: {},
+  pause: { now: isFlag },
+  resume: {},
+  checkpoint: { label: isText, request: optional(isText) },
+  restore: {
+    to: isMark,
+    because: isText,
+    overwrite: optional(isFlag),
+    tasks: optional(value => Array.isArray(value) && value.every(isTaskThen)),
+  },
+  refused: { command: isText },
+  approve: { subject: isText, hash: isText, because: isText },
+  task: {
+    act: value => ['skip', 'retry'].includes(String(value)),
+    task: isText,
+    again: optional(value => value === true),
+  },
+  limits: {
+    limits: value => isObject(value) && Object.entries(value).every(isBound),
+    settings: optional(isChange),
+  },
 };
 
 export function isCommand(value: unknown): value is Command {
   if (!isObject(value) || typeof value['type'] !== 'string' || !Object.hasOwn(shapes, value['type'])) return false;
-  return shapes[value['type'] as Command['type']](value);
+  return fits(value, shapes[value['type'] as Command['type']]);
 }

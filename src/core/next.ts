@@ -1,9 +1,9 @@
-// What to do now: a function of the state alone, so that crash recovery is "replay, ask again".
+// The next effects: a function of the state alone, so that crash recovery is "replay, ask again".
 
-import type { Escalation, HandoffTrigger, NudgeLevel, Termination } from './event.ts';
+import type { Escalation, HandoffTrigger, NudgeLevel, Termination, Variant } from './event.ts';
 import { handoffOfLive, handoffWords, nudgeWords } from './handoff.ts';
 import { ladderStep } from './health.ts';
-import { choosePerformer, isBlocked, startable } from './scheduling.ts';
+import { choosePerformer, isBlocked, startableTasks } from './scheduling.ts';
 import {
   type CheckpointDue,
   hasStorageTrouble,
@@ -21,38 +21,27 @@ import { evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
 
 /** Effects have keys: the engine starts those that are not running and aborts those that are no longer returned. */
 export type Effect =
-  | { readonly type: 'load'; readonly key: string }
-  | { readonly type: 'perform'; readonly key: string; readonly iteration: number }
+  | Wanted<'load'>
+  | Wanted<'perform', { iteration: number }>
   /** Not wanted any more and not running: ended without a performer. */
-  | { readonly type: 'abandon'; readonly key: string; readonly iteration: number }
-  | { readonly type: 'recover'; readonly key: string; readonly iteration: number }
-  | {
-      readonly type: 'nudge';
-      readonly key: string;
-      readonly iteration: number;
-      readonly level: NudgeLevel;
-      readonly trigger?: HandoffTrigger;
-      /** For the performer, if it can be spoken to while it works. */
-      readonly words?: string;
-    }
+  | Wanted<'cancel', { iteration: number }>
+  | Wanted<'recover', { iteration: number }>
+  /** `words`: for the performer, if it can be spoken to while it works. */
+  | Wanted<'nudge', { iteration: number; level: NudgeLevel; trigger?: HandoffTrigger; words?: string }>
   /** A person's words for a working performer. */
-  | {
-      readonly type: 'steer';
-      readonly key: string;
-      readonly iteration: number;
-      readonly guidance: string;
-      readonly words: string;
-    }
-  | { readonly type: 'check'; readonly key: string; readonly iteration: number; readonly task: string }
-  | { readonly type: 'merge'; readonly key: string; readonly iteration: number; readonly task: string }
-  | { readonly type: 'save'; readonly key: string; readonly tasks: readonly string[] }
-  | { readonly type: 'checkpoint'; readonly key: string; readonly number: number; readonly due: CheckpointDue }
-  | { readonly type: 'restore'; readonly key: string; readonly due: RestoreDue }
-  | { readonly type: 'commit'; readonly key: string; readonly task: string; readonly iteration: number }
-  | { readonly type: 'ask'; readonly key: string; readonly escalation: Escalation }
-  | { readonly type: 'begin'; readonly key: string; readonly task: string; readonly performer: string }
-  | { readonly type: 'stall'; readonly key: string }
-  | { readonly type: 'end'; readonly key: string; readonly termination: Termination };
+  | Wanted<'steer', { iteration: number; guidance: string; words: string }>
+  | Wanted<'check', { iteration: number; task: string }>
+  | Wanted<'merge', { iteration: number; task: string }>
+  | Wanted<'save', { tasks: readonly string[] }>
+  | Wanted<'checkpoint', { number: number; due: CheckpointDue }>
+  | Wanted<'restore', { due: RestoreDue }>
+  | Wanted<'commit', { task: string; iteration: number }>
+  | Wanted<'ask', { escalation: Escalation }>
+  | Wanted<'begin', { task: string; performer: string }>
+  | Wanted<'ask-how-to-continue'>
+  | Wanted<'end', { termination: Termination }>;
+
+type Wanted<Type extends string, Body = unknown> = Variant<Type, { key: string }> & Readonly<Body>;
 
 export interface Plan {
   readonly effects: readonly Effect[];
@@ -60,44 +49,58 @@ export interface Plan {
   readonly wakeAt?: number;
 }
 
-class Wake {
-  at: number | undefined;
-  by(at: number | undefined): void {
-    if (at !== undefined && (this.at === undefined || at < this.at)) this.at = at;
+/** One question "what now": the state, the moment, who asks, and when to ask again. */
+class Turn {
+  readonly state: State;
+  readonly now: number;
+  readonly self: string;
+  wakeAt: number | undefined;
+
+  constructor(state: State, now: number, self: string) {
+    this.state = state;
+    this.now = now;
+    this.self = self;
+  }
+
+  wakeBy(at: number | undefined): void {
+    if (at !== undefined && (this.wakeAt === undefined || at < this.wakeAt)) this.wakeAt = at;
   }
 }
 
 /** What a working performer is told: that it hands off, that it is quiet for long, what a person says. */
-function words(state: State, live: LiveIteration, now: number, wake: Wake): readonly Effect[] {
+function words(turn: Turn, live: LiveIteration): readonly Effect[] {
+  const { state, now } = turn;
   const { iteration } = live;
   const effects: Effect[] = [];
-  const handoff = handoffOfLive(state, live, now);
-  wake.by(handoff.dueAt);
-  if (handoff.due !== undefined) {
-    const { trigger, because } = handoff.due;
-    const text = handoffWords(because, state.settings.handoffWithinMs);
-    effects.push({ type: 'nudge', key: `handoff:${iteration}`, iteration, level: 'handoff', trigger, words: text });
+  const { due, dueAt } = handoffOfLive(state, live, now);
+  turn.wakeBy(dueAt);
+  if (due !== undefined) {
+    const text = handoffWords(due.because, state.settings.handoffWithinMs);
+    const key = `handoff:${iteration}`;
+    effects.push({ type: 'nudge', key, iteration, level: 'handoff', trigger: due.trigger, words: text });
   }
   const step = ladderStep(live, state.settings.ladder);
-  if (step !== undefined && step.dueAt > now) wake.by(step.dueAt);
+  if (step !== undefined && step.dueAt > now) turn.wakeBy(step.dueAt);
   else if (step !== undefined) {
     const { level } = step;
     const key = `nudge:${iteration}:${level}:${live.nudges}`;
     effects.push({ type: 'nudge', key, iteration, level, words: level === 'nudge' ? nudgeWords : undefined });
   }
-  if (live.process === undefined) return effects;
-  for (const one of state.guidance) {
-    const meant = one.task === undefined ? one.iteration === undefined : one.task === live.task;
-    if (!meant || one.iteration === iteration || one.unreached?.includes(iteration)) continue;
-    effects.push({
+  return live.process === undefined ? effects : [...effects, ...steering(state, live)];
+}
+
+/** What people said that this performer does not know yet. */
+function steering({ guidance }: State, { iteration, task }: LiveIteration): readonly Effect[] {
+  return guidance
+    .filter(one => (one.task === undefined ? one.iteration === undefined : one.task === task))
+    .filter(one => one.iteration !== iteration && !one.unreached?.includes(iteration))
+    .map(({ id, text }) => ({
       type: 'steer',
-      key: `steer:${one.id}:${iteration}`,
+      key: `steer:${id}:${iteration}`,
       iteration,
-      guidance: one.id,
-      words: one.text,
-    });
-  }
-  return effects;
+      guidance: id,
+      words: text,
+    }));
 }
 
 /** First the work is saved, then it is proven. One merge at a time: each sees what the one before it brought. */
@@ -118,27 +121,21 @@ function claimEffects(state: State): readonly Effect[] {
 const isUnseen = (state: State, task: string): boolean =>
   showsProgress[state.settings.mode] === true && state.unsaved.includes(task) && !hasStorageTrouble(state);
 
-function liveEffects(state: State, now: number, self: string, hard: boolean, wake: Wake): readonly Effect[] {
-  const effects: Effect[] = [];
-  for (const live of state.live) {
+function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
+  const { state, now, self } = turn;
+  const effects = state.live.flatMap((live): readonly Effect[] => {
     const { iteration } = live;
-    if (live.holder !== self) {
-      effects.push({ type: 'recover', key: `recover:${iteration}`, iteration });
-      continue;
-    }
+    if (live.holder !== self) return [{ type: 'recover', key: `recover:${iteration}`, iteration }];
     const overdueAt = live.handoff?.delivered ? live.handoff.at + state.settings.handoffWithinMs : undefined;
-    const overdue = overdueAt !== undefined && overdueAt <= now;
-    const dropped = hard || overdue || live.terminated !== undefined || state.paused?.now === true;
-    if (dropped) {
-      effects.push({ type: 'abandon', key: `abandon:${iteration}`, iteration });
-      continue;
-    }
+    const isOverdue = overdueAt !== undefined && overdueAt <= now;
+    if (isHardStop || isOverdue || live.terminated !== undefined || state.paused?.now === true)
+      return [{ type: 'cancel', key: `abandon:${iteration}`, iteration }];
+    turn.wakeBy(overdueAt);
     // Who is at work, and how often it was tried, is written before the performer begins.
     const unseen = live.process === undefined && isUnseen(state, live.task);
-    if (!unseen) effects.push({ type: 'perform', key: `perform:${iteration}`, iteration });
-    wake.by(overdueAt);
-    effects.push(...words(state, live, now, wake));
-  }
+    const perform: Effect = { type: 'perform', key: `perform:${iteration}`, iteration };
+    return [...(unseen ? [] : [perform]), ...words(turn, live)];
+  });
   return [...effects, ...claimEffects(state)];
 }
 
@@ -182,23 +179,24 @@ const waitMsMax = 3_600_000;
 const isWaiting = ({ wait }: State, now: number): boolean =>
   wait !== undefined && wait.until > now && wait.until <= now + waitMsMax;
 
-function beginEffects(state: State, now: number, wake: Wake): readonly Effect[] {
+function beginEffects(turn: Turn): readonly Effect[] {
+  const { state, now } = turn;
   if (state.paused || isBlocked(state)) return [];
   if (isWaiting(state, now)) {
-    wake.by(state.wait?.until);
+    turn.wakeBy(state.wait?.until);
     return [];
   }
-  const ready = isApproved(state) ? startable(state) : undefined;
+  const ready = isApproved(state) ? startableTasks(state) : undefined;
   if (ready === undefined) {
     // An edited plan is asked about also while another question is open.
     const about = state.escalations.filter(one => isApproved(state) || one.kind === 'approval');
-    return isBusy(state) || about.length > 0 ? [] : [{ type: 'stall', key: 'stall' }];
+    return isBusy(state) || about.length > 0 ? [] : [{ type: 'ask-how-to-continue', key: 'stall' }];
   }
   const effects: Effect[] = [];
   const probed = new Set<string>();
   for (const task of ready) {
     const { performer, usableAt } = choosePerformer(state, task.id, now);
-    wake.by(usableAt);
+    turn.wakeBy(usableAt);
     if (performer === undefined || probed.has(performer)) continue;
     if (state.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
     effects.push({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer });
@@ -210,31 +208,27 @@ export function next(state: State, now: number, self: string): Plan {
   if (state.loop === '') return { effects: [] };
   // A loop that is over can still be rewound.
   if (state.ended) return { effects: bookkeeping(state, false).filter(effect => effect.type !== 'ask') };
-  if (!state.loaded) {
-    const stop = hardStop(state, now);
-    return stop
-      ? { effects: [{ type: 'end', key: 'end', termination: stop }] }
-      : { effects: [{ type: 'load', key: 'load' }] };
-  }
-  const wake = new Wake();
-  const hard = hardStop(state, now) !== undefined;
-  const work = liveEffects(state, now, self, hard, wake);
-  const plan = (more: readonly Effect[]): Plan => {
-    const limitAt = timeLimitAt(state, now);
-    if (limitAt !== undefined && limitAt > now) wake.by(limitAt);
-    const busyStarting = more.some(effect => effect.type === 'begin') || state.live.length > 0;
-    const effects = [...work, ...bookkeeping(state, busyStarting), ...more];
-    return wake.at === undefined ? { effects } : { effects, wakeAt: Math.max(wake.at, now + 1) };
-  };
-  const settled = !isBusy(state);
+  const stop = hardStop(state, now);
+  if (!state.loaded)
+    return { effects: [stop ? { type: 'end', key: 'end', termination: stop } : { type: 'load', key: 'load' }] };
+  const turn = new Turn(state, now, self);
+  const work = liveEffects(turn, stop !== undefined);
+  const more = endOrBegin(turn);
+  const limitAt = timeLimitAt(state, now);
+  if (limitAt !== undefined && limitAt > now) turn.wakeBy(limitAt);
+  const isStarting = more.some(effect => effect.type === 'begin') || state.live.length > 0;
+  const effects = [...work, ...bookkeeping(state, isStarting), ...more];
+  return turn.wakeAt === undefined ? { effects } : { effects, wakeAt: Math.max(turn.wakeAt, now + 1) };
+}
+
+function endOrBegin(turn: Turn): readonly Effect[] {
+  const { state, now } = turn;
   const kept = isKept(state);
   const written = isWritten(state) && kept;
   const termination = evaluateTermination(state, now);
-  if (termination !== undefined) {
-    return plan(settled && written ? [{ type: 'end', key: 'end', termination }] : []);
-  }
+  if (termination !== undefined) return !isBusy(state) && written ? [{ type: 'end', key: 'end', termination }] : [];
   const large = state.tasks.size > tasksWrittenFirstMax && kept;
-  return plan(written || large ? beginEffects(state, now, wake) : []);
+  return written || large ? beginEffects(turn) : [];
 }
 
 export interface Waiting {
@@ -253,12 +247,15 @@ export function waitingFor(state: State, now: number): Waiting | undefined {
   if (isBusy(state)) return undefined;
   if (state.paused) return { kind: 'pause', what: `paused by ${state.paused.by}` };
   // First: without a ready task neither a back-off nor a rested performer lets anything begin.
-  const [next] = isApproved(state) && !isBlocked(state) ? readyTasks(state.tasks, 1) : [];
-  if (next === undefined && state.escalations.length > 0) return aHuman;
+  const [ready] = isApproved(state) && !isBlocked(state) ? readyTasks(state.tasks, 1) : [];
+  if (ready === undefined && state.escalations.length > 0) return aHuman;
   if (state.wait && isWaiting(state, now))
     return { kind: state.wait.for, what: state.wait.for, until: state.wait.until };
-  if (next === undefined) return undefined;
-  const { performer, usableAt, waitsFor, waits } = choosePerformer(state, next.id, now);
+  return ready && waitingForPerformer(state, ready.id, now);
+}
+
+function waitingForPerformer(state: State, task: string, now: number): Waiting | undefined {
+  const { performer, usableAt, waitsFor, waits } = choosePerformer(state, task, now);
   if (performer !== undefined) return undefined;
   if (usableAt === undefined) return state.escalations.length > 0 ? aHuman : undefined;
   const what =

@@ -1,4 +1,4 @@
-// How many iterations may begin now, and which: money, the count, who shares the tree with whom.
+// Scheduling: how many iterations may begin now, which, and by whom; money, the count, shared trees, resting performers.
 
 import type { Phase } from '../messages/report.ts';
 import type { BreakerSettings } from './settings.ts';
@@ -34,13 +34,12 @@ function roomBeside(state: State, task: Task): number {
 }
 
 /** The first ready tasks for which there is room; undefined: none is ready at all. */
-export function startable(state: State): readonly Task[] | undefined {
+export function startableTasks(state: State): readonly Task[] | undefined {
   const [first] = readyTasks(state.tasks, 1);
   if (first === undefined) return undefined;
   const room = roomBeside(state, first);
   if (room <= 0) return [];
-  if (first.reads !== true) return readyTasks(state.tasks, room).filter(task => task.reads !== true);
-  return readyTasks(state.tasks, room).filter(task => task.reads === true);
+  return readyTasks(state.tasks, room).filter(task => task.reads === first.reads);
 }
 
 // Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.
@@ -59,11 +58,9 @@ function chainOf(state: State, task: string): readonly string[] {
   const { mode, performers, performersByTask, performersByPhase } = state.settings;
   // A goal is told which phase comes now; elsewhere the last report is all that is known.
   const phase = mode === 'goal' ? phaseNow(state) : (state.report?.phase ?? '');
-  const named = [performersByTask, performersByPhase].map((table, at) => {
-    const key = at === 0 ? task : phase;
-    return Object.hasOwn(table, key) ? table[key] : undefined;
-  });
-  const first = named.find(one => one !== undefined);
+  const named = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
+    Object.hasOwn(table, key) ? table[key] : undefined;
+  const first = named(performersByTask, task) ?? named(performersByPhase, phase);
   return first === undefined ? performers : [first, ...performers.filter(one => one !== first)];
 }
 
@@ -84,25 +81,37 @@ export const resetMsMax = 8 * 24 * 3_600_000;
 export const isBlocked = ({ escalations }: State): boolean =>
   escalations.some(one => one.task === undefined && one.performer === undefined);
 
+function limitedUntil({ limited }: State, name: string, now: number): number | undefined {
+  const until = limited[name] ?? 0;
+  return until > now && until <= now + resetMsMax ? until : undefined;
+}
+
+/** Neither its provider's limit nor an open question keeps it away. */
+export const isFree = (state: State, name: string, now: number): boolean =>
+  limitedUntil(state, name, now) === undefined && !state.escalations.some(one => one.performer === name);
+
+/** Why a performer cannot work now, and until when where that is known; undefined: it can. */
+function hindrance(state: State, name: string, now: number): Pick<Choice, 'usableAt' | 'waitsFor'> | undefined {
+  if (state.escalations.some(one => one.performer === name)) return {};
+  const limited = limitedUntil(state, name, now);
+  if (limited !== undefined) return { usableAt: limited, waitsFor: 'limit-reset' };
+  const breaker = state.breakers[name] ?? closedBreaker;
+  const position = breakerPosition(breaker, now);
+  if (position === 'open') return { usableAt: breaker.openUntil, waitsFor: 'rest' };
+  const isProbed = position === 'half-open' && state.live.some(one => one.performer === name);
+  return isProbed ? {} : undefined;
+}
+
 /** `besides` leaves one out: whether anybody else could do the work. */
 export function choosePerformer(state: State, task: string, now: number, besides?: string): Choice {
   let soonest: Choice = {};
-  const later = (until: number, waitsFor: 'limit-reset' | 'rest', waits: string): void => {
-    if (soonest.usableAt === undefined || until < soonest.usableAt) soonest = { usableAt: until, waitsFor, waits };
-  };
   for (const name of chainFor(state, task)) {
-    if (name === besides || state.escalations.some(one => one.performer === name)) continue;
-    const limitedUntil = state.limited[name] ?? 0;
-    if (limitedUntil > now && limitedUntil <= now + resetMsMax) {
-      later(limitedUntil, 'limit-reset', name);
-      continue;
-    }
-    const breaker = state.breakers[name];
-    const position = breaker === undefined ? 'closed' : breakerPosition(breaker, now);
-    const probing = position === 'half-open' && state.live.some(one => one.performer === name);
-    if (position === 'closed' || (position === 'half-open' && !probing)) return { performer: name };
-    const until = breaker?.openUntil;
-    if (until !== undefined && until > now) later(until, 'rest', name);
+    if (name === besides) continue;
+    const hindered = hindrance(state, name, now);
+    if (hindered === undefined) return { performer: name };
+    const { usableAt, waitsFor } = hindered;
+    if (usableAt !== undefined && usableAt < (soonest.usableAt ?? Number.POSITIVE_INFINITY))
+      soonest = { usableAt, waitsFor, waits: name };
   }
   return soonest;
 }

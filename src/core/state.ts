@@ -1,4 +1,4 @@
-// What a loop is at one moment: bounded by its tasks and performers, never by the number of its iterations.
+// The state of a loop at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
 import type { Phase, Report } from '../messages/report.ts';
 import type { MergedIssue } from '../messages/review.ts';
@@ -357,16 +357,13 @@ export function liveIteration(state: State, iteration: number): LiveIteration | 
   return state.live.find(one => one.iteration === iteration);
 }
 
-// The small steps that every fold is made of: time, a task, a live iteration, the list of what is not written yet.
+// The small steps that every fold is made of.
 
 /** Work counts as active time; the events of people and of starting again only move the clock. */
-export function clocked(state: State, at: number): State {
+export function addActiveTime(state: State, at: number): State {
   if (!isWorking(state)) return { ...state, clockedAt: at };
-  return {
-    ...state,
-    activeMs: state.activeMs + Math.max(0, at - state.clockedAt),
-    clockedAt: Math.max(at, state.clockedAt),
-  };
+  const activeMs = state.activeMs + Math.max(0, at - state.clockedAt);
+  return { ...state, activeMs, clockedAt: Math.max(at, state.clockedAt) };
 }
 
 export function withTask(state: State, id: string, change: (task: Task) => Task): State {
@@ -379,14 +376,12 @@ export function withLive(state: State, iteration: number, change: (live: LiveIte
 }
 
 /** What is to be saved, in order: the one before a restore waits for quiet, and nothing waits behind it. */
-export const withDue = (state: State, due: CheckpointDue): State => {
-  const { checkpointsDue } = state;
-  const waiting = checkpointsDue.filter(one => one.kind === 'before-restore');
-  return {
-    ...state,
-    checkpointsDue: [...checkpointsDue.filter(one => one.kind !== 'before-restore'), due, ...waiting],
-  };
-};
+export function queueCheckpoint(state: State, due: Partial<CheckpointDue> & CheckpointOrder): State {
+  const { checkpointsDue, iterations: iteration } = state;
+  const isLast = ({ kind }: CheckpointDue): boolean => kind === 'before-restore';
+  const first = checkpointsDue.filter(one => !isLast(one));
+  return { ...state, checkpointsDue: [...first, { iteration, ...due }, ...checkpointsDue.filter(isLast)] };
+}
 
 /** Without what is undefined: an optional field is there or it is not. */
 export function present<Fields extends object>(fields: Fields): Partial<Fields> {
@@ -397,11 +392,11 @@ export function present<Fields extends object>(fields: Fields): Partial<Fields> 
 export const showsProgress: Readonly<Partial<Record<ModeName, boolean>>> = { project: true };
 
 /** For such a document the task is to be written. */
-export const shown = (state: State, id: string): State =>
-  showsProgress[state.settings.mode] ? unsaved(state, id) : state;
+export const markShown = (state: State, id: string): State =>
+  showsProgress[state.settings.mode] ? markUnsaved(state, id) : state;
 
 /** The document does not show this task's status yet. */
-export const unsaved = (state: State, id: string): State => ({
+export const markUnsaved = (state: State, id: string): State => ({
   ...state,
   unsaved: [...state.unsaved.filter(one => one !== id), id],
 });

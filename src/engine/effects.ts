@@ -76,7 +76,7 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
     const live = liveIteration(context.state, iteration);
     if (live !== undefined) await supervise(context, live, stop);
   },
-  abandon: async ({ iteration }, { engine, post }) => {
+  cancel: async ({ iteration }, { engine, post }) => {
     const failure = { kind: 'stopped' as const, detail: 'not wanted any more before the agent ran' };
     post({ type: 'performed', iteration, performed: { message: '', failure }, chance: engine.clock.random() });
   },
@@ -96,7 +96,7 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   restore,
   commit,
   ask,
-  stall: async (_effect, { post }) => post({ type: 'stalled' }),
+  'ask-how-to-continue': async (_effect, { post }) => post({ type: 'stalled' }),
   end: async (_effect, { engine, state, post }) => {
     const loaded = state.loaded ? await engine.source.load() : undefined;
     if (loaded?.type === 'loaded') post(documentInput(loaded));

@@ -100,7 +100,7 @@ class LoopRun {
       if (!wanted.has(key) && !controller.signal.aborted) controller.abort(this.whyAborted(key));
     }
     for (const effect of plan.effects) {
-      const stopping = effect.type === 'abandon' && this.running.has(`perform:${effect.iteration}`);
+      const stopping = effect.type === 'cancel' && this.running.has(`perform:${effect.iteration}`);
       if (!this.running.has(effect.key) && !stopping) this.start(effect);
     }
   }
@@ -275,7 +275,7 @@ function oneAtTheTerminal(plan: Plan): Plan {
 
 // Effect filters: what may still be done for a loop that nobody runs, or that is interrupted.
 
-const settling: readonly Effect['type'][] = ['abandon', 'recover', 'save', 'end'];
+const settling: readonly Effect['type'][] = ['cancel', 'recover', 'save', 'end'];
 const keeping: readonly Effect['type'][] = ['recover', 'checkpoint', 'restore', 'save'];
 
 /** An asked stop is brought to its end; so are files to be saved or restored, by a command that came with a workspace. */

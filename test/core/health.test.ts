@@ -63,7 +63,7 @@ function climb(story: Story): string[] {
     if (nudge?.type === 'nudge') {
       story.when({ type: 'nudged', iteration: nudge.iteration, level: nudge.level });
       rungs.push(`${(story.now - t0) / minute} ${nudge.level}`);
-    } else if (story.effects().some(effect => effect.type === 'abandon') || story.wakeAt() === undefined) break;
+    } else if (story.effects().some(effect => effect.type === 'cancel') || story.wakeAt() === undefined) break;
     else story.now = story.wakeAt()!;
   }
   return rungs;

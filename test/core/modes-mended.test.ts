@@ -85,10 +85,10 @@ describe('a plan that was edited while another question is open', () => {
     expect(story.state.escalations.map(one => one.kind)).toEqual(['effect']);
     story.when({ type: 'document', tasks: steps, hash: 'h3', substance: 's2' });
     expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
-    expect(next(story.state, story.now, self).effects.map(one => one.type)).toContain('stall');
+    expect(next(story.state, story.now, self).effects.map(one => one.type)).toContain('ask-how-to-continue');
     story.when({ type: 'stalled' });
     expect(story.state.escalations.map(one => one.kind)).toEqual(['effect', 'approval']);
-    expect(next(story.state, story.now, self).effects.map(one => one.type)).not.toContain('stall');
+    expect(next(story.state, story.now, self).effects.map(one => one.type)).not.toContain('ask-how-to-continue');
   });
 });
 

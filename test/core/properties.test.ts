@@ -64,7 +64,7 @@ function inputFor(story: Story, effect: Effect, dice: Roll): Input | undefined {
       if (what % 8 === 2) return { type: 'spawned', iteration: live.iteration, pid: 7, startTime: '1', host: 'h' };
       return { type: 'performed', iteration: live.iteration, performed: outcomeOf(live.task, dice), chance };
     }
-    case 'abandon':
+    case 'cancel':
       return { type: 'performed', iteration: effect.iteration, performed: failed('stopped', 'not wanted'), chance };
     case 'recover': {
       const found = what % 3 === 0 ? { found: outcomeOf('A', dice) } : {};
@@ -125,7 +125,7 @@ function inputFor(story: Story, effect: Effect, dice: Roll): Input | undefined {
       const command = { type: 'answer', escalation: effect.escalation.id, answer: pick(answers, which) } as const;
       return { type: 'command', by: 'ada', command };
     }
-    case 'stall':
+    case 'ask-how-to-continue':
       return { type: 'stalled' };
     case 'end':
       return { type: 'end' };

@@ -112,7 +112,7 @@ class Turn {
       return { type: 'saved', marks, hash: world.document };
     }
     if (effect.type === 'end') return { type: 'end' };
-    if (effect.type === 'stall') return { type: 'stalled' };
+    if (effect.type === 'ask-how-to-continue') return { type: 'stalled' };
     throw new Error(`a hook does not ${effect.type}`);
   }
 }

@@ -6,7 +6,7 @@ import { evolve } from '../evolve/evolve.ts';
 import { nudged, reached } from '../health.ts';
 import type { Command, Decide, Input, InputOf, Performed, Question } from '../input.ts';
 import { expandReview } from '../review.ts';
-import { hasRoomFor, preferredFor, resetMsMax } from '../scheduling.ts';
+import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
 import { isBounded, type ModeName, settingWords } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
 import { isApproved, isBusy, isKept, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
@@ -17,13 +17,6 @@ import { checked, checkpointed, checkpointFailed, committed, merged, restored } 
 import { documentRead } from './document-changes.ts';
 import { endIteration } from './iteration-ending.ts';
 import { answeredByChange, answerQuestion, raise } from './questions.ts';
-
-/** Neither its provider's limit nor an open question keeps it away. */
-const isFree = (state: State, performer: string, now: number): boolean => {
-  const limitedUntil = state.limited[performer] ?? 0;
-  const asked = state.escalations.some(one => one.performer === performer);
-  return !asked && (limitedUntil <= now || limitedUntil > now + resetMsMax);
-};
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);

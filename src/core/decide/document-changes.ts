@@ -5,7 +5,7 @@ import type { NewEvent } from '../event.ts';
 import type { Decide } from '../input.ts';
 import { prefixHash } from '../memory.ts';
 import { liveIteration, type State } from '../state.ts';
-import { allTasks, findTask, type Task, type TaskSpec } from '../task.ts';
+import { allTasks, findTask, type Task, type TaskSpec, type TaskStatus } from '../task.ts';
 import { identify, type KnownItem, knownTasks } from '../task-identity.ts';
 import { approvalsOver } from './questions.ts';
 
@@ -104,22 +104,25 @@ function toldOfRejected({ settings }: State, rejected: readonly EventWithReason[
 const hasStatus = ({ settings }: State, { id, round }: TaskSpec): boolean =>
   round === undefined && !(id === 'goal' && settings.mode === 'goal');
 
+const isAsSaid = ({ done, skipped }: TaskSpec, status: TaskStatus): boolean =>
+  done === (status === 'done') && skipped === (status === 'skipped');
+
 /** The ledger is the truth about statuses; a document that says otherwise is corrected, and that is recorded. */
 function statusDrift({ state, specs, during }: Reading): readonly NewEvent[] {
   const active = during === undefined ? undefined : liveIteration(state, during)?.task;
-  return specs.flatMap((spec): readonly NewEvent[] => {
-    const { id, done, skipped } = spec;
-    // A story that was added while an iteration ran begins open, whatever it says.
-    const status = findTask(state.tasks, id)?.status ?? (during === undefined ? undefined : 'pending');
-    if (status === undefined || !hasStatus(state, spec) || state.unsaved.includes(id)) return [];
-    const isClaim = id === active && done && !skipped;
-    const isSame = done === (status === 'done') && skipped === (status === 'skipped');
-    if (isClaim || isSame) return [];
-    const said = done ? 'done' : skipped ? 'skipped' : 'open';
-    const because = `the document was edited to call ${id} ${said}; the ledger says ${status} and is put back`;
-    const iteration = during ?? state.iterations;
-    return [{ type: 'signal.read', iteration, task: id, signal: 'status-edit', text: id, accepted: false, because }];
-  });
+  return specs
+    .filter(spec => hasStatus(state, spec))
+    .flatMap((spec): readonly NewEvent[] => {
+      const { id, done, skipped } = spec;
+      // A story that was added while an iteration ran begins open, whatever it says.
+      const status = findTask(state.tasks, id)?.status ?? (during === undefined ? undefined : 'pending');
+      if (status === undefined || isAsSaid(spec, status) || state.unsaved.includes(id)) return [];
+      if (id === active && done && !skipped) return []; // a claim
+      const said = done ? 'done' : skipped ? 'skipped' : 'open';
+      const because = `the document was edited to call ${id} ${said}; the ledger says ${status} and is put back`;
+      const iteration = during ?? state.iterations;
+      return [{ type: 'signal.read', iteration, task: id, signal: 'status-edit', text: id, accepted: false, because }];
+    });
 }
 
 /** A document may know of attempts that this ledger does not: where none is left, the task is parked from the beginning. */

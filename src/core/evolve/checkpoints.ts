@@ -1,27 +1,29 @@
-// What checks, merges, checkpoints, restores and commits do to the state.
+// Folds of checks, merges, checkpoints, restores and commits.
 
 import type { CheckpointMark, EventOf } from '../event.ts';
 import { remember } from '../memory.ts';
-import { type CheckpointDue, clocked, nothingReported, type State, unsaved, withDue, withTask } from '../state.ts';
+import { type CheckpointDue, markUnsaved, nothingReported, queueCheckpoint, type State, withTask } from '../state.ts';
 import { allTasks, setTask, type Task } from '../task.ts';
 
-function claimRefused(state: State, iteration: number, task: string, rejection: string, claimFailed: boolean): State {
+/** A task that was worked on or claimed is open again. */
+export const released = (task: Task): Task => ({ ...task, status: task.status === 'active' ? 'pending' : task.status });
+
+interface Refused {
+  readonly iteration: number;
+  readonly task: string;
+}
+
+function claimRefused(state: State, { iteration, task }: Refused, rejection: string, claimFailed: boolean): State {
   const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };
-  const refused = withTask(without, task, one => ({
-    ...one,
-    rejection,
-    claimFailed,
-    status: one.status === 'active' ? 'pending' : one.status,
-  }));
-  return { ...unsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
+  const refused = withTask(without, task, one => ({ ...released(one), rejection, claimFailed }));
+  return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
 }
 
 export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
-  const { check, passed, iteration, task } = event;
-  const ticking = { ...clocked(state, event.at), lastChecks: { ...state.lastChecks, [check]: { passed, iteration } } };
-  if (!passed) return claimRefused(ticking, iteration, task, `${event.because}\n${event.detail}`, true);
-  if (event.remaining > 0 || !ticking.settings.worktreePerTask) return ticking;
-  return toMerge(ticking, iteration);
+  const { check, passed, iteration } = event;
+  const checked = { ...state, lastChecks: { ...state.lastChecks, [check]: { passed, iteration } } };
+  if (!passed) return claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
+  return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration);
 }
 
 const toMerge = (state: State, iteration: number): State => ({
@@ -30,13 +32,13 @@ const toMerge = (state: State, iteration: number): State => ({
 });
 
 export function workScreened(state: State, event: EventOf<'proof.screened'>): State {
-  const { iteration, task, because } = event;
   // The work was done and waits for a person: that is no standstill.
   if (event.refused) {
     const sinceProgress = Math.max(0, state.sinceProgress - 1);
-    return claimRefused({ ...state, sinceProgress }, iteration, task, because, true);
+    return claimRefused({ ...state, sinceProgress }, event, event.because, true);
   }
-  return state.settings.checks.length === 0 && state.settings.worktreePerTask ? toMerge(state, iteration) : state;
+  const { checks, worktreePerTask } = state.settings;
+  return checks.length === 0 && worktreePerTask ? toMerge(state, event.iteration) : state;
 }
 
 const acceptedMax = 500;
@@ -52,28 +54,26 @@ export function workAccepted(state: State, { task, iteration, findings }: EventO
 export function workCommitted(state: State, { task, failed }: EventOf<'work.committed'>): State {
   const commitsDue = state.commitsDue.filter(one => one.task !== task);
   if (failed !== undefined) return { ...state, commitsDue, uncommitted: [...new Set([...state.uncommitted, task])] };
-  let committed = state;
   // Of a task that is not done yet everything is still to be looked at when it is claimed.
   const closed = (one: Task): Task => (one.status === 'done' ? withoutSpans(one) : one);
-  for (const id of [...state.uncommitted, task]) committed = withTask(committed, id, closed);
+  const committed = [...state.uncommitted, task].reduce((after, id) => withTask(after, id, closed), state);
   return { ...committed, commitsDue, uncommitted: [] };
 }
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
-  const ticking = clocked(state, event.at);
   const { iteration, task, merged, because } = event;
-  if (!merged) return claimRefused(ticking, iteration, task, because, false);
+  if (!merged) return claimRefused(state, event, because, false);
   return state.settings.checkpoints
-    ? withDue(ticking, { kind: 'merge', label: `after the merge of ${task}`, iteration })
-    : ticking;
+    ? queueCheckpoint(state, { kind: 'merge', label: `after the merge of ${task}`, iteration })
+    : state;
 }
 
 /** While nobody worked a person may have edited files: they are saved as theirs before the work goes on. */
-export function withTheirs(state: State): State {
+export function checkpointUserEdits(state: State): State {
   const { settings, newest, live, claims, checkpointsDue, restoreDue, ended } = state;
   const isQuiet = live.length + claims.length + checkpointsDue.length === 0 && restoreDue === undefined && !ended;
   if (!settings.checkpoints || settings.worktreePerTask || newest === undefined || !isQuiet) return state;
-  return withDue(state, { kind: 'user-edits', label: 'what you changed meanwhile', iteration: state.iterations });
+  return queueCheckpoint(state, { kind: 'user-edits', label: 'what you changed meanwhile' });
 }
 
 /** What a person had before the loop touched anything. */
@@ -90,12 +90,8 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
     return { ...state, settings: bare, checkpointsDue: [], commitsDue: [] };
   }
   const isNew = !state.settings.checkpoints && state.newest === undefined;
-  const due: CheckpointDue = {
-    kind: 'switched-on',
-    label: 'checkpoints were switched on',
-    iteration: state.iterations,
-  };
-  return { ...state, settings, checkpointsDue: isNew ? [...state.checkpointsDue, due] : state.checkpointsDue };
+  const changed = { ...state, settings };
+  return isNew ? queueCheckpoint(changed, { kind: 'switched-on', label: 'checkpoints were switched on' }) : changed;
 }
 
 export function withoutSpans({ spans: _spans, since: _since, ...task }: Task): Task {
@@ -113,8 +109,22 @@ function withSpan(task: Task, from: string, to: string): Task {
   return { ...task, spans: [{ from: spans[0]?.from ?? from, to }] };
 }
 
-const isGoodEnd = ({ outcome }: CheckpointDue): boolean =>
-  outcome === undefined || ['succeeded', 'handed-off', 'escalated'].includes(outcome);
+/** No error stands open at it: a rollback may go back to it. */
+function isGood({ live, errorsInRow }: State, due: CheckpointDue | undefined): boolean {
+  if (due === undefined || due.kind === 'before-restore' || live.length > 0 || errorsInRow > 0) return false;
+  return due.outcome === undefined || ['succeeded', 'handed-off', 'escalated'].includes(due.outcome);
+}
+
+/** What the task at work changed since the checkpoint before. */
+function withWork(state: State, task: string, before: CheckpointMark, tree: string): State {
+  // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
+  const isStep = state.settings.mode === 'prompt' && state.repetition === undefined;
+  const worked = withTask(state, task, one => ({
+    ...withSpan(one, before.tree, tree),
+    since: one.spans === undefined ? before.number : (one.since ?? before.number),
+  }));
+  return isStep ? { ...worked, sinceProgress: 0 } : worked;
+}
 
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
   const { checkpoint, number, commit, tree, left, task, fork } = event;
@@ -127,36 +137,23 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
   // One by hand in the middle of an iteration holds a part of its work.
   const worker = task ?? (state.settings.worktreePerTask ? undefined : state.live[0]?.task);
   const isWork = worker !== undefined && before !== undefined && before.tree !== tree;
-  const worked = isWork
-    ? withTask(made, worker, one => ({
-        ...withSpan(one, before.tree, tree),
-        since: one.spans === undefined ? before.number : (one.since ?? before.number),
-      }))
-    : made;
-  // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
-  const isStep = isWork && state.settings.mode === 'prompt' && state.repetition === undefined;
-  const isQuiet = state.live.length === 0 && state.errorsInRow === 0;
-  const isGood = due !== undefined && due.kind !== 'before-restore' && isGoodEnd(due) && isQuiet;
-  const restore = worked.restoreDue;
+  const { restoreDue } = state;
   return {
-    ...worked,
+    ...(isWork ? withWork(made, worker, before, tree) : made),
     lastCheckpoint: checkpoint,
     first: state.first ?? mark,
     newest: mark,
-    sinceProgress: isStep ? 0 : worked.sinceProgress,
-    good: isGood ? mark : (state.good ?? mark),
-    restoreDue: due?.kind === 'before-restore' && restore ? { ...restore, base: before ?? mark, now: mark } : restore,
+    good: isGood(state, due) ? mark : (state.good ?? mark),
+    restoreDue:
+      restoreDue && due?.kind === 'before-restore' ? { ...restoreDue, base: before ?? mark, now: mark } : restoreDue,
   };
 }
 
 /** Claims about work that is to be undone are void. */
 export function restoreAsked(state: State, event: EventOf<'restore.asked'>): State {
   const { to, by, because, overwrite = false, tasks } = event;
-  let freed = state;
-  for (const { task } of state.claims) {
-    const open = withTask(freed, task, one => ({ ...one, status: one.status === 'active' ? 'pending' : one.status }));
-    freed = unsaved(open, task); // the claim may stand in the document
-  }
+  // The claim may stand in the document.
+  const freed = state.claims.reduce((after, { task }) => markUnsaved(withTask(after, task, released), task), state);
   const due: CheckpointDue = { kind: 'before-restore', label: 'before a restore', iteration: state.iterations };
   return {
     ...freed,
@@ -179,9 +176,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
   const { report: _report, handoff: _handoff, refusal: _refusal, repetition: _repetition, ...cleared } = rest;
   let { tasks } = cleared;
   for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, spanTo(task, restoreDue.to));
-  const differs = event.kept.length + event.merged.length > 0;
-  const due: CheckpointDue = { kind: 'after-restore', label: 'after a restore', iteration: state.iterations };
-  return {
+  const back: State = {
     ...cleared,
     tasks,
     echoes: [],
@@ -192,6 +187,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
     newest: restoreDue.to,
     good: restoreDue.to,
     lastCheckpoint: restoreDue.to.checkpoint,
-    checkpointsDue: differs ? [...state.checkpointsDue, due] : state.checkpointsDue,
   };
+  const differs = event.kept.length + event.merged.length > 0;
+  return differs ? queueCheckpoint(back, { kind: 'after-restore', label: 'after a restore' }) : back;
 }

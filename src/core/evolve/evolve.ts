@@ -7,23 +7,32 @@ import { reviewAnswered } from '../review.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
 import { defaultSettings } from '../settings.ts';
 import { addUsage } from '../spend.ts';
-import { clocked, nothingReported, type State, showsProgress, unsaved, withDue, withLive, withTask } from '../state.ts';
+import {
+  addActiveTime,
+  markUnsaved,
+  nothingReported,
+  queueCheckpoint,
+  type State,
+  showsProgress,
+  withLive,
+  withTask,
+} from '../state.ts';
 import { addTasks, findTask, readyTasks, setTask, type Task, type TaskSpec } from '../task.ts';
 import {
   checkEnded,
   checkpointMade,
   checkpointRestored,
+  checkpointUserEdits,
   firstCheckpoint,
   mergeEnded,
   restoreAsked,
   settingsChanged,
   withoutSpans,
-  withTheirs,
   workAccepted,
   workCommitted,
   workScreened,
 } from './checkpoints.ts';
-import { alive, heard, iterationEnded, iterationStarted, nudged } from './iteration.ts';
+import { alive, heard, iterationEnded, iterationStarted, noFailures, nudged } from './iteration.ts';
 
 type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
 
@@ -57,7 +66,7 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
     return withTask(state, event.task, task => ({ ...task, rejection: event.because }));
   }
   if (!event.accepted) {
-    return event.signal === 'status-edit' ? unsaved(state, event.text) : { ...state, refusal: event.because };
+    return event.signal === 'status-edit' ? markUnsaved(state, event.text) : { ...state, refusal: event.because };
   }
   if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
   const performer = state.lastIteration?.performer ?? '';
@@ -83,7 +92,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     return commits ? closedTask : withoutSpans(closedTask);
   });
   return {
-    ...unsaved(closed, event.task),
+    ...markUnsaved(closed, event.task),
     claims: closed.claims.filter(claim => claim.task !== event.task),
     guidance: closed.guidance.filter(one => one.task !== event.task),
     obstacles: obstaclesClosed(closed.obstacles, event.task, event.iteration),
@@ -103,7 +112,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
 function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
   const { mode } = state.settings;
-  const parked = mode === 'plan' || showsProgress[mode] ? unsaved(stuck, event.task) : stuck;
+  const parked = mode === 'plan' || showsProgress[mode] ? markUnsaved(stuck, event.task) : stuck;
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
   const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
   return {
@@ -153,24 +162,20 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   // Between two processes nobody worked.
   if (event.takesOver) return { ...state, clockedAt: event.at };
   const { paused, ...going } = state;
-  if (going.ended === undefined && paused !== undefined) return clocked(going, event.at);
+  if (going.ended === undefined && paused !== undefined) return addActiveTime(going, event.at);
   if (going.ended === undefined) {
     const { wait: _waited, ...working } = going;
-    return clocked({ ...working, limited: {}, limitsInRow: {} }, event.at);
+    return addActiveTime({ ...working, limited: {}, limitsInRow: {} }, event.at);
   }
   const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
   return {
     ...reopened,
+    ...noFailures,
     clockedAt: event.at,
-    errorsInRow: 0,
-    failuresInRow: 0,
-    sameErrorsInRow: 0,
-    terminationsInRow: 0,
     sinceProgress: 0,
     breakers: {},
     limited: {},
     limitsInRow: {},
-    startsFailedInRow: 0,
   };
 }
 
@@ -180,7 +185,7 @@ function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given
   return { ...state, guidanceGiven: given, guidance: [...state.guidance, one].slice(-guidanceMax) };
 }
 
-function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'guidance.delivered'>): State {
+function guidanceDelivered(state: State, { id, iteration, delivered }: EventOf<'guidance.delivered'>): State {
   return {
     ...state,
     guidance: state.guidance.map(one => {
@@ -193,7 +198,7 @@ function guidanceReached(state: State, { id, iteration, delivered }: EventOf<'gu
 /** The newest word about an iteration's running total says whether all of it is estimated. */
 function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
   const { estimated } = event.usage;
-  const spent = withLive(clocked(state, event.at), event.iteration, live => ({
+  const spent = withLive(state, event.iteration, live => ({
     ...alive(live, event.at),
     usage: { ...addUsage(live.usage, event.usage), estimated },
   }));
@@ -222,7 +227,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   }),
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
-    unsaved(
+    markUnsaved(
       withTask(state, event.task, ({ acted: _acted, ...task }) => ({
         ...taskFreed(task),
         status: 'pending',
@@ -232,7 +237,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.skipped': (state, event) =>
-    unsaved(
+    markUnsaved(
       withTask(state, event.task, task => ({ ...taskFreed(task), status: 'skipped' })),
       event.task,
     ),
@@ -241,7 +246,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     withTask({ ...state, refusal: because }, task, one => ({ ...one, held })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
-    withLive(clocked(state, at), iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
+    withLive(state, iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
   'iteration.heartbeat': heard,
   'iteration.nudged': nudged,
   'iteration.ended': iterationEnded,
@@ -252,23 +257,22 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'work.accepted': workAccepted,
   'work.committed': workCommitted,
   'merge.ended': mergeEnded,
-  'checkpoint.asked': (state, { kind, label, request }) =>
-    withDue(state, { kind, label, request, iteration: state.iterations }),
+  'checkpoint.asked': (state, { kind, label, request }) => queueCheckpoint(state, { kind, label, request }),
   'checkpoint.made': checkpointMade,
   'restore.asked': restoreAsked,
   'checkpoint.restored': checkpointRestored,
   'command.refused': state => state,
-  'escalation.raised': (state, event) => escalationRaised(clocked(state, event.at), event),
+  'escalation.raised': escalationRaised,
   'escalation.answered': (state, event) => {
-    const answered = escalationAnswered(clocked(state, event.at), event);
-    return event.by === 'ralph' || event.late ? answered : withTheirs(answered);
+    const answered = escalationAnswered(state, event);
+    return event.by === 'ralph' || event.late ? answered : checkpointUserEdits(answered);
   },
-  'action.intended': (state, { iteration, key, repeatable, at }) =>
-    withLive(clocked(state, at), iteration, live => ({ ...live, intended: { key, repeatable } })),
+  'action.intended': (state, { iteration, key, repeatable }) =>
+    withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
   'review.answered': (state, event) => ({ ...state, review: reviewAnswered(state, event) }),
   'approval.given': (state, { hash, by, at, because }) => ({ ...state, approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
-  'guidance.delivered': guidanceReached,
+  'guidance.delivered': guidanceDelivered,
   'limits.changed': settingsChanged,
   'performer.tripped': (state, event) => ({
     ...state,
@@ -284,13 +288,29 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'budget.alerted': state => ({ ...state, budgetAlerted: true }),
   'stop.asked': (state, { by, because }) => ({ ...state, stop: { by, because } }),
   'loop.paused': (state, { by, now }) => ({ ...state, paused: { by, now } }),
-  'loop.resumed': (state, event) => withTheirs(resumed(state, event)),
+  'loop.resumed': (state, event) => checkpointUserEdits(resumed(state, event)),
   'loop.ended': (state, { reason, limit, because, at }) => ({
-    ...clocked(state, at),
+    ...state,
     ended: { reason, limit, because, at },
   }),
 };
 
+/** These happen while somebody works: the time since the event before counts as active. */
+const timed: ReadonlySet<EventType> = new Set<EventType>([
+  'iteration.started',
+  'iteration.spawned',
+  'iteration.heartbeat',
+  'iteration.ended',
+  'usage.recorded',
+  'check.ended',
+  'merge.ended',
+  'escalation.raised',
+  'escalation.answered',
+  'action.intended',
+  'loop.ended',
+]);
+
 export function evolve(state: State, event: Event): State {
-  return (folds[event.type] as Fold<EventType>)(state, event as EventOf<EventType>);
+  const before = timed.has(event.type) ? addActiveTime(state, event.at) : state;
+  return (folds[event.type] as Fold<EventType>)(before, event as EventOf<EventType>);
 }

@@ -1,22 +1,24 @@
-// What the life of an iteration does to the state: it starts, is heard, is nudged, ends.
+// Folds of an iteration: it starts, is heard, is nudged, ends.
 
 import type { EventOf } from '../event.ts';
-import { countsAsAttempt, failsToStart, failureRules } from '../failure.ts';
+import { countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
-  clocked,
   type Guidance,
   type LiveIteration,
+  markShown,
   noUsage,
+  queueCheckpoint,
   type State,
-  shown,
-  withDue,
   withLive,
   withTask,
 } from '../state.ts';
 import { findTask } from '../task.ts';
+import { released } from './checkpoints.ts';
+
+type Ended = EventOf<'iteration.ended'>;
 
 /** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */
 const said = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
@@ -53,68 +55,64 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
     nudges: 0,
     documentHash: state.documentHash,
   };
-  const ticking = clocked(state, at);
-  if (event.again) return { ...ticking, live: ticking.live.map(one => (one.iteration === iteration ? live : one)) };
-  const { wait: _over, ...going } = ticking;
-  const begun = shown(
-    withTask(going, task, one => ({ ...one, status: 'active', attempts: attempt })),
-    task,
-  );
+  if (event.again) return withLive(state, iteration, () => live);
+  const { wait: _over, ...going } = state;
+  const active = withTask(going, task, one => ({ ...one, status: 'active', attempts: attempt }));
   return {
-    ...begun,
-    iterations: Math.max(begun.iterations, iteration),
-    live: [...begun.live, live],
-    guidance: addressed(begun.guidance, task, iteration),
+    ...markShown(active, task),
+    iterations: Math.max(state.iterations, iteration),
+    live: [...state.live, live],
+    guidance: addressed(state.guidance, task, iteration),
   };
 }
 
-function afterOutcome(state: State, event: EventOf<'iteration.ended'>, terminated: boolean): State {
-  const { outcome, failure, excerpt } = event;
+/** No failure in a row, of whatever kind. */
+export const noFailures = {
+  errorsInRow: 0,
+  failuresInRow: 0,
+  sameErrorsInRow: 0,
+  terminationsInRow: 0,
+  startsFailedInRow: 0,
+} as const;
+
+function afterOutcome(state: State, event: Ended, isTerminated: boolean): State {
+  const { outcome, failure, excerpt, performer } = event;
   if (outcome === 'interrupted') return state;
-  const { [event.performer]: _served, ...limitsInRow } = state.limitsInRow;
-  const layer = outcome === 'failed' ? 'errors' : 'recent';
-  const memory = remember(state.memory, layer, outcome === 'failed' ? (failure?.detail ?? excerpt) : excerpt);
+  const isFailed = outcome === 'failed';
+  const memory = isFailed
+    ? remember(state.memory, 'errors', failure?.detail ?? excerpt)
+    : remember(state.memory, 'recent', excerpt);
   const echoes = event.echo === '' ? state.echoes : [...state.echoes, event.echo].slice(-5);
-  if (outcome !== 'failed' || failure === undefined) {
-    return {
-      ...state,
-      memory,
-      echoes,
-      limitsInRow,
-      errorsInRow: 0,
-      failuresInRow: 0,
-      sameErrorsInRow: 0,
-      lastError: '',
-      terminationsInRow: 0,
-      startsFailedInRow: 0,
-    };
-  }
-  const rule = failureRules[failure.kind];
-  const error = event.echo === '' ? failure.kind : event.echo;
-  const breaker = state.breakers[event.performer] ?? closedBreaker;
-  return {
-    ...state,
-    memory,
-    echoes,
-    errorsInRow: state.errorsInRow + (rule.counts ? 1 : 0),
-    failuresInRow: state.failuresInRow + 1,
-    sameErrorsInRow: rule.counts ? (error === state.lastError ? state.sameErrorsInRow + 1 : 1) : state.sameErrorsInRow,
-    lastError: rule.counts ? error : state.lastError,
-    terminationsInRow: terminated ? state.terminationsInRow + 1 : 0,
-    startsFailedInRow: failsToStart(failure.kind) ? state.startsFailedInRow + 1 : 0,
-    breakers: rule.trips ? { ...state.breakers, [event.performer]: withFailure(breaker) } : state.breakers,
-  };
+  const told = { ...state, memory, echoes };
+  if (isFailed && failure !== undefined) return afterFailure(told, event, failure, isTerminated);
+  const { [performer]: _served, ...limitsInRow } = state.limitsInRow;
+  return { ...told, ...noFailures, limitsInRow, lastError: '' };
 }
 
-function dueAfter(state: State, { iteration, task, outcome }: EventOf<'iteration.ended'>): State['checkpointsDue'] {
-  if (!state.settings.checkpoints) return state.checkpointsDue;
-  const how = outcome === 'succeeded' ? '' : ` (${outcome})`;
-  return withDue(state, { kind: 'iteration', label: `after iteration ${iteration}${how}`, iteration, task, outcome })
-    .checkpointsDue;
+function afterFailure(state: State, { performer, echo }: Ended, { kind }: Failure, isTerminated: boolean): State {
+  const rule = failureRules[kind];
+  const failed: State = {
+    ...state,
+    failuresInRow: state.failuresInRow + 1,
+    terminationsInRow: isTerminated ? state.terminationsInRow + 1 : 0,
+    startsFailedInRow: failsToStart(kind) ? state.startsFailedInRow + 1 : 0,
+  };
+  const breaker = withFailure(state.breakers[performer] ?? closedBreaker);
+  const tripped = rule.trips ? { ...failed, breakers: { ...state.breakers, [performer]: breaker } } : failed;
+  if (!rule.counts) return tripped;
+  const lastError = echo === '' ? kind : echo;
+  const sameErrorsInRow = lastError === state.lastError ? state.sameErrorsInRow + 1 : 1;
+  return { ...tripped, errorsInRow: state.errorsInRow + 1, sameErrorsInRow, lastError };
+}
+
+function withCheckpoint(state: State, { iteration, task, outcome }: Ended): State {
+  if (!state.settings.checkpoints) return state;
+  const label = `after iteration ${iteration}${outcome === 'succeeded' ? '' : ` (${outcome})`}`;
+  return queueCheckpoint(state, { kind: 'iteration', label, iteration, task, outcome });
 }
 
 /** Where a task takes many iterations, its work is committed now and then although it is not done (seed 001). */
-function commitsAfter(state: State, { iteration, task, outcome }: EventOf<'iteration.ended'>): State['commitsDue'] {
+function commitsAfter(state: State, { iteration, task, outcome }: Ended): State['commitsDue'] {
   const { commits, worktreePerTask, commitEvery } = state.settings;
   const isDue =
     commitEvery !== null && iteration % commitEvery === 0 && (outcome === 'succeeded' || outcome === 'handed-off');
@@ -126,7 +124,7 @@ function commitsAfter(state: State, { iteration, task, outcome }: EventOf<'itera
  * Where one task takes many iterations, something was achieved by a new item of the report, a new phase (goal), or words
  * that are not those of before (prompt; with checkpoints a changed tree says it, see `checkpointMade`).
  */
-function isNews(state: State, { outcome, report, repetition }: EventOf<'iteration.ended'>): boolean {
+function isNews(state: State, { outcome, report, repetition }: Ended): boolean {
   const { stepwise, mode, checkpoints } = state.settings;
   if (!stepwise || (outcome !== 'succeeded' && outcome !== 'handed-off')) return false;
   if (hasNewItem(state, report)) return true;
@@ -134,26 +132,20 @@ function isNews(state: State, { outcome, report, repetition }: EventOf<'iteratio
 }
 
 /** Iterations since something was achieved, and what their reports have named. */
-function progressAfter(
-  state: State,
-  event: EventOf<'iteration.ended'>,
-  tried: boolean,
-  advanced: boolean,
-): Pick<State, 'sinceProgress' | 'reported'> {
-  const { sinceProgress, reported } = state;
-  if (!tried) return { sinceProgress, reported };
+function progressAfter(state: State, event: Ended, { isTry, isAdvance }: Counted): Partial<State> {
+  if (!isTry) return {};
   const isNew = isNews(state, event);
   // Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides.
   const isError = state.settings.stepwise && event.outcome === 'failed';
-  const counts = !advanced && event.outcome !== 'escalated' && !isError;
+  const counts = !isAdvance && event.outcome !== 'escalated' && !isError;
   return {
-    sinceProgress: isNew ? 0 : sinceProgress + (counts ? 1 : 0),
+    sinceProgress: isNew ? 0 : state.sinceProgress + (counts ? 1 : 0),
     reported: reportedAfter(state, event, isNew),
   };
 }
 
 /** A provider's limit concerns only its performer: another one of the chain may go on meanwhile. */
-function afterwards(state: State, event: EventOf<'iteration.ended'>): Partial<State> {
+function waitAfter(state: State, event: Ended): Partial<State> {
   const { waitUntil, waitFor = 'backoff', performer, because } = event;
   if (waitUntil === undefined) return {};
   if (waitFor === 'limit-reset') {
@@ -166,49 +158,83 @@ function afterwards(state: State, event: EventOf<'iteration.ended'>): Partial<St
   return { wait: { until: waitUntil, for: waitFor, because } };
 }
 
-export function iterationEnded(state: State, event: EventOf<'iteration.ended'>): State {
-  const ticking = clocked(state, event.at);
-  const live = ticking.live.find(one => one.iteration === event.iteration);
-  const { handoff, repetition, report, refusal, lastIteration, ...rest } = ticking;
-  // Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it.
-  const isAction = findTask(ticking.tasks, event.task)?.performer !== undefined;
-  const blameless = event.failure !== undefined && !countsAsAttempt(event.failure.kind, isAction);
-  const tried = event.outcome !== 'interrupted' && !blameless;
-  const advanced = tried && live !== undefined && isAdvance(ticking, live, event.report);
-  const isHeard = tried && event.outcome !== 'handed-off' && !(event.failure && failsToStart(event.failure.kind));
-  const counted = event.failure?.crashed === true && state.settings.mode === 'project'; // a crash is an attempt (seed 002)
-  // What the last one left stays for the next that works, when this one did not.
-  const left: Partial<State> = tried
-    ? { lastIteration: { iteration: event.iteration, task: event.task, performer: event.performer } }
-    : { lastIteration, handoff, repetition, report, refusal };
-  const ended: State = {
-    ...rest,
-    live: ticking.live.filter(one => one.iteration !== event.iteration),
-    iterationsEnded: ticking.iterationsEnded + 1,
-    iterationMsSum: ticking.iterationMsSum + event.durationMs,
-    estimatedSoFar: ticking.estimatedSoFar || live?.usage.estimated === true,
-    dearestUsdMicros: Math.max(ticking.dearestUsdMicros, live?.usage.costUsdMicros ?? 0),
-    ...progressAfter(ticking, event, tried, advanced),
-    guidance: forgotten((isHeard ? said : unsaid)(ticking.guidance, event.iteration), event.iteration),
-    checkpointsDue: dueAfter(ticking, event),
-    commitsDue: commitsAfter(ticking, event),
-    obstacles: obstaclesAfter(ticking.obstacles, event),
-    toolCalls: ticking.toolCalls + (event.toolCalls ?? 0),
-    ...left,
-    handoff: event.handoff ?? left.handoff,
-    repetition: event.repetition ?? left.repetition,
-    // The items of a task that takes many iterations runDetached one that left no word about them.
-    report: (tried ? event.report : undefined) ?? (state.settings.stepwise ? report : left.report),
-    budgetHandedOff: event.handoff === 'token_budget' || ticking.budgetHandedOff,
-    ...afterwards(ticking, event),
+/** How an iteration counts: for its task, for progress, for what it was told. */
+interface Counted {
+  /** Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it. */
+  readonly isTry: boolean;
+  /** A handoff that was asked for and completed something new. */
+  readonly isAdvance: boolean;
+  readonly isAttempt: boolean;
+  /** It worked with what people had told it. */
+  readonly isHeard: boolean;
+}
+
+function countedAs(state: State, { outcome, failure, report, task }: Ended, live: LiveIteration | undefined): Counted {
+  const isAction = findTask(state.tasks, task)?.performer !== undefined;
+  const isBlameless = failure !== undefined && !countsAsAttempt(failure.kind, isAction);
+  const isTry = outcome !== 'interrupted' && !isBlameless;
+  const isStep = isTry && live !== undefined && isAdvance(state, live, report);
+  const isCrash = failure?.crashed === true && state.settings.mode === 'project'; // a crash is an attempt (seed 002)
+  const isStarted = failure === undefined || !failsToStart(failure.kind);
+  return {
+    isTry,
+    isAdvance: isStep,
+    isAttempt: (isTry && !isStep) || isCrash,
+    isHeard: isTry && outcome !== 'handed-off' && isStarted,
   };
-  const freed = withTask(ended, event.task, task => ({
-    ...task,
-    status: task.status === 'active' ? 'pending' : task.status,
-    attempts: (tried && !advanced) || counted ? task.attempts : Math.max(0, task.attempts - 1),
-    acted: event.failure?.kind === 'lost-reply' || task.acted,
+}
+
+/** What the next iteration is told of this one. What the last one left stays for the next, when this one did not work. */
+function leftBehind(state: State, event: Ended, isTry: boolean): Partial<State> {
+  const { iteration, task, performer, handoff, repetition, report } = event;
+  const before = isTry ? undefined : state;
+  return {
+    lastIteration: isTry ? { iteration, task, performer } : state.lastIteration,
+    refusal: before?.refusal,
+    handoff: handoff ?? before?.handoff,
+    repetition: repetition ?? before?.repetition,
+    // The items of a task that takes many iterations outlive one that left no word about them.
+    report: (isTry ? report : undefined) ?? (state.settings.stepwise ? state.report : before?.report),
+  };
+}
+
+/** What all iterations together took and cost. */
+function totalsAfter(
+  state: State,
+  { iteration, durationMs, toolCalls = 0, handoff }: Ended,
+  usage = noUsage,
+): Partial<State> {
+  return {
+    live: state.live.filter(one => one.iteration !== iteration),
+    iterationsEnded: state.iterationsEnded + 1,
+    iterationMsSum: state.iterationMsSum + durationMs,
+    estimatedSoFar: state.estimatedSoFar || usage.estimated,
+    dearestUsdMicros: Math.max(state.dearestUsdMicros, usage.costUsdMicros),
+    toolCalls: state.toolCalls + toolCalls,
+    budgetHandedOff: handoff === 'token_budget' || state.budgetHandedOff,
+  };
+}
+
+export function iterationEnded(state: State, event: Ended): State {
+  const { iteration, task, failure } = event;
+  const live = state.live.find(one => one.iteration === iteration);
+  const counted = countedAs(state, event, live);
+  const ended: State = {
+    ...state,
+    ...totalsAfter(state, event, live?.usage),
+    ...progressAfter(state, event, counted),
+    ...leftBehind(state, event, counted.isTry),
+    ...waitAfter(state, event),
+    guidance: forgotten((counted.isHeard ? said : unsaid)(state.guidance, iteration), iteration),
+    commitsDue: commitsAfter(state, event),
+    obstacles: obstaclesAfter(state.obstacles, event),
+  };
+  const freed = withTask(withCheckpoint(ended, event), task, one => ({
+    ...released(one),
+    attempts: counted.isAttempt ? one.attempts : Math.max(0, one.attempts - 1),
+    acted: failure?.kind === 'lost-reply' || one.acted,
   }));
-  return afterOutcome(shown(freed, event.task), event, live?.terminated !== undefined);
+  return afterOutcome(markShown(freed, task), event, live?.terminated !== undefined);
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {
@@ -223,7 +249,7 @@ export function nudged(state: State, event: EventOf<'iteration.nudged'>): State 
 }
 
 export function heard(state: State, event: EventOf<'iteration.heartbeat'>): State {
-  return withLive(clocked(state, event.at), event.iteration, live => {
+  return withLive(state, event.iteration, live => {
     const contextUsed = event.contextUsed ?? live.contextUsed;
     return { ...alive(live, event.at - event.quietMs), contextUsed, aliveAt: event.at };
   });
