@@ -12,7 +12,7 @@ import type { GitWorkspace } from '../git/git.ts';
 import type { Restored } from '../git/workspace.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
-import { type CheckpointList, type CheckpointRow, CheckpointsView, sparedIn } from '../views/checkpoints.ts';
+import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { command, type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
 import { gitEnvironment, refusalError, workspaceOf } from './session/place.ts';
 
@@ -42,7 +42,7 @@ export async function previewRestore(
     base,
     now: now.commit,
     overwrite,
-    except: sparedIn(state),
+    except: restoreExclusions(state),
     left: to.left ?? [],
   });
 }

@@ -275,13 +275,13 @@ async function clearWay(directory: string, path: string): Promise<void> {
     if (stats?.isDirectory()) continue;
     await withWritable(dirname(place), async () => {
       if (stats?.isSymbolicLink()) await unlink(place);
-      else if (stats !== undefined) await rename(place, asideOf(place));
+      else if (stats !== undefined) await rename(place, backupPathOf(place));
       await mkdir(place);
     });
   }
 }
 
-const asideOf = (path: string): string => `${path}.set-aside-${randomBytes(4).toString('hex')}`;
+const backupPathOf = (path: string): string => `${path}.set-aside-${randomBytes(4).toString('hex')}`;
 
 async function place(directory: string, file: ProtectedFile, bytes: Buffer | undefined): Promise<void> {
   const path = join(directory, file.path);
@@ -289,7 +289,7 @@ async function place(directory: string, file: ProtectedFile, bytes: Buffer | und
   try {
     if ('target' in file) await symlink(file.target, temporary);
     else await writeSynced(temporary, bytes ?? Buffer.alloc(0), file.mode);
-    await setFolderAside(path);
+    await moveFolderAway(path);
     await rename(temporary, path);
   } finally {
     await rm(temporary, { force: true });
@@ -312,10 +312,10 @@ async function writeSynced(path: string, bytes: Buffer, mode: number): Promise<v
 }
 
 /** A file cannot take the place of a folder. What is in it may be somebody's work, so it is set aside. */
-async function setFolderAside(path: string): Promise<void> {
+async function moveFolderAway(path: string): Promise<void> {
   const stats = await statsOf(path);
   if (!stats?.isDirectory()) return;
-  await rmdir(path).catch(() => rename(path, asideOf(path)));
+  await rmdir(path).catch(() => rename(path, backupPathOf(path)));
 }
 
 /** A folder that was made read-only to keep us out is opened for this one step. */

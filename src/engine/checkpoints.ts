@@ -16,7 +16,7 @@ import {
   type VerifiedRecord,
   verifyRecord,
 } from '../views/checkpoint-record.ts';
-import { sparedIn } from '../views/checkpoints.ts';
+import { restoreExclusions } from '../views/checkpoints.ts';
 import type { Perform } from './engine.ts';
 
 const filesMax = 200;
@@ -73,7 +73,7 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
   if (engine.workspace === undefined || base === undefined || now === undefined) {
     return post({ type: 'restored', ...nothing, refused: 'This folder has no history.' });
   }
-  const [except, left] = [sparedIn(state), to.left ?? []];
+  const [except, left] = [restoreExclusions(state), to.left ?? []];
   const order = { to: to.commit, base: base.commit, now: now.commit, overwrite, except, left };
   const restored = await engine.workspace.restore(order);
   if (!restored.ok) {

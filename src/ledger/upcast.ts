@@ -1,6 +1,13 @@
 // Upcaster: gives events of earlier releases today's shape where they are read, so that all other code knows one shape.
 // Hash chains cover what is stored, so verify and salvage never use it. Only here may a sentence decide something.
-import { agentOptions, type CheckpointKind, type EscalationKind, type Event, type OptionId, type LimitId } from '../core/event.ts';
+import {
+  agentOptions,
+  type CheckpointKind,
+  type EscalationKind,
+  type Event,
+  type LimitId,
+  type OptionId,
+} from '../core/event.ts';
 
 type Body = { readonly [key: string]: unknown };
 type Rule = (stored: Body) => Body;

@@ -165,7 +165,7 @@ export function standingCount({ standing }: CheckpointList): number {
 // What a restore leaves alone: the document that Ralph keeps, and in a plan everything that is not an agent's work.
 
 /** Files, and folders with all that is in them. */
-export function sparedIn({ settings, document, directory, tasks }: State): readonly string[] {
+export function restoreExclusions({ settings, document, directory, tasks }: State): readonly string[] {
   const kept = keptDocuments(settings.mode, document);
   if (settings.mode !== 'plan') return kept;
   const root = vaultRootOf(document, directory);

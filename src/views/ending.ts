@@ -1,10 +1,10 @@
 // Endings: how a loop ended or why it stands still, in one sentence, what to do next, and the exit code. The same on every surface.
 
+import type { LimitId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
-import type { LimitId, Termination, TerminationReason } from '../core/event.ts';
 import { formatUsd, plural } from '../text/format.ts';
 import { standingWords } from './words.ts';
 
@@ -70,13 +70,13 @@ const lookAt = (state: State): readonly string[] => [
 ];
 
 /** A plan of actions alone: no agent works in it. */
-export const hasOnlyDeeds = ({ settings }: State): boolean =>
+export const hasOnlyActions = ({ settings }: State): boolean =>
   settings.mode === 'plan' && settings.performers.length === 0;
 
 /** Where checkpoints were made: what changed, and the way back. */
 function wayBack(state: State): readonly string[] {
   const { name, checkpointsMade, iterations, settings, branch } = state;
-  if (checkpointsMade === 0 || iterations === 0 || hasOnlyDeeds(state)) return [];
+  if (checkpointsMade === 0 || iterations === 0 || hasOnlyActions(state)) return [];
   const isPutAway = settings.mode === 'plan' && state.ended?.reason === 'goal_achieved';
   const undo =
     settings.worktreePerTask || isPutAway
@@ -135,7 +135,7 @@ function effort(state: State): string {
   const { stepwise } = state.settings;
   const uncommitted = stepwise ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
   const onWord = stepwise ? '' : `${plural(unverified, 'task')} `;
-  const isDeeds = hasOnlyDeeds(state); // nobody who costs anything
+  const isDeeds = hasOnlyActions(state); // nobody who costs anything
   const parts = [
     plural(state.iterations, 'iteration'),
     ...(isDeeds ? [] : [costWords(state)]),

@@ -10,7 +10,7 @@ import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
 import { type Chosen, checksOnResume } from '../../app/session/resume-rules.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { moveEarlierFiles } from '../../modes/project/session.ts';
-import { endingOf, hasOnlyDeeds, outcomeOf } from '../../views/ending.ts';
+import { endingOf, hasOnlyActions, outcomeOf } from '../../views/ending.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { bufferedView, interviewPacing, refuseWithoutTerminal } from '../interactive.ts';
 import { watchSignals, workWatch } from '../interrupt.ts';
@@ -45,7 +45,7 @@ export function finish(
   if (json) printJson(context, outcomeOf(result.state, requireChecks, exitCode));
   if (result.type === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${result.state.name}.`);
-    if (result.state.newest !== undefined && !result.state.settings.worktreePerTask && !hasOnlyDeeds(result.state))
+    if (result.state.newest !== undefined && !result.state.settings.worktreePerTask && !hasOnlyActions(result.state))
       context.say(`  What it had done so far stays in the files; ralph undo ${result.state.name} takes it back.`);
     return exitCode;
   }
