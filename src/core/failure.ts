@@ -1,4 +1,4 @@
-// Says what went wrong with an iteration and what that means for the loop: one ordered table, no nested ifs.
+// Failures of an iteration: which kind it was and what that means for the loop, as one ordered table.
 
 export type FailureKind =
   | 'stopped'

@@ -1,8 +1,8 @@
-// When a fresh context should take over: the seed's six triggers as one ordered table, and how a live agent is asked to.
+// Handoffs to a fresh context: the seed's six triggers as one ordered table, and how a live agent is asked for one.
 
 import type { Phase, Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
-import { takeCharacters } from '../text/text.ts';
+import { oneLine, takeCharacters } from '../text/text.ts';
 import type { HandoffTrigger } from './event.ts';
 import { hasNewItem, quoted } from './memory.ts';
 import { type LiveIteration, type State, usedFractionBefore } from './state.ts';
@@ -108,14 +108,12 @@ export function phaseOf(state: State): Phase {
   return findTask(state.tasks, state.lastIteration.task)?.status === 'done' ? 'complete' : 'implementing';
 }
 
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
 /** One line per item, as many as there is room for; what was left out is counted in our own words. */
 function section(title: string, items: readonly string[] = []): readonly string[] {
   const lines: string[] = [];
   let room = sectionCharsMax;
   for (const item of items) {
-    const line = quoted(`- ${takeCharacters(oneLine(item), itemCharsMax)}`);
+    const line = quoted(`- ${oneLine(item, itemCharsMax)}`);
     if (line.length + 1 > room) break;
     lines.push(line);
     room -= line.length + 1;
@@ -127,20 +125,16 @@ function section(title: string, items: readonly string[] = []): readonly string[
 
 function accountOf({ report }: State): readonly string[] {
   if (report === undefined) return [];
+  const blocked = report.blocked.map(({ item, reason }) => (reason === '' ? item : `${item}: ${reason}`));
+  const obstacles = report.obstacles?.filter(one => one.resolved !== true).map(({ message }) => message);
   const sections = [
     ...section('Completed', report.completed),
     ...section('Pending', report.pending),
-    ...section(
-      'Blocked',
-      report.blocked.map(({ item, reason }) => (reason === '' ? item : `${item}: ${reason}`)),
-    ),
+    ...section('Blocked', blocked),
     ...section('Key decisions', report.decisions),
     ...section('Assumptions', report.assumptions),
     ...section('Constraints', report.constraints),
-    ...section(
-      'Obstacles',
-      report.obstacles?.filter(one => one.resolved !== true).map(({ message }) => message),
-    ),
+    ...section('Obstacles', obstacles),
   ];
   if (sections.length === 0 && report.next === undefined) return [];
   const label =
@@ -164,15 +158,9 @@ function openSteps(state: State, last: string): string {
 
 function nextSteps(state: State, last: string, task: string | undefined): readonly string[] {
   const said = state.report?.next;
-  const elsewhere = task !== undefined && task !== last;
-  return [
-    '### Next steps',
-    '',
-    ...(said === undefined ? [] : [quoted(takeCharacters(said, nextCharsMax))]),
-    ...(said === undefined || !elsewhere ? [] : ['']),
-    ...(elsewhere ? [`Your task now is ${task}; the account above is about ${last}.`] : []),
-    ...(said !== undefined || elsewhere ? [] : [openSteps(state, last)]),
-  ];
+  const parts = said === undefined ? [] : [quoted(takeCharacters(said, nextCharsMax))];
+  if (task !== undefined && task !== last) parts.push(`Your task now is ${task}; the account above is about ${last}.`);
+  return ['### Next steps', '', parts.length === 0 ? openSteps(state, last) : parts.join('\n\n')];
 }
 
 /** `task`: the one that the next iteration works on, when it is known. Empty before the first iteration has ended. */

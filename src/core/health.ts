@@ -1,4 +1,4 @@
-// Is it alive and getting somewhere: five health words, and the ladder of nudge, escalate, terminate.
+// Health of a loop: five words for it, and the ladder of nudge, escalate, terminate.
 
 import { formatDuration, plural } from '../text/format.ts';
 import { raise } from './decide/questions.ts';
@@ -108,7 +108,7 @@ export const nudged: Decide<'nudged'> = (state, { iteration, level, trigger, del
   return [event, ...raise(state, question, because, live)];
 };
 
-export const reached: Decide<'reached'> = (state, { guidance, iteration, delivered }) => {
+export const guidanceDelivered: Decide<'reached'> = (state, { guidance, iteration, delivered }) => {
   const live = liveIteration(state, iteration);
   const one = state.guidance.find(each => each.id === guidance);
   if (live === undefined || one === undefined || one.iteration === iteration) return [];

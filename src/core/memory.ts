@@ -1,4 +1,4 @@
-// What a fresh context is told of the past: four layers, each entry and the whole bounded, the stable one hashed.
+// Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
 import { type Phase, phases, type Report } from '../messages/report.ts';
 import { takeCharacters } from '../text/text.ts';

@@ -9,7 +9,7 @@ import {
   hasStorageTrouble,
   isApproved,
   isBusy,
-  isKept,
+  isSaved,
   isWritten,
   type LiveIteration,
   type RestoreDue,
@@ -143,7 +143,7 @@ function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
 const tasksWrittenFirstMax = 1_000;
 
 /** Checkpoints in their order, then the restore that one of them was made for, then what is done is committed. */
-function keeping(state: State): readonly Effect[] {
+function storageEffects(state: State): readonly Effect[] {
   if (hasStorageTrouble(state)) return [];
   const { restoreDue } = state;
   const due = state.checkpointsDue[0];
@@ -168,7 +168,7 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   if (state.unsaved.length > 0 && !starting && !hasStorageTrouble(state)) {
     effects.push({ type: 'save', key: `save:${state.unsaved.join(',')}`, tasks: state.unsaved });
   }
-  effects.push(...keeping(state));
+  effects.push(...storageEffects(state));
   for (const escalation of state.escalations) effects.push({ type: 'ask', key: `ask:${escalation.id}`, escalation });
   return effects;
 }
@@ -223,11 +223,11 @@ export function next(state: State, now: number, self: string): Plan {
 
 function endOrBegin(turn: Turn): readonly Effect[] {
   const { state, now } = turn;
-  const kept = isKept(state);
-  const written = isWritten(state) && kept;
+  const saved = isSaved(state);
+  const written = isWritten(state) && saved;
   const termination = evaluateTermination(state, now);
   if (termination !== undefined) return !isBusy(state) && written ? [{ type: 'end', key: 'end', termination }] : [];
-  const large = state.tasks.size > tasksWrittenFirstMax && kept;
+  const large = state.tasks.size > tasksWrittenFirstMax && saved;
   return written || large ? beginEffects(turn) : [];
 }
 

@@ -18,26 +18,24 @@ const namedMax = 5;
 const noReview: ReviewState = { round: 0, confidences: {}, issues: [], leftOut: 0, foundBefore: 0 };
 
 function nextRound(before: ReviewState, round: number, fixedBefore: number): ReviewState {
-  const previous = lowestConfidence(before);
-  const initial = before.initialConfidence ?? previous;
+  const previousConfidence = lowestConfidence(before);
   return {
     ...noReview,
     round,
     fixedBefore,
     foundBefore: before.foundBefore + before.issues.length,
-    initialConfidence: initial,
-    previousConfidence: previous,
+    initialConfidence: before.initialConfidence ?? previousConfidence,
+    previousConfidence,
   };
 }
 
-function withAnswer(
-  before: ReviewState,
-  { round, role, fixed }: { readonly round: number; readonly role: string; readonly fixed: number },
-  { answer, seen }: { readonly answer: ReviewAnswer; readonly seen?: string },
-): ReviewState {
-  // Others have looked at the document since: what a late reviewer of an old round saw may be mended.
-  if (round < before.round) return before;
-  const current = round === before.round ? before : nextRound(before, round, fixed);
+interface Answered {
+  readonly task: string;
+  readonly answer: ReviewAnswer;
+  readonly seen?: string;
+}
+
+function withAnswer(current: ReviewState, role: string, { answer, seen }: Answered): ReviewState {
   const merged = mergeIssues(current.issues, answer.issues);
   const isFirst = Object.keys(current.confidences).length === 0;
   const same = isFirst || current.seen === seen ? seen : '';
@@ -45,22 +43,19 @@ function withAnswer(
     ...current,
     seen: same ?? current.seen,
     confidences: { ...current.confidences, [role]: answer.confidence },
-    issues: merged
-      .slice(0, issuesPerRoundMax)
-      .map(one => (one.also.length > wordingsMax ? { ...one, also: one.also.slice(0, wordingsMax) } : one)),
+    issues: merged.slice(0, issuesPerRoundMax).map(one => ({ ...one, also: one.also.slice(0, wordingsMax) })),
     leftOut: current.leftOut + Math.max(0, merged.length - issuesPerRoundMax),
   };
 }
 
 /** The fold of `review.answered`. */
-export function reviewAnswered(
-  state: Pick<Reviewing, 'tasks' | 'review'>,
-  event: { readonly task: string; readonly answer: ReviewAnswer; readonly seen?: string },
-): ReviewState {
+export function reviewAnswered(state: Pick<Reviewing, 'tasks' | 'review'>, event: Answered): ReviewState {
   const before = state.review ?? noReview;
   const { round, role } = findTask(state.tasks, event.task) ?? {};
-  if (round === undefined || role === undefined) return before;
-  return withAnswer(before, { round, role, fixed: fixedCount(reviewStanding(state).fixes) }, event);
+  // Others have looked at the document since: what a late reviewer of an old round saw may be mended.
+  if (round === undefined || role === undefined || round < before.round) return before;
+  const fixed = fixedCount(reviewStanding(state).fixes);
+  return withAnswer(round === before.round ? before : nextRound(before, round, fixed), role, event);
 }
 
 /** The newest round is complete, found nothing, and is as sure as asked; and no earlier issue is left. True without a review. */
@@ -79,13 +74,14 @@ export function reviewAchievement(state: Reviewing): string | undefined {
   const absent = finders.filter(task => task.status === 'skipped');
   const fixed = fixedCount(fixes);
   const left = fixes.length - fixed;
-  const parts = [
+  return [
     `review round ${round} found nothing, confidence ${currentConfidence} of ${review.targetConfidence}`,
-    ...(absent.length === 0 ? [] : [`${plural(absent.length, 'reviewer')} left out ${named(absent)}`]),
-    ...(fixes.length === 0 ? [] : [`${fixed} of ${plural(fixes.length, 'issue')} fixed`]),
-    ...(left === 0 ? [] : [`${left} left out`]),
-  ];
-  return parts.join('; ');
+    absent.length > 0 && `${plural(absent.length, 'reviewer')} left out ${named(absent)}`,
+    fixes.length > 0 && `${fixed} of ${plural(fixes.length, 'issue')} fixed`,
+    left > 0 && `${left} left out`,
+  ]
+    .filter(Boolean)
+    .join('; ');
 }
 
 function named(tasks: readonly Task[]): string {
@@ -93,23 +89,38 @@ function named(tasks: readonly Task[]): string {
   return `(${ids.join(', ')}${tasks.length > ids.length ? ', …' : ''})`;
 }
 
-function aboutIssues({ round, answers, fixes }: ReviewStanding): readonly string[] {
+function aboutIssues({ round, answers, fixes }: ReviewStanding): readonly (string | false)[] {
   const found = answers?.issues.length ?? 0;
-  const fixed = fixes.filter(task => task.round === round && task.status === 'done').length;
+  const fixed = fixedCount(fixes.filter(task => task.round === round));
+  const fixedOfOthers = fixedCount(fixes) - fixed;
   const blocked = fixes.filter(task => task.status === 'blocked');
-  const later = fixedCount(fixes) - fixed - (answers?.fixedBefore ?? fixedCount(fixes) - fixed);
-  const beyond =
-    answers === undefined || answers.leftOut === 0 ? '' : `, ${answers.leftOut} more were too many to take`;
+  const later = fixedOfOthers - (answers?.fixedBefore ?? fixedOfOthers);
+  const beyond = answers?.leftOut ? `, ${answers.leftOut} more were too many to take` : '';
   return [
-    ...(found === 0 ? [] : [`it found ${plural(found, 'issue')}: ${fixed} fixed and not reviewed again${beyond}`]),
-    ...(later <= 0 ? [] : [`${plural(later, 'older issue')} fixed since and not reviewed again`]),
-    ...(blocked.length === 0 ? [] : [`${plural(blocked.length, 'issue')} could not be fixed ${named(blocked)}`]),
+    found > 0 && `it found ${plural(found, 'issue')}: ${fixed} fixed and not reviewed again${beyond}`,
+    later > 0 && `${plural(later, 'older issue')} fixed since and not reviewed again`,
+    blocked.length > 0 && `${plural(blocked.length, 'issue')} could not be fixed ${named(blocked)}`,
   ];
+}
+
+/** Who of the reviewers gave no answer. */
+function aboutReviewers({ finders, answers }: ReviewStanding): string | false {
+  if (answers === undefined) {
+    const none =
+      finders.length === 1 ? 'its reviewer did not answer' : `none of its ${finders.length} reviewers answered`;
+    return `${none} ${named(finders)}`;
+  }
+  const failed = finders.filter(task => task.status === 'blocked');
+  return (
+    failed.length > 0 && `${failed.length} of ${plural(finders.length, 'reviewer')} did not answer ${named(failed)}`
+  );
 }
 
 /** Something is parked that a person may try again or leave out: that is a question, not an end. */
 export function isReviewLeftToPeople(state: Reviewing): boolean {
-  return state.settings.review !== null && isLeftToPeople(reviewStanding(state));
+  if (state.settings.review === null) return false;
+  const { finders, fixes } = reviewStanding(state);
+  return [...finders, ...fixes].some(task => task.status === 'blocked');
 }
 
 /** Why the review is not achieved although nothing is left to do, with its numbers; undefined while something is. */
@@ -117,25 +128,17 @@ export function reviewShortfall(state: Reviewing): string | undefined {
   const { review } = state.settings;
   if (review === null || !state.loaded) return undefined;
   const standing = reviewStanding(state);
-  const { round, finders, answers, currentConfidence } = standing;
+  const { round, answers, currentConfidence = 100 } = standing;
   const isOver = round > 0 && standing.isQuiet && standing.waiting.length === 0;
   if (!isOver || isNextRoundDue(standing, review) || isAchieved(standing, review)) return undefined;
-  const failed = finders.filter(task => task.status === 'blocked');
   const { targetConfidence, roundsMax } = review;
+  const isUnsure = answers !== undefined && currentConfidence < targetConfidence;
   const parts = [
-    ...(answers === undefined
-      ? [
-          `${finders.length === 1 ? 'its reviewer did not answer' : `none of its ${finders.length} reviewers answered`} ${named(finders)}`,
-        ]
-      : failed.length === 0
-        ? []
-        : [`${failed.length} of ${plural(finders.length, 'reviewer')} did not answer ${named(failed)}`]),
+    aboutReviewers(standing),
     ...aboutIssues(standing),
-    ...(answers === undefined || standing.isSeen ? [] : ['the document was edited since, and not reviewed again']),
-    ...(answers === undefined || currentConfidence === undefined || currentConfidence >= targetConfidence
-      ? []
-      : [`confidence ${currentConfidence} of ${targetConfidence} (--target-confidence)`]),
-  ];
+    answers !== undefined && !standing.isSeen && 'the document was edited since, and not reviewed again',
+    isUnsure && `confidence ${currentConfidence} of ${targetConfidence} (--target-confidence)`,
+  ].filter(Boolean);
   return `review round ${round} of ${roundsMax} (--rounds): ${parts.join('; ')}`;
 }
 
@@ -185,11 +188,9 @@ function fixTaskId({ foundBefore }: ReviewState, index: number): string {
 function confidences(review: ReviewState | undefined, isWhole: boolean): Partial<ReviewStanding> {
   if (review === undefined) return {};
   const lowest = isWhole ? lowestConfidence(review) : undefined;
-  const current = lowest ?? review.previousConfidence;
-  const initial = review.initialConfidence ?? lowest;
   return {
-    initialConfidence: initial,
-    currentConfidence: current,
+    initialConfidence: review.initialConfidence ?? lowest,
+    currentConfidence: lowest ?? review.previousConfidence,
   };
 }
 
@@ -247,11 +248,6 @@ function isContent(standing: ReviewStanding, { targetConfidence }: ReviewSetting
 
 function isAchieved(standing: ReviewStanding, review: ReviewSettings): boolean {
   return isContent(standing, review) && standing.fixes.every(task => task.status !== 'blocked');
-}
-
-/** A person could still do something about what this round or nobody could do. */
-function isLeftToPeople({ finders, fixes }: ReviewStanding): boolean {
-  return [...finders, ...fixes].some(task => task.status === 'blocked');
 }
 
 /** Where nobody answered, the same reviewers would not answer the next time either; who is content would say it again. */

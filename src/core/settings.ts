@@ -140,13 +140,7 @@ export const limitPresets: Readonly<Record<ModeName, Limits>> = {
   // Seed 004: one try and three more; a step that fails must not end those that can go on.
   plan: { ...house, iterationsMax: 10, attemptsPerTaskMax: 4, consecutiveErrorsMax: 10, noProgressIterations: 10 },
   // Seed 001, part 3. Three reviewers who answer nonsense three times are nine iterations, and five failures are a question.
-  review: {
-    ...house,
-    iterationsMax: 60,
-    durationMsMax: 30 * minute,
-    attemptsPerTaskMax: 3,
-    noProgressIterations: 12,
-  },
+  review: { ...house, iterationsMax: 60, durationMsMax: 30 * minute, attemptsPerTaskMax: 3, noProgressIterations: 12 },
 };
 
 /** The promise each seed uses. */
@@ -219,13 +213,8 @@ const defaultReview: ReviewSettings = {
 
 /** A loop without any bound on its length or spend is refused. */
 export function isBounded(limits: Limits): boolean {
-  return (
-    limits.iterationsMax !== null ||
-    limits.costUsdMicrosMax !== null ||
-    limits.tokensMax !== null ||
-    limits.durationMsMax !== null ||
-    limits.deadlineAt !== null
-  );
+  const { iterationsMax, costUsdMicrosMax, tokensMax, durationMsMax, deadlineAt } = limits;
+  return [iterationsMax, costUsdMicrosMax, tokensMax, durationMsMax, deadlineAt].some(limit => limit !== null);
 }
 
 /** What a person calls them; the others are named as they are. */

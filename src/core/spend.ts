@@ -1,4 +1,4 @@
-// Money before it is spent: what a budget allows, over nested scopes, and where the spend is heading.
+// Budgets and usage, before money is spent: what a budget allows, over nested scopes, and where the spend is heading.
 import { formatUsd } from '../text/format.ts';
 import type { NewEvent, Usage } from './event.ts';
 import type { LiveIteration, State } from './state.ts';
@@ -87,17 +87,18 @@ export function forecastCost(facts: {
   };
 }
 
-// Adds up tokens and money.
+type Amounts = Omit<Usage, 'estimated'>;
+
+const combined = (a: Amounts, b: Amounts, by: (a: number, b: number) => number): Amounts => ({
+  inputTokens: by(a.inputTokens, b.inputTokens),
+  outputTokens: by(a.outputTokens, b.outputTokens),
+  cacheReadTokens: by(a.cacheReadTokens, b.cacheReadTokens),
+  cacheWriteTokens: by(a.cacheWriteTokens, b.cacheWriteTokens),
+  costUsdMicros: by(a.costUsdMicros, b.costUsdMicros),
+});
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    costUsdMicros: a.costUsdMicros + b.costUsdMicros,
-    estimated: a.estimated || b.estimated,
-  };
+  return { ...combined(a, b, (one, other) => one + other), estimated: a.estimated || b.estimated };
 }
 
 // Usage arrives as a running total per iteration; the ledger gets only what is new, and never less than before.
@@ -110,18 +111,12 @@ const more = (now: number, before: number): number =>
 
 export function recordUsage(state: State, live: LiveIteration, total: Usage): readonly NewEvent[] {
   const before = live.usage;
-  const usage: Usage = {
-    inputTokens: more(total.inputTokens, before.inputTokens),
-    outputTokens: more(total.outputTokens, before.outputTokens),
-    cacheReadTokens: more(total.cacheReadTokens, before.cacheReadTokens),
-    cacheWriteTokens: more(total.cacheWriteTokens, before.cacheWriteTokens),
-    costUsdMicros: more(total.costUsdMicros, before.costUsdMicros),
-    // A running total: what the agent states for all of it makes exact what was estimated on the way, unless that was more.
-    estimated: total.estimated || total.costUsdMicros < before.costUsdMicros,
-  };
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsdMicros } = usage;
-  const isNothing = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens + costUsdMicros === 0;
-  if (isNothing && (before.estimated === usage.estimated || !before.estimated)) return [];
+  const amounts = combined(total, before, more);
+  // A running total: what the agent states for all of it makes exact what was estimated on the way, unless that was more.
+  const estimated = total.estimated || total.costUsdMicros < before.costUsdMicros;
+  const usage: Usage = { ...amounts, estimated };
+  const isNothing = Object.values(amounts).every(amount => amount === 0);
+  if (isNothing && (before.estimated === estimated || !before.estimated)) return [];
   const { iteration, performer, task } = live;
   const recorded: NewEvent = { type: 'usage.recorded', iteration, performer, task, usage };
   const { costUsdMicrosMax } = state.settings.limits;

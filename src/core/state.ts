@@ -9,20 +9,15 @@ import type {
   Escalation,
   EventOf,
   HandoffTrigger,
-  TaskThen,
   Termination,
   Usage,
 } from './event.ts';
-import { defaultSettings, type ModeName, type Settings } from './settings.ts';
+import { defaultSettings, type ModeName } from './settings.ts';
 import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
 
 /** An iteration that a performer is working on. */
-export interface LiveIteration {
-  readonly iteration: number;
-  readonly task: string;
-  readonly performer: string;
-  readonly holder: string;
-  readonly attempt: number;
+export interface LiveIteration
+  extends Pick<EventOf<'iteration.started'>, 'iteration' | 'task' | 'performer' | 'holder' | 'attempt'> {
   readonly startedAt: number;
   /** Last sign of life. */
   readonly heardAt: number;
@@ -45,10 +40,7 @@ export interface LiveIteration {
 }
 
 /** A claim whose proof is still to be run. */
-interface Claim {
-  readonly iteration: number;
-  readonly task: string;
-  readonly performer: string;
+interface Claim extends Pick<LiveIteration, 'iteration' | 'task' | 'performer'> {
   readonly stage: 'check' | 'merge';
 }
 
@@ -71,12 +63,8 @@ export interface CheckpointDue extends CheckpointOrder {
   readonly outcome?: EventOf<'iteration.ended'>['outcome'];
 }
 
-export interface RestoreDue {
-  readonly to: CheckpointMark;
-  readonly by: string;
-  readonly because: Because;
+export interface RestoreDue extends Pick<EventOf<'restore.asked'>, 'to' | 'by' | 'because' | 'tasks'> {
   readonly overwrite: boolean;
-  readonly tasks?: readonly TaskThen[];
   /** The newest checkpoint before the restore was asked for, and the one that was made just for it. */
   readonly base?: CheckpointMark;
   readonly now?: CheckpointMark;
@@ -146,15 +134,11 @@ export interface Breaker {
   readonly openUntil?: number;
 }
 
-export interface State {
-  readonly loop: string;
-  readonly name: string;
-  readonly goal: string;
-  readonly document: string;
-  readonly directory: string;
-  readonly projectId: string;
-  readonly taskId: string;
-  readonly settings: Settings;
+type Started = EventOf<'loop.started'>;
+
+export interface State
+  extends Pick<Started, 'loop' | 'name' | 'goal' | 'document' | 'directory' | 'projectId' | 'taskId' | 'settings'>,
+    Pick<Started, 'protectedHash' | 'branch' | 'baseline'> {
   readonly startedAt: number;
   readonly tasks: TaskTable;
   readonly loaded: boolean;
@@ -205,8 +189,8 @@ export interface State {
   readonly guidance: readonly Guidance[];
   readonly guidanceGiven: number;
   readonly wait?: Wait;
-  readonly paused?: { readonly by: string; readonly now: boolean };
-  readonly stop?: { readonly by: string; readonly because: Because };
+  readonly paused?: Pick<EventOf<'loop.paused'>, 'by' | 'now'>;
+  readonly stop?: Pick<EventOf<'stop.asked'>, 'by' | 'because'>;
   readonly budgetAlerted: boolean;
   /** The budget's handoff trigger has fired: once per loop. */
   readonly budgetHandedOff: boolean;
@@ -229,11 +213,8 @@ export interface State {
   readonly accepted: readonly string[];
   readonly toolCalls: number;
   readonly lastChecks: Readonly<Record<string, { readonly passed: boolean; readonly iteration: number }>>;
-  readonly protectedHash?: string;
-  readonly branch?: string;
-  readonly baseline?: EventOf<'loop.started'>['baseline'];
   /** What a person said yes to, and what the document says now. */
-  readonly approval?: { readonly hash: string; readonly by: string; readonly at: number; readonly because: Because };
+  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because'>;
   readonly substance?: string;
   readonly obstacles: readonly Obstacle[];
   readonly review?: ReviewState;
@@ -325,7 +306,7 @@ export function isWritten(state: State): boolean {
 }
 
 /** Nothing is left to be saved, restored or committed, or a person stopped the loop although it cannot be. */
-export function isKept(state: State): boolean {
+export function isSaved(state: State): boolean {
   const open = state.checkpointsDue.length + state.commitsDue.length > 0 || state.restoreDue !== undefined;
   return !open || (state.stop !== undefined && hasStorageTrouble(state));
 }

@@ -1,4 +1,4 @@
-// Which task an item of a document is: by its id, and where ids are made from titles, by what it says and where it stands.
+// Identity of tasks: which one an item of a document is, by its id, and where ids are made from titles, by what it says and where it stands.
 import { similarity } from '../text/similarity.ts';
 import { allTasks, type TaskSpec, type TaskTable } from './task.ts';
 

@@ -1,4 +1,4 @@
-// Why a loop ends: goal, stop, then the seed's seven criteria, as one table in the seed's order.
+// Termination criteria: goal, stop, then the seed's seven criteria, as one table in the seed's order.
 
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';

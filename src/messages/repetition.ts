@@ -55,7 +55,7 @@ function likeness(a: string, b: string): number {
   return similarity(a, b, ratioMin);
 }
 
-/** Newest last in `echoes` and `errors`; neither holds the iteration that is being judged. */
+/** Newest last in `recentOutputs` and `errors`; neither holds the iteration that is being judged. */
 export interface Repetition {
   readonly kind: 'similar' | 'oscillation' | 'same-error';
   readonly detail: string;
@@ -63,8 +63,8 @@ export interface Repetition {
 
 export interface RepetitionQuestion {
   /** The normalised output of the iteration that just ended. */
-  readonly echo: string;
-  readonly echoes: readonly string[];
+  readonly output: string;
+  readonly recentOutputs: readonly string[];
   readonly error?: string | undefined;
   /** The errors of the iterations directly before, in a row. */
   readonly errors: readonly string[];
@@ -82,11 +82,11 @@ function findSameError({ error, errors, sameErrorMax }: RepetitionQuestion): Rep
   return { kind: 'same-error', detail: `the same error ${count} times in a row (limit ${sameErrorMax}): ${print}` };
 }
 
-function findOscillation({ echo, echoes }: RepetitionQuestion): Repetition | undefined {
-  const [a1 = '', b1 = '', a2 = ''] = echoes.slice(-3);
-  const returns = likeness(echo, b1);
+function findOscillation({ output, recentOutputs }: RepetitionQuestion): Repetition | undefined {
+  const [a1 = '', b1 = '', a2 = ''] = recentOutputs.slice(-3);
+  const returns = likeness(output, b1);
   const alternates = likeness(a2, a1);
-  if (returns === 0 || alternates === 0 || likeness(echo, a2) > 0) return undefined;
+  if (returns === 0 || alternates === 0 || likeness(output, a2) > 0) return undefined;
   const ratios = `${alternates.toFixed(2)} and ${returns.toFixed(2)}`;
   return {
     kind: 'oscillation',
@@ -94,10 +94,10 @@ function findOscillation({ echo, echoes }: RepetitionQuestion): Repetition | und
   };
 }
 
-function findSimilar({ echo, echoes }: RepetitionQuestion): Repetition | undefined {
-  const recent = echoes.slice(-windowIterations).reverse();
+function findSimilar({ output, recentOutputs }: RepetitionQuestion): Repetition | undefined {
+  const recent = recentOutputs.slice(-windowIterations).reverse();
   for (const [index, earlier] of recent.entries()) {
-    const ratio = likeness(echo, earlier);
+    const ratio = likeness(output, earlier);
     if (ratio === 0) continue;
     const ago = index === 0 ? 'the output before' : `the output ${index + 1} iterations before`;
     return { kind: 'similar', detail: `like ${ago} (ratio ${ratio.toFixed(2)}, limit ${ratioMin})` };

@@ -83,40 +83,46 @@ describe('normalising', () => {
 
 describe('finding repetition', () => {
   it('sees nothing in outputs that differ', () => {
-    expect(findRepetition({ ...quiet, echo: apple, echoes: [pear, plum] })).toBeUndefined();
-    expect(findRepetition({ ...quiet, echo: apple, echoes: [] })).toBeUndefined();
+    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [pear, plum] })).toBeUndefined();
+    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [] })).toBeUndefined();
   });
 
   it('sees an output that comes again with one word changed', () => {
-    const found = findRepetition({ ...quiet, echo: apple.replace('still', 'again'), echoes: [plum, apple] });
+    const found = findRepetition({ ...quiet, output: apple.replace('still', 'again'), recentOutputs: [plum, apple] });
     expect(found?.kind).toBe('similar');
     expect(found?.detail).toMatch(/the output before \(ratio 0\.9\d, limit 0\.9\)/);
   });
 
   it('looks back five iterations and no further', () => {
     const others = [pear, plum, `${pear} ${plum}`, `${plum} entirely otherwise ${plum}`];
-    expect(findRepetition({ ...quiet, echo: apple, echoes: [apple, ...others] })?.kind).toBe('similar');
-    expect(findRepetition({ ...quiet, echo: apple, echoes: [apple, ...others, 'something short'] })).toBeUndefined();
+    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [apple, ...others] })?.kind).toBe('similar');
+    expect(
+      findRepetition({ ...quiet, output: apple, recentOutputs: [apple, ...others, 'something short'] }),
+    ).toBeUndefined();
   });
 
   it('names an oscillation before a similarity', () => {
-    expect(findRepetition({ ...quiet, echo: pear, echoes: [apple, pear, apple] })?.kind).toBe('oscillation');
-    expect(findRepetition({ ...quiet, echo: apple, echoes: [apple, apple, apple] })?.kind).toBe('similar');
-    expect(findRepetition({ ...quiet, echo: pear, echoes: [plum, pear, apple] })?.kind).toBe('similar');
+    expect(findRepetition({ ...quiet, output: pear, recentOutputs: [apple, pear, apple] })?.kind).toBe('oscillation');
+    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [apple, apple, apple] })?.kind).toBe('similar');
+    expect(findRepetition({ ...quiet, output: pear, recentOutputs: [plum, pear, apple] })?.kind).toBe('similar');
   });
 
   it('never takes an empty output for a repetition', () => {
-    expect(findRepetition({ ...quiet, echo: '', echoes: ['', '', ''] })).toBeUndefined();
+    expect(findRepetition({ ...quiet, output: '', recentOutputs: ['', '', ''] })).toBeUndefined();
   });
 
   it('asks short outputs to be equal', () => {
-    expect(findRepetition({ ...quiet, echo: 'all tests pass nowx', echoes: ['all tests pass now'] })).toBeUndefined();
-    expect(findRepetition({ ...quiet, echo: 'all tests pass', echoes: ['all tests pass'] })?.kind).toBe('similar');
+    expect(
+      findRepetition({ ...quiet, output: 'all tests pass nowx', recentOutputs: ['all tests pass now'] }),
+    ).toBeUndefined();
+    expect(findRepetition({ ...quiet, output: 'all tests pass', recentOutputs: ['all tests pass'] })?.kind).toBe(
+      'similar',
+    );
   });
 
   it('counts the same error in a row, whatever its numbers, before anything else', () => {
     const error = (n: number): string => `TypeError at /w/${n}/a.ts:${n}: x is not a function`;
-    const question = { echo: apple, echoes: [apple], error: error(3), sameErrorMax: 3 };
+    const question = { output: apple, recentOutputs: [apple], error: error(3), sameErrorMax: 3 };
     expect(findRepetition({ ...question, errors: [error(1), error(2)] })).toEqual({
       kind: 'same-error',
       detail: 'the same error 3 times in a row (limit 3): typeerror at ~ x is not a function',
@@ -127,7 +133,9 @@ describe('finding repetition', () => {
   });
 
   it('does not take two errors without text for the same', () => {
-    expect(findRepetition({ echo: '', echoes: [], error: '', errors: ['', ''], sameErrorMax: 3 })).toBeUndefined();
+    expect(
+      findRepetition({ output: '', recentOutputs: [], error: '', errors: ['', ''], sameErrorMax: 3 }),
+    ).toBeUndefined();
   });
 });
 

@@ -3,13 +3,13 @@
 import { plural } from '../../text/format.ts';
 import type { Event, NewEvent } from '../event.ts';
 import { evolve } from '../evolve/evolve.ts';
-import { nudged, reached } from '../health.ts';
+import { guidanceDelivered, nudged } from '../health.ts';
 import type { Command, Decide, Input, InputOf, Performed, Question } from '../input.ts';
 import { expandReview } from '../review.ts';
 import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
 import { isBounded, type ModeName, settingWords } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
-import { isApproved, isBusy, isKept, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
+import { isApproved, isBusy, isSaved, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
 import { findTask, isReady, openTasks, type Task, type TaskSpec } from '../task.ts';
 import { evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
@@ -197,7 +197,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   },
   recovered,
   nudged,
-  reached,
+  reached: guidanceDelivered,
   checked,
   intended,
   merged,
@@ -212,7 +212,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
     state.ended ? [] : [{ type: 'loop.resumed', by, because: 'a new process goes on with the loop', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
-    const isSettled = !isBusy(state) && isWritten(state) && isKept(state);
+    const isSettled = !isBusy(state) && isWritten(state) && isSaved(state);
     return state.ended || !isSettled || termination === undefined ? [] : [{ type: 'loop.ended', ...termination }];
   },
   command: (state, { command, by }, now) =>

@@ -81,8 +81,8 @@ function repetitionOf({ state, live, failure, outcome }: Ending, echo: string): 
   // Another task's words say nothing about this one.
   const isSameTask = state.lastIteration === undefined || state.lastIteration.task === live.task;
   return findRepetition({
-    echo,
-    echoes: isSameTask ? state.echoes : [],
+    output: echo,
+    recentOutputs: isSameTask ? state.echoes : [],
     error: failure === undefined ? undefined : fingerprint(failure.detail),
     errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
     sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
@@ -186,7 +186,7 @@ function consequences(ending: Ending): readonly NewEvent[] {
   return outcome === 'escalated' ? askedByAgent(ending) : readEnd(ending);
 }
 
-export interface IterationEnd {
+interface IterationEnd {
   readonly performed: Performed;
   /** In [0, 1): spreads the wait after a failure. */
   readonly chance: number;

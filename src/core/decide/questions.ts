@@ -146,13 +146,13 @@ function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] 
   const { id, findings = [] } = escalation;
   const accepted = new Set([...state.accepted, ...findings]);
   return state.escalations.flatMap((other): readonly NewEvent[] => {
-    const { task, iteration = 0, findings: theirs = [] } = other;
-    const isMet = theirs.length > 0 && theirs.every(one => accepted.has(one));
+    const { task, iteration = 0, findings: others = [] } = other;
+    const isMet = others.length > 0 && others.every(one => accepted.has(one));
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
     const because = `the same was accepted with ${id}`;
     return [
       { type: 'escalation.answered', id: other.id, answer: { kind: 'option', option: 'accept' }, by, because },
-      { type: 'work.accepted', task, iteration, findings: theirs, by, because },
+      { type: 'work.accepted', task, iteration, findings: others, by, because },
     ];
   });
 }

@@ -32,7 +32,7 @@ import {
   workCommitted,
   workScreened,
 } from './checkpoints.ts';
-import { alive, heard, iterationEnded, iterationStarted, noFailures, nudged } from './iteration.ts';
+import { heard, iterationEnded, iterationStarted, noFailures, nudged, withSignOfLife } from './iteration.ts';
 
 type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
 
@@ -199,7 +199,7 @@ function guidanceDelivered(state: State, { id, iteration, delivered }: EventOf<'
 function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
   const { estimated } = event.usage;
   const spent = withLive(state, event.iteration, live => ({
-    ...alive(live, event.at),
+    ...withSignOfLife(live, event.at),
     usage: { ...addUsage(live.usage, event.usage), estimated },
   }));
   const isEstimated = state.estimatedSoFar || spent.live.some(live => live.usage.estimated);

@@ -21,21 +21,21 @@ import { released } from './checkpoints.ts';
 type Ended = EventOf<'iteration.ended'>;
 
 /** A word to a task stands until the task is closed; a word to the loop, for the next iteration that runs. */
-const said = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
+const dropDelivered = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
   guidance.filter(one => one.task !== undefined || one.iteration !== iteration);
 
-const unsaid = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
+const undeliver = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
   guidance.map(({ iteration: stood, ...one }) =>
     stood === undefined || stood === iteration ? one : { ...one, iteration: stood },
   );
 
 /** Who could not be told is remembered only while it lives. */
-const forgotten = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
+const forgetUnreached = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
   guidance.map(one =>
     one.unreached === undefined ? one : { ...one, unreached: one.unreached.filter(each => each !== iteration) },
   );
 
-const addressed = (guidance: readonly Guidance[], task: string, iteration: number): readonly Guidance[] =>
+const addressTo = (guidance: readonly Guidance[], task: string, iteration: number): readonly Guidance[] =>
   guidance.map(one =>
     one.task === task || (one.task === undefined && one.iteration === undefined) ? { ...one, iteration } : one,
   );
@@ -62,7 +62,7 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
     ...markShown(active, task),
     iterations: Math.max(state.iterations, iteration),
     live: [...state.live, live],
-    guidance: addressed(state.guidance, task, iteration),
+    guidance: addressTo(state.guidance, task, iteration),
   };
 }
 
@@ -225,7 +225,7 @@ export function iterationEnded(state: State, event: Ended): State {
     ...progressAfter(state, event, counted),
     ...leftBehind(state, event, counted.isTry),
     ...waitAfter(state, event),
-    guidance: forgotten((counted.isHeard ? said : unsaid)(state.guidance, iteration), iteration),
+    guidance: forgetUnreached((counted.isHeard ? dropDelivered : undeliver)(state.guidance, iteration), iteration),
     commitsDue: commitsAfter(state, event),
     obstacles: obstaclesAfter(state.obstacles, event),
   };
@@ -251,12 +251,12 @@ export function nudged(state: State, event: EventOf<'iteration.nudged'>): State 
 export function heard(state: State, event: EventOf<'iteration.heartbeat'>): State {
   return withLive(state, event.iteration, live => {
     const contextUsed = event.contextUsed ?? live.contextUsed;
-    return { ...alive(live, event.at - event.quietMs), contextUsed, aliveAt: event.at };
+    return { ...withSignOfLife(live, event.at - event.quietMs), contextUsed, aliveAt: event.at };
   });
 }
 
 /** A sign of life after the last rung starts the ladder anew: what was slow is not stuck. */
-export function alive(live: LiveIteration, at: number): LiveIteration {
+export function withSignOfLife(live: LiveIteration, at: number): LiveIteration {
   const heardAt = Math.max(live.heardAt, at);
   const { nudgedAt, escalatedAt, ...rest } = live;
   const rungAt = escalatedAt ?? nudgedAt;
