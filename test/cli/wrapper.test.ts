@@ -13,10 +13,8 @@ async function wrapped(place: Scratch): Promise<{ readonly child: ChildProcess; 
     env: { ...place.env },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  await eventually('the agent is at work', async () => {
-    const told = await place.ralph(['events', '--json']);
-    return told.stdout.includes('"iteration.spawned"');
-  });
+  // Not before its own words: an agent that is killed before it has opened its pipe would never be seen to go.
+  await eventually('the agent is at work', async () => (await place.ralph(['logs'])).stdout.includes('agent at work'));
   return { child, gone: agent.gone };
 }
 
