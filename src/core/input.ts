@@ -159,27 +159,27 @@ export function isAnswer(value: unknown): value is Answer {
   return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
 }
 
-const nullable: readonly string[] = [
-  'iterationsMax',
-  'costUsdMicrosMax',
-  'tokensMax',
-  'durationMsMax',
-  'deadlineAt',
-  'averageIterationMsMax',
-];
-const bounds: readonly string[] = [
-  ...nullable,
-  'iterationMsMax',
-  'consecutiveErrorsMax',
-  'noProgressIterations',
-  'attemptsPerTaskMax',
-  'escalationsPerTaskMax',
-];
+/** Whether null, for unlimited, is allowed. */
+const mayBeUnlimited: Readonly<Record<keyof Limits, boolean>> = {
+  iterationsMax: true,
+  costUsdMicrosMax: true,
+  tokensMax: true,
+  durationMsMax: true,
+  deadlineAt: true,
+  averageIterationMsMax: true,
+  iterationMsMax: false,
+  consecutiveErrorsMax: false,
+  noProgressIterations: false,
+  attemptsPerTaskMax: false,
+  escalationsPerTaskMax: false,
+};
 
-/** A known limit is a number above zero; null, for unlimited, where that is allowed at all. */
-export const isBound = ([key, value]: readonly [string, unknown]): boolean =>
-  bounds.includes(key) &&
-  (value === null ? nullable.includes(key) : typeof value === 'number' && Number.isFinite(value) && value > 0);
+/** A known limit is a number above zero, or null where that is allowed. */
+export const isBound = ([key, value]: readonly [string, unknown]): boolean => {
+  if (!Object.hasOwn(mayBeUnlimited, key)) return false;
+  if (value === null) return mayBeUnlimited[key as keyof Limits];
+  return typeof value === 'number' && Number.isFinite(value) && value > 0;
+};
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';

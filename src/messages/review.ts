@@ -78,30 +78,25 @@ function plain(text: string): string {
 }
 
 interface Taken {
-  readonly issue?: ReviewIssue;
+  readonly issue: ReviewIssue;
   readonly isCut: boolean;
 }
 
-function takeIssue(entry: unknown): Taken {
-  if (!isObject(entry)) return { isCut: false };
+/** Undefined: it is not by the schema. */
+function takeIssue(entry: unknown): Taken | undefined {
+  if (!isObject(entry) || typeof entry['issue'] !== 'string' || typeof entry['place'] !== 'string') return undefined;
   const confidence = percent(entry['confidence']);
   const severity = severities.find(known => known === String(entry['severity']).trim().toLowerCase());
-  if (confidence === undefined || severity === undefined) return { isCut: false };
-  if (typeof entry['issue'] !== 'string' || typeof entry['place'] !== 'string') return { isCut: false };
   const issue = plain(entry['issue']);
   const place = plain(entry['place']).replace(/\s+/g, ' ');
-  if (issue === '') return { isCut: false };
+  if (confidence === undefined || severity === undefined || issue === '') return undefined;
   const isCut = issue.length > issueCharsMax || place.length > placeCharsMax;
-  const kept = { issue: takeCharacters(issue, issueCharsMax), place: takeCharacters(place, placeCharsMax) };
-  return { issue: { ...kept, severity, confidence }, isCut };
+  const texts = { issue: takeCharacters(issue, issueCharsMax), place: takeCharacters(place, placeCharsMax) };
+  return { issue: { ...texts, severity, confidence }, isCut };
 }
 
 const schema =
   'an issue is {"issue": text, "severity": critical, high, medium or low, "place": text, "confidence": 0 to 100}';
-
-function sentence(parts: readonly string[]): { readonly leftOut?: string } {
-  return parts.length === 0 ? {} : { leftOut: `not taken: ${parts.join('; ')}` };
-}
 
 /** Keys that we do not know are ignored. An answer whose issues are all unreadable is no answer: it would pass for praise. */
 function readAnswer(value: Readonly<Record<string, unknown>>): ReviewReading {
@@ -109,21 +104,21 @@ function readAnswer(value: Readonly<Record<string, unknown>>): ReviewReading {
   if (confidence === undefined) return { problem: 'The "confidence" of the review must be a number from 0 to 100.' };
   const given: unknown = value['issues'];
   if (!Array.isArray(given)) return { problem: 'The "issues" of the review must be a list, [] when there are none.' };
-  const taken = given.slice(0, issuesMax).map(takeIssue);
-  const issues = taken.flatMap(one => (one.issue === undefined ? [] : [one.issue]));
-  const wrong = taken.length - issues.length;
-  if (issues.length === 0 && wrong > 0) {
+  const read = given.slice(0, issuesMax).map(takeIssue);
+  const taken = read.filter(one => one !== undefined);
+  const wrong = read.length - taken.length;
+  if (taken.length === 0 && wrong > 0)
     return { problem: `The review lists ${plural(given.length, 'issue')} and none is by the schema: ${schema}.` };
-  }
   const cut = taken.filter(one => one.isCut).length;
-  const beyond = given.length - taken.length;
+  const beyond = given.length - read.length;
+  const notTaken = [
+    wrong > 0 && `${wrong} ${wrong === 1 ? 'entry' : 'entries'} not by the schema (${schema})`,
+    beyond > 0 && `${plural(beyond, 'issue')} beyond the first ${issuesMax}`,
+    cut > 0 && `the end of ${plural(cut, 'text')} longer than ${issueCharsMax} characters`,
+  ].filter(Boolean);
   return {
-    answer: { confidence, issues },
-    ...sentence([
-      ...(wrong === 0 ? [] : [`${plural(wrong, 'entry').replace('entrys', 'entries')} not by the schema (${schema})`]),
-      ...(beyond === 0 ? [] : [`${plural(beyond, 'issue')} beyond the first ${issuesMax}`]),
-      ...(cut === 0 ? [] : [`the end of ${plural(cut, 'text')} longer than ${issueCharsMax} characters`]),
-    ]),
+    answer: { confidence, issues: taken.map(one => one.issue) },
+    leftOut: notTaken.length === 0 ? undefined : `not taken: ${notTaken.join('; ')}`,
   };
 }
 

@@ -1,4 +1,5 @@
 // Proves what to do now, as a function of the state alone: effects with keys, in order, and when to ask again.
+
 import { describe, expect, it } from 'vitest';
 import { everyClaimFailed, next, waitingFor } from '../../src/core/next.ts';
 import { initialState } from '../../src/core/state.ts';
@@ -210,4 +211,26 @@ it('given money used up while a claim is unchecked, then the claim is checked an
   expect(types(story.checked(true))).toContain('task.closed');
   story.saved();
   expect(only(story.when({ type: 'end' }), 'loop.ended').reason).toBe('budget_exhausted');
+});
+
+describe('what a loop waits for', () => {
+  it('is a human when the only task waits for an answer, although the agent also rests after its failures', () => {
+    const story = new Story({}, [spec('A')]);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      story.iteration('A', failed('spawn', 'exit code 127: no-such-program: not found'));
+      story.after(minute / 2);
+    }
+    expect(story.events.map(one => one.type)).toContain('performer.tripped');
+    expect(story.state.escalations.map(one => one.kind)).toEqual(['agent']);
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
+  });
+
+  it('is the rest of the agent as long as a task is ready', () => {
+    const story = new Story({}, [spec('A'), spec('B')]);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      story.iteration('A', failed('overloaded', 'the provider is overloaded'));
+      story.after(minute / 2);
+    }
+    expect(waitingFor(story.state, story.now)?.what).toBe('agent, which rests after failures');
+  });
 });

@@ -56,15 +56,20 @@ export function askOrPark(
 
 type Signal = EventOf<'signal.read'>['signal'];
 
-const accept = ({ live }: Ending, signal: Signal, text: string, because: string): NewEvent => {
-  const { iteration, task } = live;
-  return { type: 'signal.read', iteration, task, signal, text, accepted: true, because };
-};
+const read =
+  (accepted: boolean) =>
+  ({ live: { iteration, task } }: Ending, signal: Signal, text: string, because: string): NewEvent => ({
+    type: 'signal.read',
+    iteration,
+    task,
+    signal,
+    text,
+    accepted,
+    because,
+  });
 
-export const refuse = ({ live }: Ending, signal: Signal, text: string, because: string): NewEvent => {
-  const { iteration, task } = live;
-  return { type: 'signal.read', iteration, task, signal, text, accepted: false, because };
-};
+const accept = read(true);
+export const refuse = read(false);
 
 function readPromise(ending: Ending, claimed: boolean): readonly NewEvent[] {
   const { state, signals, live } = ending;
@@ -102,11 +107,11 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */
 function claim(ending: Ending, { signal, because }: Claimed): readonly NewEvent[] {
   const { iteration, task } = ending.live;
-  const read = accept(ending, signal, task, because);
+  const taken = accept(ending, signal, task, because);
   const { checks, worktreePerTask, tamperScreen } = ending.state.settings;
-  if (checks.length > 0 || worktreePerTask || tamperScreen) return [read];
+  if (checks.length > 0 || worktreePerTask || tamperScreen) return [taken];
   const unproven = 'claimed by the agent, unverified: no check is configured';
-  return [read, { type: 'task.closed', task, iteration, verified: false, because: unproven }];
+  return [taken, { type: 'task.closed', task, iteration, verified: false, because: unproven }];
 }
 
 /** The performer's good end is the claim: an action's result proves itself, a round of an interview is checked. */
