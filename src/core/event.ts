@@ -79,6 +79,13 @@ export type Variant<Type extends string, Body = unknown> = { readonly type: Type
 
 type Fact<Type extends string, Body = unknown> = Variant<Type, { at: number }> & Readonly<Body>;
 
+/** Which iteration it is, and who works on what in it. */
+interface Iteration {
+  readonly iteration: number;
+  readonly task: string;
+  readonly performer: string;
+}
+
 export type Event =
   | Fact<
       'loop.started',
@@ -135,18 +142,7 @@ export type Event =
         because: Because;
       }
     >
-  | Fact<
-      'iteration.started',
-      {
-        iteration: number;
-        task: string;
-        performer: string;
-        holder: string;
-        attempt: number;
-        because: Because;
-        again?: boolean;
-      }
-    >
+  | Fact<'iteration.started', Iteration & { holder: string; attempt: number; because: Because; again?: boolean }>
   | Fact<'iteration.spawned', { iteration: number; pid: number; startTime: string; host: string }>
   | Fact<'iteration.heartbeat', { iteration: number; quietMs: number; contextUsed?: number }>
   | Fact<
@@ -163,10 +159,7 @@ export type Event =
     >
   | Fact<
       'iteration.ended',
-      {
-        iteration: number;
-        task: string;
-        performer: string;
+      Iteration & {
         outcome: IterationOutcome;
         durationMs: number;
         because: Because;

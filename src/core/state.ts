@@ -174,7 +174,7 @@ export interface State
   readonly reported: Reported;
   readonly repetition?: EventOf<'iteration.ended'>['repetition'];
   readonly handoff?: EventOf<'iteration.ended'>['handoff'];
-  readonly lastIteration?: { readonly iteration: number; readonly task: string; readonly performer: string };
+  readonly lastIteration?: Pick<LiveIteration, 'iteration' | 'task' | 'performer'>;
   readonly breakers: Readonly<Record<string, Breaker>>;
   /** Performers whose provider said when it serves again (epoch ms). */
   readonly limited: Readonly<Record<string, number>>;
