@@ -372,7 +372,7 @@ export type CheckpointKind =
   | 'merge'
   /** The checks themselves changed files. */
   | 'checks'
-  /** What a person changed while nobody worked: theirs from now on. */
+  /** User edits: what a person changed while nobody worked. */
   | 'user-edits'
   | 'switched-on'
   | 'by-hand'

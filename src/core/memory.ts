@@ -143,7 +143,7 @@ export function obstaclesMetIn(list: Obstacles, event: EventOf<'iteration.ended'
   return [...new Set(ids)];
 }
 
-// What the reports of a loop have brought so far: an item, a phase and a plan are each news only once.
+// News in the reports of a loop: an item, a phase and a plan are each new only once.
 
 const itemsMax = 1_000;
 

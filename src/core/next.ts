@@ -103,7 +103,7 @@ function steering({ guidance }: State, { iteration, task }: LiveIteration): read
     }));
 }
 
-/** First the work is saved, then it is proven. One merge at a time: each sees what the one before it brought. */
+/** First the work is saved, then it is proven. One merge at a time: each sees what the one before it changed. */
 function claimEffects(state: State): readonly Effect[] {
   const effects: Effect[] = [];
   // A claim that a person accepted waits while another task is worked on in the same files.

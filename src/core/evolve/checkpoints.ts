@@ -68,7 +68,7 @@ export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
     : state;
 }
 
-/** While nobody worked a person may have edited files: they are saved as theirs before the work goes on. */
+/** While nobody worked a person may have edited files: these edits are saved before the work goes on. */
 export function checkpointUserEdits(state: State): State {
   const { settings, newest, live, claims, checkpointsDue, restoreDue, ended } = state;
   const isQuiet = live.length + claims.length + checkpointsDue.length === 0 && restoreDue === undefined && !ended;

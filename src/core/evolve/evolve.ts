@@ -47,8 +47,8 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
       if (known === undefined) continue;
       const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
       const { performer, order, attemptsMax, under, called } = spec;
-      const deed = { performer, order, attemptsMax, under, called };
-      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests, ...deed });
+      const rest = { performer, order, attemptsMax, under, called };
+      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests, ...rest });
     }
   }
   return { ...state, tasks, loaded: true };
