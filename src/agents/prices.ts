@@ -1,4 +1,4 @@
-// Prices and context windows of models from the bundled tables of genai-prices: offline, and never nothing for something.
+// Prices and context windows of models from the bundled tables of genai-prices: offline; a model that is not known has no price.
 import type { PriceBook, Tokens } from './agent.ts';
 import { combineTokens, noTokens, sumTokens } from './usage.ts';
 

@@ -142,7 +142,7 @@ export interface Converted {
 
 function jsonText({ project, goal, tasks }: Backlog): Converted {
   const rows = tasks.map(
-    ({ dependsOn, done, skipped, blocked, attemptsBefore, attemptsMax, under: _u, called: _c, ...task }) => ({
+    ({ dependsOn, done, skipped, blocked, attemptsBefore, attemptsMax, section: _u, documentId: _c, ...task }) => ({
       ...task,
       depends_on: dependsOn,
       status: done ? 'done' : skipped ? 'skipped' : blocked ? 'blocked' : 'pending',

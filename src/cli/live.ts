@@ -151,7 +151,7 @@ function startWords(event: EventOf<'iteration.started'>, state: State): string {
 /** What its agent wrote into done.md is for the person who has just talked with it. */
 const isRound = ({ tasks }: State, id: string): boolean => {
   const task = findTask(tasks, id);
-  return task?.closing === 'result' && task.performer === undefined;
+  return task?.completion === 'result' && task.performer === undefined;
 };
 
 /** At a terminal, lines that are too long keep their bar. */
@@ -168,7 +168,7 @@ function changedByReader(
   { task = '', iteration, files = [] }: EventOf<'checkpoint.made'>,
   { tasks, name }: State,
 ): Line | undefined {
-  if (findTask(tasks, task)?.reads !== true || files.length === 0) return undefined;
+  if (findTask(tasks, task)?.readOnly !== true || files.length === 0) return undefined;
   const paths = `${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
   const text = `files changed while ${task} was only to look: ${paths} (ralph diff ${name} --iteration ${iteration})`;
   return { tone: 'attention', text };
@@ -181,7 +181,7 @@ const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): bool
 function closedLine(event: EventOf<'task.closed'>, state: State, { marks }: Style): Line {
   const { task, because, verified } = event;
   // What an action did or a reviewer answered speaks for itself.
-  if (findTask(state.tasks, task)?.closing !== undefined)
+  if (findTask(state.tasks, task)?.completion !== undefined)
     return { tone: 'good', text: `${marks.done} ${task}: ${because}` };
   const what = `${marks.done} ${doneWords(state) ?? `${task} done`}`;
   return verified

@@ -31,11 +31,11 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
   if (state?.claims.some(one => one.task === task.id)) return 'being checked';
   if (task.status === 'done') return task.verified === false ? 'unverified' : '';
   if (task.status === 'skipped') return '';
-  if (task.asked !== undefined) return `waits for your answer to ${task.asked}`;
+  if (task.openQuestion !== undefined) return `waits for your answer to ${task.openQuestion}`;
   if (task.parked !== undefined) return task.parked;
   const unmet = unmetOf(table, task);
   if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
-  return task.absent === true ? 'gone from the document' : '';
+  return task.missing === true ? 'gone from the document' : '';
 }
 
 /** One task for programs. */
@@ -48,7 +48,7 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     verified: task.verified ?? null,
     depends_on: task.dependsOn,
     waits_for: unmetOf(table, task),
-    question: task.asked ?? null,
+    question: task.openQuestion ?? null,
     parked: task.parked ?? null,
   };
 }

@@ -205,7 +205,7 @@ export function reviewStanding({
   const fixes: Task[] = [];
   for (const task of allTasks(tasks)) {
     if (task.round === undefined) continue;
-    if (task.closing !== 'findings') fixes.push(task);
+    if (task.completion !== 'findings') fixes.push(task);
     else rounds.set(task.round, [...(rounds.get(task.round) ?? []), task]);
   }
   const round = Math.max(0, ...rounds.keys());
@@ -270,8 +270,8 @@ function findTasks({ reviewers, roundsMax }: ReviewSettings, round: number): rea
     title: `Review as ${role}, round ${round} of ${roundsMax}`,
     description: 'Look at the document, change nothing, and say what is wrong with it.',
     criteria: ['The last message holds one <review> block by the schema'],
-    reads: true,
-    closing: 'findings',
+    readOnly: true,
+    completion: 'findings',
     round,
     role,
   }));

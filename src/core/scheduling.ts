@@ -8,11 +8,11 @@ import { findTask, readyTasks, type Task } from './task.ts';
 
 /** Everybody at work only looks: others that only look may join them. */
 const onlyReaders = (state: State): boolean =>
-  state.claims.length === 0 && state.live.every(one => findTask(state.tasks, one.task)?.reads === true);
+  state.claims.length === 0 && state.live.every(one => findTask(state.tasks, one.task)?.readOnly === true);
 
 /** Side by side in one tree only tasks that change nothing; else as many as have a tree of their own. */
 const sideBySide = (state: State, task: Task): number =>
-  task.reads === true && onlyReaders(state) ? state.settings.readersMax : state.settings.parallel;
+  task.readOnly === true && onlyReaders(state) ? state.settings.readersMax : state.settings.parallel;
 
 export const hasRoomFor = (state: State, task: Task): boolean =>
   state.live.length + state.claims.length < sideBySide(state, task);
@@ -39,7 +39,7 @@ export function startableTasks(state: State): readonly Task[] | undefined {
   if (first === undefined) return undefined;
   const room = roomBeside(state, first);
   if (room <= 0) return [];
-  return readyTasks(state.tasks, room).filter(task => task.reads === first.reads);
+  return readyTasks(state.tasks, room).filter(task => task.readOnly === first.readOnly);
 }
 
 // Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.

@@ -1,4 +1,4 @@
-// Budgets and usage, before money is spent: what a budget allows, over nested scopes, and where the spend is heading.
+// Budgets and usage: what a budget allows, over nested scopes, and where the spend is heading.
 import { formatUsd } from '../text/format.ts';
 import type { NewEvent, Usage } from './event.ts';
 import type { LiveIteration, State } from './state.ts';

@@ -3,7 +3,7 @@ import { similarity } from '../text/similarity.ts';
 import { allTasks, type TaskSpec, type TaskTable } from './task.ts';
 
 /** What was known before: from the ledger, or from an earlier reading. */
-export interface KnownItem extends Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria' | 'under'> {
+export interface KnownItem extends Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria' | 'section'> {
   /** Done or skipped. */
   readonly isOver: boolean;
   /** The reading before did not find it either. */
@@ -28,12 +28,12 @@ export const knownSpecs = (specs: readonly TaskSpec[]): readonly KnownItem[] =>
 export const knownTasks = (table: TaskTable): readonly KnownItem[] =>
   [...allTasks(table)]
     .filter(task => task.round === undefined)
-    .map(task => ({ ...task, isOver: ['done', 'skipped'].includes(task.status), isAbsent: task.absent === true }));
+    .map(task => ({ ...task, isOver: ['done', 'skipped'].includes(task.status), isAbsent: task.missing === true }));
 
 type Alike = (item: KnownItem, spec: TaskSpec) => boolean;
 
 const sameId: Alike = (item, spec) => item.id === spec.id;
-const samePlace: Alike = (item, spec) => item.under !== undefined && item.under === spec.under;
+const samePlace: Alike = (item, spec) => item.section !== undefined && item.section === spec.section;
 const sameStatus: Alike = (item, spec) => item.isOver === isOver(spec);
 const sameBody: Alike = (item, spec) =>
   item.description === spec.description && item.criteria.join('\n') === spec.criteria.join('\n');
@@ -91,18 +91,18 @@ class Matching {
 
   /** Made from a title, and there at the last reading. */
   gone(): readonly KnownItem[] {
-    return [...this.free.values()].filter(item => item.under !== undefined && !item.isAbsent);
+    return [...this.free.values()].filter(item => item.section !== undefined && !item.isAbsent);
   }
 
   byOwnId(read: readonly TaskSpec[]): void {
     for (const spec of read) {
       const item = this.free.get(spec.id);
-      if (item !== undefined && (spec.under === undefined || item.under === undefined)) this.take(item, spec);
+      if (item !== undefined && (spec.section === undefined || item.section === undefined)) this.take(item, spec);
     }
   }
 
   byTitle(read: readonly TaskSpec[]): void {
-    const made = [...this.free.values()].filter(item => item.under !== undefined);
+    const made = [...this.free.values()].filter(item => item.section !== undefined);
     const items = Map.groupBy(made, item => plainTitle(item.title));
     for (const [title, specs] of Map.groupBy(this.left(read), spec => plainTitle(spec.title)))
       this.group(items.get(title) ?? [], specs);
@@ -112,7 +112,7 @@ class Matching {
     if (items.length * specs.length > equalsMax) {
       for (const spec of specs) {
         const item = this.free.get(spec.id);
-        if (item?.under !== undefined) this.take(item, spec);
+        if (item?.section !== undefined) this.take(item, spec);
       }
       return;
     }
@@ -145,7 +145,7 @@ class Matching {
   byElimination(read: readonly TaskSpec[], own: string | undefined): void {
     const worked = own === undefined ? undefined : this.free.get(own);
     const ticked = this.left(read).filter(spec => spec.done);
-    if (worked?.under !== undefined && ticked.length === 1 && ticked[0] !== undefined) this.take(worked, ticked[0]);
+    if (worked?.section !== undefined && ticked.length === 1 && ticked[0] !== undefined) this.take(worked, ticked[0]);
     const [[item, another], [spec, more]] = [this.gone(), this.left(read)];
     if (item === undefined || spec === undefined || another !== undefined || more !== undefined) return;
     if (couldBe(item, spec) && similarity(plainTitle(item.title), plainTitle(spec.title), alikeMin) >= alikeMin)
@@ -157,7 +157,7 @@ class Matching {
 export function identify(known: readonly KnownItem[], read: readonly TaskSpec[], own?: string): Identified {
   const matching = new Matching(known);
   matching.byOwnId(read);
-  if (known.some(item => item.under !== undefined)) {
+  if (known.some(item => item.section !== undefined)) {
     matching.byTitle(read);
     matching.byBeginning(read);
     matching.byElimination(read, own);
@@ -169,7 +169,7 @@ export function identify(known: readonly KnownItem[], read: readonly TaskSpec[],
   const specs = read.map(spec => {
     const id = names.get(spec.id) ?? spec.id;
     const dependsOn = spec.dependsOn.map(one => names.get(one) ?? one);
-    return { ...spec, id, dependsOn, called: id === spec.id ? spec.called : spec.id };
+    return { ...spec, id, dependsOn, documentId: id === spec.id ? spec.documentId : spec.id };
   });
   return { specs, missing: [...matching.free.values()], added: matching.left(read).length };
 }
@@ -185,5 +185,5 @@ function freshId(id: string, taken: Set<string>): string {
 /** Open tasks that an iteration took out of the document; of items without an id only where nothing new stands there. */
 export function takenOut(before: readonly TaskSpec[], now: readonly TaskSpec[]): readonly string[] {
   const { missing, added } = identify(knownSpecs(before), now);
-  return missing.filter(item => !item.isOver && (item.under === undefined || added === 0)).map(item => item.id);
+  return missing.filter(item => !item.isOver && (item.section === undefined || added === 0)).map(item => item.id);
 }

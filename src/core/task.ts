@@ -21,21 +21,21 @@ export interface TaskSpec {
   readonly attemptsBefore?: number;
   readonly attemptsMax?: number;
   /** It only looks at the work: such tasks go on side by side in one tree. */
-  readonly reads?: true;
+  readonly readOnly?: true;
   /** A person sits at the terminal with its performer. */
   readonly interactive?: true;
   /**
    * What closes it. `claim` (absent): a claim in the last message. `result`: that its performer ended well. `findings`: that
    * the last message holds a review by the schema.
    */
-  readonly closing?: 'result' | 'findings';
+  readonly completion?: 'result' | 'findings';
   /** The round of a review or an interview that it belongs to, and the part that it plays there. */
   readonly round?: number;
   readonly role?: string;
   /** The heading that it stands under, where its id had to be made from its title. Absent: the id is its own. */
-  readonly under?: string;
+  readonly section?: string;
   /** The id that its title makes now, when it was reworded since it got its own. */
-  readonly called?: string;
+  readonly documentId?: string;
 }
 
 /** A value as JSON has them. */
@@ -66,18 +66,18 @@ export interface Task extends TaskSpec {
   /** The last claim failed its check. */
   readonly claimFailed: boolean;
   /** The open question that this task waits for. */
-  readonly asked?: string;
+  readonly openQuestion?: string;
   /** Its effect may have happened, and nobody has said that it did not. */
-  readonly acted?: true;
+  readonly maybeExecuted?: true;
   /** A human said to go on although a dependency was skipped. */
   readonly ignoresUnmet: boolean;
   /** What was written into the document while an iteration ran, and is not taken. */
-  readonly held?: Pick<TaskSpec, 'criteria' | 'dependsOn' | 'performer' | 'order' | 'attemptsMax'> & {
+  readonly rejectedEdit?: Pick<TaskSpec, 'criteria' | 'dependsOn' | 'performer' | 'order' | 'attemptsMax'> & {
     /** Hash of its title and description, where these count too. */
     readonly words?: string;
   };
   /** The document no longer shows it: it stays as it is here, and no mark is made for it. */
-  readonly absent?: true;
+  readonly missing?: true;
   /** What its iterations changed, as pairs of trees, since it was last closed or the work was restored. */
   readonly spans?: readonly { readonly from: string; readonly to: string }[];
   /** The checkpoint at which the first of them begins. */
@@ -85,8 +85,8 @@ export interface Task extends TaskSpec {
 }
 
 /** To do such a task (again) could have its effect a second time: only a person who knows that may say so. */
-export const mayHaveHappened = ({ order, status, acted }: Task): boolean =>
-  order !== undefined && (status === 'done' || acted === true);
+export const mayHaveHappened = ({ order, status, maybeExecuted }: Task): boolean =>
+  order !== undefined && (status === 'done' || maybeExecuted === true);
 
 /** An immutable table whose update copies one chunk, not the table: a fold step costs the change (10,000 tasks). */
 export interface TaskTable {
@@ -229,7 +229,7 @@ function dependenciesMet(table: TaskTable, task: Task): boolean {
 }
 
 export function isReady(table: TaskTable, task: Task): boolean {
-  const isOpen = task.status === 'pending' && task.asked === undefined && task.acted === undefined;
+  const isOpen = task.status === 'pending' && task.openQuestion === undefined && task.maybeExecuted === undefined;
   return isOpen && dependenciesMet(table, task);
 }
 

@@ -1,4 +1,4 @@
-// Termination criteria: goal, stop, then the seed's seven criteria, as one table in the seed's order.
+// Termination criteria: why a loop ends, as one ordered table; the first row that holds is the reason.
 
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';

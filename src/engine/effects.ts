@@ -41,8 +41,8 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
   });
   // A task that was reworded stands under another id there; for one that is gone its id may be somebody else's.
   const shown = marks.flatMap(mark => {
-    const { absent = false, called = mark.id } = findTask(state.tasks, mark.id) ?? {};
-    return absent ? [] : [{ ...mark, id: called }];
+    const { missing = false, documentId = mark.id } = findTask(state.tasks, mark.id) ?? {};
+    return missing ? [] : [{ ...mark, id: documentId }];
   });
   const saved = await engine.source.save(shown);
   if (saved.type === 'failed')

@@ -138,7 +138,7 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
     interactive: isInteractive || undefined,
     doneFile: isInteractive ? engine.doneFile : undefined,
     system: words.system === undefined ? undefined : engine.redact(words.system),
-    reads: found?.reads,
+    reads: found?.readOnly,
     order: found?.order,
   };
 }

@@ -16,13 +16,30 @@ const renamed =
   (type: Event['type']): Rule =>
   stored => ({ ...stored, type });
 
-const settingNames: Readonly<Record<string, string>> = { forked: 'worktreePerTask', screen: 'tamperScreen' };
+type Names = Readonly<Record<string, string>>;
+
+/** The same object when it holds none of the old names. */
+function withNames(body: Body, names: Names): Body {
+  if (!Object.keys(body).some(name => Object.hasOwn(names, name))) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [Object.hasOwn(names, name) ? names[name] : name, value]),
+  );
+}
+
+const settingNames: Names = { forked: 'worktreePerTask', screen: 'tamperScreen' };
 
 const started: Rule = stored => {
   const settings = stored['settings'] as Body;
-  if (!Object.keys(settings).some(name => name in settingNames)) return stored;
-  const entries = Object.entries(settings).map(([name, value]) => [settingNames[name] ?? name, value]);
-  return { ...stored, settings: Object.fromEntries(entries) };
+  const today = withNames(settings, settingNames);
+  return today === settings ? stored : { ...stored, settings: today };
+};
+
+const taskNames: Names = { reads: 'readOnly', closing: 'completion', under: 'section', called: 'documentId' };
+
+const withTasks: Rule = stored => {
+  const tasks = stored['tasks'] as readonly Body[];
+  const today = tasks.map(task => withNames(task, taskNames));
+  return today.every((task, at) => task === tasks[at]) ? stored : { ...stored, tasks: today };
 };
 
 const own: { readonly [Kind in EscalationKind]?: readonly OptionId[] } = {
@@ -112,6 +129,8 @@ const rules: ReadonlyMap<unknown, Rule> = new Map<Event['type'] | string, Rule>(
   ['guidance.reached', renamed('guidance.delivered')],
   ['work.screened', renamed('proof.screened')],
   ['loop.started', started],
+  ['tasks.loaded', withTasks],
+  ['tasks.added', withTasks],
   ['escalation.raised', raised],
   ['iteration.ended', iterationEnded],
   ['checkpoint.asked', asked],

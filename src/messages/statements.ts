@@ -1,4 +1,4 @@
-// Reads one line that says of a task whether it is complete: strict about yes, generous about no.
+// Reads one line that says of a task whether it is complete; it is strict about a yes and accepts many forms of no.
 
 /** A line that begins with `Task `: where it, that word and the line before it stand in the message. */
 export interface TaskLine {

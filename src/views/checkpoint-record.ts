@@ -263,8 +263,8 @@ const named = (task: Task, note = ''): string => shown(`${task.id}: ${task.title
 
 function blockedReason(state: State, task: Task): string | undefined {
   if (task.status === 'blocked') return task.parked ?? 'parked';
-  if (task.asked === undefined || task.status === 'done' || task.status === 'skipped') return undefined;
-  const question = state.escalations.find(one => one.id === task.asked);
+  if (task.openQuestion === undefined || task.status === 'done' || task.status === 'skipped') return undefined;
+  const question = state.escalations.find(one => one.id === task.openQuestion);
   return `waits for an answer${question === undefined ? '' : `: ${question.summary}`}`;
 }
 

@@ -1,7 +1,9 @@
 // Agents through the real binary: which one works, what the card says about it, what is refused before anything is spent.
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { agentNames } from '../../src/config/agents.ts';
 import { claims, eventually, prd, refused, runScript, scripted } from './kit.ts';
 import { fakeClaude, flat, inWorkshop } from './workshop.ts';
 
@@ -248,9 +250,7 @@ describe('ralph agents list', () => {
       const { version, agents } = JSON.parse(told.stdout);
       expect(version).toBe(1);
       const byName = Object.fromEntries(agents.map((one: { name: string }) => [one.name, one]));
-      expect(Object.keys(byName)).toEqual(
-        'claude codex gemini opencode pi kiro q copilot goose qwen acp command scripted'.split(' '),
-      );
+      expect(Object.keys(byName)).toEqual([...agentNames]);
       expect(byName.claude).toMatchObject({
         installed: join(place.bin, 'claude'),
         version: '9.8.7',

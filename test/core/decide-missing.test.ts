@@ -6,7 +6,7 @@ import { claims, only, Story, spec, types } from './given.ts';
 const read = (story: Story, tasks: readonly TaskSpec[], hash: string, during?: number) =>
   story.when({ type: 'document', tasks, hash, ...(during === undefined ? {} : { during }) });
 const item = (id: string, title: string, part: Partial<TaskSpec> = {}) =>
-  spec(id, { title, under: '', description: '', criteria: [], ...part });
+  spec(id, { title, section: '', description: '', criteria: [], ...part });
 
 describe('a task that is gone from the document', () => {
   it('between iterations stays open, is said once, and is no reason to end; shown again, it is marked again', () => {
@@ -17,7 +17,7 @@ describe('a task that is gone from the document', () => {
     expect(only(events, 'tasks.loaded').because).toBe(
       'the document changed: gone from it and still open here: B (to leave one out: ralph task skip ID)',
     );
-    expect(story.task('B')).toMatchObject({ status: 'pending', absent: true });
+    expect(story.task('B')).toMatchObject({ status: 'pending', missing: true });
     expect(only(read(story, [spec('A', { title: 'new' })], 'h3'), 'tasks.loaded').because).not.toContain('B');
     story.iteration('A', claims('A'));
     story.saved();
@@ -60,22 +60,25 @@ describe('an item without an id', () => {
     const events = read(story, now, 'h2', 1);
     expect(types(events)).toEqual(['tasks.loaded']);
     expect(story.state.tasks.size).toBe(2);
-    expect(story.task('greet')).toMatchObject({ called: 'greet-done-in-greet-sh', title: 'Greet (done in greet.sh)' });
+    expect(story.task('greet')).toMatchObject({
+      documentId: 'greet-done-in-greet-sh',
+      title: 'Greet (done in greet.sh)',
+    });
     expect(types(read(story, now, 'h3', 1))).toEqual(['tasks.loaded']);
     expect(types(read(story, [item('greet', 'Greet', { done: true }), item('b', 'B')], 'h4', 1))).toEqual([
       'tasks.loaded',
     ]);
-    expect(story.task('greet').called).toBeUndefined();
+    expect(story.task('greet').documentId).toBeUndefined();
   });
 
   it('given that another has its words now, then neither is taken for the other', () => {
-    const story = new Story({}, [item('t', 'Test', { under: 'API' }), item('t-2', 'Test', { under: 'Web' })]);
+    const story = new Story({}, [item('t', 'Test', { section: 'API' }), item('t-2', 'Test', { section: 'Web' })]);
     story.iteration('t', claims('t'));
     story.saved();
-    const events = read(story, [item('t', 'Test', { under: 'Web' })], 'h2');
+    const events = read(story, [item('t', 'Test', { section: 'Web' })], 'h2');
     expect(types(events)).toEqual(['tasks.loaded']);
-    expect(story.task('t')).toMatchObject({ status: 'done', absent: true });
-    expect(story.task('t-2')).toMatchObject({ status: 'pending', called: 't' });
+    expect(story.task('t')).toMatchObject({ status: 'done', missing: true });
+    expect(story.task('t-2')).toMatchObject({ status: 'pending', documentId: 't' });
   });
 });
 

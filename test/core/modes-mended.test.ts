@@ -72,7 +72,7 @@ describe('a plan that was edited while another question is open', () => {
       spec(id, {
         performer: 'mcp:mail',
         order: { type: 'mcp', server: 'mail', tool: 'send', params: {} },
-        closing: 'result',
+        completion: 'result',
       });
     const base = defaultSettings('plan');
     const story = new Story({ ...base, performers: [], checks: [], approval: true }, []);

@@ -13,7 +13,7 @@ const step = (id: string, part: Partial<TaskSpec> = {}, to = 'client'): TaskSpec
   spec(id, {
     performer: mail,
     order: { type: 'mcp', server: 'mail', tool: 'send', params: { to } },
-    closing: 'result',
+    completion: 'result',
     ...part,
   });
 

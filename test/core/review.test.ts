@@ -24,8 +24,15 @@ describe('a review that begins', () => {
   it('has one reading task per reviewer, and nothing before the document was read', () => {
     const world = new ReviewWorld({ reviewers: ['adversarial', 'facilitator', 'adversarial'] });
     expect([...allTasks(world.state.tasks)]).toMatchObject([
-      { id: 'R1-adversarial', reads: true, closing: 'findings', round: 1, role: 'adversarial', status: 'pending' },
-      { id: 'R1-facilitator', reads: true, closing: 'findings', round: 1, role: 'facilitator' },
+      {
+        id: 'R1-adversarial',
+        readOnly: true,
+        completion: 'findings',
+        round: 1,
+        role: 'adversarial',
+        status: 'pending',
+      },
+      { id: 'R1-facilitator', readOnly: true, completion: 'findings', round: 1, role: 'facilitator' },
     ]);
     const before = { ...world.state, tasks: emptyTable };
     expect(expandReview(before).map(task => task.id)).toEqual(['R1-adversarial', 'R1-facilitator']);
@@ -47,7 +54,7 @@ describe('a round', () => {
     world.answers('R1-facilitator', 80, found('The limit is not named!', { confidence: 90 }), owner);
     expect(world.ready()).toEqual(['I2', 'I1']);
     expect(findTask(world.state.tasks, 'I1')).toMatchObject({ title: limit.issue, round: 1, role: 'fixer' });
-    expect(findTask(world.state.tasks, 'I1')?.closing).toBeUndefined();
+    expect(findTask(world.state.tasks, 'I1')?.completion).toBeUndefined();
     expect(findTask(world.state.tasks, 'I1')?.description).toBe(
       [
         'Severity: medium; a reviewer of round 1 is 90 % sure that it is one.',

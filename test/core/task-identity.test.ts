@@ -11,7 +11,9 @@ const itemsOf = (text: string) => {
 };
 /** What each item of the new text is, by the ids of the old one. */
 const ids = (before: string, now: string, own?: string) =>
-  identify(knownSpecs(itemsOf(before)), itemsOf(now), own).specs.map(({ id, called = id }) => `${called} is ${id}`);
+  identify(knownSpecs(itemsOf(before)), itemsOf(now), own).specs.map(
+    ({ id, documentId = id }) => `${documentId} is ${id}`,
+  );
 const missing = (before: string, now: string, own?: string) =>
   identify(knownSpecs(itemsOf(before)), itemsOf(now), own).missing.map(item => item.id);
 
@@ -37,7 +39,7 @@ describe('equal texts under two headings', () => {
     const known = knownSpecs(itemsOf('## API\n- [x] Add tests\n'));
     const read = itemsOf('## Web\n- [ ] Add tests\n');
     expect(identify(known, read)).toMatchObject({
-      specs: [{ id: 'add-tests-2', called: 'add-tests' }],
+      specs: [{ id: 'add-tests-2', documentId: 'add-tests' }],
       missing: [{ id: 'add-tests' }],
       added: 1,
     });
@@ -93,8 +95,8 @@ it('given ids of their own, then texts do not matter, and dependencies follow a 
   expect(identify(knownSpecs(before), [spec('B', { title: before[0]!.title })]).missing.map(one => one.id)).toEqual([
     'A',
   ]);
-  const made = [spec('a', { title: 'One', under: '' }), spec('B', { dependsOn: ['a'] })];
-  const now = [spec('one-more', { title: 'One more', under: '' }), spec('B', { dependsOn: ['one-more'] })];
+  const made = [spec('a', { title: 'One', section: '' }), spec('B', { dependsOn: ['a'] })];
+  const now = [spec('one-more', { title: 'One more', section: '' }), spec('B', { dependsOn: ['one-more'] })];
   expect(identify(knownSpecs(made), now).specs).toMatchObject([{ id: 'a' }, { id: 'B', dependsOn: ['a'] }]);
 });
 

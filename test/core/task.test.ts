@@ -65,7 +65,7 @@ describe('readiness', () => {
 
   it('given a question about a task, then it is not ready', () => {
     const table = tableOf(spec('A'));
-    expect(readyTasks(setTask(table, { ...findTask(table, 'A')!, asked: 'E1' }), 1)).toEqual([]);
+    expect(readyTasks(setTask(table, { ...findTask(table, 'A')!, openQuestion: 'E1' }), 1)).toEqual([]);
   });
 
   it('given a task that opens again before the first open one, then it is found again', () => {

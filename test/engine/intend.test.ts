@@ -9,7 +9,7 @@ import { withAppend } from '../simulate/other-append.ts';
 import { eventsIn, loop, makeEngine, makeWorld, runWorld, type World } from './world.ts';
 
 const settings = { ...defaultSettings('plan'), performers: ['one'] };
-const mail: Partial<TaskSpec> = { performer: 'one', closing: 'result' };
+const mail: Partial<TaskSpec> = { performer: 'one', completion: 'result' };
 
 interface Seen {
   answer?: boolean;

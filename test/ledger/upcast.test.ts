@@ -33,6 +33,19 @@ it.each<[string, object, object]>([
     { type: 'loop.started', at, settings: { mode: 'prd', worktreePerTask: false } },
   ],
   [
+    'fields of tasks',
+    {
+      type: 'tasks.loaded',
+      at,
+      tasks: [{ id: 'A' }, { id: 'B', reads: true, closing: 'findings', under: 'H', called: 'b' }],
+    },
+    {
+      type: 'tasks.loaded',
+      at,
+      tasks: [{ id: 'A' }, { id: 'B', readOnly: true, completion: 'findings', section: 'H', documentId: 'b' }],
+    },
+  ],
+  [
     'an agent that ended without a claim',
     { ...iteration, because: 'the agent ended after 1s without claiming the task' },
     { ...iteration, because: 'the agent ended after 1s without claiming the task', unclaimed: true },

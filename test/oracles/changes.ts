@@ -17,6 +17,17 @@ export interface StateChange {
   readonly rewrite: (state: PackedState) => PackedState;
 }
 
+const taskNames: Readonly<Record<string, string>> = {
+  reads: 'readOnly',
+  closing: 'completion',
+  under: 'section',
+  called: 'documentId',
+  asked: 'openQuestion',
+  acted: 'maybeExecuted',
+  held: 'rejectedEdit',
+  absent: 'missing',
+};
+
 /** Applied in this order to every recorded state. Add a row for a renamed or regrouped field, never for a changed value. */
 export const stateChanges: readonly StateChange[] = [
   {
@@ -25,6 +36,15 @@ export const stateChanges: readonly StateChange[] = [
       const { forked, screen, ...settings } = state['settings'] as Fields;
       return { ...state, settings: { ...settings, worktreePerTask: forked, tamperScreen: screen } };
     },
+  },
+  {
+    because: 'fields of tasks have plain names',
+    rewrite: state => ({
+      ...state,
+      tasks: (state['tasks'] as readonly Fields[]).map(task =>
+        Object.fromEntries(Object.entries(task).map(([name, value]) => [taskNames[name] ?? name, value])),
+      ),
+    }),
   },
   {
     because: 'the options of questions have ids, as the upcaster gives them',
@@ -97,7 +117,7 @@ const withIds = (question: Fields): Fields =>
 
 /** `loops show --json` prints the state itself. */
 const shownLoop = (shown: Fields): Fields => {
-  const state = { checkpointsDue: [], escalations: [], ...shown, ...(shown['state'] as Fields | undefined) };
+  const state = { checkpointsDue: [], escalations: [], tasks: [], ...shown, ...(shown['state'] as Fields | undefined) };
   const wanted = stateChanges.reduce((one, change) => change.rewrite(one), state as PackedState);
   const changed = Object.keys((shown['state'] as Fields | undefined) ?? shown);
   const picked = Object.fromEntries(changed.map(key => [key, wanted[key]]));
@@ -128,6 +148,15 @@ export const outputChanges: readonly OutputChange[] = [
               optionIds: (withIds(question)['options'] as readonly Fields[]).map(one => one['id']),
             })),
           })),
+  },
+  {
+    because: 'fields of tasks have plain names',
+    rewrite: (output, command) =>
+      command[0] === 'task'
+        ? output.replace(/^( +)"(\w+)":/gm, (whole, blank: string, name: string) =>
+            taskNames[name] === undefined ? whole : `${blank}"${taskNames[name]}":`,
+          )
+        : output,
   },
   {
     because: 'four events have other names',

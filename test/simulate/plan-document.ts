@@ -102,6 +102,6 @@ export function randomSteps(chances: Random): readonly TaskSpec[] {
     const dependsOn = before.filter(() => chances.is(density));
     if (kind === 'agent') return { id, ...facts, dependsOn };
     const order = { type: 'mcp' as const, server, tool: kind, params: { version: 1 } };
-    return { id, ...facts, dependsOn, performer: `mcp:${server}`, order, closing: 'result' };
+    return { id, ...facts, dependsOn, performer: `mcp:${server}`, order, completion: 'result' };
   });
 }

@@ -1,4 +1,4 @@
-// Lifecycle of a loop (seed 000) as pure steps over the core, for a program that drives its own loop and keeps its own storage.
+// Lifecycle of a loop as pure steps over the core, for a program that drives its own loop and keeps its own storage.
 
 import { decide } from '../../core/decide/decide.ts';
 import type { Event, HandoffTrigger, Usage } from '../../core/event.ts';

@@ -60,7 +60,7 @@ export const closedIn = (state: State | undefined): ReadonlySet<string> =>
   new Set(
     [...allTasks(state?.tasks ?? emptyTable)]
       .filter(({ status }) => status === 'done' || status === 'skipped')
-      .map(({ id, called }) => called ?? id),
+      .map(({ id, documentId }) => documentId ?? id),
   );
 
 /** Empty where the document still shows all that is open. */

@@ -87,8 +87,8 @@ const skipping: Decision = {
 
 const retrying: Decision = {
   act: 'retry',
-  needless: ({ id, status, attempts, asked, claimFailed }) =>
-    status === 'pending' && attempts === 0 && asked === undefined && !claimFailed
+  needless: ({ id, status, attempts, openQuestion, claimFailed }) =>
+    status === 'pending' && attempts === 0 && openQuestion === undefined && !claimFailed
       ? `${id} is open and was not tried yet: its turn comes.`
       : undefined,
   isDone: task => task.status === 'pending' || task.status === 'active',

@@ -14,7 +14,7 @@ const formats: readonly (WriterName | 'json')[] = ['prd', 'tasks', 'checklist', 
 /** A task as a document would have it: what the ledger says of it, and nothing of what only a loop needs. */
 function specOf(task: Task): TaskSpec {
   const { id, title, description, criteria, dependsOn, status, attempts } = task;
-  const { mayChangeTests, performer, order, attemptsMax, reads, interactive, closing, round, role } = task;
+  const { mayChangeTests, performer, order, attemptsMax, readOnly, interactive, completion, round, role } = task;
   return {
     id,
     title,
@@ -29,9 +29,9 @@ function specOf(task: Task): TaskSpec {
     performer,
     order,
     attemptsMax,
-    reads,
+    readOnly,
     interactive,
-    closing,
+    completion,
     round,
     role,
   };

@@ -85,7 +85,7 @@ const whose = ({ loop, path }: Subject): string =>
 
 /** Label, text; in the order in which they are told. Empty ones are left out. */
 function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly (readonly [string, string])[] {
-  const question = subject.loop?.state.escalations.find(one => one.id === task.asked);
+  const question = subject.loop?.state.escalations.find(one => one.id === task.openQuestion);
   return [
     ['status', statusWords(subject, task, steps)],
     ['of', whose(subject)],
@@ -96,7 +96,7 @@ function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly
     ...task.criteria.map((text, row) => [row === 0 ? 'criteria' : '', `- ${text}`] as const),
     ['refused', task.rejection ?? ''],
     ['question', question === undefined ? '' : `${question.summary}\nralph answer ${question.id} --option 1`],
-    ['edited', task.held === undefined ? '' : 'while an iteration ran: what was written then was not taken'],
+    ['edited', task.rejectedEdit === undefined ? '' : 'while an iteration ran: what was written then was not taken'],
   ];
 }
 

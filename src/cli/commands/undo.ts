@@ -12,7 +12,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
   const { list, row, state } = loop;
   const count = standingCount(list);
-  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.reads === true);
+  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.readOnly === true);
   const target = undoTarget(list, countOf(flags, 'steps', count, stepsHint(count)), isIdle);
   if (target === undefined)
     throw new UsageError(

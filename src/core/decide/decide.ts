@@ -237,7 +237,8 @@ function expanded(state: State, after: State): readonly NewEvent[] {
   const [first] = tasks;
   if (first === undefined) return [];
   const round = `round ${first.round ?? 1}`;
-  const because = first.closing === 'findings' ? `${round} of the review begins` : `what ${round} of the review found`;
+  const because =
+    first.completion === 'findings' ? `${round} of the review begins` : `what ${round} of the review found`;
   return [{ type: 'tasks.added', tasks, because }];
 }
 

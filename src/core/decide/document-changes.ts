@@ -18,8 +18,8 @@ const sameText = (task: Task, spec: TaskSpec): boolean =>
   sameList(task.criteria, spec.criteria) &&
   sameList(task.dependsOn, spec.dependsOn) &&
   (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false) &&
-  task.under === spec.under &&
-  task.called === spec.called &&
+  task.section === spec.section &&
+  task.documentId === spec.documentId &&
   sameOrder(task, spec);
 
 /** All that decides about who does a task, how often, and when it is done. */
@@ -44,8 +44,10 @@ const sameRules = (one: Rules, other: Rules): boolean =>
 const wordsHash = ({ title, description }: TaskSpec): string => prefixHash(`${title}\n${description}`);
 
 /** The document still says what was not taken from it before. */
-const isHeldBack = ({ held }: Task, spec: TaskSpec): boolean =>
-  held !== undefined && sameRules(held, spec) && (held.words === undefined || held.words === wordsHash(spec));
+const isHeldBack = ({ rejectedEdit }: Task, spec: TaskSpec): boolean =>
+  rejectedEdit !== undefined &&
+  sameRules(rejectedEdit, spec) &&
+  (rejectedEdit.words === undefined || rejectedEdit.words === wordsHash(spec));
 
 /** The document as it was read, under the ids by which its tasks are known. */
 interface Reading {
@@ -142,8 +144,8 @@ interface Shown {
 }
 
 function shownIn({ state, specs }: Reading, missing: readonly KnownItem[]): Shown {
-  const gone = missing.filter(({ isAbsent, isOver, under }) => !isAbsent && (!isOver || under !== undefined));
-  const back = specs.filter(({ id }) => findTask(state.tasks, id)?.absent === true);
+  const gone = missing.filter(({ isAbsent, isOver, section }) => !isAbsent && (!isOver || section !== undefined));
+  const back = specs.filter(({ id }) => findTask(state.tasks, id)?.missing === true);
   const open = gone.filter(item => !item.isOver);
   return { gone: gone.map(one => one.id), back: back.map(one => one.id), open: open.map(one => one.id) };
 }
@@ -159,7 +161,10 @@ function toldOfGone({ open }: Shown, during: number | undefined): readonly NewEv
 export function leftOut(state: State, gone: readonly string[]): readonly NewEvent[] {
   const because = 'the approved plan does not hold it any more';
   return [...allTasks(state.tasks)]
-    .filter(({ id, status, absent }) => (absent || gone.includes(id)) && (status === 'pending' || status === 'blocked'))
+    .filter(
+      ({ id, status, missing: absent }) =>
+        (absent || gone.includes(id)) && (status === 'pending' || status === 'blocked'),
+    )
     .map(({ id }) => ({ type: 'task.skipped', task: id, by: 'ralph', because }));
 }
 

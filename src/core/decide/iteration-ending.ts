@@ -1,4 +1,4 @@
-// The end of an iteration: its outcome, claims, waits and questions. Here "done" is never just said.
+// The end of an iteration: its outcome, claims, waits and questions.
 
 import { readSignals, type Signals } from '../../messages/claims.ts';
 import { findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
@@ -49,7 +49,7 @@ function failureOf(performed: Performed, live: LiveIteration): Failure | undefin
 /** An agent that ended well without calling its task done, in whichever way its mode knows. */
 function isUnclaimed({ state, outcome, signals, live, performed }: Ending): boolean {
   const task = findTask(state.tasks, live.task);
-  if (outcome !== 'succeeded' || task?.performer !== undefined || task?.closing !== undefined) return false;
+  if (outcome !== 'succeeded' || task?.performer !== undefined || task?.completion !== undefined) return false;
   const isEdited = performed.statusEdits?.includes(live.task) === true;
   return claimOf(state, live.task, signals, isEdited).claimed === undefined;
 }
@@ -69,8 +69,8 @@ function whyEnded(
   if (outcome === 'handed-off') return `the agent asked for a fresh context ${took}: ${signals.handoff}`;
   const task = findTask(state.tasks, live.task);
   if (task?.performer !== undefined) return `it was done ${took}`;
-  if (task?.closing === 'findings') return `the reviewer ended ${took}`;
-  if (task?.closing === 'result')
+  if (task?.completion === 'findings') return `the reviewer ended ${took}`;
+  if (task?.completion === 'result')
     return performed.message === '' ? `it was left ${took} without done.md` : `the round ended ${took}`;
   return `the agent ended ${took}${unclaimed ? ' without claiming the task' : ' and claims the task'}`;
 }
@@ -225,7 +225,7 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
 
 /** What closes a task is a matter of the task. */
 function readEnd(ending: Ending): readonly NewEvent[] {
-  const closing = findTask(ending.state.tasks, ending.live.task)?.closing;
+  const closing = findTask(ending.state.tasks, ending.live.task)?.completion;
   if (closing === 'result') return readResult(ending);
   return closing === 'findings' ? readFindings(ending) : [...readClaims(ending), ...askedByTag(ending)];
 }
@@ -341,7 +341,7 @@ function askAboutAgent(
 /** A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look. */
 function parkFailed({ state, live, failure }: Ending): readonly NewEvent[] {
   const task = findTask(state.tasks, live.task);
-  if (task?.closing === 'findings') return [];
+  if (task?.completion === 'findings') return [];
   // Whoever is asked about an action must know what its tool said.
   return parkIfSpent(state, live.task, task?.performer === undefined ? undefined : failure?.detail);
 }

@@ -46,8 +46,8 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
       const known = findTask(tasks, spec.id);
       if (known === undefined) continue;
       const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
-      const { performer, order, attemptsMax, under, called } = spec;
-      const rest = { performer, order, attemptsMax, under, called };
+      const { performer, order, attemptsMax, section, documentId } = spec;
+      const rest = { performer, order, attemptsMax, section, documentId };
       tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests, ...rest });
     }
   }
@@ -56,8 +56,8 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
 
 /** What the document does not show gets no mark in it. */
 function withShown(state: State, { gone = [], back = [] }: EventOf<'tasks.loaded'>): State {
-  const hidden = gone.reduce((now, id) => withTask(now, id, task => ({ ...task, absent: true })), state);
-  return back.reduce((now, id) => withTask(now, id, ({ absent: _absent, ...task }) => task), hidden);
+  const hidden = gone.reduce((now, id) => withTask(now, id, task => ({ ...task, missing: true })), state);
+  return back.reduce((now, id) => withTask(now, id, ({ missing: _absent, ...task }) => task), hidden);
 }
 
 function signalRead(state: State, event: EventOf<'signal.read'>): State {
@@ -84,10 +84,10 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
 function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const about = findTask(state.tasks, event.task);
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
-  const isWork = about?.reads !== true && about?.performer === undefined;
+  const isWork = about?.readOnly !== true && about?.performer === undefined;
   const commits = isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration > 0;
   const closed = withTask(state, event.task, task => {
-    const { rejection: _r, asked: _a, ...rest } = task;
+    const { rejection: _r, openQuestion: _a, ...rest } = task;
     const closedTask: Task = { ...rest, status: 'done', verified: event.verified, claimFailed: false };
     return commits ? closedTask : withoutSpans(closedTask);
   });
@@ -123,7 +123,7 @@ function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
 }
 
 function taskFreed(task: Task): Task {
-  const { asked: _asked, parked: _parked, ...rest } = task;
+  const { openQuestion: _asked, parked: _parked, ...rest } = task;
   return rest;
 }
 
@@ -136,7 +136,7 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
   if (escalation.task === undefined || escalation.kind === 'health') return raised;
   return withTask(raised, escalation.task, task => ({
     ...task,
-    asked: escalation.id,
+    openQuestion: escalation.id,
     escalations: task.escalations + 1,
   }));
 }
@@ -228,7 +228,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     markUnsaved(
-      withTask(state, event.task, ({ acted: _acted, ...task }) => ({
+      withTask(state, event.task, ({ maybeExecuted: _acted, ...task }) => ({
         ...taskFreed(task),
         status: 'pending',
         attempts: 0,
@@ -242,8 +242,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       event.task,
     ),
   'task.blocked': taskBlocked,
-  'task.edit-rejected': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...held }) =>
-    withTask({ ...state, refusal: because }, task, one => ({ ...one, held })),
+  'task.edit-rejected': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...rejectedEdit }) =>
+    withTask({ ...state, refusal: because }, task, one => ({ ...one, rejectedEdit })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(state, iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),

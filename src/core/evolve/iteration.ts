@@ -232,7 +232,7 @@ export function iterationEnded(state: State, event: Ended): State {
   const freed = withTask(withCheckpoint(ended, event), task, one => ({
     ...released(one),
     attempts: counted.isAttempt ? one.attempts : Math.max(0, one.attempts - 1),
-    acted: failure?.kind === 'lost-reply' || one.acted,
+    maybeExecuted: failure?.kind === 'lost-reply' || one.maybeExecuted,
   }));
   return afterOutcome(markShown(freed, task), event, live?.terminated !== undefined);
 }

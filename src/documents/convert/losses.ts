@@ -36,7 +36,7 @@ const fields = {
   max_attempts: task => task.attemptsMax,
   mayChangeTests: task => task.mayChangeTests === true,
   action: task => [task.performer, task.order],
-  role: task => [task.reads, task.interactive, task.closing, task.round, task.role],
+  role: task => [task.readOnly, task.interactive, task.completion, task.round, task.role],
 } satisfies Readonly<Record<string, (task: TaskSpec) => unknown>>;
 
 export type Field = keyof typeof fields | 'project' | 'goal';

@@ -31,7 +31,7 @@ export const checklist: Format = {
           criteria: item.criteria,
           dependsOn: [],
           ...statusFields(boxMeaning(item.state)!),
-          under: item.id === undefined ? item.under : undefined,
+          section: item.id === undefined ? item.under : undefined,
         },
         start: item.offset,
         line: item.line,

@@ -1,4 +1,4 @@
-// PRD.json of seed 003, and the prd.json of snarktank's ralph and ralph-tui: stories with criteria, marked without touching another byte.
+// PRD.json, and the prd.json of snarktank's ralph and ralph-tui: stories with criteria, marked without touching another byte.
 import type { TaskSpec } from '../../core/task.ts';
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../text/fields.ts';
 import { shown } from '../../text/text.ts';

@@ -1,4 +1,4 @@
-// The tasks.json format of seed 002: an agent or a person lists tasks; read with defaults, marked without touching another byte.
+// The tasks.json format: an agent or a person lists tasks; read with defaults, marked without touching another byte.
 import type { TaskSpec, TaskStatus } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
 import type { ParsedDocument, TaskMark } from '../document.ts';

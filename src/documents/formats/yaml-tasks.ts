@@ -267,7 +267,7 @@ class TaskReader {
       criteria: this.list(keyOf(task, 'criteria')),
       dependsOn: [...new Set(this.list(keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
       ...statusFields(status),
-      under: task.value['id'] === undefined ? '' : undefined,
+      section: task.value['id'] === undefined ? '' : undefined,
     };
   }
 

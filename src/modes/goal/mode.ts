@@ -1,4 +1,4 @@
-// Mode goal (seed 000): one goal, pursued through six phases; its items are those that the agent reports.
+// Mode goal: one goal, pursued through six phases; its items are those that the agent reports.
 
 import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash } from '../../core/memory.ts';

@@ -1,4 +1,4 @@
-// Mode interview (seed 002): N rounds at the terminal, one after another, each proven before the next begins.
+// Mode interview: N rounds at the terminal, one after another, each proven before the next begins.
 
 import type { LiveIteration, State } from '../../core/state.ts';
 import { allTasks, findTask, type TaskSpec } from '../../core/task.ts';
@@ -85,7 +85,7 @@ export function interviewTasks(rounds: number): readonly TaskSpec[] {
       done: false,
       skipped: false,
       interactive: true,
-      closing: 'result',
+      completion: 'result',
       round,
     };
   });

@@ -1,4 +1,4 @@
-// Mode plan (seed 004): steps from an approved Plan.md, done by actions or an agent, shown in a vault.
+// Mode plan: steps from an approved Plan.md, done by actions or an agent, shown in a vault.
 
 import { quoted } from '../../core/memory.ts';
 import type { LiveIteration, State } from '../../core/state.ts';

@@ -1,4 +1,4 @@
-// Seed 003 as data: stories from PRD.json, instructions from PROMPT.md, claims by line and promise.
+// Mode prd: stories from PRD.json, instructions from PROMPT.md, claims by line and promise.
 
 import { lostTasks } from '../../documents/damage.ts';
 import { prd } from '../../documents/formats/prd.ts';

@@ -1,4 +1,4 @@
-// Mode project (seed 002, execution): tasks from .artefacts/NAME/tasks.json, claims by line or by status, three view files.
+// Mode project: tasks from .artefacts/NAME/tasks.json, claims by line or by status, three view files.
 
 import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash, quoted } from '../../core/memory.ts';

@@ -1,4 +1,4 @@
-// The `.agent` folder of seed 001 in the folder of work: metrics of the loop and a log that rotates, made from the ledger.
+// The `.agent` folder in the folder of work: metrics of the loop and a log that rotates, made from the ledger.
 import type { Event } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { isoTime } from '../../text/format.ts';

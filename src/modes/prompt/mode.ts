@@ -1,4 +1,4 @@
-// Mode prompt (seed 001, parts 1 and 2): a PROMPT.md is given to fresh contexts until its task is complete.
+// Mode prompt: a PROMPT.md is given to fresh contexts until its task is complete.
 
 import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash, quoted } from '../../core/memory.ts';

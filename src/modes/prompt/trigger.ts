@@ -1,4 +1,4 @@
-// Triggers: why an iteration starts, in the seven words of seed 001, five for a start and two for how a loop ends.
+// Triggers: why an iteration starts, in seven words, five for a start and two for how a loop ends.
 
 import type { TerminationReason } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';

@@ -1,4 +1,4 @@
-// Mode review (seed 001, part 3): reviewers find, fixers mend, and a new round looks again.
+// Mode review: reviewers find, fixers mend, and a new round looks again.
 
 import type { Format, Parsed } from '../../documents/document.ts';
 import { startOf } from '../../documents/edits.ts';

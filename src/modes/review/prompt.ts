@@ -126,7 +126,7 @@ export function reviewPrompt(
   const task = findTask(state.tasks, live.task);
   const shared = joined([instructions.trim(), documentSection(state, facts)]);
   if (task === undefined) return { text: `${shared}\n`, stableHash: prefixHash(shared) };
-  if (task.closing === 'findings') {
+  if (task.completion === 'findings') {
     const role = task.role ?? '';
     const stable = joined([roleText(role, facts[`reviewer:${role}`]), shared, answerSection]);
     return { text: `${reviewerText(state, live, task, stable)}\n`, stableHash: prefixHash(stable) };

@@ -1,4 +1,4 @@
-// Review state for people and hooks (seed 001): `.claude/review-loop-state.yaml` field for field, and the review's figures.
+// Review state for people and hooks: `.claude/review-loop-state.yaml` field for field, and the review's figures.
 import type { Event } from '../../core/event.ts';
 import { reviewStanding } from '../../core/review.ts';
 import type { ReviewSettings } from '../../core/settings.ts';
@@ -47,7 +47,7 @@ export class ReviewStateView implements ModeView {
     if (!quietEvents.includes(event.type)) this.updatedAt = Math.max(this.updatedAt, event.at);
     if (event.type === 'iteration.started' && event.again !== true) {
       this.invocations += 1;
-      if (findTask(state.tasks, event.task)?.closing !== 'findings') this.fixIterations += 1;
+      if (findTask(state.tasks, event.task)?.completion !== 'findings') this.fixIterations += 1;
     }
     if (event.type !== 'iteration.ended') return;
     if (event.waitFor === 'backoff') this.backoffMs += Math.max(0, (event.waitUntil ?? event.at) - event.at);

@@ -219,7 +219,7 @@ describe('the promise', () => {
     const events = story.iteration('A', says(`Task A complete\n${escalate}\n${promise}`));
     expect(types(events)).toEqual(['iteration.ended', 'escalation.raised']);
     expect(only(events, 'iteration.ended').outcome).toBe('escalated');
-    expect(story.task('A')).toMatchObject({ status: 'pending', asked: 'E1', escalations: 1 });
+    expect(story.task('A')).toMatchObject({ status: 'pending', openQuestion: 'E1', escalations: 1 });
   });
 });
 

@@ -53,7 +53,7 @@ describe('a question of the agent', () => {
     const events = answer(story, given);
     expect(events).toMatchObject([{ type: 'escalation.answered', id: 'E1', by: 'ada', answer: given }, ...follows]);
     expect(story.state.escalations).toEqual([]);
-    expect(story.task('A').asked).toBeUndefined();
+    expect(story.task('A').openQuestion).toBeUndefined();
   });
 
   it('given guidance, then the task is ready again and its attempt goes on; given retry, then its attempts begin anew', () => {
@@ -127,7 +127,7 @@ describe('our own questions', () => {
   });
 
   it('given a round of an interview that is parked, then it says what makes a round count', () => {
-    const round = spec('round-1', { interactive: true, closing: 'result', round: 1 });
+    const round = spec('round-1', { interactive: true, completion: 'result', round: 1 });
     const story = new Story({ limits: { attemptsPerTaskMax: 1 } }, [round]);
     story.iteration('round-1', says(''));
     const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');

@@ -20,7 +20,8 @@ it('makes one task per round, each after the one before', () => {
     ['round-2', ['round-1'], 2],
     ['round-3', ['round-2'], 3],
   ]);
-  for (const one of interviewTasks(3)) expect(one).toMatchObject({ interactive: true, closing: 'result', done: false });
+  for (const one of interviewTasks(3))
+    expect(one).toMatchObject({ interactive: true, completion: 'result', done: false });
   expect(interviewTasks(3).at(-1)?.description).toContain('tasks.json');
   expect(interviewTasks(3)[0]?.description).not.toContain('tasks.json');
   expect(findCycle(interviewTasks(5))).toBeUndefined();

@@ -1,4 +1,4 @@
-// The Plan.md format of seed 004 and its rules: all that are broken are told at once, before a person approves it.
+// The Plan.md format and its rules: all that are broken are told at once, before a person approves it.
 
 import type { Order, TaskSpec } from '../../../core/task.ts';
 import type { Format, ParsedDocument, Problem } from '../../../documents/document.ts';
@@ -168,7 +168,7 @@ function readStep(text: string, step: PlanStep, problems: PlanProblems): TaskSpe
   };
 }
 
-type Work = Partial<Pick<TaskSpec, 'performer' | 'order' | 'closing' | 'description' | 'criteria'>>;
+type Work = Partial<Pick<TaskSpec, 'performer' | 'order' | 'completion' | 'description' | 'criteria'>>;
 
 /** Reads the fields of one step by what its action needs. */
 class StepReader {
@@ -211,7 +211,7 @@ class StepReader {
       return { description: words.trim(), criteria: this.criteria() };
     }
     const order = this.order(kind);
-    return { performer: order.type === 'mcp' ? `mcp:${order.server}` : order.type, order, closing: 'result' };
+    return { performer: order.type === 'mcp' ? `mcp:${order.server}` : order.type, order, completion: 'result' };
   }
 
   watch(words: string, offset: number, name: string): void {

@@ -1,4 +1,4 @@
-// Dashboard.md, every plan of a vault at a glance, and the status of a plan's loop by seed 004's words.
+// Dashboard.md, every plan of a vault at a glance, and the status of a plan's loop.
 
 import type { State } from '../../../core/state.ts';
 import { allTasks, findTask, progress, readyTasks, type Task } from '../../../core/task.ts';

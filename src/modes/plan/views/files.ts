@@ -1,4 +1,4 @@
-// The vault's files about one plan (seed 004): how far it is, what needs a person, and what was done, all from the ledger.
+// The vault's files about one plan: how far it is, what needs a person, and what was done, all from the ledger.
 import type { Event, EventOf } from '../../../core/event.ts';
 import type { State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';

@@ -1,4 +1,4 @@
-// The notes in Needs_Action about a plan that cannot go on (seed 004): what happened, how far it is, what a person can do.
+// The notes in Needs_Action about a plan that cannot go on: what happened, how far it is, what a person can do.
 
 import type { State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';

@@ -1,4 +1,4 @@
-// Paths of a vault's files (seed 004), and the name that a command gives a plan.
+// Paths of a vault's files, and the name that a command gives a plan.
 
 import { relativePath } from '../../../text/step-path.ts';
 

@@ -67,13 +67,13 @@ describe('given the example of seed 004', () => {
     });
     expect(approval?.required).toBe(true);
     expect(
-      tasks.map(({ id, title, dependsOn, performer, order, closing }) => ({
+      tasks.map(({ id, title, dependsOn, performer, order, completion }) => ({
         id,
         title,
         dependsOn,
         performer,
         order,
-        closing,
+        completion,
       })),
     ).toEqual([
       {
@@ -87,7 +87,7 @@ describe('given the example of seed 004', () => {
           tool: 'send_email',
           params: { to: 'client@acme.com', subject: 'Welcome!', body: '...' },
         },
-        closing: 'result',
+        completion: 'result',
       },
       {
         id: 'step_2',
@@ -95,7 +95,7 @@ describe('given the example of seed 004', () => {
         dependsOn: ['step_1'],
         performer: 'create_file',
         order: { type: 'create_file', path: 'vault/Pending_Approval/Calendar/kickoff_invite.md', content: '' },
-        closing: 'result',
+        completion: 'result',
       },
       {
         id: 'step_3',
@@ -108,7 +108,7 @@ describe('given the example of seed 004', () => {
           tool: 'create_post',
           params: { text: 'Excited to welcome Acme Corp...' },
         },
-        closing: 'result',
+        completion: 'result',
       },
     ]);
   });
