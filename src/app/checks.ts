@@ -67,7 +67,7 @@ export function filesToProtect({ verify, protect }: Pick<Config, 'verify' | 'pro
   };
 }
 
-/** Whose models an agent uses when it is told no other: a judge of another house does not share its blind spots. */
+/** The vendor whose models an agent uses by default: a judge of another vendor makes other mistakes. */
 const vendors: Readonly<Record<string, string>> = {
   claude: 'anthropic',
   codex: 'openai',

@@ -3,7 +3,7 @@ import { defaultSettings, type ModeName, type Settings } from '../core/settings.
 import { pairsOf } from './agents.ts';
 import type { Values } from './fields.ts';
 
-const verifyMsMax = 600_000; // a test suite may be slow; a check that hangs must not eat the night
+const verifyMsMax = 600_000; // a test suite may be slow, but a check that hangs must end
 
 /** What holds when nobody set anything, by mode. */
 export function presetValues(mode: ModeName) {

@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts';
 const heartbeatMsMin = 1_000;
 const heartbeatMsMax = 60_000;
 const contextStep = 0.05;
-/** Tokens and context are totals: of a flood of them a few are enough, and the end tells the last (F29). */
+/** Tokens and context are totals: reporting them once a second is enough, and the end reports the last (F29). */
 const reportEveryMs = 1_000;
 
 export interface Heartbeat {

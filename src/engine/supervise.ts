@@ -106,7 +106,7 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener): 
   return { end: withReset(end, resetAtMs), usage, toolCalls };
 }
 
-/** Begins before the first look at it: files are made while the agent wakes up, not while it waits. */
+/** Starts the iterator at once, so that our files are created while the agent starts up. */
 function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> & { close(): Promise<unknown> } {
   const iterator = items[Symbol.asyncIterator]();
   let first: Promise<IteratorResult<Item>> | undefined = iterator.next();

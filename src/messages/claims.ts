@@ -189,7 +189,7 @@ function readPromise(
   return { promise: false };
 }
 
-/** Whoever goes on after the box may take it back. */
+/** Text after the box may take the claim back. */
 function readBox({ ticked, escalate }: Found, lastLineStart: number): Pick<Signals, 'checkbox' | 'checkboxRefused'> {
   if (ticked === undefined || escalate !== undefined) return { checkbox: false };
   if (ticked >= lastLineStart) return { checkbox: true };

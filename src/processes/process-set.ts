@@ -79,7 +79,7 @@ function groupOf(root: RecordedProcess, containment: Ungoverned, tell: (line: st
 
   const workers = (): readonly RecordedProcess[] => everyone().filter(each => !isOurs(each));
 
-  /** Whoever is stopped starts nobody; but the kernel lets a stopped one go on when the last one above it dies. */
+  /** A stopped process starts no other; but the kernel continues it when its last parent dies. */
   const stopWorkers = (): readonly RecordedProcess[] => toAll(workers, fresh => signalTree(fresh, 'SIGSTOP'));
   const killWorkers = (): readonly RecordedProcess[] => toAll(stopWorkers, fresh => signalTree(fresh, 'SIGKILL'));
 

@@ -237,7 +237,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
   };
 }
 
-/** The first installed agent by the order of the issue, or one sentence that says how to get one. */
+/** The first installed agent in order of preference, or one sentence that says how to get one. */
 export async function defaultAgent({
   config,
   env,

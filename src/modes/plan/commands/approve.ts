@@ -162,7 +162,7 @@ export async function askAndApprove(
 }
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  workWithoutReader(); // a yes is a yes, also when nobody reads to the end (| head)
+  workWithoutReader(); // an approval is recorded even when the output is closed early (| head)
   const ledger = await context.ledger({ write: true, create: true });
   const found = await openPlan(context, word, flags);
   const { plan, loop, root } = found;

@@ -57,7 +57,7 @@ function changeLines({ plan, loop, changes }: PlanDetails): readonly string[] {
   ];
 }
 
-/** Everything that a yes is a yes to; nothing of it is cut. */
+/** Everything that is approved; nothing of it is cut. */
 export function approvalText(details: PlanDetails): string {
   const { plan, loop, fileOf, warnings } = details;
   const { document } = plan;
