@@ -52,11 +52,23 @@ export const closeQuestions = (
   because: string,
 ): readonly NewEvent[] => escalations.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
 
+/** The option of one of these ids; recorded by its place, as people see it. */
+function chosen({ options }: Escalation, ...ids: readonly OptionId[]): Answer {
+  return {
+    kind: 'option',
+    option:
+      Math.max(
+        0,
+        options.findIndex(one => ids.includes(one.id)),
+      ) + 1,
+  };
+}
+
 /** Questions about a yes to this text, or to any other once this one is what the document says. */
 export const approvalsOver = (state: State, hash: string, isCurrent: boolean, by: string): readonly NewEvent[] =>
   state.escalations
     .filter(one => one.kind === 'approval' && (isCurrent || one.findings?.includes(hash) === true))
-    .map(({ id }) => answered(id, { kind: 'option', option: 'approve' }, by, 'it was approved'));
+    .map(one => answered(one.id, chosen(one, 'approve'), by, 'it was approved'));
 
 /** An answer to an open question. */
 interface Answered {
@@ -151,7 +163,7 @@ function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] 
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
     const because = `the same was accepted with ${id}`;
     return [
-      { type: 'escalation.answered', id: other.id, answer: { kind: 'option', option: 'accept' }, by, because },
+      answered(other.id, chosen(other, 'accept', 'ask-again'), by, because),
       { type: 'work.accepted', task, iteration, findings: others, by, because },
     ];
   });
@@ -274,7 +286,12 @@ export function answerQuestion(
   const of = meaningsOf(escalation);
   const meaning = of[option?.id ?? answer.kind] ?? of.otherwise;
   return [
-    answered(id, answer, by, `a human answered: ${answer.kind}`),
+    answered(
+      id,
+      option === undefined ? answer : { kind: 'option', option: place },
+      by,
+      `a human answered: ${answer.kind}`,
+    ),
     ...meaning({ state, escalation, text, place, by, isPolicy: policy === true }),
   ];
 }

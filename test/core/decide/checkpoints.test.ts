@@ -347,5 +347,6 @@ it('given one doubt that stands in the way of two tasks, then one yes is enough'
   expect(story.state.escalations.map(one => one.id)).toEqual(['E1', 'E2']);
   const events = story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } });
   expect(types(events)).toEqual(['escalation.answered', 'work.accepted', 'escalation.answered', 'work.accepted']);
+  expect(events[2]).toMatchObject({ id: 'E2', answer: { kind: 'option', option: 2 } }); // by its number, as people see it
   expect(story.state.escalations).toEqual([]);
 });
