@@ -5,11 +5,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ModeName } from '../core/settings.ts';
 import type { Format, FormatOptions, Parsed, TaskSource } from '../documents/document.ts';
-import { fileSource, readParsed } from '../documents/file.ts';
-import { replaceFile } from '../documents/replace-file.ts';
 import { type InstructionsFile, readText } from '../documents/text-file.ts';
 import type { Mode } from '../modes/mode.ts';
-import { isProjectFolder } from '../modes/project/session.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 
@@ -171,6 +168,7 @@ async function goalDocument({ directory, home, isDry }: Sought, goal: string): P
   const there = await readFile(path).catch(() => undefined);
   if (there?.equals(bytes) !== true) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const { replaceFile } = await import('../documents/replace-file.ts');
     await replaceFile(path, bytes, { mode: 0o600 });
   }
   return { mode: 'goal', path, notices: [] };
@@ -246,8 +244,11 @@ function instructionsOf({ instructions }: Mode, { path, directory }: DocumentPla
 }
 
 /** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */
-const signalsOf = ({ mode, path }: DocumentPlace): readonly string[] =>
-  mode === 'project' && isProjectFolder(dirname(path)) ? [join(dirname(path), 'done.md')] : [];
+async function signalsOf({ mode, path }: DocumentPlace): Promise<readonly string[]> {
+  if (mode !== 'project') return [];
+  const { isProjectFolder } = await import('../modes/project/session.ts');
+  return isProjectFolder(dirname(path)) ? [join(dirname(path), 'done.md')] : [];
+}
 
 const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
@@ -256,13 +257,14 @@ export async function documentSource(
   place: DocumentPlace & { readonly folder: string },
 ): Promise<{ readonly source: TaskSource; readonly mode: Mode }> {
   const mode = await openMode(place.mode, place.path);
+  const { fileSource } = await import('../documents/file.ts');
   const source = fileSource({
     path: place.path,
     format: await formatFor(mode, place.path),
     options: place.options ?? lenient,
     copyPath: join(place.folder, 'document'),
     redact: makeRedactor(secretValues(env)),
-    signals: signalsOf(place),
+    signals: await signalsOf(place),
     instructions: instructionsOf(mode, place),
     damage: mode.damage,
   });
@@ -274,5 +276,6 @@ export async function readDocument(place: DocumentPlace, text?: string): Promise
   const mode = await openMode(place.mode, place.path);
   const format = await formatFor(mode, place.path);
   if (text !== undefined) return format.parse(text, place.options);
+  const { readParsed } = await import('../documents/file.ts');
   return readParsed(place.path, format, place.options ?? {}, instructionsOf(mode, place)?.path);
 }

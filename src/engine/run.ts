@@ -10,8 +10,9 @@ import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
 import { performEffect } from './effects.ts';
 import type { Engine, RunResult } from './engine.ts';
 import { Recorder, storageFailure } from './recorder.ts';
-import { failureIn, keepLease, openingInputs, type Replayed, replay } from './replay.ts';
+import { type Replayed, replay } from './replay.ts';
 import { NoteBoard } from './steering.ts';
+import { failureIn, keepLease, openingInputs } from './takeover.ts';
 
 export interface RunOptions {
   /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
