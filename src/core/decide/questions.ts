@@ -262,6 +262,16 @@ function whyKept(answer: Answer, escalation: Escalation | undefined): string | u
   return answer.kind === 'retry' ? '"retry" does not say that it did not happen: kept, still open' : undefined;
 }
 
+/** "Abort" ends the loop. A doubtful effect stays open: a loop that is resumed must not forget that nobody knows. */
+function answeredByAbort({ id, kind }: Escalation, by: string): readonly NewEvent[] {
+  const late = kind === 'effect' ? true : undefined;
+  const because = `a human ended the loop${late ? ': kept, still open' : ''}`;
+  return [
+    { type: 'escalation.answered', id, answer: { kind: 'abort' }, by, because, late },
+    { type: 'stop.asked', by, because: `${id} was answered with abort` },
+  ];
+}
+
 export function answerQuestion(
   state: State,
   { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
@@ -271,27 +281,15 @@ export function answerQuestion(
   const kept = whyKept(answer, escalation);
   if (escalation === undefined || kept !== undefined)
     return [{ type: 'escalation.answered', id, answer, by, because: kept ?? '', late: true }];
-  if (answer.kind === 'abort') {
-    // A loop that is taken up again must not have forgotten that nobody knows.
-    const late = escalation.kind === 'effect' ? true : undefined;
-    const because = `a human ended the loop${late ? ': kept, still open' : ''}`;
-    return [
-      { type: 'escalation.answered', id, answer, by, because, late },
-      { type: 'stop.asked', by, because: `${id} was answered with abort` },
-    ];
-  }
+  if (answer.kind === 'abort') return answeredByAbort(escalation, by);
   const option = answer.kind === 'option' ? findOption(escalation.options, answer.option) : undefined;
   const text = option?.text ?? (answer.kind === 'text' ? answer.text : '');
   const place = option === undefined ? 0 : escalation.options.indexOf(option) + 1;
   const of = meaningsOf(escalation);
   const meaning = of[option?.id ?? answer.kind] ?? of.otherwise;
+  const recorded: Answer = option === undefined ? answer : { kind: 'option', option: place };
   return [
-    answered(
-      id,
-      option === undefined ? answer : { kind: 'option', option: place },
-      by,
-      `a human answered: ${answer.kind}`,
-    ),
+    answered(id, recorded, by, `a human answered: ${answer.kind}`),
     ...meaning({ state, escalation, text, place, by, isPolicy: policy === true }),
   ];
 }
