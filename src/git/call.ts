@@ -1,9 +1,10 @@
 // Calls of git: no setting of the repository or the user may run a program, ask, page or take a lock in them.
-import { type Collected, collect } from '../processes/run-detached.ts';
+import { rm } from 'node:fs/promises';
+import { type Collected, type CollectOrder, collect } from '../processes/run-detached.ts';
 import { listOf, pathsOf, printable, toInput } from './paths.ts';
 import { type Done, type Refusal, refuse, type Span } from './workspace.ts';
 
-type Setting = readonly [name: string, value: string];
+export type Setting = readonly [name: string, value: string];
 
 /** Where and as whom git is called. */
 export interface GitPlace {
@@ -17,13 +18,9 @@ export interface GitPlace {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-export interface GitOptions {
-  readonly input?: string | Uint8Array;
+export interface GitOptions extends Partial<Pick<CollectOrder, 'input' | 'timeMsMax' | 'bytesMax'>> {
   /** For this call alone. */
-  readonly variables?: Readonly<Record<string, string>>;
-  readonly timeMsMax?: number;
-  /** More output than this ends the call. */
-  readonly bytesMax?: number;
+  readonly variables?: GitPlace['variables'];
 }
 
 const minute = 60_000;
@@ -71,28 +68,22 @@ export const gitShell = (place: GitPlace, script: string, args: readonly string[
   run(place, 'sh', ['-c', script, 'sh', ...args], options);
 
 /** The same place, with another index than its own. */
-export const withIndex = <Place extends GitPlace>(place: Place, index: string): Place => ({
+export const withIndex = (place: GitPlace, index: string): GitPlace => ({
   ...place,
   variables: { ...place.variables, GIT_INDEX_FILE: index },
 });
 
+/** With an empty index, whatever an earlier git left there. */
+export async function freshIndex(place: GitPlace, index: string): Promise<GitPlace> {
+  await Promise.all([rm(index, { force: true }), rm(`${index}.lock`, { force: true })]);
+  return withIndex(place, index);
+}
+
 function run(place: GitPlace, command: string, args: readonly string[], options: GitOptions): Promise<Collected> {
-  const { input, bytesMax, timeMsMax = minute } = options;
-  return collect({
-    command,
-    args,
-    directory: place.directory,
-    environment: {
-      ...place.environment,
-      ...variables,
-      ...settingVariables(place),
-      ...place.variables,
-      ...options.variables,
-    },
-    timeMsMax,
-    bytesMax,
-    input,
-  });
+  const { variables: more, ...limits } = options;
+  const { directory, environment, variables: own } = place;
+  const all = { ...environment, ...variables, ...settingVariables(place), ...own, ...more };
+  return collect({ command, args, directory, environment: all, timeMsMax: minute, ...limits });
 }
 
 /** Stronger than every file. Names may hold any character, `=` too, which `-c` could not say. */
@@ -191,17 +182,25 @@ function differencesIn(answer: Answer | Refusal): Differing {
 
 const entry = (mode: string, object: string): Entry | undefined => (/^0+$/.test(mode) ? undefined : { mode, object });
 
+const indexInfo = ['update-index', '-z', '--index-info'];
+const infoOf = ({ mode, object, path }: IndexEntry): string => `${mode} ${object}\t${path}`;
+
 /** Brings entries of the index from one side of differences to the other. */
 export async function updateIndex(place: GitPlace, changes: readonly Difference[]): Promise<Done> {
   if (changes.length === 0) return { ok: true };
-  const lines = changes.map(({ path, from, to }) =>
-    to === undefined ? `0 ${'0'.repeat(from!.object.length)}\t${path}` : `${to.mode} ${to.object}\t${path}`,
-  );
-  return ask(place, ['update-index', '-z', '--index-info'], { input: toInput(lines) });
+  const absent = (from: Entry): Entry => ({ mode: '0', object: '0'.repeat(from.object.length) });
+  const lines = changes.map(({ path, from, to = absent(from!) }) => infoOf({ ...to, path }));
+  return ask(place, indexInfo, { input: toInput(lines) });
 }
 
-export interface IndexRow extends Entry {
+export const setEntries = (place: GitPlace, entries: readonly IndexEntry[]): Promise<Collected> =>
+  git(place, indexInfo, { input: toInput(entries.map(infoOf)) });
+
+interface IndexEntry extends Entry {
   readonly path: string;
+}
+
+export interface IndexRow extends IndexEntry {
   /** The user told git that this file need not be on disk. */
   readonly isSparse: boolean;
 }

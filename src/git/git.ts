@@ -2,17 +2,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
-import { type Pruned, type PruneOrder, prune } from './checkpoints/refs.ts';
+import { missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { limitsByDefault } from './checkpoints/scan.ts';
 import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
-import { commitProgress } from './commits/commit.ts';
-import { type ForkOptions, safeName } from './forks/fork.ts';
-import { openForks } from './forks/merge-fork.ts';
+import { commitProgress } from './commit.ts';
 import * as history from './history.ts';
+import { ownLock, waitForLock } from './locks.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
-import { missingOf, repair } from './repair.ts';
 import { openRepository, type Repository } from './repository.ts';
-import { plannedRestore, restore } from './restore/restore.ts';
+import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
+import { syncUserIndex } from './sync-user-index.ts';
 import {
   type KnownCheckpoint,
   type Refusal,
@@ -24,6 +23,8 @@ import {
   type Workspace,
   withConflicts,
 } from './workspace.ts';
+import { type ForkOptions, safeName } from './worktrees/fork.ts';
+import { openForks } from './worktrees/merge-fork.ts';
 
 export interface GitWorkspaceOptions {
   readonly loop: string;
@@ -106,6 +107,23 @@ async function safely<Answer>(action: () => Promise<Answer>): Promise<Answer | R
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     return refuse(`The system refused it: ${error.message}.`, 'Mend that, then run again.');
   }
+}
+
+/** After a crash: a restore that was cut is finished, the ledger's checkpoints get their refs back, old locks go. */
+async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckpoint[]) {
+  const did: string[] = [];
+  const lock = await waitForLock(join(own.folder, 'index.lock'), ownLock);
+  if (lock === 'reclaimed') did.push('removed the lock of a checkpoint that was cut');
+  const restore = await finishRestore(own, loop);
+  if (!restore.ok) did.push(restore.problem);
+  else if (restore.found) {
+    const left = restore.changed.length;
+    did.push(`finished a restore that was cut${left === 0 ? '' : ` (${left} changed since then were left alone)`}`);
+  }
+  const synced = await syncUserIndex(own.repository, own.folder);
+  if (!synced.ok) did.push(synced.problem);
+  const refs = await repairRefs(own.repository, loop, known);
+  return { did: [...did, ...refs.did], missing: refs.missing };
 }
 
 /** Where a checkpoint is made; found out once per place, and again when a fork was made anew. */

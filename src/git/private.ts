@@ -1,10 +1,23 @@
-// The private git folder of a loop, over the user's files and objects: no setting, filter or lock of the user is in its way.
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+// The private git of a loop, over the user's files and objects: no setting, filter or lock of the user is in its way.
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { type GitOptions, type GitPlace, gitShell, settingsLike } from './call.ts';
-import { realOf } from './disk.ts';
-import { fromText } from './paths.ts';
+import {
+  complaint,
+  freshIndex,
+  type GitOptions,
+  type GitPlace,
+  git,
+  gitShell,
+  type IndexRow,
+  indexRows,
+  listIndex,
+  setEntries,
+  settingsLike,
+} from './call.ts';
+import { kindOnDisk, realOf } from './disk.ts';
+import { fromText, pathsOf, toInput } from './paths.ts';
 import type { Repository } from './repository.ts';
 
 export interface PrivateGit {
@@ -146,4 +159,97 @@ async function put(path: string, content: string): Promise<void> {
   if ((await readFile(path, 'latin1').catch(() => undefined)) === content) return;
   await writeFile(`${path}.new`, content, 'latin1');
   await rename(`${path}.new`, path);
+}
+
+const emptyBlobs: Readonly<Record<string, string>> = {
+  sha1: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
+  sha256: '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
+};
+
+/** Whether git shall miss their files on disk. */
+const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', paths: readonly string[]) =>
+  git(place, ['update-index', '-z', flag, '--stdin'], { input: toInput(paths) });
+
+/**
+ * The private index, made from the user's: which files are tracked although ignored, and which are sparse. Undefined, or
+ * why it could not be done. Made beside and moved into place, so that a half one is never used.
+ */
+export async function initIndex(own: PrivateGit, isFork: boolean): Promise<string | undefined> {
+  const index = join(own.folder, 'index');
+  if (existsSync(index)) return undefined;
+  const draft = `${index}.seed`;
+  const place = await freshIndex(own.place, draft);
+  const tracked = await listIndex(own.repository);
+  if (tracked.code !== 0) return complaint(tracked);
+  // Of a conflict any stage will do: its file differs from all.
+  const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
+  // An entry of `git add -N` names the empty blob, which may not exist.
+  const empty = emptyBlobs[own.repository.objectFormat];
+  if (rows.some(({ object }) => object === empty)) await git(own.place, ['hash-object', '-w', '--stdin']);
+  const filled = await setEntries(place, rows);
+  if (filled.code !== 0) return complaint(filled);
+  const sparse = rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));
+  // A fork is laid out whole: what is marked there, an agent marked, to hide a deletion.
+  if (sparse.length > 0 && !isFork) {
+    const marked = await mark(place, '--skip-worktree', sparse);
+    if (marked.code !== 0) return complaint(marked);
+  }
+  // Every file is read once, so that later scans need only its times and size. It says 1 when some differ.
+  await git(place, ['update-index', '-q', '--refresh'], { timeMsMax: 600_000 });
+  await rename(draft, index).catch(() => {}); // an empty index is not written at all
+  return undefined;
+}
+
+/** Tells whether the user's index is still the one that was looked at. */
+async function stampOfIndex({ repository }: PrivateGit): Promise<string> {
+  const stats = await stat(join(repository.gitDirectory, 'index'), { bigint: true }).catch(() => undefined);
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
+}
+
+export interface Forced {
+  readonly paths: readonly string[];
+  /** Which index of the user's said so. */
+  readonly seen: string;
+}
+
+/** Files that are ignored, but were added to the user's index all the same; asked for when that index changed. */
+export async function forcedPaths(own: PrivateGit, known: Forced | undefined): Promise<Forced> {
+  const current = await stampOfIndex(own);
+  if (current === known?.seen) return known;
+  const listed = await git(own.repository, ['ls-files', '-z', '-c', '-i', '--exclude-standard']);
+  return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };
+}
+
+/** Entries that an index holds although their files are not on disk. */
+const sparseRows = (listed: Parameters<typeof indexRows>[0]): ReadonlyMap<string, IndexRow> =>
+  new Map(indexRows(listed).flatMap(row => (row.isSparse ? [[row.path, row] as const] : [])));
+
+/**
+ * Sparse files are marked as in the user's index, so that they are not deleted. Done when that index changed since `seen`;
+ * returns what was seen now. A failure shows in the steps that follow.
+ */
+export async function markSparse(own: PrivateGit, seen: string | undefined): Promise<string> {
+  const current = await stampOfIndex(own);
+  if (current === seen) return current;
+  const wanted = sparseRows(await listIndex(own.repository));
+  const present = sparseRows(await listIndex(own.place));
+  const added: IndexRow[] = [];
+  for (const row of wanted.values()) {
+    const known = present.get(row.path);
+    const isNew = known?.mode !== row.mode || known.object !== row.object;
+    if (isNew && (await kindOnDisk(own.repository.directory, row.path)) === 'gone') added.push(row);
+  }
+  const ended = [...present.keys()].filter(path => !wanted.has(path));
+  if (added.length > 0) {
+    await setEntries(own.place, added);
+    const paths = added.map(({ path }) => path);
+    await mark(own.place, '--skip-worktree', paths);
+  }
+  if (ended.length > 0) await mark(own.place, '--no-skip-worktree', ended);
+  return current;
+}
+
+/** What the private index holds although it is not on disk. */
+export async function sparseIn(own: PrivateGit): Promise<ReadonlySet<string>> {
+  return new Set(sparseRows(await listIndex(own.place)).keys());
 }

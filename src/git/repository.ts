@@ -2,7 +2,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { complaint, type GitPlace, git, gitlink, indexRows, listIndex } from './call.ts';
+import { complaint, type GitPlace, git, gitlink, indexRows, listIndex, type Setting } from './call.ts';
 import { succeeds } from './disk.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './workspace.ts';
@@ -77,7 +77,7 @@ const programSettings: readonly RegExp[] = [
 ];
 
 /** Content filters switched off, as settings: an empty program is none; `required` would make that an error. */
-export async function filtersOff(place: GitPlace): Promise<readonly (readonly [string, string])[]> {
+export async function filtersOff(place: GitPlace): Promise<readonly Setting[]> {
   const named = await git(place, ['config', '--list', '--name-only', '-z']);
   const drivers = new Set(listOf(named).flatMap(name => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []));
   const off = { clean: '', smudge: '', process: '', required: 'false' };
@@ -131,7 +131,7 @@ export async function preflight(repository: Repository, directory: string): Prom
   const attributes = rows.filter(({ path }) => /(^|\/)\.gitattributes$/.test(path)).map(({ path }) => path);
   const filters = await filtersIn(repository, attributes);
   const patterns = [...new Set(filters.map(({ pattern }) => pattern))].sort();
-  const isMidway = midway.some(name => existsSync(join(repository.gitDirectory, name)));
+  const isMidway = Object.keys(unfinishedOperations).some(name => existsSync(join(repository.gitDirectory, name)));
   const notices = [
     sentence(submodules, 'Checkpoints do not cover what is inside of submodules'),
     sentence(nested, 'Checkpoints do not cover repositories inside of this one'),
@@ -145,7 +145,14 @@ export async function preflight(repository: Repository, directory: string): Prom
   return { ok: true, notices: notices.flatMap(notice => notice ?? []), filters: patterns, isMidway };
 }
 
-const midway = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
+/** What a person is in the middle of while git has this file. */
+export const unfinishedOperations = {
+  MERGE_HEAD: 'merge',
+  'rebase-merge': 'rebase',
+  'rebase-apply': 'rebase',
+  CHERRY_PICK_HEAD: 'cherry-pick',
+  REVERT_HEAD: 'revert',
+};
 const namedMax = 5;
 
 function sentence(paths: readonly string[], what: string): string | undefined {

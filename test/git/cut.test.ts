@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { commitProgress } from '../../src/git/commits/commit.ts';
-import { makeWorktree } from '../../src/git/worktree.ts';
+import { commitProgress } from '../../src/git/commit.ts';
+import { makeWorktree } from '../../src/git/worktrees/worktree.ts';
 import type { Collected, CollectOrder } from '../../src/processes/run-detached.ts';
 import { again, good, orderOf, type Parallel, parallel } from './parallel.ts';
 import { type Scratch, scratch } from './scratch.ts';

@@ -1,10 +1,10 @@
 // A parallel loop without its engine: a repository, the loop's own worktree, and its forks.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type ForkOptions, forkDirectory } from '../../src/git/forks/fork.ts';
-import { type Forks, openForks } from '../../src/git/forks/merge-fork.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { makeWorktree } from '../../src/git/worktree.ts';
+import { type ForkOptions, forkDirectory } from '../../src/git/worktrees/fork.ts';
+import { type Forks, openForks } from '../../src/git/worktrees/merge-fork.ts';
+import { makeWorktree } from '../../src/git/worktrees/worktree.ts';
 import { copyOf, type Scratch, scratch } from './scratch.ts';
 
 export interface Parallel {

@@ -3,13 +3,21 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { GitWorkspace } from '../../src/git/git.ts';
-import { differences } from '../../src/git/history.ts';
 import { type LockRules, ownLock, userLock, waitForLock } from '../../src/git/locks.ts';
-import { openPrivate } from '../../src/git/private.ts';
-import { stage, writeJournal } from '../../src/git/restore/stage.ts';
+import type { runDetached } from '../../src/processes/run-detached.ts';
 import { makeRepo, type Repo, saved } from './repo.ts';
+
+const detached = vi.hoisted(() => ({ isCut: false }));
+
+/** The program that applies a restore dies before its first step. */
+vi.mock('../../src/processes/run-detached.ts', async importOriginal => {
+  const real = (await importOriginal()) as { runDetached: typeof runDetached };
+  const run: typeof runDetached = async (program, journal) =>
+    detached.isCut ? { code: null, output: Buffer.alloc(0), errors: 'killed' } : real.runDetached(program, journal);
+  return { ...real, runDetached: run };
+});
 
 let repo: Repo;
 let workspace: GitWorkspace;
@@ -60,18 +68,11 @@ describe('repair', () => {
     repo.remove('folder');
     repo.write('made', '2');
     const now = await saved(workspace, 2);
-    const own = await openPrivate(await repo.open(), repo.folder);
-    const all = await differences(own.repository, { from: now.commit, to: one.commit });
-    const files = all.flatMap(({ path, from, to }) => (to === undefined ? [] : [{ path, from, to }]));
-    const staged = await stage(
-      own,
-      'loop-1',
-      files,
-      all.filter(({ to }) => to === undefined),
-    );
-    if (!staged.ok) throw new Error(staged.problem);
-    await writeJournal(repo.folder, staged.journal);
-    return { tree, staging: staged.journal.staging };
+    detached.isCut = true;
+    const cut = await workspace.restore({ to: one.commit, base: now.commit, now: now.commit });
+    detached.isCut = false;
+    expect(cut).toMatchObject({ ok: false, problem: 'The restore was cut: killed' });
+    return { tree, staging: join(repo.top, '.git/ralph/loop-1/restore') };
   }
 
   it('F07: finishes a restore that was cut after its journal', async () => {

@@ -75,7 +75,7 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
   const folder = loopFolder(home, loop);
   const isOwn = config.worktree || forked;
   if (isOwn && repository !== undefined) {
-    const { removeStaleWorktrees } = await import('../../git/worktree.ts');
+    const { removeStaleWorktrees } = await import('../../git/worktrees/worktree.ts');
     await removeStaleWorktrees(repository, join(home, 'worktrees'), isLoop, Date.now());
   }
   const own = isOwn ? await makeOwnTree(prepared, chosen) : undefined;
@@ -83,7 +83,7 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
   const place = own?.directory ?? directory;
   const leave = async (): Promise<void> => {
     if (own !== undefined && repository !== undefined) {
-      const { abandonWorktree, dropTree } = await import('../../git/worktree.ts');
+      const { abandonWorktree, dropTree } = await import('../../git/worktrees/worktree.ts');
       await dropTree(repository, worktreeOf(home, loop)); // only the set-up and the checks wrote there
       await abandonWorktree(repository, worktreeOf(home, loop), own.branch);
       await rm(forksOf(home, loop), { recursive: true, force: true });
@@ -160,7 +160,7 @@ async function makeOwnTree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loo
   const { home, ground, directory, run } = prepared;
   const { repository } = ground;
   if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
-  const { makeWorktree } = await import('../../git/worktree.ts');
+  const { makeWorktree } = await import('../../git/worktrees/worktree.ts');
   mkdirSync(join(home, 'worktrees'), { recursive: true, mode: 0o700 });
   const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, untracked: run.config.worktreeCopy };
   const made = await makeWorktree(repository, order);

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
-import type { ForkOptions } from '../../git/forks/fork.ts';
+import type { ForkOptions } from '../../git/worktrees/fork.ts';
 import type { GitWorkspace } from '../../git/git.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Refusal } from '../../git/workspace.ts';
@@ -166,7 +166,7 @@ export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
     ...(needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready)),
     async drop(task) {
       if (forks === undefined) return;
-      const { discardFork } = await import('../../git/forks/fork.ts');
+      const { discardFork } = await import('../../git/worktrees/fork.ts');
       await discardFork(repository, forks, task);
     },
   };

@@ -1,7 +1,7 @@
-// Refs of checkpoints and of notes in the user's repository: their names, their removal, and the ledger heads they anchor.
+// Refs of checkpoints and of notes in the user's repository: their names, repair and removal, and the ledger heads they anchor.
 import { Bug } from '../../text/errors.ts';
 import { complaint, type GitPlace, git } from '../call.ts';
-import { type Refusal, refuse } from '../workspace.ts';
+import { type KnownCheckpoint, type Refusal, refuse, type Workspace } from '../workspace.ts';
 
 /** Who makes checkpoints and notes. */
 export const identity = {
@@ -23,7 +23,7 @@ function checked(loop: string): string {
 }
 
 /** The loop's checkpoints in this repository, by number. */
-export async function checkpointRefs(place: GitPlace, loop: string): Promise<ReadonlyMap<number, string>> {
+async function checkpointRefs(place: GitPlace, loop: string): Promise<ReadonlyMap<number, string>> {
   const folder = folderOf(loop);
   const found = await git(place, ['for-each-ref', '--format=%(objectname) %(refname)', `${folder}/`]);
   const rows = found.output.toString('latin1').trim().split('\n');
@@ -34,6 +34,37 @@ export async function checkpointRefs(place: GitPlace, loop: string): Promise<Rea
       return /^\d+$/.test(number) ? [[Number(number), commit] as const] : [];
     }),
   );
+}
+
+/**
+ * The ledger is the truth: a checkpoint that it knows gets its ref (F05). A ref that it does not know (F06) stays: the
+ * next checkpoint has the same number, because numbers are counted by the ledger, and takes its place.
+ */
+export async function repairRefs(
+  place: GitPlace,
+  loop: string,
+  known: readonly KnownCheckpoint[],
+): ReturnType<Workspace['repair']> {
+  const refs = await checkpointRefs(place, loop);
+  const once = [...new Map(known.map(one => [one.number, one])).values()]; // git refuses to set a ref twice
+  const lost = once.filter(({ number, commit }) => refs.get(number) !== commit);
+  if (lost.length === 0) return { did: [], missing: [] };
+  const missing = await missingOf(place, lost);
+  const found = lost.filter(({ number }) => !missing.includes(number));
+  if (found.length === 0) return { did: [], missing };
+  const orders = found.map(({ number, commit }) => `update ${refOf(loop, number)} ${commit}\n`).join('');
+  const made = await git(place, ['update-ref', '--stdin'], { input: orders });
+  if (made.code !== 0) return { did: [`could not make refs anew: ${complaint(made)}`], missing };
+  return { did: [`made the refs of ${found.length} checkpoints anew`], missing };
+}
+
+/** Their commits are gone: nothing can bring these back. */
+export async function missingOf(place: GitPlace, known: readonly KnownCheckpoint[]): Promise<readonly number[]> {
+  if (known.length === 0) return [];
+  const input = known.map(({ commit }) => `${commit}^{commit}\n`).join('');
+  const checked = await git(place, ['cat-file', '--batch-check=%(objectname)'], { input });
+  const rows = checked.output.toString('latin1').split('\n');
+  return known.filter(({ commit }, at) => rows[at] !== commit).map(({ number }) => number);
 }
 
 export interface PruneOrder {

@@ -1,17 +1,16 @@
 // The plan of a restore, for every path that differs: the loop's own work gives way, a person's edits do not.
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { type Difference, type Entry, gitlink, ignoredAmong } from '../call.ts';
-import { sparseIn } from '../checkpoints/init-index.ts';
 import { coveringEntry, ignoredAtStart, userEditsAfter } from '../checkpoints/user-edits.ts';
 import { isOnDisk } from '../disk.ts';
 import { differences } from '../history.ts';
 import { byPath, foldersAbove, fromText, isAmong, onDisk, toText } from '../paths.ts';
-import { type PrivateGit, pathsInside } from '../private.ts';
+import { type PrivateGit, pathsInside, sparseIn } from '../private.ts';
 import type { RestoreOrder } from '../workspace.ts';
 
 /** Paths have one character per byte. */
 export interface Plan {
-  readonly write: readonly Write[];
+  readonly write: readonly NewFile[];
   readonly remove: readonly Removal[];
   /** Both sides changed; whether their lines can be put together is not known yet. */
   readonly merge: readonly Merge[];
@@ -19,7 +18,9 @@ export interface Plan {
   readonly conflicts: readonly string[];
 }
 
-interface Write extends Difference {
+/** A file that shall be in the tree. */
+export interface NewFile extends Difference {
+  readonly to: Entry;
   /** A file that no checkpoint holds gives way. */
   readonly replaces?: boolean;
 }
@@ -53,7 +54,8 @@ export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise
   const circumstances = { sparse, older, baseOf, isLeft, isOverwriting };
   const fates = Map.groupBy(differing, one => fateOf(one, circumstances));
   const having = (fate: Fate): Difference[] => fates.get(fate) ?? [];
-  const [write, keep] = [having('write'), having('keep')];
+  const write = having('write').map(one => ({ ...one, to: one.to! }));
+  const keep = having('keep');
   const blocking = inTheWay(keep, write);
   const yielding = blocking.filter(one => isOverwriting && !isLeft(one));
   const remove = [...having('remove'), ...yielding];
@@ -121,7 +123,7 @@ function inTheWay(keep: readonly Difference[], write: readonly Difference[]): re
 }
 
 interface Clear {
-  readonly possible: readonly Write[];
+  readonly possible: readonly NewFile[];
   readonly impossible: readonly Difference[];
   readonly links: readonly string[];
 }
@@ -130,14 +132,14 @@ interface Clear {
 async function clearOf(
   own: PrivateGit,
   isOverwriting: boolean,
-  write: readonly Difference[],
+  write: readonly NewFile[],
   remove: readonly Difference[],
 ): Promise<Clear> {
   const { repository } = own;
   const { isFree, links } = freedomOf(repository.directory, remove);
   const taken = write.filter(({ path, from }) => from === undefined && !isFree(path));
   const done = new Set<Difference>();
-  for (const one of taken) if (one.to && (await isOnDisk(repository, one.path, one.to))) done.add(one);
+  for (const one of taken) if (await isOnDisk(repository, one.path, one.to)) done.add(one);
   const unfree = taken.filter(one => !done.has(one));
   const given = isOverwriting ? await givingWay(own, unfree) : new Set<Difference>();
   const impossible = unfree.filter(one => !given.has(one));

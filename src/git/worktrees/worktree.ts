@@ -2,12 +2,12 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
-import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex, revision } from './call.ts';
-import { readRecord, realOf, statsAt, succeeds, writeRecord } from './disk.ts';
-import { moveRef } from './locks.ts';
-import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from './paths.ts';
-import type { Repository } from './repository.ts';
-import { type Done, type Refusal, refuse } from './workspace.ts';
+import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex, revision } from '../call.ts';
+import { readRecord, realOf, statsAt, succeeds, writeRecord } from '../disk.ts';
+import { moveRef } from '../locks.ts';
+import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from '../paths.ts';
+import type { Repository } from '../repository.ts';
+import { type Done, type Refusal, refuse } from '../workspace.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */

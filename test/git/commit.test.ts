@@ -1,10 +1,17 @@
 // A progress commit holds the work of a task and nothing of the user's; everything else of theirs stays as it was.
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { commitProgress } from '../../../src/git/commits/commit.ts';
-import type { Committed } from '../../../src/git/workspace.ts';
-import { type Scratch, scratch } from '../scratch.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { commitProgress } from '../../src/git/commit.ts';
+import type { LockRules } from '../../src/git/locks.ts';
+import type { Committed } from '../../src/git/workspace.ts';
+import { type Scratch, scratch } from './scratch.ts';
+
+/** A held lock is waited for only a moment here. */
+vi.mock('../../src/git/locks.ts', async importOriginal => {
+  const real = (await importOriginal()) as { userLock(places: readonly string[]): LockRules };
+  return { ...real, userLock: (places: readonly string[]) => ({ ...real.userLock(places), waitMsMax: 100 }) };
+});
 
 const orderOf = (from: string, to: string, document = '/nowhere/PRD.json') => ({
   loop: 'loop-1',
@@ -20,7 +27,7 @@ async function commitWork(one: Scratch, work: () => void, document?: string): Pr
   const before = one.tree();
   work();
   const order = orderOf(before, one.tree(), document);
-  return commitProgress(await one.open(), { folder: one.folder, lockMsMax: 100 }, order);
+  return commitProgress(await one.open(), { folder: one.folder }, order);
 }
 
 const committed = (result: Committed) => {

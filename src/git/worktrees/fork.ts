@@ -18,7 +18,7 @@ import { ownLock, setRef, waitForLock } from '../locks.ts';
 import { fromText, isAmong } from '../paths.ts';
 import { filtersOff, type Repository } from '../repository.ts';
 import { type Done, type Refusal, refuse, type Workspace } from '../workspace.ts';
-import { checkOutTree, dropTree } from '../worktree.ts';
+import { checkOutTree, dropTree } from './worktree.ts';
 
 export interface ForkOptions {
   readonly loop: string;

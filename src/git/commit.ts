@@ -1,36 +1,40 @@
 // A progress commit: what the work of one task changed, on the user's branch, with nothing of the user's own in it.
-import { access, mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ask, diffTrees, type GitPlace, git, revision, settingsLike, withIndex } from '../call.ts';
-import { identity } from '../checkpoints/refs.ts';
-import { changesAtStart, unfinishedUserEdits } from '../checkpoints/user-edits.ts';
-import { succeeds } from '../disk.ts';
-import { moveRef } from '../locks.ts';
-import { toInput, toText } from '../paths.ts';
-import type { Repository } from '../repository.ts';
-import { type CommitOrder, type Committed, type Refusal, refuse } from '../workspace.ts';
-import { type Selection, selectPaths } from './select-paths.ts';
+import { existsSync } from 'node:fs';
+import { mkdir, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import {
+  ask,
+  diffTrees,
+  filteredAmong,
+  freshIndex,
+  type GitPlace,
+  git,
+  gitlink,
+  ignoredAmong,
+  indexRows,
+  listIndex,
+  revision,
+  settingsLike,
+} from './call.ts';
+import { identity } from './checkpoints/refs.ts';
+import { changesAtStart, unfinishedUserEdits } from './checkpoints/user-edits.ts';
+import { type Kind, kindOnDisk } from './disk.ts';
+import { moveRef } from './locks.ts';
+import { byPath, foldersAbove, fromText, isAmong, toInput, toText } from './paths.ts';
+import { pathsInside } from './private.ts';
+import { type Repository, unfinishedOperations } from './repository.ts';
 import { recordStep, syncUserIndex, waitForIndex } from './sync-user-index.ts';
+import { type CommitOrder, type Committed, type Refusal, refuse } from './workspace.ts';
 
 export interface CommitOptions {
   /** Of the loop's own: its index, its journals, and the list of what was changed at the start. */
   readonly folder: string;
   /** Absolute paths of which nothing is committed. */
   readonly excluded?: readonly string[];
-  /** How long a lock of the user's index is waited for. */
-  readonly lockMsMax?: number;
 }
 
 /** A person is in the middle of these: a commit would become part of it. */
-const underWay: readonly (readonly [file: string, name: string])[] = [
-  ['MERGE_HEAD', 'merge'],
-  ['rebase-merge', 'rebase'],
-  ['rebase-apply', 'rebase'],
-  ['CHERRY_PICK_HEAD', 'cherry-pick'],
-  ['REVERT_HEAD', 'revert'],
-  ['sequencer', 'cherry-pick or revert'],
-  ['BISECT_LOG', 'bisect'],
-];
+const underWay = { ...unfinishedOperations, sequencer: 'cherry-pick or revert', BISECT_LOG: 'bisect' };
 
 interface Head {
   readonly ok: true;
@@ -54,10 +58,10 @@ export async function commitProgress(
 
 async function attempt(
   repository: Repository,
-  { folder, lockMsMax, excluded = [] }: CommitOptions,
+  { folder, excluded = [] }: CommitOptions,
   order: CommitOrder,
 ): Promise<Committed | 'moved'> {
-  const synced = await syncUserIndex(repository, folder, lockMsMax);
+  const synced = await syncUserIndex(repository, folder);
   if (!synced.ok) return synced;
   const atStart = await changesAtStart(folder);
   if (atStart === undefined) {
@@ -65,11 +69,9 @@ async function attempt(
   }
   const head = await headOf(repository, order.branch);
   if (!head.ok) return head;
-  const free = await waitForIndex(repository, lockMsMax);
+  const free = await waitForIndex(repository);
   if (!free.ok) return free;
-  const index = join(folder, 'commit.index');
-  await Promise.all([rm(index, { force: true }), rm(`${index}.lock`, { force: true })]);
-  const place = withIndex(repository, index);
+  const place = await freshIndex(repository, join(folder, 'commit.index'));
   const read = await ask(place, ['read-tree', '--no-sparse-checkout', head.tree]);
   if (!read.ok) return read;
   const reserved = { atStart, later: await unfinishedUserEdits(folder), excluded: [folder, ...excluded] };
@@ -86,15 +88,14 @@ async function attempt(
   await recordStep(folder, { before: head.commit === '' ? head.tree : head.commit, commit: made.text });
   const moved = await moveRef(repository, 'HEAD', { to: made.text, from: head.commit, reason: reasonOf(order) });
   if (moved === 'moved' || !moved.ok) return moved;
-  await syncUserIndex(repository, folder, lockMsMax); // when it cannot now, the journal stays, and the next commit does it
+  await syncUserIndex(repository, folder); // when it cannot now, the journal stays, and the next commit does it
   return { ok: true, commit: made.text, paths: changed.all.map(({ path }) => toText(path)), left };
 }
 
 async function headOf(repository: Repository, branch: string | undefined): Promise<Head | Refusal> {
-  for (const [file, name] of underWay) {
-    const isThere = await succeeds(access(join(repository.gitDirectory, file)));
-    if (isThere) return refuse(`Nothing was committed: a ${name} is under way.`, 'Finish it or give it up.');
-  }
+  const open = Object.entries(underWay).find(([file]) => existsSync(join(repository.gitDirectory, file)));
+  if (open !== undefined)
+    return refuse(`Nothing was committed: a ${open[1]} is under way.`, 'Finish it or give it up.');
   const target = await git(repository, ['symbolic-ref', '--quiet', 'HEAD']);
   const name = target.output.toString('utf8').trim();
   if (target.code === 0 && !name.startsWith('refs/heads/')) {
@@ -109,6 +110,92 @@ async function headOf(repository: Repository, branch: string | undefined): Promi
   // The tree without files, in the repository's own kind of hash.
   const empty = await ask(repository, ['hash-object', '-t', 'tree', '-w', '--stdin'], { input: '' });
   return empty.ok ? { ok: true, commit, tree: empty.text } : empty;
+}
+
+interface Selection {
+  readonly ok: true;
+  readonly written: readonly string[];
+  readonly deleted: readonly string[];
+  /** Changed by the work, but not ours to commit. */
+  readonly left: readonly string[];
+}
+
+interface Reserved {
+  /** A person's unfinished work when the loop began, and what became it while nobody worked. */
+  readonly atStart: ReadonlySet<string>;
+  readonly later: ReadonlySet<string>;
+  /** Absolute paths of our own, should they lie in the tree. */
+  readonly excluded: readonly string[];
+}
+
+/** `head`: the repository with an index which holds HEAD. */
+async function selectPaths(
+  repository: Repository,
+  head: GitPlace,
+  order: CommitOrder,
+  reserved: Reserved,
+): Promise<Selection | Refusal> {
+  const changed = await changedBy(repository, order);
+  if (!changed.ok) return changed;
+  const document = await documentIn(repository, order.document);
+  const [wasChanged, isLater] = [ownedBy(reserved.atStart), ownedBy(reserved.later)];
+  // Ralph writes the document too, also after the last checkpoint: only how it was at the start counts.
+  const isReserved = (path: string) => wasChanged(path) || (path !== document && isLater(path));
+  const isExcluded = isAmong((await pathsInside(repository, reserved.excluded)).map(fromText));
+  const all = [...changed.all].filter(path => !isExcluded(path));
+  const left = new Set(all.filter(path => changed.linked.has(path) || isReserved(path)));
+  const wanted = new Set(all.filter(path => !left.has(path)));
+  if (document !== undefined && !isReserved(document) && !isExcluded(document)) wanted.add(document);
+  const kinds = new Map<string, Kind>();
+  for (const path of wanted) kinds.set(path, await kindOnDisk(repository.directory, path));
+  const present = [...wanted].filter(path => kinds.get(path) === 'file' || kinds.get(path) === 'link');
+  const ignored = await ignoredAmong(head, present); // an agent may have made a file, and told git later to ignore it
+  const filtered = await filteredAmong(head, present);
+  const gone = [...wanted].filter(path => kinds.get(path) === 'gone');
+  const rows = gone.length === 0 ? [] : indexRows(await listIndex(repository));
+  // The user told git that these need not be on disk, so it is no deletion when they are not.
+  const sparse = new Set(rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : [])));
+  if (ignored === undefined) return refuse('git cannot say which of the changed files it ignores.');
+  if (!filtered.ok) return filtered;
+  for (const path of filtered.paths) left.add(path);
+  for (const [path, kind] of kinds) if (kind === 'special') left.add(path);
+  return {
+    ok: true,
+    written: present.filter(path => !ignored.has(path) && !filtered.paths.has(path)).sort(byPath),
+    deleted: gone.filter(path => !sparse.has(path)).sort(byPath),
+    left: [...left].filter(path => !ignored.has(path)).sort(byPath),
+  };
+}
+
+async function changedBy(repository: Repository, { spans }: CommitOrder) {
+  const all = new Set<string>();
+  const linked = new Set<string>();
+  for (const span of spans) {
+    const between = await diffTrees(repository, span);
+    if (!between.ok) return refuse('A checkpoint of this work is gone, so it is not known what to commit.');
+    for (const { path, from, to } of between.all) {
+      all.add(path);
+      if (from?.mode === gitlink || to?.mode === gitlink) linked.add(path);
+    }
+  }
+  return { ok: true as const, all, linked };
+}
+
+/** A listed path itself, and what could only be committed together with it: a file where its folder was, or the other way. */
+function ownedBy(listed: ReadonlySet<string>): (path: string) => boolean {
+  const paths = new Set([...listed].map(path => path.replace(/\/$/, ''))); // a repository of its own ends with a slash
+  const folders = new Set([...paths].flatMap(foldersAbove));
+  const isBelow = isAmong(paths);
+  return path => folders.has(path) || isBelow(path);
+}
+
+async function documentIn(repository: Repository, document: string): Promise<string | undefined> {
+  const real = await realpath(document).catch(() => undefined);
+  const top = await realpath(repository.directory).catch(() => undefined);
+  if (real === undefined || top === undefined) return undefined;
+  const path = relative(top, real);
+  const isOutside = path === '' || isAbsolute(path) || path.split(sep).some(step => step === '..' || step === '.git');
+  return isOutside ? undefined : fromText(path);
 }
 
 /** Line ends and the like are converted as the user's attributes say; a file that would need a filter is not among these. */

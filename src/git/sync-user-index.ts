@@ -1,13 +1,13 @@
 // Syncs the user's index after a commit of ours, or `git status` would show our work as undone; a crash is made good later.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Difference, diffIndex, diffTrees, git, gitlink, updateIndex } from '../call.ts';
-import { changesAtStart } from '../checkpoints/user-edits.ts';
-import { readRecord, writeRecord } from '../disk.ts';
-import { userLock, waitForLock } from '../locks.ts';
-import { foldersAbove, isAmong, toInput } from '../paths.ts';
-import type { Repository } from '../repository.ts';
-import { type Done, refuse } from '../workspace.ts';
+import { type Difference, diffIndex, diffTrees, git, gitlink, updateIndex } from './call.ts';
+import { changesAtStart } from './checkpoints/user-edits.ts';
+import { readRecord, writeRecord } from './disk.ts';
+import { userLock, waitForLock } from './locks.ts';
+import { foldersAbove, isAmong, toInput } from './paths.ts';
+import type { Repository } from './repository.ts';
+import { type Done, refuse } from './workspace.ts';
 
 /** A commit of ours, and the one before it (a tree, if there was none). */
 export interface Step {
@@ -24,12 +24,12 @@ const journalIn = (folder: string): string => join(folder, 'unsettled.json');
 export const recordStep = (folder: string, step: Step): Promise<void> => writeRecord(journalIn(folder), step);
 
 /** Finishes what a crash cut between a commit and the index. Does nothing when nothing is open. */
-export async function syncUserIndex(repository: Repository, folder: string, lockMsMax?: number): Promise<Done> {
+export async function syncUserIndex(repository: Repository, folder: string): Promise<Done> {
   const step = await readRecord<Step>(journalIn(folder));
   if (step === undefined) return { ok: true };
   const isIn = await git(repository, ['merge-base', '--is-ancestor', step.commit, 'HEAD']);
   const atStart = (await changesAtStart(folder)) ?? new Set();
-  const synced: Done = isIn.code === 0 ? await takeOver(repository, step, atStart, lockMsMax) : { ok: true };
+  const synced: Done = isIn.code === 0 ? await takeOver(repository, step, atStart) : { ok: true };
   if (synced.ok) await rm(journalIn(folder), { force: true });
   return synced;
 }
@@ -38,12 +38,7 @@ export async function syncUserIndex(repository: Repository, folder: string, lock
  * The entries of the commit, whatever an agent staged there meanwhile: nothing of it was a person's unfinished work. What
  * somebody staged elsewhere, or committed since, stays.
  */
-async function takeOver(
-  repository: Repository,
-  { before, commit }: Step,
-  atStart: ReadonlySet<string>,
-  lockMsMax?: number,
-): Promise<Done> {
+async function takeOver(repository: Repository, { before, commit }: Step, atStart: ReadonlySet<string>): Promise<Done> {
   const changed = await diffTrees(repository, { from: before, to: commit });
   const later = await diffTrees(repository, { from: commit, to: 'HEAD' });
   const stagedBefore = await diffIndex(repository, before);
@@ -58,7 +53,7 @@ async function takeOver(
   const around = new Set([...users].flatMap(foldersAbove));
   const isOfUser = isAmong(users);
   const isFree = ({ path }: Difference) => !isOfUser(path) && !around.has(path);
-  const set = await updateWhenFree(repository, changed.all.filter(isFree), lockMsMax);
+  const set = await updateWhenFree(repository, changed.all.filter(isFree));
   if (!set.ok) return set;
   const unlike = new Set(stagedNow.all.map(({ path }) => path));
   const known = changed.all.filter(change => isFree(change) || !unlike.has(change.path));
@@ -70,10 +65,10 @@ async function takeOver(
   return { ok: true };
 }
 
-async function updateWhenFree(repository: Repository, all: readonly Difference[], lockMsMax?: number): Promise<Done> {
+async function updateWhenFree(repository: Repository, all: readonly Difference[]): Promise<Done> {
   if (all.length === 0) return { ok: true };
   for (let tries = 1; ; tries += 1) {
-    const free = await waitForIndex(repository, lockMsMax);
+    const free = await waitForIndex(repository);
     if (!free.ok) return free;
     const done = await updateIndex(repository, all);
     if (done.ok || tries === triesMax || !done.problem.includes('index.lock')) return done;
@@ -81,10 +76,8 @@ async function updateWhenFree(repository: Repository, all: readonly Difference[]
 }
 
 /** Bounded: another git may be at work in the user's index, or have died there (F71). */
-export async function waitForIndex(repository: Repository, lockMsMax?: number): Promise<Done> {
-  const rules = userLock([repository.directory]);
-  const limited = lockMsMax === undefined ? rules : { ...rules, waitMsMax: lockMsMax };
-  const waited = await waitForLock(join(repository.gitDirectory, 'index.lock'), limited);
+export async function waitForIndex(repository: Repository): Promise<Done> {
+  const waited = await waitForLock(join(repository.gitDirectory, 'index.lock'), userLock([repository.directory]));
   if (waited !== 'held') return { ok: true };
   return refuse(
     "Another git works in this repository's index, or died there.",

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorktree, removeStaleWorktrees, removeWorktree } from '../../src/git/worktree.ts';
-import { good } from './parallel.ts';
-import { type Scratch, scratch } from './scratch.ts';
+import { makeWorktree, removeStaleWorktrees, removeWorktree } from '../../../src/git/worktrees/worktree.ts';
+import { good } from '../parallel.ts';
+import { type Scratch, scratch } from '../scratch.ts';
 
 const optionsOf = (one: Scratch, untracked: readonly string[] = []) => ({
   path: join(one.root, 'home', 'worktrees', 'loop-1'),
