@@ -19,10 +19,10 @@ const dist = join(root, 'dist');
 const entries = { ralph: 'src/cli/main.ts', index: 'src/index.ts' };
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
-/** `ralph status` is to be quick: what it needs comes in one piece, the rest of these files' lazy imports in another. */
+/** `ralph status` is to be quick: what it needs comes in one piece. */
 const neededAtOnce = ['../ledger/sqlite.ts', './commands/status.ts'];
 /** Node's own modules that take milliseconds to load, and that most commands never call. */
-const slowModules = /^node:(child_process|crypto|process|util)$/;
+const slowModules = /^node:(child_process|crypto|process|readline\/promises|util)$/;
 
 /** When the newest thing that the bundle is made of changed; folders count, since a deleted file changes only its folder. */
 export function newestInputMs() {
@@ -46,17 +46,22 @@ export function isBuilt() {
   });
 }
 
-/** Every lazy import makes esbuild cut chunks, and a start pays for each file: so one file's lazy imports share one chunk. */
+/**
+ * Every lazy import makes esbuild cut chunks, and a start pays for each file: so the lazy imports of app.ts share one chunk.
+ * Those of the command table do not: one command would load all of them.
+ */
 const fewerChunks = {
   name: 'fewer-chunks',
   setup(build) {
     const lazyPaths = new Map();
     build.onLoad({ filter: /[\\/]src[\\/](app[\\/]app|cli[\\/]command-table)\.ts$/, namespace: 'file' }, ({ path }) => {
+      const isTable = path.endsWith('command-table.ts');
       const lazy = [];
-      const text = readFileSync(path, 'utf8').replace(/\bimport\('([^']+)'\)/g, (_whole, name) => {
+      const text = readFileSync(path, 'utf8').replace(/\bimport\('([^']+)'\)/g, (whole, name) => {
         if (!lazy.includes(name)) lazy.push(name);
         const part = `part${lazy.indexOf(name)}`;
         if (neededAtOnce.includes(name)) return `Promise.resolve(${part})`;
+        if (isTable) return whole;
         return `import(${JSON.stringify(`lazy:${path}`)}).then(all => all.${part})`;
       });
       const isAtOnce = (_name, at) => neededAtOnce.includes(lazy[at]);

@@ -4,8 +4,7 @@ import { type OpenQuestion, openQuestions, resumeHint } from '../../app/loops.ts
 import type { Answer } from '../../core/event.ts';
 import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { type Context, deliveryWords, type Flags, loopOf, sendCommand, type Words } from '../context.ts';
-import { givenText } from '../terminal.ts';
+import { type Context, deliveryWords, type Flags, givenText, loopOf, sendCommand, type Words } from '../context.ts';
 
 interface Found extends OpenQuestion {
   /** Its loop is over: an answer is kept, and changes nothing. */
@@ -61,7 +60,7 @@ async function readAnswer(context: Context, flags: Flags, options: number): Prom
     }
     return { kind: 'option', option };
   }
-  if (kind === 'text') return { kind: 'text', text: await givenText(String(flags['text']), 'answer', context.say) };
+  if (kind === 'text') return { kind: 'text', text: await givenText(context, String(flags['text']), 'answer') };
   return { kind: kind as 'skip' | 'retry' | 'abort' };
 }
 

@@ -4,9 +4,8 @@ import { checkedTask, targetOf } from '../../app/add-task.ts';
 import { isRunning } from '../../app/loops.ts';
 import type { TaskPlace } from '../../app/task-subject.ts';
 import { addToFile, suspiciousTexts, visible } from '../../app/tasks.ts';
-import { type Context, type Flags, taskPlace, textFlag, type Words } from '../context.ts';
+import { type Context, type Flags, givenText, taskPlace, textFlag, type Words } from '../context.ts';
 import { runWords } from '../task-words.ts';
-import { givenText } from '../terminal.ts';
 
 const listed = (flag: unknown): readonly string[] => (Array.isArray(flag) ? (flag as readonly string[]) : []);
 
@@ -24,7 +23,7 @@ export async function execute(context: Context, [title]: Words, flags: Flags): P
   const text = textFlag(flags, 'description');
   const wanted = await checkedTask(
     { title: title ?? '', criteria: listed(flags['criterion']), dependsOn: listed(flags['after']) },
-    async () => (text === undefined ? '' : givenText(text, 'description', context.say)),
+    async () => (text === undefined ? '' : givenText(context, text, 'description')),
   );
   const place = await taskPlace(context);
   const path = await targetOf(place, textFlag(flags, 'file'));

@@ -5,8 +5,16 @@ import { evolve } from '../../core/evolve/evolve.ts';
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
 import { UsageError } from '../../text/errors.ts';
-import { type Context, deliveryWords, type Flags, loopStateOf, sendCommand, textFlag, type Words } from '../context.ts';
-import { givenText } from '../terminal.ts';
+import {
+  type Context,
+  deliveryWords,
+  type Flags,
+  givenText,
+  loopStateOf,
+  sendCommand,
+  textFlag,
+  type Words,
+} from '../context.ts';
 
 const reachMsMax = 3_000;
 const lookEveryMs = 50;
@@ -42,7 +50,7 @@ export async function execute(context: Context, [first, second]: Words, flags: F
   if (first === undefined)
     throw new UsageError('There is nothing to tell.', 'ralph tell "keep the public API as it is"');
   const [name, words] = second === undefined ? [undefined, first] : [first, second];
-  const text = await givenText(words, 'guidance', context.say);
+  const text = await givenText(context, words, 'guidance');
   const { ledger, row, state: before, seq } = await loopStateOf(context, name, true);
   if (row.reason !== null)
     throw new UsageError(
