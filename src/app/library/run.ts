@@ -1,4 +1,4 @@
-// Runs a loop of any mode for a program: the command line's own preparation and engine, without a terminal around them.
+// Runs a loop of any mode for a program: the same session as the command line's, with the program's options as its host.
 import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,29 +6,17 @@ import { homeDirectory } from '../../config/home.ts';
 import { initialState } from '../../core/state.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { readPlan } from '../../modes/plan/session/files.ts';
-import { isOwnLoop, loopOfPlan, type PlanLoop, planKey } from '../../modes/plan/session/loops.ts';
-import { finishPlan, refuseDoubtfulBoxes, refuseOtherFile } from '../../modes/plan/session/vault.ts';
-import { moveEarlierFiles } from '../../modes/project/session.ts';
+import { loopOfPlan, planKey } from '../../modes/plan/session/loops.ts';
+import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../../modes/plan/session/vault.ts';
 import { UsageError } from '../../text/errors.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
-import { type Engine, type Environment, hasLedger, loopFolder, openLedger, runEngine, storeError } from '../app.ts';
+import { type Engine, type Environment, hasLedger, openLedger } from '../app.ts';
 import { newestLoop } from '../loops.ts';
-import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
-import { placeAgain, placeFirst, redRefusal, withLease } from '../session/begin.ts';
-import { engineFor, firstInputs, type Launch } from '../session/launch.ts';
-import type { Placed } from '../session/placed.ts';
-import { type Prepared, prepareLoop, type Remembered } from '../session/prepare.ts';
-import {
-  type Chosen,
-  checksOnResume,
-  closedIn,
-  earlierLoop,
-  goalOverWords,
-  hasWork,
-  missingTasksWords,
-  newLoop,
-} from '../session/resume-rules.ts';
+import { redRefusal, withLease } from '../session/begin.ts';
+import { type Prepared, prepareLoop } from '../session/prepare.ts';
+import { goalOverWords, missingTasksWords, previousLoop } from '../session/resume-rules.ts';
+import { type Host, type Outcome, runSession } from '../session/session.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
 import { guarded } from './performer.ts';
 import { providedBy, withCheckedContract } from './provided.ts';
@@ -87,22 +75,6 @@ function refuseHeld({ holder, since }: Lease): never {
   );
 }
 
-/** What the newest loop of a document knows. */
-function remembering({ home, options }: Call, ledger: Ledger | undefined): Remembered {
-  return {
-    lastGood: async path => {
-      const loop = await newestLoop(ledger, path);
-      const copy = loop?.row.reason === null ? join(loopFolder(home, loop.row.loop), 'document') : undefined;
-      return copy !== undefined && existsSync(copy) ? copy : undefined;
-    },
-    settings: async path => {
-      const loop = options.new === true ? undefined : await newestLoop(ledger, path);
-      return loop?.row.reason === null ? loop.state.settings : undefined;
-    },
-    closed: async path => closedIn((await newestLoop(ledger, path))?.state),
-  };
-}
-
 /** The terminal is nobody's here: only a performer that brings its own can talk with people. */
 function refuseInteractive({ run, performers }: Prepared): void {
   const cannot = run.config.interactive
@@ -112,39 +84,28 @@ function refuseInteractive({ run, performers }: Prepared): void {
     throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
 }
 
-async function placedFor({ ledger, prepared, say, stop }: Job, chosen: Chosen): Promise<Placed> {
-  if (chosen.state !== undefined) return placeAgain(prepared, chosen.state, ledger, say);
-  const known = new Set((await ledger.store.loops()).map(row => row.loop));
-  const beginning = { say, announce: say, stop, isLoop: (id: string) => known.has(id) };
-  const begun = await placeFirst(prepared, chosen, beginning);
-  if (begun === undefined) throw new UsageError('Stopped before any work: no loop was begun.', '', 130);
-  if (begun.red.length === 0 || prepared.run.config.allowRedStart) return begun.placed;
-  await begun.placed.leave();
-  throw redRefusal(begun.red);
-}
-
 /** A program's own mistake in its callback must not end the loop. */
 function notifier({ options: { onEvent }, say }: Call): Engine['notifiers'][number] {
   if (onEvent === undefined) return { tell: () => {} };
   return { tell: guarded(onEvent, (reason, event) => say(`onEvent threw at ${event.type}: ${reason}`)) };
 }
 
-async function work(given: Job, chosen: Chosen): Promise<LoopResult> {
-  const { ledger, options, stop, say, by, flags } = given;
-  const prepared = await checksOnResume(given.prepared, chosen.state);
-  const job = { ...given, prepared };
-  const placed = await placedFor(job, chosen);
-  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path) && chosen.state === undefined)
-    await moveEarlierFiles(prepared.path, chosen.loop, say);
+/** A program decides by its options: nothing is started over, and red checks only where the settings allow them. */
+function programHost(job: Job): Host {
+  const { ledger, options, stop, say, by } = job;
   const { onEscalation } = options;
-  const questions = answeredBy(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
-  const launch: Launch = { ledger, prepared, placed, chosen, by, say, notifiers: [notifier(job)], ...questions.asking };
-  const engine = questions.patient(await engineFor(launch));
-  const result = await runEngine(engine, chosen.loop, { interrupt: stop, first: firstInputs(launch, flags) });
-  if (result.type === 'held') return refuseHeld(result.held);
-  if (result.type === 'failed') throw storeError(result.failure);
-  if (result.type === 'refused') refuseProblems(result.problems);
-  return resultOf(needsOf(job), result.state, { how: result.type, ran: true });
+  return {
+    by,
+    say,
+    announce: say,
+    decide: async gate => gate.id === 'start' || (gate.id === 'red-checks' && gate.isAllowed),
+    listen: () => ({ signal: stop, close: () => {} }),
+    attend: () => {
+      const questions = answeredBy(ledger, typeof onEscalation === 'function' ? onEscalation : undefined, say);
+      const { asking, patient: adapt } = questions;
+      return { signal: stop, close: () => {}, notifiers: [notifier(job)], ...asking, adapt };
+    },
+  };
 }
 
 const needsOf = ({ home, options, ledger, prepared: { path, run } }: Job) => ({
@@ -155,37 +116,33 @@ const needsOf = ({ home, options, ledger, prepared: { path, run } }: Job) => ({
   requireChecks: Boolean(run.config.requireChecks),
 });
 
-/** The loop to begin or go on with; a result where there is nothing to do. */
-async function chosenLoop(job: Job): Promise<Chosen | LoopResult> {
-  const { ledger, prepared, options } = job;
+async function resultFrom(job: Job, outcome: Outcome): Promise<LoopResult> {
   const needs = needsOf(job);
-  const earlier = options.new === true ? undefined : await earlierLoop(ledger, prepared);
-  if (earlier?.type === 'open') return earlier.chosen;
-  if (earlier?.type === 'ended')
-    return endedBefore(needs, earlier.state, missingTasksWords(earlier.gone, earlier.state));
-  if (earlier?.type === 'over')
-    return resultOf(needs, earlier.state, { how: 'ended', ran: false, words: goalOverWords(earlier.state) });
-  if (hasWork(prepared)) return newLoop(ledger, prepared);
-  const state = (await newestLoop(ledger, prepared.path))?.state ?? initialState;
-  const words = 'Nothing to do: every task is done or skipped.';
-  return resultOf(needs, state, { how: 'ended', ran: false, words });
+  switch (outcome.type) {
+    case 'held':
+      return refuseHeld(outcome.lease);
+    case 'over': {
+      const { earlier } = outcome;
+      if (earlier.type === 'ended')
+        return endedBefore(needs, earlier.state, missingTasksWords(earlier.gone, earlier.state));
+      return resultOf(needs, earlier.state, { how: 'ended', ran: false, words: goalOverWords(earlier.state) });
+    }
+    case 'nothing-to-do': {
+      const state = (await newestLoop(job.ledger, job.prepared.path))?.state ?? initialState;
+      const words = 'Nothing to do: every task is done or skipped.';
+      return resultOf(needs, state, { how: 'ended', ran: false, words });
+    }
+    case 'declined':
+      throw redRefusal(outcome.gate.id === 'red-checks' ? outcome.gate.red : []);
+    case 'ran':
+      return resultOf(needs, outcome.state, { how: outcome.how, ran: true });
+  }
 }
 
-/** The document is held: nobody else begins a loop of it now. */
-async function chooseAndWork(job: Job): Promise<LoopResult> {
-  const { ledger, prepared, options } = job;
-  const plan = prepared.mode === 'plan' ? await planAtHand(ledger, prepared, options) : undefined;
-  if (plan?.over !== undefined) return resultOf(needsOf(job), plan.over.state, { how: 'ended', ran: false });
-  const chosen = await chosenLoop(job);
-  if ('how' in chosen) return chosen;
-  const { config, settings } = prepared.run;
-  const isApart =
-    chosen.state === undefined ? config.worktree || settings.worktreePerTask : chosen.state.branch !== undefined;
-  const folder = `folder:${chosen.state?.directory ?? prepared.directory}`;
-  const go = (): Promise<LoopResult> => work(job, chosen);
-  const result = isApart ? await go() : await withLease(ledger, folder, refuseHeld, go);
-  await plan?.finish();
-  return result;
+async function runJob(job: Job): Promise<LoopResult> {
+  const { ledger, prepared, options, flags } = job;
+  const session = { ledger, prepared, host: programHost(job), isNew: options.new === true, flags };
+  return resultFrom(job, await runSession(session));
 }
 
 async function called(call: Call): Promise<LoopResult> {
@@ -195,16 +152,15 @@ async function called(call: Call): Promise<LoopResult> {
   let ledger = options.ledger ?? (hasLedger(home) ? await open() : undefined);
   try {
     const { goal, document: file } = options;
-    const request = { file, goal, flags, provided: providedBy(options), remembered: remembering(call, ledger) };
+    const remembered = previousLoop(home, options.new === true, async work => ledger && work(ledger));
+    const request = { file, goal, flags, provided: providedBy(options), remembered };
     const prepared = withCheckedContract(await prepareLoop({ env, directory, home }, request));
     refuseInteractive(prepared);
     for (const notice of prepared.notices) say(notice);
     ledger ??= await open();
     const job: Job = { ...call, ledger, prepared };
-    const go = (): Promise<LoopResult> => chooseAndWork(job);
-    const alone = (): Promise<LoopResult> =>
-      prepared.mode === 'plan' ? withLease(job.ledger, planKey(prepared.document.id ?? ''), refuseHeld, go) : go();
-    return await withLease(ledger, `document:${prepared.path}`, refuseHeld, alone);
+    if (prepared.mode !== 'plan') return await runJob(job);
+    return await withLease(ledger, planKey(prepared.document.id ?? ''), refuseHeld, () => runPlanJob(job));
   } finally {
     if (options.ledger === undefined) await ledger?.store.close();
   }
@@ -245,41 +201,28 @@ async function start(options: LoopOptions): Promise<LoopResult> {
   }
 }
 
-interface PlanAtHand {
-  /** Its loop, when it had one and that is over. */
-  readonly over?: PlanLoop;
-  /** What is left to do when a loop is over or stands still. */
-  readonly finish: () => Promise<void>;
-}
-
 /** A plan in a program's hands: its approval is asked for, it never runs twice, and it is put away when its loop is over. */
-async function planAtHand(ledger: Ledger, prepared: Prepared, options: LoopOptions): Promise<PlanAtHand> {
+async function runPlanJob(job: Job): Promise<LoopResult> {
+  const { ledger, options } = job;
   if (options.new === true)
     throw new UsageError('new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
-  const { path, directory } = prepared;
+  const { path, directory } = job.prepared;
   const root = vaultRootOf(path, directory);
   const read = await readPlan(path);
   if (read.type !== 'plan') refuseProblems(read.problems, path);
   const { plan } = read;
+  const ended = await endedLoopOf(ledger, root, plan);
+  if (ended !== undefined) return resultOf(needsOf(job), ended.state, { how: 'ended', ran: false });
   const loop = await loopOfPlan(ledger, plan);
-  const finish = async (): Promise<void> => {
-    const after = await loopOfPlan(ledger, plan);
-    if (after !== undefined && isOwnLoop(after, root, plan)) await finishPlan(ledger, root, after);
-  };
-  if (loop?.state.ended !== undefined) {
-    await finish();
-    return { over: loop, finish };
-  }
-  if (loop !== undefined) refuseOtherFile(plan, loop);
-  if (prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
-  const approval = loop?.state.approval;
-  const mayRun = approval?.hash === plan.hash || (!plan.isApprovalRequired && approval === undefined);
+  if (job.prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
   // Whoever answers questions may approve it.
-  if (!mayRun && typeof options.onEscalation !== 'function')
+  if (!mayRun(plan, loop) && typeof options.onEscalation !== 'function')
     throw new UsageError(
       `Plan ${plan.id} may not run: nobody has approved it as it stands now.`,
       `Approve it (ralph plan approve ${plan.id}), or answer its question with onEscalation.`,
       5,
     );
-  return { finish };
+  const result = await runJob(job);
+  await putAway(ledger, root, plan);
+  return result;
 }

@@ -69,6 +69,8 @@ export interface Request {
   readonly file?: string | undefined;
   /** A goal, also where it looks like a file. */
   readonly goal?: string | undefined;
+  /** The document, when it was found already. */
+  readonly found?: FoundDocument;
   /** As the command line gives them. */
   readonly flags: Flags;
   readonly remembered?: Remembered;
@@ -120,10 +122,14 @@ function withDocumentDefaults(run: RunConfig, document: ParsedDocument): RunConf
   return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
 }
 
-/** The document, the mode that it means, and the settings that hold for both. */
-async function readFirst(place: Place, { file, goal, flags, remembered = nothing }: Request) {
-  const sought = { ...place, given: file, goal, mode: modeFlag(flags), isDry: flags['dryRun'] === true };
-  const found = await findDocument(sought);
+/** The document that is meant, and its mode. */
+export function findHere(place: Place, { file, goal, flags }: Request): Promise<FoundDocument> {
+  checkDirectory(place.directory, place.env, flags['force'] === true);
+  return findDocument({ ...place, given: file, goal, mode: modeFlag(flags), isDry: flags['dryRun'] === true });
+}
+
+/** The document, and the settings that hold for it. */
+async function readFirst(place: Place, found: FoundDocument, { flags, remembered = nothing }: Request) {
   const { mode, path } = found;
   const resolved = await resolveRunConfig(place.env, place.directory, flags, mode);
   if (!resolved.ok) refuseProblems(resolved.problems);
@@ -147,7 +153,7 @@ async function readFirst(place: Place, { file, goal, flags, remembered = nothing
   const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
   const ticked = options.acceptTicked ? [] : await tickedBefore(found, read.document, remembered);
   const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
-  return { found, before, document, run: withDocumentDefaults(run, document), options };
+  return { before, document, run: withDocumentDefaults(run, document), options };
 }
 
 /** A plan asks about its boxes itself. */
@@ -202,11 +208,11 @@ function withProvided(run: RunConfig, { chain }: Provided): RunConfig {
 }
 
 export async function prepareLoop(place: Place, request: Request): Promise<Prepared> {
-  const { flags, provided = nothingProvided, isOnlyRecorded = false } = request;
+  const { provided = nothingProvided, isOnlyRecorded = false } = request;
   const { env, directory } = place;
-  checkDirectory(directory, env, flags['force'] === true);
-  const { found, before, document, run: resolved, options } = await readFirst(place, request);
+  const found = request.found ?? (await findHere(place, request));
   const { path, mode } = found;
+  const { before, document, run: resolved, options } = await readFirst(place, found, request);
   const ground = await lookAround(directory, env);
   const { run: chosen, isFound } =
     isOnlyRecorded || hasOnlyActions(mode, document)

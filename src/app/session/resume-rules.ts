@@ -1,5 +1,6 @@
 // The loop that a document means (its unfinished one, one that ended with work left, or a new one), and what it keeps when it goes on.
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Command } from '../../core/input.ts';
 import { isBounded, type Limits, type Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
@@ -10,11 +11,12 @@ import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { someOf } from '../../text/format.ts';
 import { endedUnasked } from '../../views/ending.ts';
-import { freshId, loopName, stateOf } from '../app.ts';
+import { freshId, loopFolder, loopName, stateOf } from '../app.ts';
 import { buildChecks, judgeNamed } from '../checks.ts';
+import { newestLoop } from '../loops.ts';
 import { isInterview } from '../modes.ts';
 import { nothingBounds } from '../problems.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared, Remembered } from './prepare.ts';
 
 export interface Chosen {
   readonly loop: string;
@@ -28,7 +30,7 @@ export const hasWork = ({ mode, document }: Pick<Prepared, 'mode' | 'document'>)
   mode === 'review' || document.tasks.some(task => !task.done && !task.skipped);
 
 export type Earlier =
-  | { readonly type: 'open'; readonly chosen: Chosen }
+  | { readonly type: 'open'; readonly chosen: Chosen & { readonly state: State } }
   /** Neither done nor stopped by a person: going on with new counters must be said (ADR 4). */
   | { readonly type: 'ended'; readonly state: State; readonly gone: readonly string[] }
   /** A goal whose last loop is over: no document says so, only the ledger. */
@@ -53,6 +55,26 @@ function leftIn(state: State, { document }: Prepared): { readonly left: number; 
   const shown = new Map(specs.map(spec => [spec.id, spec.done || spec.skipped]));
   const left = openTasks(state.tasks).filter(({ id }) => shown.get(id) !== true);
   return { left: left.length, gone: left.filter(({ id }) => !shown.has(id)).map(task => task.id) };
+}
+
+/** Looks into the ledger where there is one that can be read. */
+export type Look = <Found>(work: (ledger: Ledger) => Promise<Found>) => Promise<Found | undefined>;
+
+/** What earlier loops of a document know, looked up before anything is written; a new loop takes no settings over. */
+export function previousLoop(home: string, isNew: boolean, look: Look): Remembered {
+  const newest = (path: string) => look(ledger => newestLoop(ledger, path));
+  return {
+    async lastGood(path) {
+      const [row] = (await look(({ store }) => store.loops({ document: path, open: true }))) ?? [];
+      const copy = row === undefined ? undefined : join(loopFolder(home, row.loop), 'document');
+      return copy !== undefined && existsSync(copy) ? copy : undefined;
+    },
+    async settings(path) {
+      const state = isNew ? undefined : (await newest(path))?.state;
+      return state?.ended === undefined ? state?.settings : undefined;
+    },
+    closed: async path => closedIn((await newest(path))?.state),
+  };
 }
 
 /** By the ids that the document has for them. */

@@ -5,16 +5,15 @@ import { join } from 'node:path';
 import { openLedger } from '../../app/app.ts';
 import { makeRepository } from '../../app/session/place.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
+import { type Host, runSession } from '../../app/session/session.ts';
 import type { Answer, Escalation, Event } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration, formatUsd } from '../../text/format.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { type LiveView, liveView } from '../live.ts';
-import { chooseLoop, placeNew } from '../run-preparation.ts';
-import { runSummary } from '../run-summary.ts';
+import { attendTerminal, sayEnding, terminalHost } from '../run-host.ts';
 import { hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
-import { finish, launch } from './run.ts';
 
 function scratchFolder(): string {
   try {
@@ -162,7 +161,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   try {
     introduce(context, style);
     const prepared = await setTheStage(context, style, stage, pauseMs);
-    return await play(context, style, prepared, { began, pauseMs, stay });
+    return await play(context, style, prepared, { flags, began, pauseMs, stay });
   } finally {
     stay();
     remove();
@@ -170,6 +169,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
 }
 
 interface Pace {
+  readonly flags: Flags;
   readonly began: number;
   readonly pauseMs: number;
   /** From here on the loop listens for signals. */
@@ -180,39 +180,33 @@ async function play(
   context: Context,
   style: Style,
   prepared: Prepared,
-  { began, pauseMs, stay }: Pace,
+  { flags, began, pauseMs, stay }: Pace,
 ): Promise<number> {
   const { home, directory } = prepared;
   const scratch: Context = { ...context, home: () => home, directory };
   const ledger = await openLedger({ home, env: context.env, warn: context.say });
-  const chosen = await chooseLoop({ context: scratch, ledger, flags: {}, interactive: false }, prepared);
-  if ('exitCode' in chosen) throw new UsageError('The demo found a loop that is not its own.');
-  context.say(runSummary(prepared, chosen, style));
-  const placed = await placeNew(prepared, chosen, { say: () => {}, interactive: false });
-  if (placed === undefined) return 1;
   const plainView = liveView(style, text => void process.stderr.write(text), false);
   const remark = remarking(plainView, style);
   const view = explaining(plainView, remark);
-  stay();
-  const launched = await launch({
-    context: scratch,
-    ledger,
-    prepared,
-    placed,
-    chosen,
-    view,
-    ask: answering(remark, pauseMs),
-  });
-  const quiet: Context = { ...scratch, say: () => {} };
-  const { result } = launched;
-  const code = finish(quiet, launched, { requireChecks: true });
-  const verified = await ledger.store.verify(chosen.loop);
+  const host: Host = {
+    ...terminalHost(scratch, { ...flags, quiet: false, input: false }),
+    announce: () => {},
+    attend: () => {
+      stay();
+      return attendTerminal(view, { ask: answering(remark, pauseMs) });
+    },
+  };
+  const outcome = await runSession({ ledger, prepared, host, isNew: true, flags: {} });
+  if (outcome.type !== 'ran') throw new UsageError('The demo did not run: its scratch folder is not its own.');
+  const { state } = outcome;
+  const code = sayEnding({ ...scratch, say: () => {} }, outcome, { requireChecks: true });
+  const verified = await ledger.store.verify(state.loop);
   await ledger.store.close();
-  if ('state' in result && result.state.ended?.reason === 'goal_achieved') {
+  if (state.ended?.reason === 'goal_achieved') {
     const chain = verified.ok ? `${verified.events} events verify` : 'chain is BROKEN';
-    context.say(costChart(result.state, style).join('\n'));
-    context.say(hanging('  ', accountOf(result.state, Date.now() - began, chain), style.columns()));
-    context.say(whatNext(result.state, style));
+    context.say(costChart(state, style).join('\n'));
+    context.say(hanging('  ', accountOf(state, Date.now() - began, chain), style.columns()));
+    context.say(whatNext(state, style));
   }
   return code;
 }

@@ -6,7 +6,7 @@ import { withLease } from '../../../app/session/begin.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { newLoop } from '../../../app/session/resume-rules.ts';
 import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
-import { previousLoop, sayHeld } from '../../../cli/run-preparation.ts';
+import { rememberedHere, sayHeld } from '../../../cli/run-host.ts';
 import { workWithoutReader } from '../../../cli/terminal.ts';
 import type { Command, Input } from '../../../core/input.ts';
 import type { Lease } from '../../../ledger/ledger.ts';
@@ -61,7 +61,7 @@ export async function recordApproval(
   }
   const { env, directory } = context;
   const home = context.home();
-  const request = { file: path, flags: { ...flags, mode: 'plan' }, remembered: previousLoop(context, true) };
+  const request = { file: path, flags: { ...flags, mode: 'plan' }, remembered: rememberedHere(context, true) };
   const prepared = await prepareLoop({ env, directory, home }, { ...request, isOnlyRecorded: true });
   const { document, run } = prepared;
   const { loop, name } = await newLoop(ledger, prepared);

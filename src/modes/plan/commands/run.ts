@@ -5,12 +5,12 @@ import { refuseProblems } from '../../../app/problems.ts';
 import { withLease } from '../../../app/session/begin.ts';
 import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
-import { sayHeld } from '../../../cli/run-preparation.ts';
+import { sayHeld } from '../../../cli/run-host.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { endingOf } from '../../../views/ending.ts';
-import { isOwnLoop, loopOfPlan, planKey } from '../session/loops.ts';
-import { finishPlan, refuseDoubtfulBoxes, refuseOtherFile } from '../session/vault.ts';
+import { planKey } from '../session/loops.ts';
+import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../session/vault.ts';
 import { type Ask, askAndApprove, askHere, type RecordApproval, recordApproval } from './approve.ts';
 import { findNamedPlan, heldExitCode, isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';
 import { approvalState } from './plan-text.ts';
@@ -33,10 +33,6 @@ interface PlanRun extends RunNeeds {
   readonly ledger: Ledger;
   readonly flags: Flags;
 }
-
-/** Once it was approved, a plan cannot say that it needs none. */
-const mayRun = ({ plan, loop }: OpenPlan): boolean =>
-  isApprovedNow(plan, loop) || (!plan.isApprovalRequired && loop?.state.approval === undefined);
 
 function unlessUsage(error: unknown): undefined {
   if (!(error instanceof UsageError)) throw error;
@@ -98,15 +94,10 @@ function refuseOtherPlace({ plan, loop }: OpenPlan, flags: Flags): void {
 
 type Target = Pick<OpenPlan, 'root' | 'plan'>;
 
-/** A loop that is over: said again, put away if that was cut, and never begun anew. */
+/** A loop that is over: said again, and never begun anew. */
 async function endedExitCode({ context, ledger }: PlanRun, { root, plan }: Target): Promise<number | undefined> {
-  const loop = await loopOfPlan(ledger, plan);
+  const loop = await endedLoopOf(ledger, root, plan);
   if (loop === undefined) return undefined;
-  if (loop.state.ended === undefined) {
-    refuseOtherFile(plan, loop);
-    return undefined;
-  }
-  if (isOwnLoop(loop, root, plan)) await finishPlan(ledger, root, loop);
   const { sentence, next, exitCode } = endingOf(loop.state);
   context.say(`Loop ${loop.row.name} of plan ${plan.id} is over, and no plan runs twice. ${sentence}`);
   for (const line of next) context.say(`  ${line}`);
@@ -119,9 +110,7 @@ async function carryOut(run: PlanRun, { root, plan }: Target): Promise<number> {
   const ended = await endedExitCode(run, { root, plan });
   if (ended !== undefined) return ended;
   const exitCode = await run.run(plan.path);
-  const after = await loopOfPlan(ledger, plan);
-  if (after === undefined || exitCode === heldExitCode) return exitCode;
-  const { path } = await finishPlan(ledger, root, after);
+  const path = exitCode === heldExitCode ? undefined : await putAway(ledger, root, plan);
   if (path !== undefined && path !== plan.path) context.say(`  The plan lies in ${path} now.`);
   return exitCode;
 }
@@ -154,18 +143,19 @@ export async function runPlan(
   const ended = await endedExitCode(run, found);
   if (ended !== undefined) return ended;
   refuseOtherPlace(found, flags);
-  if (mayRun(found) && flags['acceptTicked'] !== true) refuseDoubtfulBoxes(plan, loop);
-  const cleared = mayRun(found) ? found : await withApproval(run, found);
+  const isFree = mayRun(plan, loop);
+  if (isFree && flags['acceptTicked'] !== true) refuseDoubtfulBoxes(plan, loop);
+  const cleared = isFree ? found : await withApproval(run, found);
   if ('exitCode' in cleared) return cleared.exitCode;
   return carryOutAlone(run, { root, plan: { ...plan, path: cleared.path } });
 }
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  const { runPlanDocument } = await import('../../../cli/commands/run.ts');
+  const { runRequest } = await import('../../../cli/commands/run.ts');
   const resolved = await resolveRunConfig(context.env, context.directory, flags, 'plan');
   if (!resolved.ok) refuseProblems(resolved.problems);
   return runPlan(context, word, flags, {
-    run: path => runPlanDocument(context, path, { ...flags, acceptTicked: true }), // asked before, or refused
+    run: path => runRequest(context, { file: path, flags: { ...flags, mode: 'plan', acceptTicked: true } }), // asked before, or refused
     record: (path, approval) => recordApproval(context, path, approval, flags),
     ask: askHere(flags),
     policy: resolved.run.config.onApproval,

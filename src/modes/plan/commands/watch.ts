@@ -131,7 +131,7 @@ async function watchFolder(
 }
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
-  const { runPlanDocument } = await import('../../../cli/commands/run.ts');
+  const { runRequest } = await import('../../../cli/commands/run.ts');
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   await makeVault(vaultFolder(context, flags));
   const root = vaultFolder(context, flags); // its real path, now that it is there
@@ -140,7 +140,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
     ledger,
     root,
     say: context.say,
-    run: path => runPlanDocument(context, path, unattended),
+    run: path => runRequest(context, { file: path, flags: { ...unattended, mode: 'plan' } }),
     record: (path, approval) => recordApproval(context, path, approval, unattended),
     name: (path, id) => planArgument(context, { path, root }, id),
     areConfined: async () => {

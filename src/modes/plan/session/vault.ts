@@ -16,7 +16,7 @@ import { setPlanFacts, type WrittenFacts } from '../document/marks.ts';
 import { isCarriedOut, planStatus } from '../views/dashboard.ts';
 import { vaultPaths } from '../views/paths.ts';
 import { isFolderOf, movePlan, movePlanToFreeName, type PlanFile, plansOf, readPlan } from './files.ts';
-import { type PlanLoop, refreshDashboard, writeLoopViews } from './loops.ts';
+import { isOwnLoop, loopOfPlan, type PlanLoop, refreshDashboard, writeLoopViews } from './loops.ts';
 
 const triesMax = 5;
 
@@ -107,13 +107,35 @@ export function refuseApproval(plan: PlanFile, loop: PlanLoop | undefined): void
 }
 
 /** No plan runs twice, not even under another name, in another vault, or as a copy. */
-export function refuseOtherFile({ id, path }: PlanFile, { row: { document, name } }: PlanLoop): void {
+function refuseOtherFile({ id, path }: PlanFile, { row: { document, name } }: PlanLoop): void {
   if (document === path) return;
   const way = existsSync(document) ? 'Run that file' : 'Move the file back there';
   throw new UsageError(
     `Plan ${id} belongs to ${document} (loop ${name}), and no plan runs twice.`,
     `${way}; or, if this is another plan, give it a plan_id of its own.`,
   );
+}
+
+/** Once it was approved, a plan cannot say that it needs none. */
+export const mayRun = (plan: PlanFile, loop: PlanLoop | undefined): boolean =>
+  loop?.state.approval === undefined ? !plan.isApprovalRequired : loop.state.approval.hash === plan.hash;
+
+/** The plan's loop when it is over: put away if that was cut. No plan runs twice, also not as another file. */
+export async function endedLoopOf(ledger: Ledger, root: string, plan: PlanFile): Promise<PlanLoop | undefined> {
+  const loop = await loopOfPlan(ledger, plan);
+  if (loop === undefined) return undefined;
+  if (loop.state.ended === undefined) {
+    refuseOtherFile(plan, loop);
+    return undefined;
+  }
+  if (isOwnLoop(loop, root, plan)) await finishPlan(ledger, root, loop);
+  return loop;
+}
+
+/** What is left to do when its loop is over or stands still; gives the path where the plan lies then. */
+export async function putAway(ledger: Ledger, root: string, plan: PlanFile): Promise<string | undefined> {
+  const loop = await loopOfPlan(ledger, plan);
+  return loop && isOwnLoop(loop, root, plan) ? (await finishPlan(ledger, root, loop)).path : undefined;
 }
 
 export interface ApproveNeeds {

@@ -1,0 +1,217 @@
+// The terminal as the host of a session: it answers the gates, shows the work, and says how it ended.
+
+import { openLedger } from '../app/app.ts';
+import { redRefusal } from '../app/session/begin.ts';
+import { type Prepared, prepareLoop, type Remembered, type Request } from '../app/session/prepare.ts';
+import { earlierLoop, goalOverWords, hasWork, missingTasksWords, previousLoop } from '../app/session/resume-rules.ts';
+import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
+import type { CheckResult } from '../checks/check.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Lease, Ledger } from '../ledger/ledger.ts';
+import { UsageError } from '../text/errors.ts';
+import { endedByLimit, endingOf, hasOnlyActions, outcomeOf, reopenLine } from '../views/ending.ts';
+import { type Context, type Flags, printJson } from './context.ts';
+import { bufferedView, interviewPacing } from './interactive.ts';
+import { watchSignals, workWatch } from './interrupt.ts';
+import { type LiveView, liveView } from './live.ts';
+import { askAtTerminal } from './prompt-user.ts';
+import { runSummary } from './run-summary.ts';
+import { confirm, makeStyle, plain, workWithoutReader } from './terminal.ts';
+
+type GateOf<Id extends Gate['id']> = Extract<Gate, { id: Id }>;
+type Over = Extract<Outcome, { type: 'over' }>['earlier'];
+
+/** Whether somebody can be asked. */
+export const isInteractive = (flags: Flags): boolean =>
+  process.stdin.isTTY === true && makeStyle(flags).live && flags['input'] !== false;
+
+export function terminalHost(context: Context, flags: Flags): Host {
+  const { say, by } = context;
+  const style = makeStyle(flags);
+  const interactive = isInteractive(flags);
+  const quiet = flags['quiet'] === true;
+  const isAgreed = flags['yes'] === true;
+  const gates: { readonly [Id in Gate['id']]: (gate: GateOf<Id>) => boolean | Promise<boolean> } = {
+    'continue-ended': ({ earlier }) => {
+      sayEnded(context, earlier);
+      // New counters must be said (ADR 4).
+      return interactive && !isAgreed && confirm('Press Enter to start over with new counters, Ctrl-C to leave ');
+    },
+    start: ({ prepared, chosen }) => {
+      if (!quiet) say(runSummary(prepared, chosen, style));
+      return !interactive || isAgreed || confirm('Press Enter to start, Ctrl-C to leave ');
+    },
+    'red-checks': ({ red, isAllowed }) => {
+      for (const one of red) say(redWords(one));
+      const question = 'Nothing was done yet, and this fails. Press Enter to begin all the same, Ctrl-C to leave ';
+      return isAllowed || (interactive && confirm(question));
+    },
+  };
+  return {
+    by,
+    say,
+    announce: quiet ? () => {} : say,
+    decide: async gate => (gates[gate.id] as (gate: Gate) => boolean | Promise<boolean>)(gate),
+    listen: () => watchSignals(() => {}),
+    attend: ({ run: { config } }) => {
+      const makeView = config.interactive ? bufferedView : liveView;
+      const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
+      const isPaced = config.interactive && !isAgreed;
+      return attendTerminal(view, {
+        ask: interactive ? press => askAtTerminal(view, style, press) : undefined,
+        adapt: isPaced
+          ? press => engine => ({ ...engine, performers: interviewPacing(engine.performers, press) })
+          : undefined,
+      });
+    },
+  };
+}
+
+/** What Ctrl-C does goes to each as `press`. */
+interface TerminalParts {
+  readonly ask?: ((press: () => void) => NonNullable<Engine['ask']>) | undefined;
+  readonly adapt?: ((press: () => void) => NonNullable<Attendance['adapt']>) | undefined;
+}
+
+export function attendTerminal(view: LiveView, { ask, adapt }: TerminalParts): Attendance {
+  workWithoutReader();
+  const watch = workWatch();
+  const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
+  return {
+    signal: interrupt.signal,
+    exitCode: interrupt.exitCode,
+    notifiers: [watch, view],
+    ask: ask?.(interrupt.press),
+    adapt: adapt?.(interrupt.press),
+    close: () => {
+      interrupt.close();
+      view.close();
+    },
+  };
+}
+
+/** What a check prints may hold anything. */
+function redWords({ name, detail }: CheckResult): string {
+  const last = plain(detail).trim().split('\n').slice(-6);
+  return [`red at the start: ${name}`, ...last.map(line => `    ${line}`)].join('\n');
+}
+
+function sayEnded({ say }: Context, { state, gone }: Extract<Over, { type: 'ended' }>): void {
+  const what = state.settings.mode === 'goal' ? 'goal' : 'file';
+  say(`ralph: the last loop of this ${what} ended with work left. ${endingOf(state).sentence}`);
+  if (gone.length > 0) say(`  ${missingTasksWords(gone, state)}`);
+  const line = reopenLine(state);
+  if (line !== undefined) say(`  Go on, counters kept: ${line}   # then the same command`);
+  say('  Start over with new counters: the same command with --new');
+}
+
+const overExitCode = (earlier: Over): number => (earlier.type === 'over' ? 0 : endedByLimit(earlier.state) ? 3 : 6);
+
+export interface FinishNeeds {
+  readonly context: Context;
+  readonly flags: Flags;
+  readonly ledger: Ledger;
+  readonly prepared: Prepared;
+}
+
+/** Says what came of a session, in the same words as everywhere, and gives the exit code. */
+export async function finish({ context, flags, ledger, prepared }: FinishNeeds, outcome: Outcome): Promise<number> {
+  switch (outcome.type) {
+    case 'held':
+      return outcome.what === 'loop' ? sayHeld(context, outcome.lease) : sayFolderHeld(context, ledger, outcome.lease);
+    case 'over':
+      if (outcome.earlier.type === 'over') context.say(goalOverWords(outcome.earlier.state));
+      return overExitCode(outcome.earlier);
+    case 'nothing-to-do':
+      return sayNothingLeft(context, prepared);
+    case 'declined':
+      if (outcome.gate.id === 'red-checks' && !isInteractive(flags)) throw redRefusal(outcome.gate.red);
+      return 130;
+    case 'ran':
+      return sayEnding(context, outcome, {
+        requireChecks: Boolean(prepared.run.config.requireChecks),
+        json: flags['json'] === true,
+      });
+  }
+}
+
+export function sayEnding(
+  context: Context,
+  { how, state, exitCode: signalled }: Extract<Outcome, { type: 'ran' }>,
+  { requireChecks, json = false }: { readonly requireChecks: boolean; readonly json?: boolean },
+): number {
+  const ending = endingOf(state, requireChecks);
+  const wasInterrupted = how === 'interrupted' || (signalled !== undefined && state.ended === undefined);
+  const exitCode = wasInterrupted ? (signalled ?? 130) : ending.exitCode;
+  if (json) printJson(context, outcomeOf(state, requireChecks, exitCode));
+  if (how === 'interrupted') {
+    context.say(`Interrupted and recorded. The same command resumes loop ${state.name}.`);
+    if (state.newest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))
+      context.say(`  What it had done so far stays in the files; ralph undo ${state.name} takes it back.`);
+    return exitCode;
+  }
+  if (!json) context.print(ending.sentence);
+  for (const next of ending.next) context.say(`  ${next}`);
+  return exitCode;
+}
+
+function sayNothingLeft({ say }: Context, { mode, path, document }: Prepared): number {
+  const isSkipped = document.tasks.every(task => !task.done);
+  const why =
+    mode === 'prompt'
+      ? `${path} is ${isSkipped ? 'marked as left out' : 'complete'}; to run it again, take the mark of that out of it`
+      : `every task of ${path} is done or skipped.`;
+  say(`Nothing to do: ${why}`);
+  return 0;
+}
+
+/** Says who is at work already. */
+export function sayHeld({ say }: Context, { holder, since }: Lease): number {
+  say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
+  say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
+  return 9;
+}
+
+/** In one folder each loop would take the other's work for a person's. */
+async function sayFolderHeld({ say }: Context, ledger: Ledger, { holder }: Lease): Promise<number> {
+  let name: string | undefined;
+  for (const row of await ledger.store.loops({ open: true }))
+    if ((await ledger.store.holder(row.loop))?.lease.holder.pid === holder.pid) name ??= row.name;
+  const who = name === undefined ? 'Another loop' : `Loop ${name}`;
+  say(`ralph: ${who} is at work in this folder (process ${holder.pid}), and one at a time can be.`);
+  say(`  Wait for it, end it${name === undefined ? '' : ` (ralph stop ${name})`}, or say --worktree for this one.`);
+  return 9;
+}
+
+export const placeOf = ({ env, directory, home }: Context) => ({ env, directory, home: home() });
+
+/** What earlier loops of a document know. A ledger that cannot be read says why when it is opened to write. */
+export const rememberedHere = (context: Context, isNew: boolean): Remembered =>
+  previousLoop(context.home(), isNew, async work => {
+    if (!context.hasLedger()) return undefined;
+    const open = { home: context.home(), env: context.env, warn: () => {}, readOnly: true };
+    const ledger = await openLedger(open).catch(() => undefined);
+    try {
+      return ledger && (await work(ledger));
+    } catch {
+      return undefined;
+    } finally {
+      await ledger?.store.close();
+    }
+  });
+
+const noAgentCode = 7;
+
+/** Where nothing is to be done, no agent is needed: the exit code of such a run; else the complaint goes on. */
+export async function withoutAgent(context: Context, request: Request, error: unknown): Promise<number> {
+  const { flags } = request;
+  if (!(error instanceof UsageError) || error.exitCode !== noAgentCode || flags['dryRun'] === true) throw error;
+  const isNew = flags['new'] === true;
+  const given = await prepareLoop(placeOf(context), { ...request, isOnlyRecorded: true });
+  const earlier = context.hasLedger() && !isNew ? await earlierLoop(await context.ledger(), given) : undefined;
+  if (earlier === undefined && !hasWork(given)) return sayNothingLeft(context, given);
+  if (earlier === undefined || earlier.type === 'open') throw error;
+  if (earlier.type === 'ended') sayEnded(context, earlier);
+  else context.say(goalOverWords(earlier.state));
+  return overExitCode(earlier);
+}
