@@ -2,8 +2,7 @@
 import { basename } from 'node:path';
 import type { Check, CheckResult, Judge } from '../checks/check.ts';
 import { checkScripts } from '../checks/tamper/command-line.ts';
-import { languageOf } from '../checks/tamper/source-code.ts';
-import { isTestFile } from '../checks/tamper/test-files.ts';
+import { isTestFile, languageOf } from '../checks/tamper/source-files.ts';
 import { specOf } from '../config/agents.ts';
 import type { Config } from '../config/settings.ts';
 import { findProgram } from '../processes/find-program.ts';

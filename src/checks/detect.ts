@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from
 import { join } from 'node:path';
 import { findProgram } from '../processes/find-program.ts';
 import { simpleCommands } from './tamper/command-line.ts';
-import { isPlaceholder, makeTargets } from './tamper/scripts.ts';
+import { isPlaceholder, makeTargets, manifestIn } from './tamper/scripts.ts';
 import { cannotFail } from './tamper/weakening.ts';
 
 export interface DetectedCheck {
@@ -46,18 +46,6 @@ const runners: readonly (readonly [string, string, string])[] = [
   ['bun.lockb', 'bun', 'bun run test'],
 ];
 
-function testScript(manifest: string | undefined): string | undefined {
-  try {
-    const { scripts } = JSON.parse((manifest ?? '{}').replace(/^\ufeff/, '')) as {
-      readonly scripts?: { readonly test?: unknown };
-    };
-    const script = typeof scripts === 'object' && scripts !== null ? scripts.test : undefined;
-    return typeof script === 'string' ? script : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** It would wait for changes for ever. A bare `vitest` is none: without a terminal it runs once and ends. */
 function watches(script: string): boolean {
   return simpleCommands(script).some(words => {
@@ -73,7 +61,7 @@ function watches(script: string): boolean {
 }
 
 const packageJson: Detector = ({ read, has }) => {
-  const script = testScript(read('package.json'));
+  const script = manifestIn(read('package.json'))?.scripts.get('test');
   if (script === undefined || isPlaceholder(script) || cannotFail(script) || watches(script)) return undefined;
   const runner = runners.find(([lockFile, program]) => read(lockFile) !== undefined && has(program));
   if (runner !== undefined) return { command: runner[2], why: `the test script of package.json, with ${runner[0]}` };

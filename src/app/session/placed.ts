@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 import type { Check, Judge } from '../../checks/check.ts';
 import type { FileGuard } from '../../checks/protected-files.ts';
 import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/screen.ts';
-import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/test-files.ts';
+import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/source-files.ts';
 import type { ChangedFile } from '../../checks/tamper/weakening.ts';
 import { describeFindings } from '../../core/decide/findings.ts';
 import { type Doubt, type Finding, keptDocuments } from '../../core/event.ts';

@@ -3,8 +3,7 @@ import type { Finding } from '../../core/event.ts';
 import { checkScripts, pythonModules } from './command-line.ts';
 import { countsOf } from './count.ts';
 import { makeFindings, manifestFindings } from './scripts.ts';
-import { codeOnly, languageOf } from './source-code.ts';
-import { isTestConfiguration, runnerModules } from './test-files.ts';
+import { baseName, codeOnly, isTestConfiguration, languageOf, runnerModules } from './source-files.ts';
 import {
   beforeAndAfter,
   type ChangedFile,
@@ -15,8 +14,6 @@ import {
   silencedTests,
   weakened,
 } from './weakening.ts';
-
-const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 const withoutHashLines = (text: string): string => text.replace(/^[ \t]*#.*$/gm, '');
 

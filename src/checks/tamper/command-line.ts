@@ -1,4 +1,5 @@
 // Command lines of checks: the files of the project, the package scripts and the make targets that one runs.
+import { baseName } from './source-files.ts';
 
 interface Interpreter {
   readonly names: RegExp;
@@ -69,8 +70,6 @@ function withoutWrappers(words: readonly string[]): readonly string[] {
   }
   return words.slice(at);
 }
-
-const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 function scriptsOf([program = '', ...args]: readonly string[]): readonly string[] {
   const interpreter = interpreters.find(one => one.names.test(baseName(program)));

@@ -2,10 +2,15 @@
 import type { Finding } from '../../core/event.ts';
 import { plural } from '../../text/format.ts';
 import { checkFindings } from './checks.ts';
-import type { Counts } from './count.ts';
-import { type CountedFile, countTests } from './moved-tests.ts';
-import { isNamedAsTest } from './source-code.ts';
-import { isTestFile, mayHoldTests } from './test-files.ts';
+import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
+import {
+  isFoundByRunners,
+  isNamedAsTest,
+  isTestFile,
+  isUnreadableTest,
+  languageOf,
+  mayHoldTests,
+} from './source-files.ts';
 import { type ChangedFile, finding } from './weakening.ts';
 
 export interface ScreenedWork {
@@ -15,6 +20,146 @@ export interface ScreenedWork {
   readonly checks: readonly string[];
   /** Where the checks run, as paths of `files` begin: `packages/shop`; the top unless given. */
   readonly folder?: string;
+}
+
+/** A test file with its counts; tests that came from a deleted file count as its own. */
+interface CountedFile {
+  readonly path: string;
+  readonly before: Counts;
+  readonly after: Counts;
+  /** It was there before, under this name or another. */
+  readonly isOld: boolean;
+}
+
+const count = (path: string, text: string | undefined): Counts => {
+  const language = languageOf(path);
+  return text === undefined || language === undefined ? noCounts : countsOf(text, language, isTestFile(path));
+};
+
+/** How often each part of a text stands in it. */
+type Bag = Map<string, number>;
+type PartsOf = (text: string | undefined) => Bag;
+
+const bagOf = (parts: Iterable<string>): Bag => {
+  const bag: Bag = new Map();
+  for (const part of parts) bag.set(part, (bag.get(part) ?? 0) + 1);
+  return bag;
+};
+
+/** Lines that say something, so that brackets and blanks do not make two files alike. */
+const linesOf: PartsOf = (text = '') => {
+  const lines = text.split('\n').map(line => line.trim());
+  return bagOf(lines.filter(line => line.length > 5 && !/^(import|from|use|package|require|\/\/|#|\*)\b/.test(line)));
+};
+
+const name =
+  /"([^"\\\n]{3,80})"|'([^'\\\n]{3,80})'|`([^`\\\n]{3,80})`|\b(?:def|func|fn|fun|void|function)\s+(\w{3,80})/g;
+
+/** What tests are called, whichever runner they are written for: texts and functions. */
+const namesOf: PartsOf = (text = '') => {
+  const isImport = /^\s*(import|from|use|using|package|require|#include)\b|\brequire\(/;
+  const lines = text.split('\n').filter(line => !isImport.test(line));
+  const found = lines.flatMap(line => [...line.matchAll(name)]);
+  return bagOf(found.map(([, ...forms]) => forms.find(form => form !== undefined) as string));
+};
+
+const movedShare = 0.5; // a file that kept half of its lines elsewhere was moved and edited; less is another file
+const filesPerPartMax = 50; // a line that is everywhere says nothing about where a file went
+
+/** For each part that some file gained: which file, how often. */
+type Gained = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+function gainedBy(files: readonly ChangedFile[], partsOf: PartsOf): Gained {
+  const gained = new Map<string, Map<string, number>>();
+  for (const { path, before, after } of files) {
+    if (after === undefined) continue;
+    const old = partsOf(before);
+    for (const [part, times] of partsOf(after)) {
+      const more = times - (old.get(part) ?? 0);
+      if (more <= 0) continue;
+      const by = gained.get(part) ?? new Map<string, number>();
+      if (by.size < filesPerPartMax) gained.set(part, by.set(path, more));
+    }
+  }
+  return gained;
+}
+
+/** The files into which a deleted one went, most of it first; none when less than half of it went anywhere. */
+function targetsOf(parts: Bag, gained: Gained, isTarget: (path: string) => boolean): readonly string[] {
+  const taken: Bag = new Map();
+  let [total, found] = [0, 0];
+  for (const [part, times] of parts) {
+    const targets = [...(gained.get(part) ?? [])].filter(([path]) => isTarget(path));
+    for (const [path, more] of targets) taken.set(path, (taken.get(path) ?? 0) + Math.min(times, more));
+    total += times;
+    found += Math.min(
+      times,
+      targets.reduce((sum, [, more]) => sum + more, 0),
+    );
+  }
+  if (found === 0 || found < movedShare * total) return [];
+  return [...taken].sort(([, a], [, b]) => b - a).map(([path]) => path);
+}
+
+/** More than comments and imports. */
+const holdsSomething = (text = ''): boolean =>
+  text.split('\n').some(line => !/^\s*($|#|\/\/|\/?\*|--|import\b|from\b|use\b|package\b|require\b)/.test(line));
+
+interface DeletedTest extends ChangedFile {
+  readonly lost: Counts;
+  readonly isCounted: boolean;
+}
+
+function deletedTests(files: readonly ChangedFile[]): readonly DeletedTest[] {
+  const deleted = files.filter(file => file.after === undefined);
+  const counted = deleted.map(file => {
+    const lost = count(file.path, file.before);
+    return { ...file, lost, isCounted: lost.tests > 0 || lost.assertions > 0 };
+  });
+  return counted.filter(
+    ({ isCounted, path, before }) =>
+      isCounted || ((isNamedAsTest(path) || isUnreadableTest(path)) && holdsSomething(before)),
+  );
+}
+
+interface Moves {
+  readonly lines: Gained;
+  readonly names: Gained;
+}
+
+function targetsOfTest({ path, before }: DeletedTest, { lines, names }: Moves): readonly string[] {
+  const isTarget = (other: string): boolean => !isFoundByRunners(path) || isFoundByRunners(other);
+  const moved = targetsOf(linesOf(before), lines, isTarget);
+  return moved.length > 0 ? moved : targetsOf(namesOf(before), names, isTarget);
+}
+
+function deletedFinding({ path, before, lost, isCounted }: DeletedTest, { lines }: Moves): Finding {
+  const isHidden = targetsOf(linesOf(before), lines, () => true).length > 0;
+  if (isHidden) return finding('test-deleted', path, 'it was moved to a name that test runners do not look for');
+  const held = `it held ${plural(lost.tests, 'test')} and ${plural(lost.assertions, 'assertion')}`;
+  return finding('test-deleted', path, isCounted ? held : 'its tests cannot be counted');
+}
+
+/** Deleted test files that live on elsewhere are counted there. */
+function countTests(files: readonly ChangedFile[]): { counted: CountedFile[]; deleted: Finding[] } {
+  const counted = new Map<string, CountedFile>();
+  for (const { path, before, after } of files) {
+    if (after === undefined) continue;
+    counted.set(path, { path, before: count(path, before), after: count(path, after), isOld: before !== undefined });
+  }
+  const lost = deletedTests(files);
+  if (lost.length === 0) return { counted: [...counted.values()], deleted: [] };
+  const moves: Moves = { lines: gainedBy(files, linesOf), names: gainedBy(files, namesOf) };
+  const deleted: Finding[] = [];
+  for (const test of lost) {
+    const targets = targetsOfTest(test, moves);
+    for (const [at, target] of targets.entries()) {
+      const file = counted.get(target) as CountedFile;
+      counted.set(target, { ...file, before: at === 0 ? addCounts(file.before, test.lost) : file.before, isOld: true });
+    }
+    if (targets.length === 0) deleted.push(deletedFinding(test, moves));
+  }
+  return { counted: [...counted.values()], deleted };
 }
 
 /** Per file, but only when the total over all files fell too: moving a test is not losing it. */

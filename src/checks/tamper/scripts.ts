@@ -20,8 +20,8 @@ interface Manifest {
   readonly rest: string;
 }
 
-/** Undefined when it is no JSON. */
-function manifestIn(text: string | undefined): Manifest | undefined {
+/** A package.json; undefined when it is no JSON. */
+export function manifestIn(text: string | undefined): Manifest | undefined {
   if (text === undefined) return { scripts: new Map(), rest: '' };
   try {
     const { scripts, ...rest } = JSON.parse(text.replace(/^\ufeff/, '')) as { readonly scripts?: unknown };

@@ -1,7 +1,7 @@
 // The tamper screen finds tests that were silenced, weakened or removed, in every usual ecosystem, and leaves honest work alone.
 import { describe, expect, it } from 'vitest';
 import { screenWork } from '../../../src/checks/tamper/screen.ts';
-import { isTestConfiguration } from '../../../src/checks/tamper/test-files.ts';
+import { isTestConfiguration } from '../../../src/checks/tamper/source-files.ts';
 import type { Finding } from '../../../src/core/event.ts';
 import { honest, skipped, suites, weakened } from './cases.ts';
 
