@@ -10,7 +10,7 @@ import type { Format, FormatOptions, ParsedDocument } from '../documents/documen
 import { replaceFile } from '../documents/replace-file.ts';
 import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
-import { nearest } from '../text/nearest.ts';
+import { nearest } from '../text/similarity.ts';
 import { suspicion, visible } from '../text/text.ts';
 import { refuseProblems } from './problems.ts';
 

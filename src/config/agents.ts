@@ -1,5 +1,5 @@
 // Agent names, and how a performer is named: AGENT or AGENT/MODEL.
-import { nearest } from '../text/nearest.ts';
+import { nearest } from '../text/similarity.ts';
 import { good, goodAll, type Reading, refuse, shown } from './reading.ts';
 
 export const agentNames = [

@@ -1,7 +1,7 @@
 // Reads settings from the environment and from a project's .env: listed names only, parsed, never executed (B16, B17).
 import { parseEnv } from 'node:util';
 import type { ModeName } from '../core/settings.ts';
-import { nearest } from '../text/nearest.ts';
+import { nearest } from '../text/similarity.ts';
 import { environmentName, fieldOf, type Key, keys, parseText } from './fields.ts';
 import { userOnlyNotice } from './files.ts';
 import { goodAll, type Reading } from './reading.ts';

@@ -1,7 +1,7 @@
 // MCP servers of a person, read from a file in the form that other clients use; values are never shown (secrets).
 import { basename, dirname } from 'node:path';
 import type { McpServer } from '../actions/mcp/server.ts';
-import { nearest } from '../text/nearest.ts';
+import { nearest } from '../text/similarity.ts';
 import { lineAndColumn, readCommentedJson } from './json.ts';
 import { type Problem, shown } from './reading.ts';
 import { readTextFile } from './text-file.ts';

@@ -1,6 +1,6 @@
 // The zod schema of a config file, built from the table of fields; the only file that loads zod.
 import { z } from 'zod';
-import { nearest } from '../text/nearest.ts';
+import { nearest } from '../text/similarity.ts';
 import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
 import { shown } from './reading.ts';
 import { type Field, kinds } from './values.ts';

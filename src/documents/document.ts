@@ -1,5 +1,6 @@
-// Task documents: the port to the file that the tasks come from, and the pure formats behind it.
+// Task documents: the port to the file that the tasks come from, the pure formats behind it, and the status that they write.
 import type { TaskSpec, TaskStatus } from '../core/task.ts';
+import type { Edit } from './edits.ts';
 
 /** One thing wrong with a document: what, where, and how to mend it. */
 export interface Problem {
@@ -104,4 +105,37 @@ export interface IndexedFormat<Index = unknown> extends Format {
     index: Index,
     marks: readonly TaskMark[],
   ): { readonly text: string; readonly index: Index };
+}
+
+// The status of a task as documents write it, and what a mark makes of it.
+
+export type WrittenStatus = 'open' | 'done' | 'skipped' | 'blocked';
+
+type StatusFields = Pick<TaskSpec, 'done' | 'skipped' | 'blocked'>;
+
+export const statusOf = ({ done, skipped, blocked }: StatusFields): WrittenStatus =>
+  done ? 'done' : skipped ? 'skipped' : blocked ? 'blocked' : 'open';
+
+export const statusFields = (status: WrittenStatus): StatusFields => ({
+  done: status === 'done',
+  skipped: status === 'skipped',
+  blocked: status === 'blocked' || undefined,
+});
+
+/** A mark that says no more than "not done" leaves alone what already says so: a task in progress, or a blocked one. */
+export function markedStatus({ done, skipped, status }: TaskMark, now: WrittenStatus): WrittenStatus {
+  return statusOf({ done, skipped, blocked: status === 'blocked' || (status === undefined && now === 'blocked') });
+}
+
+/** The edits of the tasks that are marked; the last mark of an id counts. */
+export function markEdits<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  marks: readonly TaskMark[],
+  editsOf: (item: Item, mark: TaskMark) => readonly Edit[],
+): readonly Edit[] {
+  const byId = new Map(marks.map(mark => [mark.id, mark]));
+  return items.flatMap(item => {
+    const mark = byId.get(item.id);
+    return mark === undefined ? [] : editsOf(item, mark);
+  });
 }

@@ -2,7 +2,7 @@
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
 import { shown } from '../text/text.ts';
-import { type Edit, lineEndOf, startOf, withEdits } from './edits.ts';
+import { type Edit, startOf, withEdits } from './edits.ts';
 import { ProblemList, type Refusal } from './problems.ts';
 import { readYaml, yamlScalar } from './yaml.ts';
 
@@ -34,8 +34,7 @@ interface Block {
 const opening = /^---[ \t]*(\r?\n)/;
 const closing = /^---[ \t]*(?:\r?\n|$)/gm;
 
-function locate(text: string): Block | 'absent' | 'unclosed' {
-  const begin = startOf(text);
+function locate(text: string, begin: number): Block | 'absent' | 'unclosed' {
   const first = opening.exec(text.slice(begin, begin + 200));
   if (first === null) return 'absent';
   const start = begin + first[0].length;
@@ -45,9 +44,9 @@ function locate(text: string): Block | 'absent' | 'unclosed' {
   return { start, end: last.index, bodyStart: last.index + last[0].length, lineEnd: first[1]! };
 }
 
-export function readFrontMatter(text: string): FrontMatterResult {
-  const block = locate(text);
-  const begin = startOf(text);
+/** `begin`: where the line that opens it must stand. */
+export function readFrontMatter(text: string, begin = startOf(text)): FrontMatterResult {
+  const block = locate(text, begin);
   if (block === 'absent') {
     return { ok: true, isPresent: false, values: Object.create(null), offsets: new Map(), bodyStart: begin };
   }
@@ -102,16 +101,12 @@ function valueStart(pair: BlockPair): number {
 export type Plain = string | number | boolean | null;
 
 /**
- * The text with this one value; the key is added at the end of the block when it is missing, and a block when there is
- * none. A text whose front matter cannot be read, or whose value is a list or a map, comes back as it is.
+ * The text with this one value; the key is added at the end of the block when it is missing. A text whose front matter is
+ * absent or cannot be read, or whose value is a list or a map, comes back as it is.
  */
-export function setFrontMatter(text: string, key: string, value: Plain): string {
-  const block = locate(text);
-  if (block === 'unclosed') return text;
-  if (block === 'absent') {
-    const lines = ['---', `${key}: ${written(value)}`, '---', ''].join(lineEndOf(text));
-    return withEdits(text, [{ start: startOf(text), end: startOf(text), text: lines }]);
-  }
+export function setFrontMatter(text: string, key: string, value: Plain, begin = startOf(text)): string {
+  const block = locate(text, begin);
+  if (typeof block === 'string') return text;
   const problems = new ProblemList();
   const read = readBlock(text, block, problems);
   if (read === undefined || problems.count > 0) return text;
@@ -122,7 +117,7 @@ export function setFrontMatter(text: string, key: string, value: Plain): string 
   const edit = pair === undefined ? added : valueEdit(text, block, pair, written(value));
   const changed = edit === undefined ? text : withEdits(text, [edit]);
   // Odd YAML may read differently with one more line in it; then no change is the smaller fault.
-  const after = readFrontMatter(changed);
+  const after = readFrontMatter(changed, begin);
   return after.ok && after.values[key] === value ? changed : text;
 }
 

@@ -23,10 +23,10 @@ interface JsonTaskList extends Pick<Format, 'name' | 'recognises'> {
 export function jsonTaskFormat({ name, recognises, ...list }: JsonTaskList): IndexedFormat<TaskIndex> {
   const index = (text: string): TaskIndex => indexTasks(text, list.list);
   const markWithIndex = (text: string, known: TaskIndex, marks: readonly TaskMark[]) =>
-    markTasks(text, known, marks, (task, mark) => {
-      const edit = new TaskEdit(task, list.anchors);
-      list.mark(edit, mark);
-      return edit.text();
+    markTasks(text, known, marks, (start, end, mark) => {
+      const task = new TaskEdit(text.slice(start, end), start, list.anchors);
+      list.mark(task, mark);
+      return task.edits();
     });
   return {
     name,
@@ -261,25 +261,20 @@ function markTasks(
   text: string,
   index: TaskIndex,
   marks: readonly TaskMark[],
-  marked: (task: string, mark: TaskMark) => string,
+  editsOf: (start: number, end: number, mark: TaskMark) => readonly Edit[],
 ): { readonly text: string; readonly index: TaskIndex } {
   const wanted = new Map<number, TaskMark>();
   for (const mark of marks) {
     const row = index.rows.get(mark.id);
     if (row !== undefined) wanted.set(row, mark);
   }
-  const edits = [...wanted].flatMap(([row, mark]) => {
-    const [start, end] = [index.spans[2 * row]!, index.spans[2 * row + 1]!];
-    const task = text.slice(start, end);
-    const changed = marked(task, mark);
-    return changed === task ? [] : [{ start, end, text: changed }];
-  });
+  const edits = [...wanted].flatMap(([row, mark]) => editsOf(index.spans[2 * row]!, index.spans[2 * row + 1]!, mark));
   if (edits.length === 0) return { text, index };
   edits.sort((one, other) => one.start - other.start);
   return { text: withEdits(text, edits), index: { rows: index.rows, spans: shifted(index.spans, edits) } };
 }
 
-/** Tasks do not overlap and stand in order, so that each change moves every later bound, and its own end. */
+/** Tasks do not overlap and stand in order, so that each change moves every later bound, and its own task's end. */
 function shifted(spans: Int32Array, edits: readonly Edit[]): Int32Array {
   let at = 0;
   let shift = 0;
@@ -297,48 +292,46 @@ export interface Span {
   readonly end: number;
 }
 
-export interface Member extends Span {
+interface Member extends Span {
   readonly name: string;
   readonly keyStart: number;
-  /** What stands between the key and the value. */
-  readonly colon: string;
-  /** The elements of a list, the values of an object. */
-  readonly parts: readonly Span[];
 }
 
 /** The members of the object that a JSON text is. */
 export function membersOf(text: string): readonly Member[] {
   const members: Member[] = [];
-  let parts: Span[] = [];
   let keyStart = 0;
   scanJson(text, {
     key(_path, depth, offset) {
       if (depth === 1) keyStart = offset;
     },
     value(path, depth, start, end) {
-      if (depth === 2) parts.push({ start, end });
-      if (depth !== 1) return;
-      const colon = text.slice(text.lastIndexOf('"', start - 1) + 1, start);
-      members.push({ name: String(path[0]), keyStart, colon, start, end, parts });
-      parts = [];
+      if (depth === 1) members.push({ name: path[0] as string, keyStart, start, end });
     },
   });
   return members;
 }
+
+/** What stands between the key and the value. */
+export const colonOf = (text: string, { start }: Member): string =>
+  text.slice(text.lastIndexOf('"', start - 1) + 1, start);
 
 const styleCharsMax = 1000; // more space than this between two members is no style
 
 /** Changes the literals of one task; keys that are added look like the one before them. */
 export class TaskEdit {
   private readonly task: string;
+  private readonly start: number;
   private readonly members: readonly Member[];
   /** New keys stand behind it. */
   private readonly anchor: Member | undefined;
-  private readonly edits: Edit[] = [];
+  private readonly changed: Edit[] = [];
   private added = '';
 
-  constructor(task: string, anchors: readonly string[]) {
+  /** `start`: where the task stands in the whole text. */
+  constructor(task: string, start: number, anchors: readonly string[]) {
     this.task = task;
+    this.start = start;
     this.members = membersOf(task);
     this.anchor = anchors.map(name => this.member(name)).find(member => member !== undefined);
   }
@@ -355,14 +348,19 @@ export class TaskEdit {
     if (member === undefined) {
       if (literal !== whenMissing && this.anchor !== undefined) this.added += this.styled(key, this.anchor) + literal;
     } else if (this.task.slice(member.start, member.end) !== literal) {
-      this.edits.push({ start: member.start, end: member.end, text: literal });
+      this.change(member.start, member.end, literal);
     }
   }
 
-  text(): string {
+  /** Of the whole text. */
+  edits(): readonly Edit[] {
     const at = this.anchor?.end ?? 0;
-    if (this.added !== '') this.edits.push({ start: at, end: at, text: this.added });
-    return withEdits(this.task, this.edits);
+    if (this.added !== '') this.change(at, at, this.added);
+    return this.changed;
+  }
+
+  private change(start: number, end: number, text: string): void {
+    this.changed.push({ start: this.start + start, end: this.start + end, text });
   }
 
   private member(key: string): Member | undefined {
@@ -370,10 +368,11 @@ export class TaskEdit {
   }
 
   /** Separator, key and colon as the anchor has them. */
-  private styled(key: string, { keyStart, end, colon }: Member): string {
+  private styled(key: string, anchor: Member): string {
+    const { keyStart, end } = anchor;
     const before = /[\s,]*$/.exec(this.task.slice(Math.max(0, keyStart - styleCharsMax), keyStart))![0];
     // The first member has no comma before it; the one after it shows the style.
     const separator = before.includes(',') ? before : /^[\s,]*/.exec(this.task.slice(end, end + styleCharsMax))![0];
-    return `${separator.includes(',') ? separator : ', '}"${key}"${colon}`;
+    return `${separator.includes(',') ? separator : ', '}"${key}"${colonOf(this.task, anchor)}`;
   }
 }

@@ -1,10 +1,9 @@
 // Markdown by lines, each known as code, comment or text, so that an example is never taken for the real thing.
 import type { TaskSpec } from '../core/task.ts';
 import { suspicion } from '../text/text.ts';
-import type { Parsed } from './document.ts';
+import type { Parsed, WrittenStatus } from './document.ts';
 import { startOf, type TextLine, textLines } from './edits.ts';
 import { firstNotices, ProblemList, sizeRefusal } from './problems.ts';
-import type { WrittenStatus } from './status.ts';
 import { checkIds } from './task-checks.ts';
 
 export interface MarkdownLine {

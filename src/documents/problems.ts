@@ -4,7 +4,7 @@ import { startOf } from './edits.ts';
 import { type JsonPath, scanJson } from './json.ts';
 
 /** More than a screenful helps nobody; the rest is counted. */
-export const problemsMax = 20;
+const problemsMax = 20;
 
 /** Where a problem lies: an offset, or the path of a value. */
 export type Place = number | JsonPath;
@@ -21,7 +21,7 @@ export interface Refusal {
 }
 
 export class ProblemList {
-  private readonly entries: Entry[] = [];
+  readonly entries: Entry[] = [];
   count = 0;
 
   add(place: Place, message: string, fix: string): void {
@@ -42,9 +42,10 @@ export class ProblemList {
     const shownEntries = this.count > problemsMax ? this.entries.slice(0, problemsMax - 1) : this.entries;
     const paths = shownEntries.map(({ place }) => place).filter(place => typeof place !== 'number');
     const offsets = offsetsOf(text, paths);
+    const positionOf = positionsIn(text);
     const problems: Problem[] = shownEntries.map(({ place, message, fix }) => {
       const offset = typeof place === 'number' ? place : offsets.get(pathText(place));
-      const position = offset === undefined ? undefined : positionAt(text, offset);
+      const position = offset === undefined ? undefined : positionOf(offset);
       return { message, fix, ...position };
     });
     const rest = this.count - shownEntries.length;
@@ -92,15 +93,20 @@ function offsetsOf(text: string, paths: readonly JsonPath[]): ReadonlyMap<string
 
 export type TextPosition = Required<Pick<Problem, 'line' | 'column'>>;
 
-/** The line and column that an editor shows: both count from 1, columns in UTF-16 units; a BOM takes no column. */
-export function positionAt(text: string, offset: number): TextPosition {
-  let line = 1;
-  let lineStart = startOf(text);
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
-    line++;
-    lineStart = at + 1;
-  }
-  return { line, column: Math.max(1, offset - lineStart + 1) };
+/** Finds the line and column that an editor shows: both count from 1, columns in UTF-16 units; a BOM takes no column. */
+export function positionsIn(text: string): (offset: number) => TextPosition {
+  const starts = [startOf(text)];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return offset => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: Math.max(1, offset - starts[low]! + 1) };
+  };
 }
 
 const markers = ['<<<<<<<', '|||||||', '=======', '>>>>>>>'];

@@ -133,55 +133,35 @@ export function findCycle(tasks: readonly Dependent[]): readonly string[] | unde
  */
 export function topologicalOrder(tasks: readonly Dependent[]): readonly string[] {
   const waitsFor = edges(tasks);
-  const missing = new Int32Array(tasks.length);
+  const missing = Int32Array.from(waitsFor, targets => targets.length);
   const unlocks: number[][] = tasks.map(() => []);
-  for (const [row, targets] of waitsFor.entries()) {
-    missing[row] = targets.length;
-    for (const target of targets) unlocks[target]!.push(row);
-  }
+  /** Both fall: the first row of the document stands last, where it is taken off and others are put in cheaply. */
   const ready: number[] = [];
-  for (let row = 0; row < tasks.length; row++) if (missing[row] === 0) ready.push(row);
+  for (let row = tasks.length - 1; row >= 0; row--) {
+    if (missing[row] === 0) ready.push(row);
+    for (const target of waitsFor[row]!) unlocks[target]!.push(row);
+  }
   const order: string[] = [];
-  while (ready.length > 0) {
-    const row = takeSmallest(ready);
+  for (let row = ready.pop(); row !== undefined; row = ready.pop()) {
     order.push(tasks[row]!.id);
     for (const next of unlocks[row]!) {
       missing[next]!--;
-      if (missing[next] === 0) insert(ready, next);
+      if (missing[next] === 0) ready.splice(placeIn(ready, next), 0, next);
     }
   }
   return order;
 }
 
-// A binary heap: the ready set may hold every task, so that a sorted list would cost the square of their number.
-
-function insert(heap: number[], row: number): void {
-  let at = heap.length;
-  heap.push(row);
-  while (at > 0) {
-    const parent = (at - 1) >> 1;
-    if (heap[parent]! <= row) break;
-    heap[at] = heap[parent]!;
-    at = parent;
+/** Where a row belongs in rows that fall. */
+function placeIn(rows: readonly number[], row: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle]! > row) low = middle + 1;
+    else high = middle;
   }
-  heap[at] = row;
-}
-
-function takeSmallest(heap: number[]): number {
-  const smallest = heap[0]!;
-  const last = heap.pop()!;
-  if (heap.length === 0) return smallest;
-  let at = 0;
-  for (;;) {
-    let child = 2 * at + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++;
-    if (heap[child]! >= last) break;
-    heap[at] = heap[child]!;
-    at = child;
-  }
-  heap[at] = last;
-  return smallest;
+  return low;
 }
 
 // Gives tasks that have no id of their own one that is made from their text: it stays when lines are put in above.

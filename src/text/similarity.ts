@@ -1,4 +1,4 @@
-// Similarity of two texts: by their longest common subsequence in bit-parallel form (Hyyrö 2004), and by letters changed.
+// Similarity of two texts by their longest common subsequence (bit-parallel, Hyyrö 2004) and by letters changed, and the nearest word.
 
 /** Thirty bits keep every sum below 2^31, so that the whole computation stays in small integers. */
 const wordBits = 30;
@@ -79,4 +79,27 @@ export function editDistance(from: string, to: string): number {
     row = next;
   }
   return row[to.length]!;
+}
+
+const wordCharactersMax = 64;
+
+function plain(word: string): string {
+  return word
+    .slice(0, wordCharactersMax)
+    .toLowerCase()
+    .replace(/[-_\s]/g, '');
+}
+
+/** The closest candidate, when it is close enough to be a slip: two edits, or a third of a longer word. */
+export function nearest(
+  word: string,
+  candidates: readonly string[],
+  editsMax = Math.max(2, Math.floor(plain(word).length / 3)),
+): string | undefined {
+  const meant = plain(word);
+  const ranked = candidates
+    .map(candidate => ({ candidate, edits: editDistance(meant, plain(candidate)) }))
+    .sort((a, b) => a.edits - b.edits);
+  const best = ranked[0];
+  return best !== undefined && best.edits <= editsMax && best.edits < meant.length ? best.candidate : undefined;
 }

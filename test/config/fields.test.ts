@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { environmentName, fieldOf, fields, flagName, keys, parseFlag } from '../../src/config/fields.ts';
 import { options } from '../../src/config/help.ts';
-import { nearest } from '../../src/text/nearest.ts';
+import { nearest } from '../../src/text/similarity.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 

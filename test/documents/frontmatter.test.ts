@@ -59,10 +59,9 @@ it('given YAML that one more key would break, then it stays as it is', () => {
   expect(setFrontMatter(odd, 'z', true)).toBe(odd);
 });
 
-it('given no front matter, then all is body, and a value brings a block with it', () => {
+it('given no front matter, then all is body, and a value has no place', () => {
   expect(readFrontMatter('\uFEFFtext')).toMatchObject({ ok: true, isPresent: false, bodyStart: 1 });
-  expect(setFrontMatter('\uFEFFtext\r\n', 'a', 1)).toBe('\uFEFF---\r\na: 1\r\n---\r\ntext\r\n');
-  expect(setFrontMatter('', 'a', 1)).toBe('---\na: 1\n---\n');
+  expect(setFrontMatter('\uFEFFtext\r\n', 'a', 1)).toBe('\uFEFFtext\r\n');
 });
 
 it.each([

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { depthMax, scanJson } from '../../src/documents/json.ts';
-import { conflictOffset, positionAt } from '../../src/documents/problems.ts';
+import { conflictOffset, positionsIn } from '../../src/documents/problems.ts';
 
 function accepts(text: string): boolean {
   try {
@@ -95,10 +95,10 @@ it('keys are told with their escapes resolved', () => {
 
 describe('a position', () => {
   it('counts lines and columns from 1, with any line end and without the BOM', () => {
-    expect(positionAt('ab', 0)).toEqual({ line: 1, column: 1 });
-    expect(positionAt('a\r\nbc', 4)).toEqual({ line: 2, column: 2 });
-    expect(positionAt('\uFEFFab', 2)).toEqual({ line: 1, column: 2 });
-    expect(positionAt('a\n', 2)).toEqual({ line: 2, column: 1 });
+    expect(positionsIn('ab')(0)).toEqual({ line: 1, column: 1 });
+    expect(positionsIn('a\r\nbc')(4)).toEqual({ line: 2, column: 2 });
+    expect(positionsIn('\uFEFFab')(2)).toEqual({ line: 1, column: 2 });
+    expect(positionsIn('a\n')(2)).toEqual({ line: 2, column: 1 });
   });
 });
 

@@ -1,6 +1,6 @@
 // Shape checks for values that a program hands over: what each has to be, and one refusal that names what is not.
 import { UsageError } from '../../text/errors.ts';
-import { nearest } from '../../text/nearest.ts';
+import { nearest } from '../../text/similarity.ts';
 
 /** Whether a value is one, and what it has to be. */
 export type Kind = readonly [isIt: (value: unknown) => boolean, wanted: string];

@@ -3,7 +3,7 @@ import type { IndexedFormat } from '../document.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
 import { scanJson } from '../json.ts';
-import { membersOf, parseJson, type Span } from '../json-tasks.ts';
+import { colonOf, membersOf, parseJson, type Span } from '../json-tasks.ts';
 import type { Adder, NewTask } from './new-task.ts';
 
 type Value = string | number | boolean | readonly string[];
@@ -32,20 +32,34 @@ function around(text: string, whole: Span, pieces: readonly Span[]): Around | un
 const joined = (pieces: readonly string[], { open, between, close }: Around): string =>
   `${open}${pieces.join(between)}${close}`;
 
+/** The elements of the list that stands here. */
+function elementsOf(text: string, { start, end }: Span): readonly Span[] {
+  const elements: Span[] = [];
+  scanJson(text.slice(start, end), {
+    value(_path, depth, from, to) {
+      if (depth === 1) elements.push({ start: start + from, end: start + to });
+    },
+  });
+  return elements;
+}
+
 /** An object of these values, written as `row` is. */
 function objectLike(row: string, values: Values): string {
   const members = membersOf(row);
   const pieces = members.map(({ keyStart, end }) => ({ start: keyStart, end }));
   const look = around(row, { start: 0, end: row.length }, pieces) ?? inline;
-  const list = members.find(member => row[member.start] === '[' && member.parts.length > 0);
-  const listLook = (list && around(row, list, list.parts)) ?? { ...inline, between: look.between === ',' ? ',' : ', ' };
+  const lists = members.filter(member => row[member.start] === '[');
+  const listLook = lists.map(list => around(row, list, elementsOf(row, list))).find(each => each !== undefined) ?? {
+    ...inline,
+    between: look.between === ',' ? ',' : ', ',
+  };
   const written = (value: Value): string => {
     if (typeof value !== 'object') return JSON.stringify(value);
     const parts = value.map(one => JSON.stringify(one));
     return parts.length === 0 ? '[]' : `[${joined(parts, listLook)}]`;
   };
   const names = new Set([...members.map(member => member.name), ...Object.keys(values)]);
-  const colon = members[0]?.colon ?? ': ';
+  const colon = members[0] === undefined ? ': ' : colonOf(row, members[0]);
   const added = [...names].flatMap(name => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     return value === undefined ? [] : [`${JSON.stringify(name)}${colon}${written(value)}`];
@@ -55,17 +69,12 @@ function objectLike(row: string, values: Values): string {
 
 /** The list of a document that parses has at least one row. */
 function withRow(text: string, key: string, values: Values): string {
-  const rows: Span[] = [];
-  let start = 0;
-  scanJson(text, {
-    value(path, depth, from, end) {
-      if (depth === 2 && path[0] === key) rows.push({ start: from, end });
-      if (depth === 1 && path[0] === key) start = from;
-    },
-  });
+  const list = membersOf(text).find(({ name }) => name === key)!;
+  const rows = elementsOf(text, list);
   const last = rows.at(-1)!;
   const before = rows.at(-2);
-  const between = before === undefined ? `,${text.slice(start + 1, last.start)}` : text.slice(before.end, last.start);
+  const between =
+    before === undefined ? `,${text.slice(list.start + 1, last.start)}` : text.slice(before.end, last.start);
   const object = objectLike(text.slice(last.start, last.end), values);
   return `${text.slice(0, last.end)}${between}${object}${text.slice(last.end)}`;
 }

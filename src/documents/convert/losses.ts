@@ -1,7 +1,7 @@
 // Losses of a conversion: what one document says and another does not, field by field, named so that nobody misses it later.
 import type { Json, TaskSpec } from '../../core/task.ts';
 import { visible } from '../../text/text.ts';
-import type { ParsedDocument } from '../document.ts';
+import { type ParsedDocument, statusOf } from '../document.ts';
 import { startOf } from '../edits.ts';
 import { checklistItems } from '../formats/checklist.ts';
 import { prdKeys } from '../formats/prd.ts';
@@ -12,7 +12,6 @@ import { readFrontMatter } from '../frontmatter.ts';
 import { parseJson } from '../json-tasks.ts';
 import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
 import { ProblemList } from '../problems.ts';
-import { statusOf } from '../status.ts';
 import { readYaml } from '../yaml.ts';
 
 export type Backlog = Pick<ParsedDocument, 'project' | 'goal' | 'tasks'>;

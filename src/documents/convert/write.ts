@@ -1,12 +1,11 @@
 // Conversion of tasks to another format: the new document is read back, and what it could not say is listed.
 import type { TaskSpec } from '../../core/task.ts';
-import type { Format, Problem } from '../document.ts';
+import { type Format, type Problem, statusOf } from '../document.ts';
 import { checklist, leadingId } from '../formats/checklist.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
 import { yamlTasks } from '../formats/yaml-tasks.ts';
 import { boxCharacter } from '../markdown.ts';
-import { statusOf } from '../status.ts';
 import { topologicalOrder } from '../task-checks.ts';
 import { yamlItem, yamlText } from './add-yaml.ts';
 import { type Backlog, type Field, type Loss, lossesBetween } from './losses.ts';

@@ -1,5 +1,5 @@
 // Markdown checklists (fix_plan.md, TODO lists): each box that stands in no other is a task, what is indented below belongs to it.
-import type { Format } from '../document.ts';
+import { type Format, markEdits, markedStatus, statusFields } from '../document.ts';
 import { withEdits } from '../edits.ts';
 import {
   boxCharacter,
@@ -11,7 +11,6 @@ import {
   markdownLines,
   parseMarkdownTasks,
 } from '../markdown.ts';
-import { markEdits, markedStatus, statusFields } from '../status.ts';
 import { IdGiver } from '../task-checks.ts';
 
 export const checklist: Format = {

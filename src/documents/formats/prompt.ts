@@ -5,7 +5,7 @@ import type { DocumentDefaults, Format, Parsed, TaskMark } from '../document.ts'
 import { lineEndOf, startOf, withEdits } from '../edits.ts';
 import { type FrontMatter, readFrontMatter, valueProblems } from '../frontmatter.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from '../markdown.ts';
-import { ProblemList, positionAt, sizeRefusal } from '../problems.ts';
+import { ProblemList, positionsIn, sizeRefusal } from '../problems.ts';
 
 const promptCharsMax = 1024 * 1024;
 const titleCharsMax = 120;
@@ -89,7 +89,7 @@ function parsePrompt(text: string): Parsed {
   if (problems.count > 0) return problems.refusal(text);
   const state = stateOf(boxes);
   const task = { title: titleOf(lines, boxes), description, done: state === 'x', skipped: state === '-' };
-  return promptDocument(task, [...notices, ...watchHidden(lines, positionAt(text, start).line)], defaults);
+  return promptDocument(task, [...notices, ...watchHidden(lines, positionsIn(text)(start).line)], defaults);
 }
 
 /** Whether it is complete is no part of what is to be done. */

@@ -3,7 +3,7 @@ import { takeCharacters } from '../../text/text.ts';
 import type { Format, Parsed } from '../document.ts';
 import { readFrontMatter, setFrontMatter, valueProblems } from '../frontmatter.ts';
 import { markdownLines, watchHidden, watchMerge } from '../markdown.ts';
-import { ProblemList, positionAt } from '../problems.ts';
+import { ProblemList, positionsIn } from '../problems.ts';
 import { id, isCount, promptDocument, promptTooLarge, readDefaults } from './prompt.ts';
 
 const titleCharsMax = 120;
@@ -59,6 +59,6 @@ function parseRalphLoop(text: string): Parsed {
   if (problems.count > 0) return problems.refusal(text);
   const firstLine = description.split('\n', 1)[0]!.replace(/^#{1,6}[ \t]+/, '');
   const title = takeCharacters(firstLine.trim(), titleCharsMax);
-  const notices = watchHidden(lines, positionAt(text, matter.bodyStart).line);
+  const notices = watchHidden(lines, positionsIn(text)(matter.bodyStart).line);
   return promptDocument({ title, description, done: active === false, skipped: false }, notices, defaults);
 }

@@ -1,6 +1,6 @@
 // Plans whose tasks are sections ("### Task 1: …", as ralphex writes them): a section is done when all of its boxes are ticked.
 import { shown } from '../../text/text.ts';
-import type { Format, TaskMark } from '../document.ts';
+import { type Format, markEdits, statusFields, type TaskMark, type WrittenStatus } from '../document.ts';
 import { type Edit, withEdits } from '../edits.ts';
 import {
   boxCharacter,
@@ -12,7 +12,6 @@ import {
   parseMarkdownTasks,
 } from '../markdown.ts';
 import type { ProblemList } from '../problems.ts';
-import { markEdits, statusFields, type WrittenStatus } from '../status.ts';
 import { idRule, isTaskId } from '../task-checks.ts';
 import { belowOf } from './checklist.ts';
 

@@ -2,10 +2,17 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { Json, TaskSpec } from '../../core/task.ts';
 import { shown, suspicion } from '../../text/text.ts';
-import type { Format, ParsedDocument, TaskMark } from '../document.ts';
+import {
+  type Format,
+  markEdits,
+  markedStatus,
+  type ParsedDocument,
+  statusFields,
+  type TaskMark,
+  type WrittenStatus,
+} from '../document.ts';
 import { type Edit, linesBehind, startOf, withEdits } from '../edits.ts';
 import { firstNotices, ProblemList } from '../problems.ts';
-import { markEdits, markedStatus, statusFields, type WrittenStatus } from '../status.ts';
 import { checkDependencies, checkIds, IdGiver, idRule, isTaskId } from '../task-checks.ts';
 import { readYaml } from '../yaml.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../../core/task.ts';
 import { type TextLine, textLines } from '../../../documents/edits.ts';
-import { type Place, ProblemList, problemsMax } from '../../../documents/problems.ts';
+import { ProblemList } from '../../../documents/problems.ts';
 import { readYaml } from '../../../documents/yaml.ts';
 import { editDistance } from '../../../text/similarity.ts';
 import { shown } from '../../../text/text.ts';
@@ -194,22 +194,8 @@ function brokenRule(value: Json, depth: number): typeof tooDeep | undefined {
 
 /** Undefined when it is no YAML that may be used; `shift` leads from a place in the source to one in the raw value. */
 function yamlValue(source: string, add: AddFault, shift: number): Json | undefined {
-  const problems = new ToldProblems((at, message, fix) => add(Math.max(0, at + shift), message, fix));
+  const problems = new ProblemList();
   const read = readYaml(source, problems);
+  for (const { place, message, fix } of problems.entries) add(Math.max(0, (place as number) + shift), message, fix);
   return problems.count > 0 ? undefined : read?.value;
-}
-
-/** Hands each problem on as it is found. */
-class ToldProblems extends ProblemList {
-  private readonly tell: AddFault;
-
-  constructor(tell: AddFault) {
-    super();
-    this.tell = tell;
-  }
-
-  override add(place: Place, message: string, fix: string): void {
-    super.add(place, message, fix);
-    if (this.count <= problemsMax) this.tell(typeof place === 'number' ? place : 0, message, fix);
-  }
 }

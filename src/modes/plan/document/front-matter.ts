@@ -2,8 +2,7 @@
 import type { FrontMatter } from '../../../documents/frontmatter.ts';
 import { idPattern } from '../../../documents/task-checks.ts';
 import { shown, suspicion } from '../../../text/text.ts';
-import type { PlanOutline, PlanStep } from './outline.ts';
-import type { PlanProblems } from './problems.ts';
+import type { PlanOutline, PlanProblems, PlanStep } from './outline.ts';
 
 const statuses = ['awaiting_approval', 'approved', 'executing', 'completed', 'blocked', 'escalated'] as const;
 export type PlanStatus = (typeof statuses)[number];
@@ -28,9 +27,7 @@ const nothing: PlanFacts = { planId: '', objective: '', iterationsMax: undefined
 export function readFacts(text: string, outline: PlanOutline, problems: PlanProblems): PlanFacts {
   const { matter, head, steps } = outline;
   if (!matter.ok) {
-    const linesBefore = problems.place(head).line - 1;
-    for (const problem of matter.problems)
-      problems.addLocated(problem.line === undefined ? problem : { ...problem, line: problem.line + linesBefore });
+    problems.addLocated(matter.problems);
     return nothing;
   }
   if (!matter.isPresent) {
@@ -100,7 +97,7 @@ class FactReader {
 
   constructor({ values, offsets }: FrontMatter, head: number, problems: PlanProblems) {
     this.values = values;
-    this.place = key => head + (offsets.get(key) ?? 0);
+    this.place = key => offsets.get(key) ?? head;
     this.problem = (key, message, fix) => problems.add(this.place(key), message, fix);
     this.notice = (key, message) => problems.notice(this.place(key), message);
   }

@@ -1,53 +1,40 @@
 // Marks of a plan: writes what became of its steps, byte for byte nothing else, and gives the text without our own writing.
 
-import type { TaskStatus } from '../../../core/task.ts';
-import type { TaskMark } from '../../../documents/document.ts';
+import { markedStatus, type TaskMark, type WrittenStatus } from '../../../documents/document.ts';
+import { type Edit, withEdits } from '../../../documents/edits.ts';
 import { readFrontMatter, setFrontMatter } from '../../../documents/frontmatter.ts';
+import { boxCharacter } from '../../../documents/markdown.ts';
 import { type PlanStatus, writtenKeys } from './front-matter.ts';
 import { outlinePlan, type PlanStep } from './outline.ts';
 
 const failedWord = ' (FAILED)';
-const boxOf: Readonly<Record<TaskStatus, string>> = {
-  pending: ' ',
-  active: ' ',
-  done: 'x',
-  blocked: '!',
-  skipped: '-',
-};
 
 /** Boxes, the word (FAILED), and with them completed_steps. */
 export function markPlan(text: string, marks: readonly TaskMark[]): string {
   const { steps } = outlinePlan(text);
-  const statuses = new Map(marks.map(mark => [mark.id, statusOf(mark)]));
-  const statusFor = ({ number }: PlanStep): TaskStatus | undefined => statuses.get(`step_${number}`);
-  const marked = withBoxes(text, steps, statusFor);
+  const statuses = new Map(marks.map(mark => [mark.id, markedStatus(mark, 'open')]));
+  const statusFor = ({ number }: PlanStep): WrittenStatus | undefined => statuses.get(`step_${number}`);
+  const marked = withEdits(
+    text,
+    steps.flatMap(step => editsFor(step, statusFor(step))),
+  );
   if (marked === text) return text;
-  const done = steps.filter(step => (statusFor(step) ?? (/x/i.test(step.box) ? 'done' : 'pending')) === 'done');
+  const done = steps.filter(step => (statusFor(step) ?? (/x/i.test(step.box) ? 'done' : 'open')) === 'done');
   return setPlanFacts(marked, { completed_steps: done.length });
 }
 
-const statusOf = (mark: TaskMark): TaskStatus =>
-  mark.status ?? (mark.done ? 'done' : mark.skipped ? 'skipped' : 'pending');
-
-function withBoxes(
-  text: string,
-  steps: readonly PlanStep[],
-  statusFor: (step: PlanStep) => TaskStatus | undefined,
-): string {
-  const pieces: string[] = [];
-  let at = 0;
-  for (const step of steps) {
-    const status = statusFor(step);
-    if (status === undefined) continue;
-    const isSame = step.box.toLowerCase() === boxOf[status];
-    pieces.push(text.slice(at, step.boxAt), isSame ? step.box : boxOf[status]);
-    pieces.push(text.slice(step.boxAt + 1, step.failedStart));
-    const hasWord = step.failedEnd > step.failedStart;
-    if (status === 'blocked') pieces.push(hasWord ? text.slice(step.failedStart, step.failedEnd) : failedWord);
-    at = step.failedEnd;
-  }
-  pieces.push(text.slice(at));
-  return pieces.join('');
+function editsFor(
+  { box, boxAt, failedStart, failedEnd }: PlanStep,
+  status: WrittenStatus | undefined,
+): readonly Edit[] {
+  if (status === undefined) return [];
+  const isSame = box.toLowerCase() === boxCharacter[status];
+  const hasWord = failedEnd > failedStart;
+  const isFailed = status === 'blocked';
+  return [
+    ...(isSame ? [] : [{ start: boxAt, end: boxAt + 1, text: boxCharacter[status] }]),
+    ...(hasWord === isFailed ? [] : [{ start: failedStart, end: failedEnd, text: isFailed ? failedWord : '' }]),
+  ];
 }
 
 export interface WrittenFacts {
@@ -60,11 +47,10 @@ export interface WrittenFacts {
 export function setPlanFacts(text: string, facts: WrittenFacts): string {
   const { head, matter } = outlinePlan(text);
   if (!matter.ok || !matter.isPresent) return text;
-  const rest = writtenKeys.reduce((block, key) => {
+  return writtenKeys.reduce((changed, key) => {
     const value = facts[key];
-    return value === undefined ? block : setFrontMatter(block, key, value);
-  }, text.slice(head));
-  return text.slice(0, head) + rest;
+    return value === undefined ? changed : setFrontMatter(changed, key, value, head);
+  }, text);
 }
 
 /** Written one after the other, so that it does not matter how a value was written before. */
@@ -73,12 +59,16 @@ const gone = 'ralph-gone';
 
 /** The text without what Ralph writes into it: the same before and after every mark, another after every other edit. */
 export function planSubstance(text: string): string {
-  const plain = withBoxes(text, outlinePlan(text).steps, () => 'pending');
+  const { steps } = outlinePlan(text);
+  const plain = withEdits(
+    text,
+    steps.flatMap(step => editsFor(step, 'open')),
+  );
   const { head, matter } = outlinePlan(plain);
   if (!matter.ok || !matter.isPresent) return plain;
   const written = writtenKeys.filter(key => key in matter.values);
-  const block = written.reduce(withoutValue, plain.slice(head, head + matter.bodyStart));
-  return plain.slice(0, head) + block + plain.slice(head + matter.bodyStart);
+  const block = written.reduce(withoutValue, plain.slice(head, matter.bodyStart));
+  return plain.slice(0, head) + block + plain.slice(matter.bodyStart);
 }
 
 /** A line that says nothing else goes as a whole: a mark may have added it. */

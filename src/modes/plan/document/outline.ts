@@ -1,15 +1,10 @@
 // Outline of a plan: its steps and their fields, each with its place; what only looks like one is told, never guessed.
 
+import type { Problem } from '../../../documents/document.ts';
 import { startOf, type TextLine, textLines } from '../../../documents/edits.ts';
 import { type FrontMatterResult, readFrontMatter } from '../../../documents/frontmatter.ts';
+import { positionsIn, type TextPosition } from '../../../documents/problems.ts';
 import { fieldNameOf, nearFieldName, type PlanFieldName } from './fields.ts';
-
-/** What is to be told about a place in the plan. */
-interface PlanFault {
-  readonly offset: number;
-  readonly message: string;
-  readonly fix: string;
-}
 
 export interface PlanField {
   readonly name: PlanFieldName;
@@ -39,18 +34,16 @@ export interface PlanOutline {
   readonly head: number;
   readonly matter: FrontMatterResult;
   readonly steps: readonly PlanStep[];
-  readonly faults: readonly PlanFault[];
-  readonly notices: readonly PlanFault[];
 }
 
-export function outlinePlan(text: string): PlanOutline {
+export function outlinePlan(text: string, problems = new PlanProblems(text)): PlanOutline {
   const head = headEnd(text);
-  const matter = readFrontMatter(text.slice(head));
-  const scan = new OutlineScan();
+  const matter = readFrontMatter(text, head);
+  const scan = new OutlineScan(problems);
   for (const line of textLines(text.slice(0, head), startOf(text))) scan.takeHead(line);
-  for (const line of textLines(text, head + (matter.ok ? matter.bodyStart : 0))) scan.take(line);
+  for (const line of textLines(text, matter.ok ? matter.bodyStart : head)) scan.take(line);
   scan.end();
-  return { head, matter, steps: scan.steps, faults: scan.faults, notices: scan.notices };
+  return { head, matter, steps: scan.steps };
 }
 
 const headLinesMax = 20;
@@ -87,8 +80,7 @@ type OpenStep = PlanStep & { readonly fields: PlanField[] };
 
 class OutlineScan {
   readonly steps: PlanStep[] = [];
-  readonly faults: PlanFault[] = [];
-  readonly notices: PlanFault[] = [];
+  private readonly problems: PlanProblems;
   private step: OpenStep | undefined;
   private stepIndent = 0;
   private field: OpenField | undefined;
@@ -96,10 +88,14 @@ class OutlineScan {
   private fence: { readonly mark: string; readonly start: number } | undefined;
   private commentStart: number | undefined;
 
+  constructor(problems: PlanProblems) {
+    this.problems = problems;
+  }
+
   /** A comment that only names the file hides nothing. */
   takeHead(line: TextLine): void {
     const words = line.text.trim();
-    if (words !== '' && !pathComment.test(words)) this.notice(line.start, commentNotice);
+    if (words !== '' && !pathComment.test(words)) this.problems.notice(line.start, commentNotice);
   }
 
   take(line: TextLine): void {
@@ -115,15 +111,19 @@ class OutlineScan {
   end(): void {
     this.closeStep();
     if (this.fence !== undefined)
-      this.fault(this.fence.start, 'This code block is never closed.', 'Close it, or the steps behind it are lost.');
+      this.problems.add(
+        this.fence.start,
+        'This code block is never closed.',
+        'Close it, or the steps behind it are lost.',
+      );
     if (this.commentStart !== undefined)
-      this.fault(this.commentStart, 'This comment is never closed.', 'Add --> at its end.');
+      this.problems.add(this.commentStart, 'This comment is never closed.', 'Add --> at its end.');
   }
 
   /** Inside a code block or a comment: no step, and whoever hides one there is told that it is not done. */
   private takeHidden(line: TextLine): void {
     if (this.commentStart !== undefined) {
-      if (stepLine.test(line.text)) this.notice(line.start, 'This step stands in a comment and is not done.');
+      if (stepLine.test(line.text)) this.problems.notice(line.start, 'This step stands in a comment and is not done.');
       if (line.text.includes('-->')) this.commentStart = undefined;
       return;
     }
@@ -143,9 +143,9 @@ class OutlineScan {
     if (line.indent <= 3 && this.beginStep(line)) return;
     const name = fieldNameOf(fieldLine.exec(line.text)?.[2] ?? '');
     if (nearStep.some(pattern => pattern.test(line.text)))
-      this.fault(line.start, 'This looks like a step, but is not written as one.', stepForm);
+      this.problems.add(line.start, 'This looks like a step, but is not written as one.', stepForm);
     else if (name !== undefined)
-      this.fault(line.start, `${name} stands outside of a step.`, 'Indent it below its step.');
+      this.problems.add(line.start, `${name} stands outside of a step.`, 'Indent it below its step.');
   }
 
   /** True when the line is nothing but a comment, or the beginning of one. */
@@ -154,7 +154,7 @@ class OutlineScan {
     if (at === -1) return false;
     const isOpen = !line.text.includes('-->', at);
     if (isOpen) this.commentStart = line.start + at;
-    if (!stepLine.test(line.text)) this.notice(line.start, commentNotice);
+    if (!stepLine.test(line.text)) this.problems.notice(line.start, commentNotice);
     const words = line.text.trim();
     return words.startsWith('<!--') && (isOpen || words.endsWith('-->'));
   }
@@ -169,7 +169,7 @@ class OutlineScan {
     }
     this.closeField();
     if (nearStep.some(pattern => pattern.test(line.text))) {
-      this.fault(line.start, 'A step stands inside another step.', stepForm);
+      this.problems.add(line.start, 'A step stands inside another step.', stepForm);
       return;
     }
     const [whole = '', before = '', written = ''] = fieldLine.exec(line.text) ?? [];
@@ -181,8 +181,8 @@ class OutlineScan {
     }
     const { number } = this.step!;
     const meant = nearFieldName(written);
-    if (meant === undefined) this.notice(line.start, `This line of step ${number} is not read.`);
-    else this.fault(line.start, `Step ${number} has a field that is nearly ${meant}.`, `Write "- ${meant}:".`);
+    if (meant === undefined) this.problems.notice(line.start, `This line of step ${number} is not read.`);
+    else this.problems.add(line.start, `Step ${number} has a field that is nearly ${meant}.`, `Write "- ${meant}:".`);
   }
 
   private beginStep(line: TextLine): boolean {
@@ -218,12 +218,62 @@ class OutlineScan {
     if (this.step !== undefined) this.steps.push(this.step);
     this.step = undefined;
   }
+}
 
-  private fault(offset: number, message: string, fix: string): void {
-    this.faults.push({ offset, message, fix });
+/** Lint promises all problems at once; beyond this many they are only counted. */
+const problemsMax = 200;
+const noticesMax = 50;
+
+const byPlace = (one: Partial<TextPosition>, other: Partial<TextPosition>): number =>
+  (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
+
+/** Problems and notices of a plan: added by offset, told with line and column in the order of the text. */
+export class PlanProblems {
+  private readonly text: string;
+  private readonly problems: Problem[] = [];
+  private readonly notes: (TextPosition & { readonly message: string })[] = [];
+  private positionOf: ReturnType<typeof positionsIn> | undefined;
+
+  constructor(text: string) {
+    this.text = text;
   }
 
-  private notice(offset: number, message: string): void {
-    this.notices.push({ offset, message, fix: '' });
+  get count(): number {
+    return this.problems.length;
+  }
+
+  add(offset: number, message: string, fix: string): void {
+    this.problems.push({ message, fix, ...this.place(offset) });
+  }
+
+  /** Problems that somebody else has already given a line. */
+  addLocated(problems: readonly Problem[]): void {
+    this.problems.push(...problems);
+  }
+
+  notice(offset: number, message: string): void {
+    this.notes.push({ message, ...this.place(offset) });
+  }
+
+  located(): readonly Problem[] {
+    const all = this.problems.toSorted(byPlace);
+    if (all.length <= problemsMax) return all;
+    const rest = all.length - problemsMax + 1;
+    return [
+      ...all.slice(0, problemsMax - 1),
+      { message: `${rest} more problems are not listed.`, fix: 'Mend these first.' },
+    ];
+  }
+
+  notices(): readonly string[] {
+    const told = this.notes.toSorted(byPlace).slice(0, noticesMax);
+    const rest = this.notes.length - told.length;
+    const sentences = told.map(({ line, message }) => `Line ${line}: ${message}`);
+    return rest > 0 ? [...sentences, `${rest} more things are worth a look.`] : sentences;
+  }
+
+  private place(offset: number): TextPosition {
+    this.positionOf ??= positionsIn(this.text);
+    return this.positionOf(offset);
   }
 }

@@ -8,8 +8,7 @@ import { shown, suspicion } from '../../../text/text.ts';
 import { type AddFault, criteria, idList, longText, oneLine, type PlanFieldName, params } from './fields.ts';
 import { readFacts } from './front-matter.ts';
 import { markPlan, planSubstance } from './marks.ts';
-import { outlinePlan, type PlanField, type PlanOutline, type PlanStep } from './outline.ts';
-import { PlanProblems } from './problems.ts';
+import { outlinePlan, type PlanField, type PlanOutline, PlanProblems, type PlanStep } from './outline.ts';
 
 const headCharsMax = 8 * 1024;
 
@@ -78,9 +77,7 @@ function readPlan(
     problems.add(0, 'The plan is larger than 16 MB.', 'Split it into several plans.');
     return { problems, document: { project: '', goal: '', tasks: [], notices: [] } };
   }
-  const outline = outlinePlan(text);
-  for (const { offset, message, fix } of outline.faults) problems.add(offset, message, fix);
-  for (const { offset, message } of outline.notices) problems.notice(offset, message);
+  const outline = outlinePlan(text, problems);
   const { planId, objective, iterationsMax, approvalRequired } = readFacts(text, outline, problems);
   const tasks = outline.steps.slice(0, stepsMax).map(step => readStep(text, step, problems));
   checkSteps(outline, tasks, problems);
@@ -98,12 +95,12 @@ function readPlan(
 }
 
 /** B44: as many as the front matter says, each number once, from 1 upwards; and no circles. */
-function checkSteps({ steps, matter, head }: PlanOutline, tasks: readonly TaskSpec[], problems: PlanProblems): void {
+function checkSteps({ steps, matter }: PlanOutline, tasks: readonly TaskSpec[], problems: PlanProblems): void {
   const total = matter.ok ? matter.values['total_steps'] : undefined;
   if (steps.length === 0) {
     problems.add(0, 'The plan has no steps.', 'Write "- [ ] **Step 1:** what to do (action_type: agent)".');
   } else if (matter.ok && typeof total === 'number' && total !== steps.length) {
-    const at = head + (matter.offsets.get('total_steps') ?? 0);
+    const at = matter.offsets.get('total_steps')!;
     problems.add(at, `total_steps is ${total}, but the plan has ${steps.length} steps.`, 'Correct it.');
   }
   if (steps.length > stepsMax) {

@@ -1,12 +1,6 @@
 // Markdown of a vault's notes around text that others wrote: it can become neither front matter, heading, link nor HTML.
 
-import { oneLine, stripControls, takeCharacters } from '../../../text/text.ts';
-
-const unseen =
-  /[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
-
-const visible = (text: string): string =>
-  text.replace(unseen, character => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+import { oneLine, stripControls, takeCharacters, visible } from '../../../text/text.ts';
 
 const escaped = (text: string): string => visible(text).replaceAll(/[\\`*[\]<>|~#$%=]/g, '\\$&');
 
