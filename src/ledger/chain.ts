@@ -1,7 +1,7 @@
 // The hash chain of a loop: each event's hash covers its body, its place and the hash before it.
 import { hash } from 'node:crypto';
 import type { Event } from '../core/event.ts';
-import type { LoopRow, Verified } from './ledger.ts';
+import type { Verified } from './ledger.ts';
 
 /** What the first event of a loop is chained to. */
 export const genesisHash = '0'.repeat(64);
@@ -52,22 +52,9 @@ export class ChainWalk {
   }
 }
 
-/** What the list of loops takes from events, so that every store lists loops alike. */
-export type LoopFacts = Omit<LoopRow, 'loop' | 'seq'>;
-
+/** The events from which every store lists its loops. */
 export type LoopEvent = Extract<Event, { type: 'loop.started' | 'loop.resumed' | 'loop.ended' }>;
 
 export function isLoopEvent(event: Event): event is LoopEvent {
   return event.type === 'loop.started' || event.type === 'loop.resumed' || event.type === 'loop.ended';
-}
-
-/** `undefined` while the loop has not started: a loop without a start is not listed. */
-export function listed(facts: LoopFacts | undefined, event: LoopEvent): LoopFacts | undefined {
-  if (event.type === 'loop.started') {
-    const { name, document, directory, at } = event;
-    return { name, document, directory, startedAt: at, reason: null, endedAt: null };
-  }
-  if (facts === undefined) return undefined;
-  if (event.type === 'loop.resumed') return { ...facts, reason: null, endedAt: null };
-  return { ...facts, reason: event.reason, endedAt: event.at };
 }

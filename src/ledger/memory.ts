@@ -2,7 +2,7 @@
 import type { Event } from '../core/event.ts';
 import { versionOf } from '../core/input.ts';
 import { canonical } from '../text/canonical.ts';
-import { ChainWalk, genesisHash, isLoopEvent, type LoopFacts, link, listed } from './chain.ts';
+import { ChainWalk, genesisHash, isLoopEvent, link } from './chain.ts';
 import type {
   Appended,
   AppendOptions,
@@ -35,7 +35,6 @@ export interface MemoryLedgerOptions {
 
 interface MemoryLoop {
   readonly events: Recorded[];
-  facts: LoopFacts | undefined;
   lease: Lease | undefined;
   token: number;
   mail: Mail[];
@@ -46,6 +45,18 @@ interface MemoryLoop {
 function today(recorded: Recorded): Recorded {
   const event = upcast(recorded.event);
   return event === recorded.event ? recorded : { ...recorded, event };
+}
+
+/** Undefined while it has not started: a loop without a start is not listed. */
+function listed(loop: string, events: readonly Recorded[]): LoopRow | undefined {
+  const marks = events.map(one => one.event).filter(isLoopEvent);
+  const started = marks.findLast(event => event.type === 'loop.started');
+  if (started === undefined) return undefined;
+  const { name, document, directory, at } = started;
+  const last = marks.at(-1);
+  const ended = last?.type === 'loop.ended' ? last : undefined;
+  const ending = { reason: ended?.reason ?? null, endedAt: ended?.at ?? null };
+  return { loop, name, document, directory, startedAt: at, seq: events.length, ...ending };
 }
 
 const refused = (kind: StoreFailureKind, detail: string, hint: string): Appended => ({
@@ -70,7 +81,7 @@ class MemoryLedger implements Store, Mailbox {
   }
 
   #loop(loop: string): MemoryLoop {
-    const none = { events: [], facts: undefined, lease: undefined, token: 0, mail: [], snapshot: undefined };
+    const none = { events: [], lease: undefined, token: 0, mail: [], snapshot: undefined };
     const found = this.#loops.get(loop) ?? none;
     this.#loops.set(loop, found);
     return found;
@@ -95,7 +106,6 @@ class MemoryLedger implements Store, Mailbox {
       const recorded = { ...one, cursor: this.#all.length + 1 };
       entry.events.push(recorded);
       this.#all.push(recorded);
-      if (isLoopEvent(one.event)) entry.facts = listed(entry.facts, one.event);
     }
     if (options?.takes !== undefined) entry.mail = entry.mail.filter(mail => mail.id !== options.takes);
     for (const wake of this.#followers) wake();
@@ -129,14 +139,15 @@ class MemoryLedger implements Store, Mailbox {
 
   async loops(filter: LoopFilter = {}): Promise<readonly LoopRow[]> {
     const rows: LoopRow[] = [];
-    for (const [loop, { facts, events }] of this.#loops) {
-      if (facts === undefined) continue;
-      if (filter.document !== undefined && facts.document !== filter.document) continue;
-      if (filter.open !== undefined && filter.open !== (facts.reason === null)) continue;
+    for (const [loop, { events }] of this.#loops) {
+      const row = listed(loop, events);
+      if (row === undefined) continue;
+      if (filter.document !== undefined && row.document !== filter.document) continue;
+      if (filter.open !== undefined && filter.open !== (row.reason === null)) continue;
       const first = events[0]?.event;
       const project = first?.type === 'loop.started' ? first.projectId : undefined;
       if (filter.project !== undefined && project !== filter.project) continue;
-      rows.push({ loop, seq: events.length, ...facts });
+      rows.push(row);
     }
     return rows.reverse().sort((one, other) => other.startedAt - one.startedAt);
   }

@@ -3,16 +3,10 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, write
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { Usage } from '../core/event.ts';
-import type { Failure } from '../core/failure.ts';
+import type { Performed } from '../core/input.ts';
 import { makeStreamRedactor, type Redact, redactDeep } from '../secrets/redactor.ts';
 
-export interface SpoolEnd {
-  readonly message: string;
-  readonly failure?: Failure;
-  readonly usage?: Usage;
-  readonly stoppedFor?: 'handoff';
-}
+export type SpoolEnd = Omit<Performed, 'statusEdits'>;
 
 export interface SpoolWriter {
   write(text: string, channel: 'output' | 'errors'): void;

@@ -1,5 +1,7 @@
 // The schema of a version that does not exist yet, to try migrations on.
-import { currentSchema, type Schema } from '../../src/ledger/sqlite/schema.ts';
+
+import type { Schema } from '../../src/ledger/sqlite/migrate.ts';
+import { currentSchema } from '../../src/ledger/sqlite.ts';
 
 export const nextSchema: Schema = {
   version: currentSchema.version + 1,

@@ -104,7 +104,7 @@ export class Appender {
 }
 
 /** Keeps the list of loops in step with the events, in the same transaction. */
-export function listLoop(connection: Pick<Connection, 'statement'>, loop: string, event: LoopEvent): void {
+export function listLoop(connection: Connection, loop: string, event: LoopEvent): void {
   if (event.type === 'loop.started') {
     const sql = `INSERT INTO loops (loop, name, document, directory, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (loop) DO
       UPDATE SET name = excluded.name, document = excluded.document, directory = excluded.directory,

@@ -30,7 +30,7 @@ export function userVersion(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
-function inodeOf(path: string): string {
+export function inodeOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }

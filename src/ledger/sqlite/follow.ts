@@ -2,57 +2,34 @@
 import { versionOf } from '../../core/input.ts';
 import type { FollowFrom, Mail, Mailbox, Recorded } from '../ledger.ts';
 import type { Connection } from './connection.ts';
-import type { Reader } from './read.ts';
+import { read, readAll, seqAt } from './read.ts';
 
 export async function* follow(
-  reader: Reader,
+  connection: Connection,
   pulse: Pulse,
   { cursor, loop }: FollowFrom,
   stop: AbortSignal,
 ): AsyncGenerator<Recorded> {
-  const changes = changesOf(pulse, stop);
+  let changed = Promise.withResolvers<void>();
+  const wake = (): void => changed.resolve();
+  const unlisten = pulse.listen(wake);
+  stop.addEventListener('abort', wake);
   try {
-    let place = loop === undefined ? cursor : reader.seqAt(loop, cursor);
+    let place = loop === undefined ? cursor : seqAt(connection, loop, cursor);
     while (!stop.aborted) {
-      changes.forget();
-      const page = loop === undefined ? reader.after(place) : reader.read(loop, place);
+      changed = Promise.withResolvers(); // before the look, so that no change is missed
+      const page = loop === undefined ? readAll(connection, place) : read(connection, loop, place);
       for (const recorded of page) {
         if (stop.aborted) return;
         place = loop === undefined ? recorded.cursor : recorded.seq;
         yield recorded;
       }
-      if (page.length === 0) await changes.next();
+      if (page.length === 0) await changed.promise;
     }
   } finally {
-    changes.end();
+    unlisten();
+    stop.removeEventListener('abort', wake);
   }
-}
-
-/** Changes of the ledger, and the stop, as something to wait for. */
-function changesOf(pulse: Pulse, stop: AbortSignal) {
-  let hasChanged = true;
-  let wake = (): void => {};
-  const changed = (): void => {
-    hasChanged = true;
-    wake();
-  };
-  const unlisten = pulse.listen(changed);
-  stop.addEventListener('abort', changed);
-  return {
-    forget(): void {
-      hasChanged = false;
-    },
-    /** At once when there was one since `forget`. */
-    next: () =>
-      new Promise<void>(resolve => {
-        wake = resolve;
-        if (hasChanged) resolve();
-      }),
-    end(): void {
-      unlisten();
-      stop.removeEventListener('abort', changed);
-    },
-  };
 }
 
 /** DESIGN section 2: the holder watches PRAGMA data_version. */

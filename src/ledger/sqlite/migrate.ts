@@ -14,22 +14,32 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { type Migration, Migrator } from 'kysely/migration';
 import type { StoreFailure } from '../ledger.ts';
 import { failure, openDatabase, StoreFailed, userVersion } from './connection.ts';
 import { sync } from './files.ts';
 import { heldLeases, type Liveness } from './leases.ts';
-import type { Schema } from './schema.ts';
 
-export interface Migrating {
+export interface Schema {
+  readonly version: number;
+  /** The oldest version whose tables can be read as they are. */
+  readonly readableFrom: number;
+  /** By name, in order; as many as `version` says. */
+  migrations(): Promise<Readonly<Record<string, Migration>>>;
+}
+
+/** The database that is to be there, and how to tell who uses it. */
+export interface Target {
   readonly path: string;
-  readonly database: DatabaseSync;
   readonly schema: Schema;
   readonly liveness: Liveness;
 }
 
 /** A loop that runs on the older version keeps it from being done: then nothing is changed, and the failure says which. */
-export async function migrate({ path, database, schema, liveness }: Migrating): Promise<StoreFailure | undefined> {
+export async function migrate(
+  database: DatabaseSync,
+  { path, schema, liveness }: Target,
+): Promise<StoreFailure | undefined> {
   const migrations = await schema.migrations();
   const kysely = new Kysely<unknown>({ dialect: new NodeSqliteDialect(database) });
   const running = await kysely.transaction().execute(async transaction => {
@@ -96,11 +106,12 @@ function freeName(wanted: string): string {
 }
 
 /** Made beside its path and put there whole, so that a half-made one is never seen. */
-export async function createDatabase(path: string, schema: Schema, liveness: Liveness): Promise<void> {
+export async function createDatabase(target: Target): Promise<void> {
+  const { path } = target;
   const draft = `${path}.new-${randomUUID()}`;
   makeFolder(dirname(path));
   try {
-    await writeDatabase(draft, schema, liveness);
+    await writeDatabase({ ...target, path: draft });
     linkSync(draft, path);
     sync(dirname(path));
   } catch (error) {
@@ -127,12 +138,13 @@ function makeFolder(folder: string): void {
 }
 
 /** A complete database of our version in one file, without a log, on the disk. */
-export async function writeDatabase(path: string, schema: Schema, liveness: Liveness): Promise<void> {
+export async function writeDatabase(target: Target): Promise<void> {
+  const { path } = target;
   rmSync(path, { force: true });
   closeSync(openSync(path, 'wx', 0o600));
   const database = openDatabase(path, false);
   try {
-    await migrate({ path, database, schema, liveness });
+    await migrate(database, target);
   } finally {
     database.close();
   }

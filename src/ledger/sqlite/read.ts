@@ -10,70 +10,61 @@ const pageRows = 1_000;
 const projectOf = `SELECT CASE WHEN json_valid(body) THEN json_extract(body, '$.projectId') END
   FROM events WHERE events.loop = loops.loop AND seq = 1`;
 
-export class Reader {
-  readonly #connection: Connection;
+export function read(connection: Connection, loop: string, after = 0, most = pageRows): readonly Recorded[] {
+  return connection.orThrow(() => rowsOf(connection, loop, after, most).map(row => recorded(connection, row)));
+}
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+function rowsOf(connection: Connection, loop: string, after: number, most: number): Row[] {
+  const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE loop = ? AND seq > ? ORDER BY seq LIMIT ?';
+  return connection.all(sql, loop, after, most);
+}
+
+function recorded({ path }: Connection, row: Row): Recorded {
+  const loop = String(row['loop']);
+  const seq = Number(row['seq']);
+  try {
+    const event = upcast(JSON.parse(String(row['body'])));
+    return { loop, seq, hash: String(row['hash']), cursor: Number(row['cursor']), event };
+  } catch (error) {
+    const known = failure('corrupt', path, `event ${seq} of loop ${loop} in ${path} is not readable`);
+    throw new StoreFailed({ ...known, hint: 'Check it: ralph audit verify.' }, error);
   }
+}
 
-  read(loop: string, after = 0, most = pageRows): readonly Recorded[] {
-    return this.#connection.orThrow(() => this.#rows(loop, after, most).map(row => this.#recorded(row)));
-  }
+/** The seq of a loop's last event at or before a cursor, to follow one loop by its own index. */
+export function seqAt(connection: Connection, loop: string, cursor: number): number {
+  const sql = 'SELECT seq FROM events WHERE loop = ? AND cursor <= ? ORDER BY seq DESC LIMIT 1';
+  return Number(connection.orThrow(() => connection.get(sql, loop, cursor))?.['seq'] ?? 0);
+}
 
-  #rows(loop: string, after: number, most: number): Row[] {
-    const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE loop = ? AND seq > ? ORDER BY seq LIMIT ?';
-    return this.#connection.all(sql, loop, after, most);
-  }
+export function readAll(connection: Connection, cursor: number): readonly Recorded[] {
+  const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?';
+  return connection.orThrow(() => connection.all(sql, cursor, pageRows).map(row => recorded(connection, row)));
+}
 
-  #recorded(row: Row): Recorded {
-    const loop = String(row['loop']);
-    const seq = Number(row['seq']);
-    try {
-      const event = upcast(JSON.parse(String(row['body'])));
-      return { loop, seq, hash: String(row['hash']), cursor: Number(row['cursor']), event };
-    } catch (error) {
-      const detail = `event ${seq} of loop ${loop} in ${this.#connection.path} is not readable`;
-      const known = failure('corrupt', this.#connection.path, detail);
-      throw new StoreFailed({ ...known, hint: 'Check it: ralph audit verify.' }, error);
-    }
-  }
+export function loops(connection: Connection, filter: LoopFilter = {}): readonly LoopRow[] {
+  const sql = `SELECT loops.*, (SELECT max(seq) FROM events WHERE events.loop = loops.loop) AS seq FROM loops
+    WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) AND (? IS NULL OR ? = (${projectOf}))
+    ORDER BY started_at DESC, rowid DESC`;
+  const { document = null, project = null } = filter;
+  const open = filter.open === undefined ? null : Number(filter.open);
+  const values = [document, document, open, open, project, project];
+  return connection.orThrow(() => connection.all(sql, ...values).map(loopRow));
+}
 
-  /** The seq of a loop's last event at or before a cursor, to follow one loop by its own index. */
-  seqAt(loop: string, cursor: number): number {
-    const sql = 'SELECT seq FROM events WHERE loop = ? AND cursor <= ? ORDER BY seq DESC LIMIT 1';
-    return Number(this.#connection.orThrow(() => this.#connection.get(sql, loop, cursor))?.['seq'] ?? 0);
-  }
-
-  after(cursor: number): readonly Recorded[] {
-    const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?';
-    return this.#connection.orThrow(() => this.#connection.all(sql, cursor, pageRows).map(row => this.#recorded(row)));
-  }
-
-  loops(filter: LoopFilter = {}): readonly LoopRow[] {
-    const sql = `SELECT loops.*, (SELECT max(seq) FROM events WHERE events.loop = loops.loop) AS seq FROM loops
-      WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) AND (? IS NULL OR ? = (${projectOf}))
-      ORDER BY started_at DESC, rowid DESC`;
-    const { document = null, project = null } = filter;
-    const open = filter.open === undefined ? null : Number(filter.open);
-    const values = [document, document, open, open, project, project];
-    return this.#connection.orThrow(() => this.#connection.all(sql, ...values).map(loopRow));
-  }
-
-  verify(loop: string): Verified {
-    const walk = new ChainWalk(loop);
-    try {
-      for (;;) {
-        const rows = this.#rows(loop, walk.seq, pageRows);
-        for (const row of rows) {
-          const stored = { seq: Number(row['seq']), body: String(row['body']), hash: String(row['hash']) };
-          if (!walk.step(stored)) return walk.result();
-        }
-        if (rows.length < pageRows) return walk.result();
+export function verify(connection: Connection, loop: string): Verified {
+  const walk = new ChainWalk(loop);
+  try {
+    for (;;) {
+      const rows = rowsOf(connection, loop, walk.seq, pageRows);
+      for (const row of rows) {
+        const stored = { seq: Number(row['seq']), body: String(row['body']), hash: String(row['hash']) };
+        if (!walk.step(stored)) return walk.result();
       }
-    } catch (error) {
-      return { ok: false, seq: walk.seq + 1, detail: `cannot be read: ${this.#connection.failure(error).detail}` };
+      if (rows.length < pageRows) return walk.result();
     }
+  } catch (error) {
+    return { ok: false, seq: walk.seq + 1, detail: `cannot be read: ${connection.failure(error).detail}` };
   }
 }
 

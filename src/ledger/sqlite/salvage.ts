@@ -12,28 +12,17 @@ import {
   readSync,
   renameSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Event } from '../../core/event.ts';
 import { ChainWalk, isLoopEvent } from '../chain.ts';
 import type { StoreFailure } from '../ledger.ts';
 import { listLoop } from './append.ts';
-import { failure, isSqliteError, type Row } from './connection.ts';
+import { Connection, failure, inodeOf, isSqliteError, openDatabase, type Row } from './connection.ts';
 import { sync } from './files.ts';
-import type { Liveness } from './leases.ts';
-import { writeDatabase } from './migrate.ts';
-import type { Schema } from './schema.ts';
-
-export interface Damage {
-  readonly path: string;
-  readonly detail: string;
-  readonly schema: Schema;
-  readonly liveness: Liveness;
-  readonly now: () => number;
-}
+import { type Target, writeDatabase } from './migrate.ts';
 
 /** How much of the first page is replaced by that of a fresh database: nothing, the file's header, all of it. */
 const transplantBytes = [0, 100, 4_096];
@@ -42,12 +31,13 @@ const headerBytes = 100;
 /** A length that the header claims is believed up to this many pages beyond the double of what is there. */
 const growthPagesMax = 1_000_000;
 
-export async function salvage({ path, detail, schema, liveness, now }: Damage): Promise<StoreFailure> {
+export async function salvage(target: Target, detail: string, now: number): Promise<StoreFailure> {
+  const { path } = target;
   const before = inodeOf(path);
   const scratch = mkdtempSync(`${path}.salvage-`);
   try {
     const fresh = join(scratch, 'fresh.db');
-    await writeDatabase(fresh, schema, liveness);
+    await writeDatabase({ ...target, path: fresh });
     let best: { readonly file: string; readonly saved: Saved } | undefined;
     for (const bytes of transplantBytes) {
       const file = join(scratch, `saved-${bytes}.db`);
@@ -58,17 +48,13 @@ export async function salvage({ path, detail, schema, liveness, now }: Damage): 
     }
     if (best === undefined || inodeOf(path) !== before)
       return failure('busy', path, `${path} is being repaired by another process`);
-    const damaged = replaceDamaged(path, best.file, new Date(now()).toISOString().replaceAll(/[:.]/g, '-'));
+    const damaged = replaceDamaged(path, best.file, new Date(now).toISOString().replaceAll(/[:.]/g, '-'));
     const { events, loops } = best.saved;
     const told = `${path} was damaged: ${detail}. It lies unchanged in ${damaged}; ${events} events of ${loops} loops were saved from it`;
     return { ...failure('corrupt', path, told), hint: 'Run the same command again: it goes on with what was saved.' };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-}
-
-function inodeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
 /** Works on a copy, because already opening a damaged database may change it. */
@@ -78,7 +64,7 @@ function attempt(path: string, fresh: string, target: string, bytes: number): Sa
   copyFileSync(path, copy);
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
   transplant(copy, fresh, bytes);
-  const to = new DatabaseSync(target);
+  const to = new Connection(target, openDatabase(target, false), false);
   try {
     const from = new DatabaseSync(copy);
     try {
@@ -90,9 +76,7 @@ function attempt(path: string, fresh: string, target: string, bytes: number): Sa
     if (!isSqliteError(error)) throw error;
     return { events: 0, loops: 0, isWhole: false };
   } finally {
-    // So that one file holds everything.
-    to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    to.close();
+    to.close(); // empties its log, so that one file holds everything
   }
 }
 
@@ -143,14 +127,8 @@ interface Saved {
 }
 
 /** Copies, loop by loop, the longest run of events whose chain holds out of a database that may break at any read. */
-function extract(from: DatabaseSync, to: DatabaseSync): Saved {
+function extract(from: DatabaseSync, to: Connection): Saved {
   const walks = new Map<string, ChainWalk>();
-  const statements = new Map<string, StatementSync>();
-  const statement = (sql: string): StatementSync => {
-    const known = statements.get(sql) ?? to.prepare(sql);
-    statements.set(sql, known);
-    return known;
-  };
   let isWhole = true;
   let events = 0;
   let last = 0;
@@ -170,15 +148,15 @@ function extract(from: DatabaseSync, to: DatabaseSync): Saved {
     }
     const event = JSON.parse(body) as Event;
     const sql = 'INSERT INTO events (cursor, loop, seq, at, type, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)';
-    statement(sql).run(cursor, loop, walk.seq, event.at, event.type, body, walk.head);
-    if (isLoopEvent(event)) listLoop({ statement }, loop, event);
+    to.statement(sql).run(cursor, loop, walk.seq, event.at, event.type, body, walk.head);
+    if (isLoopEvent(event)) listLoop(to, loop, event);
     last = cursor;
     events += 1;
   };
-  to.exec('BEGIN');
+  to.statement('BEGIN').run();
   const hasHoles = readAround(from, keep);
   const lost = ['leases', 'mailbox'].filter(table => !copyTable(from, to, table));
-  to.exec('COMMIT');
+  to.statement('COMMIT').run();
   const loops = [...walks.values()].filter(walk => walk.seq > 0).length;
   return { events, loops, isWhole: isWhole && !hasHoles && lost.length === 0 };
 }
@@ -252,14 +230,13 @@ function lastCursor(from: DatabaseSync): number {
   return Number.MAX_SAFE_INTEGER;
 }
 
-function copyTable(from: DatabaseSync, to: DatabaseSync, table: string): boolean {
+function copyTable(from: DatabaseSync, to: Connection, table: string): boolean {
   try {
     for (const row of from.prepare(`SELECT * FROM ${table}`).all()) {
       const names = Object.keys(row).map(name => `"${name}"`);
       const marks = names.map(() => '?').join(', ');
-      to.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`).run(
-        ...(Object.values(row) as SQLInputValue[]),
-      );
+      const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`;
+      to.statement(sql).run(...(Object.values(row) as SQLInputValue[]));
     }
     return true;
   } catch {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { currentSchema } from '../../../src/ledger/sqlite/schema.ts';
+import { currentSchema } from '../../../src/ledger/sqlite.ts';
 import { guidance, holderOf, leaseOf, loopStarted } from '../../contracts/store.ts';
 import { nextSchema } from '../next-schema.ts';
 import { runProgram, tampering, whyNoTracing } from '../run-program.ts';

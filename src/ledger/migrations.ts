@@ -1,7 +1,9 @@
-// Version 1 of the ledger: loops, events that can only be added, leases, the mailbox and snapshots.
+// Migrations of the ledger's database, by name and in order: one per version.
 import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
-export async function up(database: Kysely<unknown>): Promise<void> {
+/** Loops, events that can only be added, leases, the mailbox and snapshots. */
+async function createTables(database: Kysely<unknown>): Promise<void> {
   const { schema } = database;
   await schema
     .createTable('loops')
@@ -55,3 +57,17 @@ export async function up(database: Kysely<unknown>): Promise<void> {
     .addColumn('state', 'text', column => column.notNull())
     .execute();
 }
+
+/** A snapshot can always be made anew; one of an older state would lack what this version folds. */
+const newEvents: Migration = {
+  up: async (database: Kysely<unknown>) => void (await sql`DELETE FROM snapshots`.execute(database)),
+};
+
+/** Versions with events that an older Ralph cannot fold are versions of their own, so that it says so instead of failing. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '001-ledger': { up: createTables },
+  '002-agents': newEvents, // told guidance, handoffs, new failures
+  '003-workspace': newEvents, // checkpoints, restores, commits and doubts
+  '004-modes': newEvents, // actions, approvals and reviews
+  '005-ids': newEvents, // ids where 0.4 read sentences, and four new names of events
+};
