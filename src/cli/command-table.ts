@@ -1,5 +1,5 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
-import { options as settingOptions } from '../config/help.ts';
+import { settingFlags } from '../config/fields.ts';
 import type { Context, Flags, Words } from './context.ts';
 
 interface FlagRow {
@@ -30,17 +30,7 @@ export const nameOf = ({ usage }: CommandRow): readonly string[] =>
   usage.split(' ').filter(word => /^[a-z]/.test(word));
 
 const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
-/** The settings that mean something in this mode; all of them where the mode is not known before. */
-const settingsFor = (mode?: string): readonly FlagRow[] =>
-  settingOptions()
-    .filter(option => mode === undefined || option.modes === undefined || option.modes.includes(mode))
-    .map(option => ({
-      flags: option.flags,
-      description: `${option.description} (${option.example})`,
-      repeatable: option.isRepeatable ? true : undefined,
-      isSetting: true,
-    }));
-const settings = settingsFor();
+const settings: readonly FlagRow[] = settingFlags();
 const limitFlags = settings.filter(one =>
   /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
 );
@@ -158,7 +148,7 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'review <file>',
     summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
-    options: [...settingsFor('review'), ...running],
+    options: [...settingFlags('review'), ...running],
     examples: [
       'ralph review docs/spec.md',
       'ralph review docs/spec.md --section Risks --reviewer adversarial --reviewer security',
@@ -177,7 +167,7 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'interview <name>',
     summary: 'agents ask you, one after the other, what the spec of a project leaves open; the last writes its tasks',
-    options: [...settingsFor('project'), ...running],
+    options: [...settingFlags('project'), ...running],
     examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
     changes: true,
     load: () => import('./commands/interview.ts'),
@@ -187,7 +177,7 @@ const modeCommands: readonly CommandRow[] = [
     summary: 'do the tasks of a project; the same command again resumes',
     options: [
       { flags: '--iterations <number>', description: 'most iterations of the loop (50 unless told)' },
-      ...settingsFor('project').filter(one => !one.flags.startsWith('--rounds')),
+      ...settingFlags('project').filter(one => !one.flags.startsWith('--rounds')),
       ...running,
     ],
     examples: ['ralph execute my-project', "ralph execute my-project --iterations 20 --verify 'npm test'"],
@@ -233,7 +223,7 @@ const planCommands: readonly CommandRow[] = [
     usage: 'plan run <plan>',
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
     options: [
-      ...settingsFor('plan'),
+      ...settingFlags('plan'),
       vault,
       { flags: '--yes', description: 'start without asking; it approves nothing' },
       ticked,
@@ -248,7 +238,7 @@ const planCommands: readonly CommandRow[] = [
     usage: 'plan watch',
     summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
     options: [
-      ...settingsFor('plan').filter(one => !one.flags.startsWith('--on-approval')),
+      ...settingFlags('plan').filter(one => !one.flags.startsWith('--on-approval')),
       vault,
       { flags: '--once', description: 'do what is there now, then leave (for cron)' },
       { flags: '--quiet', description: 'print only the endings' },

@@ -1,7 +1,8 @@
 // The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
+import type { ModeName } from '../core/settings.ts';
 import { looksSecret } from '../secrets/redactor.ts';
 import { type Reading, refuse } from './reading.ts';
-import { commandCharactersMax, type Field, million, readKind, type ValueByKind } from './values.ts';
+import { commandCharactersMax, type Field, kinds, million, readKind, type ValueByKind } from './values.ts';
 
 /** The settings of checks beyond their commands. */
 const checkFields = {
@@ -396,4 +397,27 @@ export function parseFlag<Name extends Key>(key: Name, text: string, now: number
       `${flag}: its value looks like a secret, and flags show in ps; use an environment variable or a file.`,
     );
   return parseText(key, text, flag, now);
+}
+
+/** The settings that mean something in this mode, as commander and help take them; all of them without a mode. */
+export function settingFlags(mode?: ModeName) {
+  const isMeant = ({ modes }: Field): boolean => mode === undefined || modes === undefined || modes.includes(mode);
+  return keys
+    .filter(key => isMeant(fieldOf(key)))
+    .map(key => {
+      const { kind, short, description, example } = fieldOf(key);
+      const { placeholder, isList } = kinds[kind];
+      const flag = flagName(key);
+      const use = kind === 'truth' ? flag : `${flag} ${quoted(example)}`;
+      return {
+        flags: `${short === undefined ? '' : `-${short}, `}${flag}${placeholder}`,
+        description: `${description} (${use})`,
+        repeatable: isList,
+        isSetting: true as const,
+      };
+    });
+}
+
+function quoted(example: string): string {
+  return /^[A-Za-z0-9._:,/-]+$/.test(example) ? example : `'${example}'`;
 }

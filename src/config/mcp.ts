@@ -1,10 +1,12 @@
 // MCP servers of a person, read from a file in the form that other clients use; values are never shown (secrets).
 import { basename, dirname } from 'node:path';
 import type { McpServer } from '../actions/mcp/server.ts';
+import type { Problem } from '../documents/document.ts';
+import { type Fields, fieldsOf, isFields } from '../text/fields.ts';
 import { nearest } from '../text/similarity.ts';
+import { readTextFile } from './files.ts';
 import { lineAndColumn, readCommentedJson } from './json.ts';
-import { type Problem, shown } from './reading.ts';
-import { readTextFile } from './text-file.ts';
+import { shown } from './reading.ts';
 import { readTime } from './values.ts';
 
 export interface ReadMcpServers {
@@ -15,7 +17,7 @@ export interface ReadMcpServers {
   readonly problems: readonly Problem[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 type Complain = (message: string) => void;
 
 const serverKeys = ['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'timeout', 'idempotent'];
@@ -46,12 +48,12 @@ function readServers(text: string, label: string, environment: Variables): Omit<
     return { servers: [], problems };
   }
   const placeOf = (path: string): number => json.places.get(path) ?? 0;
-  const top = isFields(json.value) ? json.value : {};
+  const top = fieldsOf(json.value);
   for (const key of Object.keys(top).filter(each => each !== 'mcpServers' && each !== '$schema'))
     complainAt(placeOf(key))(unknownKey(key, ['mcpServers']));
   const given = top['mcpServers'];
   if (!isFields(given)) complainAt(placeOf('mcpServers'))('it needs an object "mcpServers" with a server per name');
-  const entries = Object.entries(isFields(given) ? given : {});
+  const entries = Object.entries(fieldsOf(given));
   if (entries.length > serversMax) complainAt(0)(`${entries.length} servers are more than ${serversMax}`);
   const servers = entries
     .slice(0, serversMax)
@@ -76,7 +78,7 @@ function readServer(name: string, value: unknown, environment: Variables, say: C
   const common = {
     name,
     idempotent: texts.list(value['idempotent'], 'idempotent'),
-    ...timeOf(value['timeout'], complain),
+    timeMsMax: timeOf(value['timeout'], complain),
   };
   if (kind === 'http') {
     const headers = texts.table(value['headers'], 'headers', headerPattern);
@@ -105,12 +107,12 @@ function kindOf({ type, command, url }: Fields, complain: Complain): 'stdio' | '
   return undefined;
 }
 
-function timeOf(value: unknown, complain: Complain): { readonly timeMsMax?: number } {
-  if (value === undefined) return {};
+function timeOf(value: unknown, complain: Complain): number | undefined {
+  if (value === undefined) return undefined;
   const reading = readTime('timeout', String(value));
-  if (reading.ok) return { timeMsMax: reading.value };
+  if (reading.ok) return reading.value;
   complain('"timeout" must be a time with its unit, like "30s" or "2m"');
-  return {};
+  return undefined;
 }
 
 function urlOf(text: string, complain: Complain): string {
@@ -126,25 +128,15 @@ function unknownKey(key: string, known: readonly string[]): string {
   return `${shown(key)} is not known here${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
-/** Texts of a server's entry; each reader complains about what is wrong and gives something harmless back. */
-interface Texts {
-  one(value: unknown, key: string): string;
-  list(value: unknown, key: string): readonly string[];
-  table(value: unknown, key: string, names: RegExp): Readonly<Record<string, string>>;
-}
-
 const charsMax = 10_000;
 const countMax = 1_000;
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** `${NAME}` is the variable's value, `${NAME:-words}` has words for when it is not set. Everything else stays as it is. */
-function expanded(environment: Variables, complain: (message: string) => void): Texts {
+/**
+ * Readers of a server's texts: each complains about what is wrong and gives something harmless back. `${NAME}` is the
+ * variable's value, `${NAME:-words}` has words for when it is not set. Everything else stays as it is.
+ */
+function expanded(environment: Variables, complain: Complain) {
   const missing = new Set<string>();
 
   function fill(text: string): string {
@@ -169,21 +161,21 @@ function expanded(environment: Variables, complain: (message: string) => void): 
   }
 
   return {
-    one(value, key) {
+    one(value: unknown, key: string): string {
       if (value === undefined) return ''; // that it is missing was said before
       if (typeof value === 'string' && value.trim() === '') complain(`"${key}" is empty`);
       return text(value, `"${key}"`);
     },
-    list(value, key) {
+    list(value: unknown, key: string): readonly string[] {
       if (value === undefined) return [];
       if (Array.isArray(value) && value.length <= countMax)
         return value.map((each, index) => text(each, `"${key}[${index}]"`));
       complain(`"${key}" must be a list of texts`);
       return [];
     },
-    table(value, key, names) {
+    table(value: unknown, key: string, names: RegExp): Readonly<Record<string, string>> {
       if (value === undefined) return {};
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      if (!isFields(value)) {
         complain(`"${key}" must be an object of names and texts`);
         return {};
       }

@@ -1,21 +1,25 @@
 // Reading: the value of a setting, or one sentence that a person can act on.
 import { looksSecret } from '../secrets/redactor.ts';
 
-/** The same shape as the Problem of documents; config may not import them. */
-export interface Problem {
-  readonly message: string;
-  readonly line?: number;
-  readonly column?: number;
-  readonly fix?: string;
+interface Refused {
+  readonly ok: false;
+  readonly problem: string;
 }
 
-export type Reading<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly problem: string };
+export type Reading<Value> = { readonly ok: true; readonly value: Value } | Refused;
+
+/** What a person wrote, and what a problem calls the place. */
+export interface Given {
+  readonly label: string;
+  readonly text: string;
+}
 
 export const good = <Value>(value: Value): Reading<Value> => ({ ok: true, value });
 
-export const refuse = (problem: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem });
+export const refuse = (problem: string): Refused => ({ ok: false, problem });
+
+/** `what` goes on where the text was shown: "is not a number; …". */
+export const wrong = ({ label, text }: Given, what: string): Refused => refuse(`${label}: ${shown(text)} ${what}`);
 
 /** All values in order, lists in one; or the first problem. */
 export function goodAll<Value>(readings: readonly Reading<Value | readonly Value[]>[]): Reading<readonly Value[]> {

@@ -1,22 +1,25 @@
 // Settings from all sources: flags > environment > .env > project file > user file > preset of the mode.
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { isBounded, type ModeName, type Settings } from '../core/settings.ts';
+import type { Problem } from '../documents/document.ts';
+import { nearest } from '../text/similarity.ts';
 import { modelless } from './agents.ts';
-import { readDotEnv, readEnvironment } from './environment.ts';
-import { fieldOf, flagName, type Key, keys, parseFlag, type Values } from './fields.ts';
-import { readConfigFile } from './files.ts';
+import { environmentName, fieldOf, flagName, type Key, keys, parseFlag, parseText, type Values } from './fields.ts';
+import { type ReadConfigFile, readConfigFile, readTextFile, userOnlyNotice } from './files.ts';
 import { userConfigDirectory } from './home.ts';
-import { goodAll, type Problem, type Reading, refuse, shown } from './reading.ts';
-import { type Config, presetValues, settingsOf } from './settings.ts';
+import { goodAll, type Reading, refuse, shown } from './reading.ts';
+import { type Config, limitKeys, presetValues, settingsOf } from './settings.ts';
 import { kinds } from './values.ts';
 
+type Variables = Readonly<Record<string, string | undefined>>;
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 
 export interface ConfigRequest {
   readonly mode: ModeName;
   /** By key, as the command line gave them; other names are not looked at. */
   readonly flags: Readonly<Partial<Record<Key, string | boolean | readonly string[]>>>;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   /** The working directory, with ralph.config.json and .env. */
   readonly directory: string;
   /** The folder of the user's config.json; none when there is no home. */
@@ -39,13 +42,8 @@ export type ResolvedConfig =
 const projectFileName = 'ralph.config.json';
 const userFileName = 'config.json';
 
-/** One source's values; `givenName` is the name as typed, to say what became of it. */
-interface Layer {
+interface Layer extends ReadConfigFile {
   readonly source: Source;
-  readonly values: Values;
-  readonly givenName?: string;
-  readonly problems: readonly Problem[];
-  readonly notices: readonly string[];
 }
 
 export async function resolveConfig(request: ConfigRequest): Promise<ResolvedConfig> {
@@ -120,14 +118,17 @@ function nameNotice(layers: readonly Layer[]): string[] {
   return [`The loop's name ${shown(layer.givenName)} is written as ${layer.values.name}.`];
 }
 
-function layerOf(source: Source, readings: readonly (readonly [Key, string, Reading<unknown>])[]): Layer {
+/** A key, its text as given, and what was read from it. */
+type KeyReading = readonly [Key, string, Reading<unknown>];
+
+function layerOf(source: Source, readings: readonly KeyReading[], notices: readonly string[] = []): Layer {
   const good = readings.flatMap(([key, , reading]) => (reading.ok ? [[key, reading.value] as const] : []));
   const givenName = readings.find(([key]) => key === 'name')?.[1];
   return {
     source,
     values: Object.fromEntries(good) as Values,
     problems: readings.flatMap(([, , reading]) => (reading.ok ? [] : [{ message: reading.problem }])),
-    notices: [],
+    notices,
     givenName,
   };
 }
@@ -147,16 +148,77 @@ function readFlag(key: Key, given: string | boolean | readonly string[], now: nu
   return goodAll(given.map(text => parseFlag(key, text, now)));
 }
 
+type Place = 'environment' | '.env';
+
+/** Listed names only, parsed, never executed (B16, B17). */
 async function environmentLayers({ mode, env, directory, now }: ConfigRequest): Promise<Layer[]> {
   const dotEnv = await readDotEnv(directory);
-  const { entries, notices } = readEnvironment(mode, env, dotEnv.variables, now);
-  const layers = (['environment', '.env'] as const).map(source =>
-    layerOf(
-      source,
-      entries.filter(entry => entry.source === source).map(entry => [entry.key, entry.text, entry.reading] as const),
-    ),
+  const readings: Readonly<Record<Place, KeyReading[]>> = { environment: [], '.env': [] };
+  const notices = [...dotEnv.notices];
+  for (const key of keys) {
+    const [used, ...others] = givenFor(key, mode, env, dotEnv.variables);
+    const name = environmentName(key);
+    if (fieldOf(key).userOnly === true && Object.hasOwn(dotEnv.variables, name))
+      notices.push(userOnlyNotice(name, '.env', key));
+    if (used === undefined) continue;
+    if (used.name !== name) notices.push(`${used.name} is read as ${name}; please use the new name.`);
+    const unused = new Set(others.map(other => other.name).filter(other => other !== used.name));
+    for (const other of unused) notices.push(`${other} is ignored, because ${used.name} is set.`);
+    const label = used.source === '.env' ? `${used.name} in .env` : used.name;
+    readings[used.source].push([key, used.text, readVariable(key, used.text, label, now)]);
+  }
+  notices.push(...slips(env, ''), ...slips(dotEnv.variables, ' in .env'));
+  return [layerOf('environment', readings.environment, notices), layerOf('.env', readings['.env'])];
+}
+
+/** Never a reason to refuse: the file belongs to the project, and most of it is none of our business. */
+async function readDotEnv(directory: string): Promise<{ variables: Variables; notices: readonly string[] }> {
+  const file = await readTextFile(directory, '.env', true);
+  if (file.type === 'text') return { variables: parseEnv(file.text), notices: [] };
+  const isTold = file.type === 'refused' && file.why !== 'not-a-file';
+  return { variables: {}, notices: isTold ? [`.env is not read: ${file.message}.`] : [] };
+}
+
+interface Given {
+  readonly name: string;
+  readonly source: Place;
+  readonly text: string;
+}
+
+/** The names of a key in order of precedence: the new one from anywhere before any seed name. */
+function givenFor(key: Key, mode: ModeName, environment: Variables, dotEnv: Variables): readonly Given[] {
+  const former = (fieldOf(key).formerly ?? []).filter(seed => seed.mode === undefined || seed.mode === mode);
+  const places: readonly (readonly [Place, Variables])[] = [
+    ['environment', environment],
+    ['.env', fieldOf(key).userOnly === true ? {} : dotEnv],
+  ];
+  return [environmentName(key), ...former.map(seed => seed.name)].flatMap(name =>
+    places.flatMap(([source, variables]) => {
+      const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
+      return text === undefined ? [] : [{ name, source, text }];
+    }),
   );
-  return layers.map((layer, index) => (index === 0 ? { ...layer, notices: [...dotEnv.notices, ...notices] } : layer));
+}
+
+/** A variable holds one command per line. */
+function readVariable(key: Key, text: string, label: string, now: number): Reading<unknown> {
+  if (fieldOf(key).kind !== 'commands') return parseText(key, text, label, now);
+  const lines = text.split(/\r?\n/).filter(line => line.trim() !== '');
+  return goodAll((lines.length === 0 ? [''] : lines).map(line => parseText(key, line, label, now)));
+}
+
+const otherNames: readonly string[] = ['RALPH_HOME'];
+
+/** Variables that do nothing but are one slip away from one that would. */
+function slips(variables: Variables, where: string): string[] {
+  const names = keys.map(environmentName);
+  const unknown = Object.keys(variables).filter(
+    name => /^RALPH_[A-Za-z0-9_]+$/.test(name) && !names.includes(name) && !otherNames.includes(name),
+  );
+  return unknown.flatMap(name => {
+    const meant = nearest(name, names, 2);
+    return meant === undefined ? [] : [`${name}${where} is not a setting; did you mean ${meant}?`];
+  });
 }
 
 async function fileLayers({ directory, userDirectory, now }: ConfigRequest): Promise<Layer[]> {
@@ -179,27 +241,13 @@ export interface RunConfig {
   readonly isPreset: (key: string) => boolean;
 }
 
-/** Which setting bounds which limit. */
-const limitKeys: Readonly<Record<string, string>> = {
-  iterationsMax: 'maxIterations',
-  costUsdMicrosMax: 'maxCost',
-  tokensMax: 'maxTokens',
-  durationMsMax: 'maxDuration',
-  deadlineAt: 'deadline',
-  iterationMsMax: 'iterationTimeout',
-  consecutiveErrorsMax: 'maxErrors',
-  noProgressIterations: 'noProgress',
-  attemptsPerTaskMax: 'maxAttempts',
-  averageIterationMsMax: 'maxAverageDuration',
-};
-
 export type ResolvedRun =
   | { readonly ok: true; readonly run: RunConfig }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export async function resolveRun(
   mode: ModeName,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Variables,
   directory: string,
   flags: Readonly<Record<string, unknown>>,
 ): Promise<ResolvedRun> {
@@ -209,9 +257,10 @@ export async function resolveRun(
   if (!resolved.ok) return resolved;
   const { config, settings, notices } = resolved;
   const sources: Readonly<Record<string, string>> = resolved.sources;
+  const settingOf: Readonly<Record<string, string>> = limitKeys;
   const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
   const isSet = (key: string): boolean =>
-    isSaid(limitKeys[key] ?? key) || (mode === 'plan' && key === 'attemptsPerTaskMax' && isSaid('retries'));
-  const isPreset = (key: string): boolean => sources[limitKeys[key] ?? key] === 'preset';
+    isSaid(settingOf[key] ?? key) || (mode === 'plan' && key === 'attemptsPerTaskMax' && isSaid('retries'));
+  const isPreset = (key: string): boolean => sources[settingOf[key] ?? key] === 'preset';
   return { ok: true, run: { config, settings, notices, isSet, isPreset } };
 }

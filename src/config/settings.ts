@@ -1,7 +1,7 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
-import { defaultSettings, type ModeName, type Settings } from '../core/settings.ts';
+import { defaultSettings, type Limits, type ModeName, type Settings } from '../core/settings.ts';
 import { pairsOf } from './agents.ts';
-import type { Values } from './fields.ts';
+import type { Key, Values } from './fields.ts';
 
 const verifyMsMax = 600_000; // a test suite may be slow, but a check that hangs must end
 
@@ -47,23 +47,33 @@ type Preset = ReturnType<typeof presetValues>;
 /** Every setting, presets filled in; only what has no preset may be absent. */
 export type Config = Values & Preset;
 
+/** Which setting bounds which limit. */
+export const limitKeys = {
+  iterationsMax: 'maxIterations',
+  costUsdMicrosMax: 'maxCost',
+  tokensMax: 'maxTokens',
+  durationMsMax: 'maxDuration',
+  deadlineAt: 'deadline',
+  iterationMsMax: 'iterationTimeout',
+  consecutiveErrorsMax: 'maxErrors',
+  noProgressIterations: 'noProgress',
+  attemptsPerTaskMax: 'maxAttempts',
+  averageIterationMsMax: 'maxAverageDuration',
+} as const satisfies Partial<Record<keyof Limits, Key>>;
+
+/** A limit that nobody set is the preset's. A plan counts retries, which are attempts after the first. */
+function limitsOf(mode: ModeName, config: Config): Limits {
+  const given =
+    mode === 'plan' && config.retries !== undefined ? { ...config, maxAttempts: config.retries + 1 } : config;
+  const set = Object.entries(limitKeys).filter(([, key]) => given[key] !== undefined);
+  return { ...defaultSettings(mode).limits, ...Object.fromEntries(set.map(([limit, key]) => [limit, given[key]])) };
+}
+
 export function settingsOf(mode: ModeName, config: Config): Settings {
   const preset = defaultSettings(mode);
   return {
     ...preset,
-    limits: {
-      ...preset.limits,
-      iterationsMax: config.maxIterations,
-      costUsdMicrosMax: config.maxCost,
-      tokensMax: config.maxTokens,
-      durationMsMax: config.maxDuration,
-      deadlineAt: config.deadline ?? preset.limits.deadlineAt,
-      iterationMsMax: config.iterationTimeout,
-      consecutiveErrorsMax: config.maxErrors,
-      noProgressIterations: config.noProgress,
-      attemptsPerTaskMax: mode === 'plan' && config.retries !== undefined ? config.retries + 1 : config.maxAttempts,
-      averageIterationMsMax: config.maxAverageDuration ?? preset.limits.averageIterationMsMax,
-    },
+    limits: limitsOf(mode, config),
     promise: config.promise,
     performers: chain(config),
     performersByTask: pairsOf(config.taskAgent),

@@ -1,8 +1,7 @@
 // Kinds of settings: how the text of each is read, the same way from a flag, a variable or a file. What is doubtful is refused.
 import type { ModeName } from '../core/settings.ts';
 import { readAgent, readAgents, readModel, readPairs } from './agents.ts';
-import { good, goodAll, type Reading, refuse, shown } from './reading.ts';
-import { splitWords } from './shell-words.ts';
+import { type Given as GivenText, good, goodAll, type Reading, refuse, wrong } from './reading.ts';
 
 export const million = 1_000_000;
 export const commandCharactersMax = 10_000;
@@ -60,23 +59,18 @@ export interface Field {
 }
 
 /** What the readers of one kind are given. */
-interface Given {
-  readonly label: string;
-  readonly text: string;
+interface Given extends GivenText {
   readonly field: Pick<Field, 'most' | 'least' | 'choices'>;
   /** Epoch ms. */
   readonly now: number;
 }
-
-const not = ({ label, text }: Given, what: string): { readonly ok: false; readonly problem: string } =>
-  refuse(`${label}: ${shown(text)} is not ${what}`);
 
 function readWhole(given: Given): Reading<number> {
   const { text, field } = given;
   const most = field.most ?? million;
   const value = /^[1-9][0-9]{0,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (value <= most) return good(value);
-  return not(given, `a whole number from 1 to ${most.toLocaleString('en-US')}; write it in plain digits`);
+  return wrong(given, `is not a whole number from 1 to ${most.toLocaleString('en-US')}; write it in plain digits`);
 }
 
 const microsPerDollar = 1_000_000;
@@ -87,7 +81,7 @@ function readMoney(given: Given): Reading<number> {
   const parts = /^\$?(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$/.exec(given.text.trim());
   const micros = Number(parts?.[1] ?? 0) * microsPerDollar + Number((parts?.[2] ?? '').padEnd(6, '0'));
   if (micros > 0 && micros <= dollarsMax * microsPerDollar) return good(micros);
-  return not(given, 'an amount in dollars above 0 and up to $1,000,000; write it like 5, $5 or 0.50');
+  return wrong(given, 'is not an amount in dollars above 0 and up to $1,000,000; write it like 5, $5 or 0.50');
 }
 
 const unitsMs = [86_400_000, 3_600_000, 60_000, 1_000, 1] as const;
@@ -102,11 +96,8 @@ function readDuration(given: Given): Reading<number> {
   const parts = trimmed.length <= durationCharactersMax ? durationPattern.exec(trimmed) : null;
   const sumMs = unitsMs.reduce((sum, unitMs, index) => sum + Number(parts?.[index + 1] ?? 0) * unitMs, 0);
   if (sumMs > 0 && sumMs <= mostMs) return good(sumMs);
-  return not(
-    given,
-    `a duration above 0 and up to ${sayDuration(mostMs)}; ` +
-      'write it with units d, h, m, s or ms, largest first, like 2h30m or 90s',
-  );
+  const how = 'write it with units d, h, m, s or ms, largest first, like 2h30m or 90s';
+  return wrong(given, `is not a duration above 0 and up to ${sayDuration(mostMs)}; ${how}`);
 }
 
 /** The text that reads back as this duration. */
@@ -127,14 +118,14 @@ const clockPattern = /^([01][0-9]|2[0-3]):([0-5][0-9])$/;
 const deadlineMsMax = 366 * unitsMs[0];
 
 /** Epoch ms. `HH:MM` is the next time the local clock shows it, so that 02:00 said in the evening means tonight. */
-function readDeadline({ label, text, now }: Given): Reading<number> {
-  const trimmed = text.trim();
+function readDeadline(given: Given): Reading<number> {
+  const { now } = given;
+  const trimmed = given.text.trim();
   const at = clockPattern.test(trimmed) ? nextLocal(trimmed, now) : isoInstant(trimmed);
   const how = 'write a date-time with its zone like 2030-01-31T18:00:00Z, or a local time like 18:30';
-  if (at === undefined) return refuse(`${label}: ${shown(text)} is not a point in time; ${how}.`);
-  if (at <= now) return refuse(`${label}: ${shown(text)} is not in the future; give a later time.`);
-  if (at - now > deadlineMsMax)
-    return refuse(`${label}: ${shown(text)} is more than 366 days away; give an earlier time.`);
+  if (at === undefined) return wrong(given, `is not a point in time; ${how}.`);
+  if (at <= now) return wrong(given, 'is not in the future; give a later time.');
+  if (at - now > deadlineMsMax) return wrong(given, 'is more than 366 days away; give an earlier time.');
   return good(at);
 }
 
@@ -157,22 +148,23 @@ function nextLocal(text: string, now: number): number {
 }
 
 /** Text on one line: trimmed, not empty, bounded, compared and stored literally. */
-function readLine({ label, text }: Given, charactersMax: number): Reading<string> {
+function readLine(given: GivenText, charactersMax: number): Reading<string> {
+  const { label, text } = given;
   const trimmed = text.trim();
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) || !text.isWellFormed())
-    return refuse(`${label}: ${shown(text)} contains a line break or control character; write it on one line.`);
+    return wrong(given, 'contains a line break or control character; write it on one line.');
   if (trimmed === '') return refuse(`${label}: "" is empty; give at least one character.`);
   if (trimmed.length <= 2 * charactersMax && [...trimmed].length <= charactersMax) return good(trimmed);
-  return refuse(
-    `${label}: ${shown(text)} is longer than ${charactersMax.toLocaleString('en-US')} characters; shorten it.`,
-  );
+  return wrong(given, `is longer than ${charactersMax.toLocaleString('en-US')} characters; shorten it.`);
 }
 
 function readChoice(given: Given): Reading<string> {
   const { text, field } = given;
   const choices = field.choices ?? [];
   const trimmed = text.trim();
-  return choices.includes(trimmed) ? good(trimmed) : not(given, `a known choice; use one of ${choices.join(', ')}.`);
+  return choices.includes(trimmed)
+    ? good(trimmed)
+    : wrong(given, `is not a known choice; use one of ${choices.join(', ')}.`);
 }
 
 const truths: ReadonlyMap<string, boolean> = new Map([
@@ -182,10 +174,9 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-function readTruth({ label, text }: Given): Reading<boolean> {
-  const truth = truths.get(text.trim());
-  if (truth !== undefined) return good(truth);
-  return refuse(`${label}: ${shown(text)} is neither true nor false; write true or false.`);
+function readTruth(given: Given): Reading<boolean> {
+  const truth = truths.get(given.text.trim());
+  return truth === undefined ? wrong(given, 'is neither true nor false; write true or false.') : good(truth);
 }
 
 const namesMax = 100;
@@ -198,8 +189,8 @@ function readNames(
   noneWords: string,
 ): Reading<readonly string[]> {
   const names = text.split(/[\s,]+/).filter(name => name !== '');
-  const wrong = names.find(name => !pattern.test(name));
-  if (wrong !== undefined) return refuse(`${label}: ${shown(wrong)} ${wrongWords}`);
+  const bad = names.find(name => !pattern.test(name));
+  if (bad !== undefined) return wrong({ label, text: bad }, wrongWords);
   if (names.length === 0) return refuse(`${label}: "" ${noneWords}`);
   if (names.length > namesMax) return refuse(`${label}: ${names.length} names are more than ${namesMax}; give fewer.`);
   return good([...new Set(names)]);
@@ -221,9 +212,8 @@ const readRoles = (given: Given): Reading<readonly string[]> =>
 
 /** A Windows network or device path would contact another machine on being opened (B32). */
 function readPath(given: Given): Reading<string> {
-  const { label, text } = given;
-  if (/^\s*(\\\\|\\\?\?\\|\/\/)/.test(text))
-    return refuse(`${label}: ${shown(text)} is a network or device path; give a path on this machine.`);
+  if (/^\s*(\\\\|\\\?\?\\|\/\/)/.test(given.text))
+    return wrong(given, 'is a network or device path; give a path on this machine.');
   return readLine(given, 4_096);
 }
 
@@ -234,7 +224,7 @@ function readRuns(given: Given): Reading<string> {
   const parts = /^([1-9][0-9]?)\/([1-9][0-9]?)$/.exec(given.text.trim());
   const [needed, most] = [Number(parts?.[1] ?? 0), Number(parts?.[2] ?? 0)];
   if (needed > 0 && needed <= most && most <= runsMax) return good(`${needed}/${most}`);
-  return not(given, `N/M with N at most M and M at most ${runsMax}; write it like 2/3.`);
+  return wrong(given, `is not N/M with N at most M and M at most ${runsMax}; write it like 2/3.`);
 }
 
 const bytesByUnit: Readonly<Record<string, number>> = { m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
@@ -247,7 +237,7 @@ function readSize(given: Given): Reading<number> {
   const parts = /^([1-9][0-9]{0,6})([mgt])(?:i?b)?$/i.exec(given.text.trim());
   const bytes = Number(parts?.[1] ?? 0) * (bytesByUnit[(parts?.[2] ?? '').toLowerCase()] ?? 0);
   if (bytes >= least && bytes <= bytesMax) return good(bytes);
-  return not(given, `a size from ${Math.ceil(least / 1024 ** 2)}m to 64t; write it like 512m or 8g`);
+  return wrong(given, `is not a size from ${Math.ceil(least / 1024 ** 2)}m to 64t; write it like 512m or 8g`);
 }
 
 const readCommand = (given: Given): Reading<string> => readLine(given, given.field.most ?? commandCharactersMax);
@@ -298,24 +288,11 @@ export const kinds: Readonly<Record<Kind, KindRow>> = {
     isList: true,
   },
   size: { read: readSize, placeholder: ' <size>', expected: 'a size in quotes, like "8g"', isAmount: true },
-  agent: {
-    read: ({ label, text }) => readAgent(label, text),
-    placeholder: ' <agent>',
-    expected: 'an agent in quotes, like "claude/sonnet"',
-  },
-  agents: {
-    read: ({ label, text }) => readAgents(label, text),
-    placeholder: ' <agents>',
-    expected: 'a list of agents, like ["codex"]',
-    isList: true,
-  },
-  model: {
-    read: ({ label, text }) => readModel(label, text),
-    placeholder: ' <model>',
-    expected: 'a model in quotes, like "claude-sonnet-4-5"',
-  },
+  agent: { read: readAgent, placeholder: ' <agent>', expected: 'an agent in quotes, like "claude/sonnet"' },
+  agents: { read: readAgents, placeholder: ' <agents>', expected: 'a list of agents, like ["codex"]', isList: true },
+  model: { read: readModel, placeholder: ' <model>', expected: 'a model in quotes, like "claude-sonnet-4-5"' },
   pairs: {
-    read: ({ label, text, field }) => readPairs(label, text, field.choices),
+    read: given => readPairs(given, given.field.choices),
     placeholder: ' <name=agent>',
     expected: 'a list like ["US-002=codex"]',
     isList: true,
@@ -323,7 +300,7 @@ export const kinds: Readonly<Record<Kind, KindRow>> = {
   words: {
     read: given => {
       const line = readCommand(given);
-      return line.ok ? splitWords(given.label, line.value) : line;
+      return line.ok ? splitWords({ label: given.label, text: line.value }) : line;
     },
     placeholder: ' <words>',
     expected: 'one line of arguments in quotes, like "--add-dir ../shared"',
@@ -336,7 +313,7 @@ export const kinds: Readonly<Record<Kind, KindRow>> = {
   },
   runs: { read: readRuns, placeholder: ' <n/m>', expected: 'runs in quotes, like "2/3"' },
   judge: {
-    read: ({ label, text }) => (text.trim() === 'auto' ? good('auto') : readAgent(label, text)),
+    read: given => (given.text.trim() === 'auto' ? good('auto') : readAgent(given)),
     placeholder: ' <agent>',
     expected: 'an agent in quotes, like "codex", or "auto"',
   },
@@ -373,8 +350,42 @@ export function slugOf(text: string, label = 'name'): Reading<string> {
     .slice(0, slugCharactersMax)
     .replace(/-$/, '');
   if (!slugPattern.test(slug))
-    return refuse(`${label}: ${shown(text)} has no letter a-z or digit to make a name of; use a name like add-login.`);
+    return wrong({ label, text }, 'has no letter a-z or digit to make a name of; use a name like add-login.');
   if (reserved.test(slug))
-    return refuse(`${label}: ${shown(text)} is the name of a device on Windows; use a name like ${slug}-loop.`);
+    return wrong({ label, text }, `is the name of a device on Windows; use a name like ${slug}-loop.`);
   return good(slug);
+}
+
+const wordsMax = 200;
+
+/** One line split as a shell would: white space, 'single quotes', "double quotes", an escaped character, or anything plain. */
+const piece = /(\s+)|'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)/y;
+/** Inside double quotes a backslash protects only these (POSIX). */
+const escapedInQuotes = /\\(["\\$`])/g;
+
+export function splitWords(given: GivenText): Reading<readonly string[]> {
+  const { label, text } = given;
+  const words: string[] = [];
+  let word: string | undefined;
+  let at = 0;
+  while (at < text.length) {
+    piece.lastIndex = at;
+    const found = piece.exec(text);
+    if (found === null) return wrong(given, unfinished(text.slice(at)));
+    const [whole, blank, single, double, escaped, plain] = found;
+    at += whole.length;
+    if (blank === undefined)
+      word = `${word ?? ''}${single ?? double?.replace(escapedInQuotes, '$1') ?? escaped ?? plain}`;
+    else if (word !== undefined) words.push(word);
+    if (blank !== undefined) word = undefined;
+  }
+  if (word !== undefined) words.push(word);
+  return words.length > wordsMax
+    ? refuse(`${label}: ${words.length} words are more than ${wordsMax}; give fewer.`)
+    : good(words);
+}
+
+function unfinished(rest: string): string {
+  if (/^("(\\[\s\S]|[^"\\])*)?\\$/.test(rest)) return 'ends with a backslash; write it twice.';
+  return `opens a ${rest[0]} that is never closed; close it.`;
 }

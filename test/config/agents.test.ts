@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentNames, pairsOf, readAgent, specOf } from '../../src/config/agents.ts';
 import { parseFlag } from '../../src/config/fields.ts';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
-import { splitWords } from '../../src/config/shell-words.ts';
+import { splitWords } from '../../src/config/values.ts';
 
 describe('AGENT[/MODEL]', () => {
   test.each([
@@ -36,15 +36,15 @@ describe('AGENT[/MODEL]', () => {
     ['command/x', /the command agent takes no model; write just command\.$/],
     ['__proto__', /is not an agent/],
   ])('%j is refused in a sentence', (text, wanted) => {
-    const read = readAgent('--agent', text);
+    const read = readAgent({ label: '--agent', text });
     expect(read).toEqual({ ok: false, problem: expect.stringMatching(wanted) });
   });
 
   test('whatever was read once reads the same again', () => {
     fc.assert(
       fc.property(fc.constantFrom(...agentNames), fc.string(), (agent, model) => {
-        const read = readAgent('x', `${agent}/${model}`);
-        if (read.ok) expect(readAgent('x', read.value)).toEqual(read);
+        const read = readAgent({ label: 'x', text: `${agent}/${model}` });
+        if (read.ok) expect(readAgent({ label: 'x', text: read.value })).toEqual(read);
       }),
     );
   });
@@ -92,7 +92,7 @@ describe('a line of arguments', () => {
     ['a\'b\'"c"', ['abc']],
     ['   ', []],
   ])('%j is %j, and nothing in it is executed', (line, words) => {
-    expect(splitWords('x', line)).toEqual({ ok: true, value: words });
+    expect(splitWords({ label: 'x', text: line })).toEqual({ ok: true, value: words });
   });
 
   test.each([
@@ -101,13 +101,16 @@ describe('a line of arguments', () => {
     ['abc\\', /ends with a backslash/],
     ['x '.repeat(201), /201 words are more than 200/],
   ])('%.20j is refused', (line, wanted) => {
-    expect(splitWords('--agent-args', line)).toEqual({ ok: false, problem: expect.stringMatching(wanted) });
+    expect(splitWords({ label: '--agent-args', text: line })).toEqual({
+      ok: false,
+      problem: expect.stringMatching(wanted),
+    });
   });
 
   test('words without anything special come back as they are', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[A-Za-z0-9=./-]+$/), { maxLength: 20 }), words => {
-        expect(splitWords('x', words.join('  '))).toEqual({ ok: true, value: words });
+        expect(splitWords({ label: 'x', text: words.join('  ') })).toEqual({ ok: true, value: words });
       }),
     );
   });
@@ -115,7 +118,10 @@ describe('a line of arguments', () => {
   test('a quoted word comes back whatever is in it', () => {
     fc.assert(
       fc.property(fc.string(), word => {
-        expect(splitWords('x', `'${word.replaceAll("'", "'\\''")}'`)).toEqual({ ok: true, value: [word] });
+        expect(splitWords({ label: 'x', text: `'${word.replaceAll("'", "'\\''")}'` })).toEqual({
+          ok: true,
+          value: [word],
+        });
       }),
     );
   });

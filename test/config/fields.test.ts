@@ -1,8 +1,16 @@
 // One table: every flag, variable and help line derives from it, and every example in it works.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { environmentName, fieldOf, fields, flagName, keys, parseFlag } from '../../src/config/fields.ts';
-import { options } from '../../src/config/help.ts';
+import {
+  environmentName,
+  fieldOf,
+  fields,
+  flagName,
+  type Key,
+  keys,
+  parseFlag,
+  settingFlags,
+} from '../../src/config/fields.ts';
 import { nearest } from '../../src/text/similarity.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
@@ -38,23 +46,31 @@ describe('the table of settings', () => {
   });
 
   test('help says each setting as an option, in the order of the table', () => {
-    const rows = options();
-    expect(rows.map(row => row.key)).toEqual(keys);
-    expect(rows[0]).toMatchObject({ flags: '-n, --max-iterations <number>', example: '--max-iterations 25' });
-    expect(rows.find(row => row.key === 'verify')).toMatchObject({
+    const rows = settingFlags();
+    const row = (key: Key) => rows[keys.indexOf(key)];
+    expect(rows).toHaveLength(keys.length);
+    expect(row('maxIterations')).toMatchObject({
+      flags: '-n, --max-iterations <number>',
+      description: expect.stringMatching(/ \(--max-iterations 25\)$/),
+    });
+    expect(row('verify')).toMatchObject({
       flags: '--verify <command>',
-      isRepeatable: true,
-      example: "--verify 'npm test'",
+      repeatable: true,
+      description: expect.stringMatching(/ \(--verify 'npm test'\)$/),
     });
-    expect(rows.find(row => row.key === 'requireChecks')).toMatchObject({
-      flags: '--require-checks',
-      isRepeatable: false,
-    });
+    expect(row('requireChecks')).toMatchObject({ flags: '--require-checks', repeatable: undefined });
+  });
+
+  test('help of a mode leaves out what means nothing there', () => {
+    const flags = settingFlags('prompt').map(row => row.flags);
+    expect(flags).toContain('--checkpoint-interval <number>');
+    expect(flags).toContain('--model <model>');
+    expect(flags).not.toContain('--rounds <number>');
   });
 
   test('help, flags and the home directory are read without loading zod, the resolver only with a file to check', () => {
     const script = `
-      for (const name of ['fields', 'help', 'home', 'resolve']) await import('./src/config/' + name + '.ts');
+      for (const name of ['fields', 'home', 'resolve']) await import('./src/config/' + name + '.ts');
       const { resolveConfig } = await import('./src/config/resolve.ts');
       const options = { mode: 'prd', flags: { maxCost: '5' }, env: {}, directory: '/nowhere', userDirectory: undefined, now: 0 };
       const { ok } = await resolveConfig(options);

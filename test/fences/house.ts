@@ -121,7 +121,6 @@ export const house: House = {
         'views',
         'version.ts',
         'config/fields.ts',
-        'config/help.ts',
         'cli/commands',
         'cli/command-table.ts',
       ],
@@ -143,7 +142,7 @@ export const house: House = {
       types: [...ports, 'config', 'engine'],
     },
     'cli/command-table.ts': {
-      values: ['cli', 'cli/commands', 'modes/plan/commands', 'config/fields.ts', 'config/help.ts'],
+      values: ['cli', 'cli/commands', 'modes/plan/commands', 'config/fields.ts'],
     },
     'version.ts': { values: [] },
     'index.ts': { values: [everything] },

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { readTextFile } from '../../config/text-file.ts';
+import { readTextFile } from '../../config/files.ts';
 import type { Problem } from '../../documents/document.ts';
 import { UsageError } from '../../text/errors.ts';
 import { interviewPlaceholders } from '../interview/mode.ts';
