@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { readTextFile } from '../../config/files.ts';
 import type { Problem } from '../../documents/document.ts';
 import { UsageError } from '../../text/errors.ts';
 import { interviewPlaceholders } from '../interview/mode.ts';
@@ -47,6 +46,7 @@ interface OwnPrompt {
 /** The user's own words in .ralph/prompts/; a link that leads out of the project is not followed. */
 export async function readOwnPrompt(directory: string, name: PromptName): Promise<OwnPrompt> {
   const label = `.ralph/prompts/${name}.md`;
+  const { readTextFile } = await import('../../config/files.ts');
   const file = await readTextFile(directory, label, true);
   if (file.type === 'absent') return { problems: [] };
   const broken = (message: string, fix: string): OwnPrompt => ({
