@@ -82,7 +82,7 @@ async function differing(directory: string, files: readonly Kept[]): Promise<rea
  * after the last work of an agent or a check. That time is the system's own, which a program cannot set.
  */
 async function areUserEdits(
-  { ground, directory }: Prepared,
+  { repositoryInfo, directory }: Prepared,
   { state, git, lastWorkAt }: ResumedLoop,
   paths: readonly string[],
 ): Promise<boolean> {
@@ -92,7 +92,7 @@ async function areUserEdits(
   if (!isQuiet || newest === undefined || git === undefined || settings.worktreePerTask || !settings.checkpoints)
     return false;
   const since = await lastWorkAt();
-  const inside = relative(ground.repository?.directory ?? directory, directory);
+  const inside = relative(repositoryInfo.repository?.directory ?? directory, directory);
   const inTree = (path: string): string => posix.join(inside, path);
   const kept = await git.content(newest.commit, paths.map(inTree));
   const before = new Map(kept.map(({ path, bytes }) => [path, bytes]));

@@ -14,7 +14,7 @@ import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { command, type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
-import { gitEnvironment, refusalError, workspaceOf } from './session/place.ts';
+import { gitEnvironment, refusalError, workspaceOf } from './session/repository.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
 export const isInterrupted = ({ state, isHeld }: History): boolean =>

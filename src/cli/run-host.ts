@@ -1,10 +1,10 @@
 // The terminal as the host of a session: it answers the gates, shows the work, and says how it ended.
 
 import { openLedger } from '../app/app.ts';
-import { redRefusal } from '../app/session/begin.ts';
 import { type Prepared, prepareLoop, type Remembered, type Request } from '../app/session/prepare.ts';
 import { earlierLoop, goalOverWords, hasWork, missingTasksWords, previousLoop } from '../app/session/resume-rules.ts';
 import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
+import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';

@@ -37,10 +37,10 @@ function commitWords({ mode, stepwise, commitEvery }: Settings): string {
 }
 
 /** Where the work happens, and whether it can be undone. */
-function treeWords({ run, ground }: Prepared, chosen: Chosen | undefined): string {
+function treeWords({ run, repositoryInfo }: Prepared, chosen: Chosen | undefined): string {
   const { config } = run;
   const settings = chosen?.state?.settings ?? run.settings;
-  if (ground.repository === undefined)
+  if (repositoryInfo.repository === undefined)
     return 'not a git repository: NO undo, no commits, no look at the work (git init)';
   const branch = chosen?.state?.branch;
   const own = branch !== undefined || config.worktree || settings.worktreePerTask;

@@ -1,4 +1,4 @@
-// The engine of a prepared and placed loop, and its first inputs: the same for the command line and for programs.
+// The engine of a loop that is prepared and has its workspace, and its first inputs: the same for the command line and for programs.
 
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -15,14 +15,14 @@ import { configInReach, refuseChangedConfig } from '../actions.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
 import { documentSource, isInterview, readDocument } from '../modes.ts';
 import { protectedHashOf } from '../protected-files.ts';
-import type { Placed } from './placed.ts';
 import type { Prepared } from './prepare.ts';
 import { type Chosen, changedSettings } from './resume-rules.ts';
+import type { LoopWorkspace } from './workspace.ts';
 
 export interface Launch {
   readonly ledger: Ledger;
   readonly prepared: Prepared;
-  readonly placed: Placed;
+  readonly workspace: LoopWorkspace;
   readonly chosen: Chosen;
   /** Who is at the keyboard, or which program it is. */
   readonly by: string;
@@ -32,9 +32,9 @@ export interface Launch {
 }
 
 export async function engineFor(launch: Launch): Promise<Engine> {
-  const { ledger, prepared, placed, chosen, by, say, notifiers, ask } = launch;
+  const { ledger, prepared, workspace, chosen, by, say, notifiers, ask } = launch;
   const { env, home, path, mode: name, options, run } = prepared;
-  const { directory } = placed;
+  const { directory } = workspace;
   const folder = loopFolder(home, chosen.loop);
   const servers = await configInReach({ ...prepared, config: run.config });
   if (servers !== undefined) await refuseChangedConfig(servers, folder);
@@ -49,12 +49,12 @@ export async function engineFor(launch: Launch): Promise<Engine> {
     place: { directory, document: path },
     warn: say,
     by,
-    performers: placed.performers.byName,
+    performers: workspace.performers.byName,
     interactive: run.config.interactive,
-    checks: [...placed.checks, ...(await interviewChecks(prepared))],
+    checks: [...workspace.checks, ...(await interviewChecks(prepared))],
     parts: {
-      ...placed.engine,
-      facts: promptInputs(placed.engine.workspace),
+      ...workspace.engine,
+      facts: promptInputs(workspace.engine.workspace),
       archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, say),
       doneFile: interviewDoneFile(name, path),
     },
@@ -67,18 +67,18 @@ export async function engineFor(launch: Launch): Promise<Engine> {
 
 /** What is decided first: that the loop begins, or what of it is different from now on. `flags`: as typed. */
 export function firstInputs(
-  { prepared, placed, chosen, by }: Pick<Launch, 'prepared' | 'placed' | 'chosen' | 'by'>,
+  { prepared, workspace, chosen, by }: Pick<Launch, 'prepared' | 'workspace' | 'chosen' | 'by'>,
   flags: Readonly<Record<string, unknown>>,
 ): readonly Input[] {
   const { run, document, path } = prepared;
   const { state, loop, name } = chosen;
-  const { directory, branch, protectedHash, baseline } = placed;
+  const { directory, branch, protectedHash, baseline } = workspace;
   const asInput = (command: Command): Input => ({ type: 'command', command, by });
   const approval = approvalByRunning(prepared, state);
   if (state !== undefined) {
     const changed = changedSettings(state.settings, run.settings, run.isSet, flags);
     const resume = state.paused === undefined ? [] : [{ type: 'resume' as const }];
-    return [...withProtection(changed, state, placed), ...approval, ...resume].map(asInput);
+    return [...withProtection(changed, state, workspace), ...approval, ...resume].map(asInput);
   }
   return [
     {
@@ -109,7 +109,11 @@ function approvalByRunning({ mode, document }: Prepared, state: State | undefine
 }
 
 /** One command, so that checks and the files that are theirs never differ in the ledger. */
-function withProtection(changed: Command | undefined, state: State, { protectedHash }: Placed): readonly Command[] {
+function withProtection(
+  changed: Command | undefined,
+  state: State,
+  { protectedHash }: LoopWorkspace,
+): readonly Command[] {
   if (protectedHash === undefined || protectedHash === protectedHashOf(state))
     return changed === undefined ? [] : [changed];
   const { limits, settings } = changed?.type === 'limits' ? changed : { limits: {}, settings: {} };

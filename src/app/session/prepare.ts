@@ -19,7 +19,7 @@ import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
 import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
 import { type FoundDocument, findDocument, isInterview, modeNames, readDocument } from '../modes.ts';
 import { nothingBounds, refuseProblems } from '../problems.ts';
-import { type Ground, lookAround, settingsHere } from './place.ts';
+import { inspectRepository, type RepositoryInfo, settingsHere } from './repository.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ export interface Prepared extends Place {
   readonly checks: readonly Check[];
   /** The project's own test command, taken because nobody named a check. */
   readonly detected?: DetectedCheck;
-  readonly ground: Ground;
+  readonly repositoryInfo: RepositoryInfo;
   readonly notices: readonly string[];
   readonly provided: Provided;
 }
@@ -213,7 +213,7 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const found = request.found ?? (await findHere(place, request));
   const { path, mode } = found;
   const { before, document, run: resolved, options } = await readFirst(place, found, request);
-  const ground = await lookAround(directory, env);
+  const repositoryInfo = await inspectRepository(directory, env);
   const { run: chosen, isFound } =
     isOnlyRecorded || hasOnlyActions(mode, document)
       ? { run: resolved, isFound: false }
@@ -221,8 +221,8 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const isUnproven = before === undefined && provided.checks.length === 0 && detects.includes(mode);
   const detected = isUnproven ? detectedFor(chosen, place) : undefined;
   const run = isInterview(mode, path)
-    ? forInterview(chosen, ground)
-    : await withProof(chosen, place, ground, { detected, provided });
+    ? forInterview(chosen, repositoryInfo)
+    : await withProof(chosen, place, repositoryInfo, { detected, provided });
   const unknown = unknownTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
   if (run.settings.performers.includes('command') && !isOnlyRecorded)
     refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
@@ -234,8 +234,8 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const servers = await configInReach({ config: run.config, directory, document });
   const reach = servers === undefined ? [] : [reachNotice(servers)];
   const said = [...document.notices, ...promise, ...unknown, ...reach];
-  const notices = [...run.notices, ...found.notices, ...ground.notices, ...said];
-  const made = { document, run, performers, isFound, checks, ground, notices, provided, detected };
+  const notices = [...run.notices, ...found.notices, ...repositoryInfo.notices, ...said];
+  const made = { document, run, performers, isFound, checks, repositoryInfo, notices, provided, detected };
   return { ...place, path, mode, options, ...made };
 }
 
@@ -266,20 +266,20 @@ function detectedFor({ config }: RunConfig, { directory, env }: Place): Detected
 async function withProof(
   run: RunConfig,
   place: Place,
-  ground: Ground,
+  repositoryInfo: RepositoryInfo,
   { detected, provided }: Pick<Prepared, 'detected' | 'provided'>,
 ): Promise<RunConfig> {
   const config = detected === undefined ? run.config : { ...run.config, verify: [detected.command] };
   const judge = await judgeSpec({ config, settings: run.settings, ...place });
   const named = [...config.verify, ...provided.checks.map(check => check.name)];
   const checks = judge === undefined ? named : [...named, judgeName(judge)];
-  return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, ground) };
+  return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, repositoryInfo) };
 }
 
 /** A round is proven by what it left, and talk is no work to be committed or looked at. */
-function forInterview(run: RunConfig, ground: Ground): RunConfig {
+function forInterview(run: RunConfig, repositoryInfo: RepositoryInfo): RunConfig {
   const config = { ...run.config, verify: [], interactive: true };
-  const settings = settingsHere({ ...run.settings, checks: [interviewCheckName] }, config, ground);
+  const settings = settingsHere({ ...run.settings, checks: [interviewCheckName] }, config, repositoryInfo);
   return { ...run, config, settings: { ...settings, commits: false, tamperScreen: false } };
 }
 

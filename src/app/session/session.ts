@@ -7,14 +7,14 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { moveEarlierFiles } from '../../modes/project/session.ts';
 import { UsageError } from '../../text/errors.ts';
-import { runEngine, storeError } from '../app.ts';
+import { freshHolder, runEngine, storeError } from '../app.ts';
 import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
-import { placeAgain, placeFirst, withLease } from './begin.ts';
 import { engineFor, firstInputs } from './launch.ts';
-import type { Placed } from './placed.ts';
 import type { Prepared } from './prepare.ts';
 import { type Chosen, checksOnResume, type Earlier, earlierLoop, hasWork, newLoop } from './resume-rules.ts';
+import type { LoopWorkspace } from './workspace.ts';
+import { createWorkspace, resumeWorkspace } from './workspace-setup.ts';
 
 export type Gate =
   /** The last loop of the document ended with work left: yes starts over, with new counters. */
@@ -79,6 +79,26 @@ const heldBy =
   (what: 'loop' | 'folder') =>
   (lease: Lease): Outcome => ({ type: 'held', what, lease });
 
+const renewEveryMs = 15_000;
+
+/** Does what only one process at a time may: begin or resume the loop of a document, run a plan, work in a folder. */
+export async function withLease<Result>(
+  ledger: Ledger,
+  key: string,
+  refused: (held: Lease) => Result | Promise<Result>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const claimed = await ledger.store.lease(key, await freshHolder());
+  if (!claimed.ok) return refused(claimed.held);
+  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+    await ledger.store.release(claimed.lease);
+  }
+}
+
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
 export const runSession = (session: Session): Promise<Outcome> =>
   withLease(session.ledger, `document:${session.prepared.path}`, heldBy('loop'), () => chooseAndWork(session));
@@ -106,42 +126,46 @@ async function work(session: Session, chosen: Chosen): Promise<Outcome> {
   const prepared = await checksOnResume(session.prepared, chosen.state);
   const start: Gate = { id: 'start', prepared, chosen };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
-  const placed =
+  const workspace =
     chosen.state === undefined
       ? await create({ ...session, prepared }, chosen)
-      : await placeAgain(prepared, chosen.state, ledger, host.say);
-  return 'type' in placed ? placed : run({ ...session, prepared }, chosen, placed);
+      : await resumeWorkspace(prepared, chosen.state, ledger, host.say);
+  return 'type' in workspace ? workspace : run({ ...session, prepared }, chosen, workspace);
 }
 
 /** A new loop in its folder. Its checks run once, so that nobody is blamed for what was broken before. */
 async function create(
   { ledger, prepared, host }: Session,
   chosen: Chosen,
-): Promise<Placed | Extract<Outcome, { type: 'declined' }>> {
+): Promise<LoopWorkspace | Extract<Outcome, { type: 'declined' }>> {
   const known = new Set((await ledger.store.loops()).map(row => row.loop));
   const { say, announce } = host;
   const listener = host.listen();
-  const beginning = { say, announce, stop: listener.signal, isLoop: (id: string) => known.has(id) };
-  const begun = await placeFirst(prepared, chosen, beginning).finally(() => listener.close());
-  if (begun === undefined)
+  const needs = { say, announce, stop: listener.signal, isLoop: (id: string) => known.has(id) };
+  const created = await createWorkspace(prepared, chosen, needs).finally(() => listener.close());
+  if (created === undefined)
     throw new UsageError('Stopped before any work: no loop was begun.', '', listener.exitCode?.() ?? 130);
-  const { placed, red } = begun;
+  const { workspace, red } = created;
   const gate: Gate = { id: 'red-checks', red, isAllowed: prepared.run.config.allowRedStart };
   if (red.length > 0 && !(await host.decide(gate))) {
-    await placed.leave();
+    await workspace.discard();
     return { type: 'declined', gate };
   }
   if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path))
     await moveEarlierFiles(prepared.path, chosen.loop, announce);
-  return placed;
+  return workspace;
 }
 
 /** To its end, its question or its interruption. */
-async function run({ ledger, prepared, host, flags }: Session, chosen: Chosen, placed: Placed): Promise<Outcome> {
+async function run(
+  { ledger, prepared, host, flags }: Session,
+  chosen: Chosen,
+  workspace: LoopWorkspace,
+): Promise<Outcome> {
   const { by, say } = host;
   const attendance = host.attend(prepared);
   const { signal: interrupt, notifiers, ask, adapt = (engine: Engine) => engine } = attendance;
-  const launch = { ledger, prepared, placed, chosen, by, say, notifiers, ask };
+  const launch = { ledger, prepared, workspace, chosen, by, say, notifiers, ask };
   try {
     const engine = adapt(await engineFor(launch));
     const result = await runEngine(engine, chosen.loop, { interrupt, first: firstInputs(launch, flags) });

@@ -1,6 +1,6 @@
 // `ralph checkpoint prune`: lets old checkpoints go, so that git can free their space.
 import { prunable, pruneHistory } from '../../app/rewind.ts';
-import { refusalError } from '../../app/session/place.ts';
+import { refusalError } from '../../app/session/repository.ts';
 import { plural } from '../../text/format.ts';
 import { checkpointsOf, countOf } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';

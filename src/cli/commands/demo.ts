@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLedger } from '../../app/app.ts';
-import { makeRepository } from '../../app/session/place.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
+import { makeRepository } from '../../app/session/repository.ts';
 import { type Host, runSession } from '../../app/session/session.ts';
 import type { Answer, Escalation, Event } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
@@ -136,9 +136,9 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
     rollbackAfter: canRollBack ? '2' : undefined,
   };
   const prepared = await prepareLoop({ env, directory: project, home }, { file: 'PRD.json', flags: settings });
-  if (!canRollBack && prepared.ground.repository !== undefined)
+  if (!canRollBack && prepared.repositoryInfo.repository !== undefined)
     throw new UsageError(
-      `The scratch folder lies in the repository ${prepared.ground.repository.directory}, which is none of the demo's.`,
+      `The scratch folder lies in the repository ${prepared.repositoryInfo.repository.directory}, which is none of the demo's.`,
       'Set TMPDIR to a folder outside of it.',
     );
   return prepared;

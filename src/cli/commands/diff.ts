@@ -1,6 +1,6 @@
 // `ralph diff`: what a loop has changed: since it began, in one iteration, or between two checkpoints.
 import { type CheckpointedLoop, presentRow } from '../../app/restore.ts';
-import { refusalError } from '../../app/session/place.ts';
+import { refusalError } from '../../app/session/repository.ts';
 import { UsageError } from '../../text/errors.ts';
 import { checkpointsOf, type PatchSpan, printPatch } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeRepository } from '../../../src/app/session/place.ts';
+import { makeRepository } from '../../../src/app/session/repository.ts';
 import {
   type Assignment,
   createCheckpoint,

@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline/promises';
 import { buildEngine, loopFolder, runEngine, storeError } from '../../../app/app.ts';
 import { documentSource } from '../../../app/modes.ts';
-import { withLease } from '../../../app/session/begin.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { newLoop } from '../../../app/session/resume-rules.ts';
+import { withLease } from '../../../app/session/session.ts';
 import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
 import { rememberedHere, sayHeld } from '../../../cli/run-host.ts';
 import { workWithoutReader } from '../../../cli/terminal.ts';

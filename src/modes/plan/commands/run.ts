@@ -2,7 +2,7 @@
 
 import { resolveRunConfig } from '../../../app/app.ts';
 import { refuseProblems } from '../../../app/problems.ts';
-import { withLease } from '../../../app/session/begin.ts';
+import { withLease } from '../../../app/session/session.ts';
 import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import { sayHeld } from '../../../cli/run-host.ts';

@@ -1,4 +1,4 @@
-// A loop that has its place: all of it that depends on where it works (workspace, agents, checks, judge, protected files).
+// Workspace of a loop: all of it that depends on where it works (git, agents, checks, judge, protected files).
 
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
@@ -20,15 +20,15 @@ import { environmentOf, processLimits } from '../agents/process-limits.ts';
 import { loopFolder } from '../app.ts';
 import { buildChecks, buildJudge } from '../checks.ts';
 import { protectedFolder } from '../protected-files.ts';
-import { forksOf, type OwnGit, openGit, type PlaceNeeds, refusalError } from './place.ts';
 import type { Prepared } from './prepare.ts';
+import { forksOf, type OwnGit, openGit, type PlaceNeeds, refusalError } from './repository.ts';
 
 /** Where a loop works, and by which hash the copies of its protected files prove themselves. */
-export interface Spot extends Pick<PlaceNeeds, 'loop' | 'directory' | 'branch' | 'forked'> {
+export interface WorkspacePlace extends Pick<PlaceNeeds, 'loop' | 'directory' | 'branch' | 'forked'> {
   readonly protectedHash?: string | undefined;
 }
 
-export interface Placed extends Spot {
+export interface LoopWorkspace extends WorkspacePlace {
   readonly performers: PerformerSet;
   readonly checks: readonly Check[];
   /** How the checks came out before any work. */
@@ -37,53 +37,57 @@ export interface Placed extends Spot {
   /** Runs something where the work happens, but so that nothing of it is left in the tree of a parallel loop. */
   tryOut<Result>(work: (directory: string) => Promise<Result>): Promise<Result>;
   /** Takes back what was made, when the loop does not begin after all. */
-  leave(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 export const neverStopped: AbortSignal = new AbortController().signal;
 
 /** Agents and checks see the folder of the loop, also where it lies in our own home. */
-export async function buildPlaced(prepared: Prepared, spot: Spot, stop: AbortSignal = neverStopped): Promise<Placed> {
+export async function openWorkspace(
+  prepared: Prepared,
+  place: WorkspacePlace,
+  stop: AbortSignal = neverStopped,
+): Promise<LoopWorkspace> {
   const { home, env, run, directory, path, provided, performers, checks } = prepared;
   const { config } = run;
-  const workplaces = spot.forked ? [forksOf(home, spot.loop)] : [];
+  const workplaces = place.forked ? [forksOf(home, place.loop)] : [];
   const readOnly = run.settings.mode === 'plan' ? readOnlyForPlan(config, directory, path) : [];
   // What a program brings along cannot be made anew for another folder.
   const settings = withoutProvided(run.settings, provided.performers);
-  const needs = { config, settings, directory: spot.directory, home, env, workplaces, readOnly };
-  const setup = spot.forked ? config.worktreeSetup : undefined;
+  const needs = { config, settings, directory: place.directory, home, env, workplaces, readOnly };
+  const setup = place.forked ? config.worktreeSetup : undefined;
   const ready = setup === undefined ? undefined : (fork: string) => setupProblem(needs, fork, setup, stop);
-  const git = await openGit({ ...spot, home, env, document: path, config, ready });
-  const made = spot.directory === directory ? undefined : await buildPerformers(needs);
+  const git = await openGit({ ...place, home, env, document: path, config, ready });
+  const made = place.directory === directory ? undefined : await buildPerformers(needs);
   return {
-    ...spot,
+    ...place,
     // Actions do not depend on where agents work.
     performers: {
       byName: { ...performers.byName, ...made?.byName },
       facts: { ...performers.facts, ...made?.facts },
     },
     checks: made === undefined ? checks : [...(await buildChecks(needs)), ...provided.checks],
-    engine: await engineParts(prepared, spot, needs, git),
-    tryOut: work => (spot.forked && git !== undefined ? inTemporaryFork(git, work) : work(spot.directory)),
-    leave: async () => {},
+    engine: await engineParts(prepared, place, needs, git),
+    tryOut: work => (place.forked && git !== undefined ? inTemporaryFork(git, work) : work(place.directory)),
+    discard: async () => {},
   };
 }
 
 async function engineParts(
-  { home, env, run, ground, directory }: Prepared,
-  { loop, directory: place, protectedHash }: Spot,
+  { home, env, run, repositoryInfo, directory }: Prepared,
+  { loop, directory: folder, protectedHash }: WorkspacePlace,
   needs: AgentNeeds,
   git: GitWorkspace | undefined,
-): Promise<Placed['engine']> {
+): Promise<LoopWorkspace['engine']> {
   const { fileGuard } = await import('../../checks/protected-files.ts');
   const { plainWorkspace } = await import('../../git/git.ts');
   const guard = guardOf(fileGuard(protectedFolder(loopFolder(home, loop), protectedHash)), protectedHash);
   // A judge does not work in forks.
   const judge = await buildJudge({ ...needs, workplaces: [], redact: makeRedactor(secretValues(env)) });
-  const top = ground.repository?.directory ?? place;
+  const top = repositoryInfo.repository?.directory ?? folder;
   const history = run.settings.checkpoints ? git : undefined;
   return {
-    workspace: history ?? plainWorkspace(place),
+    workspace: history ?? plainWorkspace(folder),
     screen: history && screenOf(history, top, relative(top, directory)),
     guard,
     judge: judge && judgeOf(judge.judge, history, loop),

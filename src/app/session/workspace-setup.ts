@@ -1,22 +1,22 @@
-// Begins or resumes a loop in its place: its own worktree if it has one, its proof protected, its checks run once before any work.
+// Sets up the workspace of a loop: its own worktree if it has one, its proof protected, its checks run once before any work.
 
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { CheckResult } from '../../checks/check.ts';
 import type { State } from '../../core/state.ts';
-import type { Lease, Ledger } from '../../ledger/ledger.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
-import { freshHolder, ledgerEvents, loopFolder } from '../app.ts';
+import { ledgerEvents, loopFolder } from '../app.ts';
 import { filesToProtect, redStart } from '../checks.ts';
 import { refreshProtection, unprotectable } from '../protected-files.ts';
-import { forksOf, openGit, refusalError, worktreeOf } from './place.ts';
-import { buildPlaced, neverStopped, type Placed, setupProblem } from './placed.ts';
 import type { Prepared } from './prepare.ts';
+import { forksOf, openGit, refusalError, worktreeOf } from './repository.ts';
 import type { Chosen } from './resume-rules.ts';
+import { type LoopWorkspace, neverStopped, openWorkspace, setupProblem } from './workspace.ts';
 
-export interface Beginning {
+export interface CreateNeeds {
   readonly say: (line: string) => void;
   readonly announce: (line: string) => void;
   readonly stop: AbortSignal;
@@ -24,38 +24,42 @@ export interface Beginning {
   readonly isLoop: (id: string) => boolean;
 }
 
-export interface Begun {
-  readonly placed: Placed;
+export interface Created {
+  readonly workspace: LoopWorkspace;
   /** Checks that fail before any work was done; the caller says whether it begins all the same. */
   readonly red: readonly CheckResult[];
 }
 
-/** A new loop. Undefined: it was stopped, and what was made is gone. */
-export async function placeFirst(prepared: Prepared, chosen: Chosen, beginning: Beginning): Promise<Begun | undefined> {
-  const { announce, stop } = beginning;
+/** For a new loop. Undefined: it was stopped, and what was made is gone. */
+export async function createWorkspace(
+  prepared: Prepared,
+  chosen: Chosen,
+  needs: CreateNeeds,
+): Promise<Created | undefined> {
+  const { announce, stop } = needs;
   const redact = makeRedactor(secretValues(prepared.env));
-  let placed: Placed | undefined;
+  let workspace: LoopWorkspace | undefined;
   let ran: readonly CheckResult[] = [];
   try {
-    placed = await setUp(prepared, chosen, beginning);
-    const { checks } = placed;
+    workspace = await setUp(prepared, chosen, needs);
+    const { checks } = workspace;
     if (checks.length > 0 && !stop.aborted) {
       announce(`Running the checks once, before any work: ${redact(checks.map(one => one.name).join(' ; '))} ...`);
-      ran = await placed.tryOut(directory => redStart(checks, directory, stop));
+      ran = await workspace.tryOut(directory => redStart(checks, directory, stop));
     }
   } catch (error) {
-    await placed?.leave();
+    await workspace?.discard();
     if (stop.aborted) return undefined;
     throw error;
   }
   if (stop.aborted) {
-    await placed.leave();
+    await workspace.discard();
     return undefined;
   }
-  if (placed.checks.length === 0) return { placed, red: [] };
+  if (workspace.checks.length === 0) return { workspace, red: [] };
   const outcomes = redactDeep(ran, redact);
   const baseline = outcomes.map(({ name: check, passed }) => ({ check, passed }));
-  return { placed: { ...placed, baseline }, red: outcomes.filter(one => !one.passed) };
+  return { workspace: { ...workspace, baseline }, red: outcomes.filter(one => !one.passed) };
 }
 
 export function redRefusal(red: readonly CheckResult[]): UsageError {
@@ -66,10 +70,10 @@ export function redRefusal(red: readonly CheckResult[]): UsageError {
 }
 
 /** Makes the worktree of a new loop ready and copies the files that prove the work. */
-async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: Beginning): Promise<Placed> {
-  const { home, run, ground, directory } = prepared;
+async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: CreateNeeds): Promise<LoopWorkspace> {
+  const { home, run, repositoryInfo, directory } = prepared;
   const { config, settings } = run;
-  const { repository } = ground;
+  const { repository } = repositoryInfo;
   const { loop } = chosen;
   const { worktreePerTask: forked } = settings;
   const folder = loopFolder(home, loop);
@@ -78,10 +82,10 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
     const { removeStaleWorktrees } = await import('../../git/worktrees/worktree.ts');
     await removeStaleWorktrees(repository, join(home, 'worktrees'), isLoop, Date.now());
   }
-  const own = isOwn ? await makeOwnTree(prepared, chosen) : undefined;
+  const own = isOwn ? await makeLoopWorktree(prepared, chosen) : undefined;
   for (const notice of own?.notices ?? []) say(`note: ${notice}`);
-  const place = own?.directory ?? directory;
-  const leave = async (): Promise<void> => {
+  const folderOfWork = own?.directory ?? directory;
+  const discard = async (): Promise<void> => {
     if (own !== undefined && repository !== undefined) {
       const { abandonWorktree, dropTree } = await import('../../git/worktrees/worktree.ts');
       await dropTree(repository, worktreeOf(home, loop)); // only the set-up and the checks wrote there
@@ -91,39 +95,39 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    if (own !== undefined && !forked) await makeReady(prepared, place, say, stop);
+    if (own !== undefined && !forked) await setUpWorktree(prepared, folderOfWork, say, stop);
     const { protectFiles } = await import('../../checks/protected-files.ts');
     const kept = await protectFiles({
-      directory: place,
+      directory: folderOfWork,
       folder: join(folder, 'protected'),
       ...filesToProtect(config),
     });
     if (!kept.ok) throw unprotectable(kept.problem);
-    const spot = { loop, directory: place, branch: own?.branch, protectedHash: kept.hash, forked };
-    return { ...(await buildPlaced(prepared, spot, stop)), leave };
+    const place = { loop, directory: folderOfWork, branch: own?.branch, protectedHash: kept.hash, forked };
+    return { ...(await openWorkspace(prepared, place, stop)), discard };
   } catch (error) {
-    await leave();
+    await discard();
     throw error;
   }
 }
 
-/** A loop that exists: where its ledger says. */
-export async function placeAgain(
+/** For a loop that exists: where its ledger says. */
+export async function resumeWorkspace(
   prepared: Prepared,
   state: State,
   ledger: Ledger,
   say: (line: string) => void,
-): Promise<Placed> {
+): Promise<LoopWorkspace> {
   const { home, env, run, path } = prepared;
   const { loop, directory, branch } = state;
   const { worktreePerTask: forked } = state.settings;
-  const tree = await takeUpTree(prepared, state);
+  const tree = await reopenWorktree(prepared, state);
   for (const notice of tree.notices) say(`note: ${notice}`);
-  if (tree.isNew && !forked) await makeReady(prepared, directory, say, neverStopped);
+  if (tree.isNew && !forked) await setUpWorktree(prepared, directory, say, neverStopped);
   const git = await openGit({ home, env, loop, directory, document: path, config: run.config, branch, forked });
   const protection = await refreshProtection(prepared, { state, git, lastWorkAt: () => lastWorkAt(ledger, loop) });
   for (const notice of protection.notices) say(`note: ${notice}`);
-  return buildPlaced(prepared, { loop, directory, branch, protectedHash: protection.hash, forked });
+  return openWorkspace(prepared, { loop, directory, branch, protectedHash: protection.hash, forked });
 }
 
 /** What a person asks of a loop is no work. */
@@ -137,7 +141,7 @@ async function lastWorkAt(ledger: Ledger, loop: string): Promise<number> {
 }
 
 /** Forks are made ready one by one, when each is made. */
-async function makeReady(
+async function setUpWorktree(
   { run: { config }, home, env }: Prepared,
   directory: string,
   say: (line: string) => void,
@@ -156,9 +160,9 @@ interface OwnTree {
 }
 
 /** Makes the loop's own worktree on a branch `ralph/NAME`, or takes it up again. */
-async function makeOwnTree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loop' | 'name'>): Promise<OwnTree> {
-  const { home, ground, directory, run } = prepared;
-  const { repository } = ground;
+async function makeLoopWorktree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loop' | 'name'>): Promise<OwnTree> {
+  const { home, repositoryInfo, directory, run } = prepared;
+  const { repository } = repositoryInfo;
   if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
   const { makeWorktree } = await import('../../git/worktrees/worktree.ts');
   mkdirSync(join(home, 'worktrees'), { recursive: true, mode: 0o700 });
@@ -173,11 +177,11 @@ async function makeOwnTree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loo
 }
 
 /** The worktree of a loop that goes on: made again when its folder is gone (`isNew`), refused when its branch is. */
-async function takeUpTree(
+async function reopenWorktree(
   prepared: Prepared,
   state: State,
 ): Promise<{ readonly notices: readonly string[]; readonly isNew: boolean }> {
-  const { repository } = prepared.ground;
+  const { repository } = prepared.repositoryInfo;
   const { loop, name, branch } = state;
   if (branch === undefined) return { notices: [], isNew: false };
   const over = 'or start over: the same command with --new';
@@ -194,28 +198,8 @@ async function takeUpTree(
   const gone = `The worktree of loop ${name} was gone`;
   if (!existsSync(`${path}.json`))
     throw new UsageError(`${gone}.`, `Make it again: git worktree add ${path} ${branch}, ${over}`);
-  const made = await makeOwnTree(prepared, state);
+  const made = await makeLoopWorktree(prepared, state);
   mkdirSync(state.directory, { recursive: true });
   const kept = state.newest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;
   return { notices: [`${gone}: laid out again from its branch ${branch}.${kept}`, ...made.notices], isNew: true };
-}
-
-const renewEveryMs = 15_000;
-
-/** Does what only one process at a time may: begin or resume the loop of a document, run a plan, work in a folder. */
-export async function withLease<Result>(
-  ledger: Ledger,
-  key: string,
-  refused: (held: Lease) => Result | Promise<Result>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const claimed = await ledger.store.lease(key, await freshHolder());
-  if (!claimed.ok) return refused(claimed.held);
-  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
-  try {
-    return await work();
-  } finally {
-    clearInterval(renewing);
-    await ledger.store.release(claimed.lease);
-  }
 }

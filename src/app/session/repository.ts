@@ -5,15 +5,15 @@ import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
-import type { ForkOptions } from '../../git/worktrees/fork.ts';
 import type { GitWorkspace } from '../../git/git.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Refusal } from '../../git/workspace.ts';
+import type { ForkOptions } from '../../git/worktrees/fork.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Environment, loopFolder } from '../app.ts';
 
 /** What a look at the folder found, before anything is written. */
-export interface Ground {
+export interface RepositoryInfo {
   /** Absent: not in a repository, so there is neither undo nor commits. */
   readonly repository?: Repository;
   readonly notices: readonly string[];
@@ -39,7 +39,7 @@ async function repositoryOf(directory: string, env: Environment): Promise<Reposi
 }
 
 /** Refused in one sentence where Ralph could not keep its promises. */
-export async function lookAround(directory: string, env: Environment): Promise<Ground> {
+export async function inspectRepository(directory: string, env: Environment): Promise<RepositoryInfo> {
   const repository = await repositoryOf(directory, env);
   if (repository === undefined) return { notices: [], isMidway: false, filters: [] };
   const { preflight } = await import('../../git/repository.ts');
@@ -68,13 +68,13 @@ async function firstCommitProblem(directory: string, env: Environment): Promise<
   const place = { directory, environment: gitEnvironment(env), settings: [['init.defaultBranch', 'main'] as const] };
   const made = await gitShell(place, firstCommit, ['Before the loop'], { timeMsMax: 10_000 });
   if (made.code !== 0) return made.code === 127 ? 'git is not installed' : complaint(made);
-  return lookAround(directory, env).then(
+  return inspectRepository(directory, env).then(
     () => undefined,
     ({ message }: Error) => message,
   );
 }
 
-function refuseImpossible(config: Config, { repository, filters }: Ground): void {
+function refuseImpossible(config: Config, { repository, filters }: RepositoryInfo): void {
   const isParallel = config.parallel > 1;
   if (repository === undefined && (isParallel || config.worktree))
     throw new UsageError(
@@ -94,15 +94,15 @@ function refuseImpossible(config: Config, { repository, filters }: Ground): void
 }
 
 /** What the folder allows of what was asked for. */
-export function settingsHere(settings: Settings, config: Config, ground: Ground): Settings {
-  refuseImpossible(config, ground);
-  const checkpoints = ground.repository !== undefined && !config.noCheckpoints;
+export function settingsHere(settings: Settings, config: Config, repositoryInfo: RepositoryInfo): Settings {
+  refuseImpossible(config, repositoryInfo);
+  const checkpoints = repositoryInfo.repository !== undefined && !config.noCheckpoints;
   return {
     ...settings,
     parallel: config.parallel,
     worktreePerTask: config.parallel > 1,
     checkpoints,
-    commits: checkpoints && !config.noCommit && !ground.isMidway,
+    commits: checkpoints && !config.noCommit && !repositoryInfo.isMidway,
     tamperScreen: checkpoints,
     rollbackAfter: checkpoints ? (config.rollbackAfter ?? settings.rollbackAfter) : null,
   };
