@@ -80,7 +80,7 @@ export async function printPatch(
   const isJson = flags['json'] === true;
   const isStat = flags['stat'] === true;
   const stat = isJson || isStat ? await workspace.stat(span) : [];
-  const patch = isStat ? undefined : await workspace.patch(span, { bytesMax });
+  const patch = isStat ? undefined : await workspace.patch(span, bytesMax);
   const text = patch && plain(patch.text);
   if (isJson) {
     const { from, to, words } = span;

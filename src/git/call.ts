@@ -64,8 +64,8 @@ export const git = (place: GitPlace, args: readonly string[], options: GitOption
   run(place, 'git', args, options);
 
 /** A shell that calls git several times, all as `git` above would: for chains whose every start we would wait for. */
-export const gitShell = (place: GitPlace, script: string, args: readonly string[], options: GitOptions = {}) =>
-  run(place, 'sh', ['-c', script, 'sh', ...args], options);
+export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> =>
+  run(place, 'sh', ['-c', script], options);
 
 /** The same place, with another index than its own. */
 export const withIndex = (place: GitPlace, index: string): GitPlace => ({

@@ -53,7 +53,7 @@ export interface GitWorkspace extends Workspace {
   missing(known: readonly KnownCheckpoint[]): Promise<readonly number[]>;
   prune(order: PruneOrder): Promise<Pruned>;
   /** The three below read what checkpoints hold; when that is gone they throw a UsageError, as `changes` does. */
-  patch(span: Span, options: history.PatchOptions): Promise<history.Patch>;
+  patch(span: Span, bytesMax: number): Promise<history.Patch>;
   stat(span: Span): Promise<readonly history.LineCount[]>;
   content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly history.FileContent[]>;
 }
@@ -92,7 +92,7 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
       return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
     },
     prune: order => prune(repository, loop, order),
-    patch: async (span, more) => history.patchOf(await own(), span, more),
+    patch: async (span, bytesMax) => history.patchOf(await own(), span, bytesMax),
     stat: async span => history.statOf(await own(), span),
     content: async (tree, paths, bytesMax) => history.contentOf(await own(), tree, paths, bytesMax),
   };

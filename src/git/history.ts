@@ -5,13 +5,6 @@ import { byPath, fromText, pathsOf, toText } from './paths.ts';
 import type { PrivateGit } from './private.ts';
 import type { Change, Span } from './workspace.ts';
 
-export interface PatchOptions {
-  /** Only these files or folders. */
-  readonly paths?: readonly string[];
-  readonly contextLines?: number;
-  readonly bytesMax: number;
-}
-
 export interface Patch {
   readonly text: string;
   /** The text ends early, at the end of a line. */
@@ -33,12 +26,10 @@ export interface FileContent {
 const plain = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=none'];
 
 /** Through the loop's own git, so that no attribute in the tree can hide a file from a reader. */
-export async function patchOf(own: PrivateGit, { from, to }: Span, options: PatchOptions): Promise<Patch> {
-  const { paths = [], contextLines = 3, bytesMax } = options;
-  const asked = ['diff-tree', '-p', ...plain, '--full-index', `-U${contextLines}`, '--end-of-options', from, to];
-  const only = paths.length === 0 ? [] : ['--', ...paths];
+export async function patchOf(own: PrivateGit, { from, to }: Span, bytesMax: number): Promise<Patch> {
+  const asked = ['diff-tree', '-p', ...plain, '--full-index', '-U3', '--end-of-options', from, to];
   // Git is ended when it says more; what it said until then is the patch.
-  const found = await git(own.place, [...asked, ...only], { bytesMax: bytesMax + 1_000_000 });
+  const found = await git(own.place, asked, { bytesMax: bytesMax + 1_000_000 });
   const isCut = found.output.length > bytesMax || (found.code === null && /said more than/.test(found.errors));
   if (found.code !== 0 && !isCut) throw unreadable(`git cannot compare ${from} and ${to}`, complaint(found));
   const end = isCut ? found.output.subarray(0, bytesMax).lastIndexOf(10) + 1 : found.output.length;

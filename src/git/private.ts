@@ -30,11 +30,11 @@ export interface PrivateGit {
 }
 
 /** For a chain of calls: in it, `own` calls the private git, and `git` is in the user's repository. No subshell: each costs. */
-export function privateShell({ place }: PrivateGit, script: string, args: readonly string[], options: GitOptions = {}) {
+export function privateShell({ place }: PrivateGit, script: string, options: GitOptions) {
   const { variables: own = {}, ...user } = place;
   const settings = Object.keys(own).map(name => `${name}="$OWN_${name}"`);
   const variables = Object.fromEntries(Object.entries(own).map(([name, value]) => [`OWN_${name}`, value]));
-  return gitShell(user, `own() { ${settings.join(' ')} git "$@"; }\n${script}`, args, {
+  return gitShell(user, `own() { ${settings.join(' ')} git "$@"; }\n${script}`, {
     ...options,
     variables: { ...variables, ...options.variables },
   });

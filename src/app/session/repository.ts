@@ -53,7 +53,7 @@ export async function inspectRepository(directory: string, env: Environment): Pr
 const firstCommit = `git --version >/dev/null || exit
 [ "$(git config core.hooksPath)" = /dev/null ] || { echo 'error: git is older than 2.31' >&2; exit 1; }
 git init -q --template= . && git config user.name Ralph && git config user.email ralph@localhost &&
-git add -A && git commit -q -m "$1"`;
+git add -A && git commit -q -m 'Before the loop'`;
 
 /** A folder of our own becomes a repository with one commit; where that fails it stays a plain folder. */
 export async function makeRepository(directory: string, env: Environment): Promise<Refusal | undefined> {
@@ -66,7 +66,7 @@ export async function makeRepository(directory: string, env: Environment): Promi
 async function firstCommitProblem(directory: string, env: Environment): Promise<string | undefined> {
   const { complaint, gitShell } = await import('../../git/call.ts');
   const place = { directory, environment: gitEnvironment(env), settings: [['init.defaultBranch', 'main'] as const] };
-  const made = await gitShell(place, firstCommit, ['Before the loop'], { timeMsMax: 10_000 });
+  const made = await gitShell(place, firstCommit, { timeMsMax: 10_000 });
   if (made.code !== 0) return made.code === 127 ? 'git is not installed' : complaint(made);
   return inspectRepository(directory, env).then(
     () => undefined,

@@ -208,7 +208,7 @@ const tooMany = (count: number): Finding => ({
 const patchBytesMax = 400_000;
 
 async function patchText(git: GitWorkspace, span: Span): Promise<string> {
-  const { text, isCut } = await git.patch(span, { bytesMax: patchBytesMax });
+  const { text, isCut } = await git.patch(span, patchBytesMax);
   return isCut ? `${text}\n[The rest of the diff is left out: it is longer than ${patchBytesMax} bytes.]\n` : text;
 }
 

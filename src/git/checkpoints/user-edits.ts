@@ -1,6 +1,6 @@
 // User edits: what a person had changed or ignored when the loop began, and changed while nobody worked. None of it is ours.
 import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaint, git } from '../call.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
@@ -9,6 +9,15 @@ import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import type { Repository } from '../repository.ts';
 import type { SaveOrder } from '../workspace.ts';
+
+/** A file of paths or lines, one character per byte; undefined when it is not there. */
+const readList = (path: string): Promise<readonly string[] | undefined> =>
+  readFile(path).then(
+    output => pathsOf({ output }),
+    () => undefined,
+  );
+
+const writeList = (path: string, all: Iterable<string>): Promise<void> => writeDurably(path, toInput([...all]));
 
 /** Edits while nobody worked: no commit of ours holds them, and a restore does not take them away. */
 const editsFile = (folder: string): string => join(folder, 'foreign');
@@ -22,9 +31,9 @@ interface UserEdit {
 
 /** By path, one character per byte. */
 async function userEditsIn(folder: string): Promise<ReadonlyMap<string, UserEdit>> {
-  const output = await readFile(editsFile(folder)).catch(() => Buffer.alloc(0));
+  const lines = (await readList(editsFile(folder))) ?? [];
   return new Map(
-    pathsOf({ output }).map(line => {
+    lines.map(line => {
       const [number = '', state = ''] = line.split(' ', 2);
       const path = line.slice(number.length + state.length + 2);
       return [path, { number: Number(number), isUnfinished: state === 'unfinished' }] as const;
@@ -46,7 +55,7 @@ export async function recordUserEdits(
   const now = changed.map(({ path }) => [path, { number, isUnfinished: unfinished.has(path) }] as const);
   const all = [...new Map([...(await userEditsIn(folder)), ...now])].sort(([one], [other]) => byPath(one, other));
   const lines = all.map(([path, one]) => `${one.number} ${one.isUnfinished ? 'unfinished' : 'committed'} ${path}`);
-  await writeDurably(editsFile(folder), toInput(lines));
+  await writeList(editsFile(folder), lines);
 }
 
 /** What became a person's unfinished work after the loop began. */
@@ -69,22 +78,25 @@ const startFile = (folder: string): string => join(folder, 'dirty');
 
 /** Staged, unstaged or untracked at the loop's first checkpoint, one character per byte; undefined before that. */
 export async function changesAtStart(folder: string): Promise<ReadonlySet<string> | undefined> {
-  const output = await readFile(startFile(folder)).catch(() => undefined);
-  return output && new Set(pathsOf({ output }));
+  const known = await readList(startFile(folder));
+  return known && new Set(known);
 }
+
+/** Its lines are `XY PATH`, where X and Y are the states in the index and on disk. */
+const status = ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'];
+const stateLength = 'XY '.length;
 
 /** Once in the life of a loop. Undefined, or why it could not be done. */
 export async function recordChangesAtStart({ repository, folder }: PrivateGit): Promise<string | undefined> {
   if (existsSync(startFile(folder))) return undefined;
   // Git would look into a submodule by a git of its own, which takes the settings of that submodule (B88).
   const submodules = '--ignore-submodules=dirty';
-  const asked = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', submodules];
-  const found = await git(repository, asked, { timeMsMax: 300_000 });
+  const found = await git(repository, [...status, submodules], { timeMsMax: 300_000 });
   if (found.code !== 0) return complaint(found);
   const hidden = await hiddenIn(repository);
   if (typeof hidden === 'string') return hidden;
-  const paths = new Set([...pathsOf(found).map(pathOf), ...hidden]);
-  await writeDurably(startFile(folder), toInput([...paths]));
+  const changed = pathsOf(found).map(line => line.slice(stateLength));
+  await writeList(startFile(folder), new Set([...changed, ...hidden]));
   return undefined;
 }
 
@@ -98,28 +110,19 @@ async function hiddenIn(repository: Repository): Promise<readonly string[] | str
   return hidden;
 }
 
-/** Fields before the path: 8 for a changed one, 10 for a conflict, 1 for an untracked one. */
-function pathOf(line: string): string {
-  const fields = { '1': 8, u: 10, '?': 1 }[line.slice(0, 1)] ?? 0;
-  let at = 0;
-  for (let field = 0; field < fields; field += 1) at = line.indexOf(' ', at) + 1;
-  return line.slice(at);
-}
-
 /** What git ignored when the loop began: whatever becomes of the rules, no checkpoint holds it and no restore takes it. */
 const ignoredFile = (folder: string): string => join(folder, 'ignored');
 
 /** The files and folders (they end with a slash), one character per byte; or why they cannot be known. */
 export async function ignoredAtStart(own: PrivateGit): Promise<ReadonlySet<string> | string> {
-  const known = await readFile(ignoredFile(own.folder)).catch(() => undefined);
-  if (known !== undefined) return new Set(pathsOf({ output: known }));
+  const known = await readList(ignoredFile(own.folder));
+  if (known !== undefined) return new Set(known);
   // A folder only when a rule names it: new files in one whose files all happened to be ignored are work like any other.
-  const asked = ['status', '--porcelain', '-z', '--ignored=matching', '--untracked-files=all', '--no-renames'];
-  const found = await git(own.repository, [...asked, '--ignore-submodules=all'], { timeMsMax: 300_000 });
+  const asked = [...status, '--ignored=matching', '--ignore-submodules=all'];
+  const found = await git(own.repository, asked, { timeMsMax: 300_000 });
   if (found.code !== 0) return complaint(found);
-  const paths = pathsOf(found).flatMap(line => (line.startsWith('!! ') ? [line.slice(3)] : []));
-  await writeFile(`${ignoredFile(own.folder)}.new`, toInput(paths));
-  await rename(`${ignoredFile(own.folder)}.new`, ignoredFile(own.folder));
+  const paths = pathsOf(found).flatMap(line => (line.startsWith('!! ') ? [line.slice(stateLength)] : []));
+  await writeList(ignoredFile(own.folder), paths);
   return new Set(paths);
 }
 

@@ -1,7 +1,7 @@
 // Writes a checkpoint: the private index becomes a tree, a commit and a ref; nothing of the user's is touched.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stripControls } from '../../text/text.ts';
+import { oneLine as oneLineOf } from '../../text/text.ts';
 import { complaint, git } from '../call.ts';
 import { ownLock, ownRefLock, waitForLock } from '../locks.ts';
 import { toInput, toText } from '../paths.ts';
@@ -47,8 +47,12 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (unread !== undefined) return failed('git cannot read the index', unread);
   if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
-  const message = messageOf(loop, order);
-  const parts = { ref: place.isPreview ? '' : ref, message, noteRef, note: oneLine(order.anchor) };
+  const parts: Parts = {
+    REF: place.isPreview ? '' : ref,
+    MESSAGE: messageOf(loop, order),
+    NOTE_REF: noteRef,
+    NOTE: oneLine(order.anchor),
+  };
   const written = (await scanAndWrite(place, ignored, parts)) ?? (await withNewIndex(place, ignored, parts));
   if (written === undefined)
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');
@@ -58,7 +62,8 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
 }
 
-type Parts = Omit<CheckpointOrder, 'update'>;
+/** Variables of the script below. An empty ref: nothing shall point to the commit. */
+type Parts = Readonly<Record<'REF' | 'MESSAGE' | 'NOTE_REF' | 'NOTE', string>>;
 type Outcome = (Extract<Written, { ok: true }> & { readonly skipped: readonly Skipped[] }) | Refusal | undefined;
 
 /**
@@ -78,7 +83,7 @@ async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, part
     const isStubborn = (path: string) => stubborn.has(toText(path));
     const update = found.update.filter(path => !isStubborn(path));
     const dropped = await drop(own, [...found.drop, ...found.update.filter(isStubborn)]);
-    const written: Written = dropped ?? (await writeCheckpoint(own, { ...parts, update }));
+    const written: Written = dropped ?? (await writeCheckpoint(own, update, parts));
     if (written.ok) {
       const left = [...stubborn].map(path => ({ path, why: 'changed while it was read' }));
       return { ...written, skipped: [...found.skipped, ...left] };
@@ -117,7 +122,7 @@ function messageOf(loop: string, { number, iteration, task, label }: SaveOrder):
   return `${oneLine(label)}\n\n${trailers.join('\n')}\n`;
 }
 
-const oneLine = (text: string): string => stripControls(text).replace(/\s+/g, ' ').trim().slice(0, 500);
+const oneLine = (text: string): string => oneLineOf(text, 500);
 
 const isFull = (why: string): boolean => /no space left|disk quota|input\/output error|file too large/i.test(why);
 
@@ -133,15 +138,6 @@ export const preview = (place: SavePlace): Promise<Saved | Refusal> =>
     { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' },
   );
 
-interface CheckpointOrder {
-  readonly update: readonly string[];
-  /** Empty: nothing shall point to it. */
-  readonly ref: string;
-  readonly message: string;
-  readonly noteRef: string;
-  readonly note: string;
-}
-
 type Written =
   | { readonly ok: true; readonly tree: string; readonly commit: string }
   | { readonly ok: false; readonly step: 'files' | 'tree' | 'commit' | 'ref'; readonly why: string };
@@ -152,12 +148,13 @@ type Written =
  * The ref comes last of what counts. The note only anchors the ledger: without it the checkpoint still stands.
  */
 const script = `
-if [ "$1" = update ]; then own update-index -z --add --remove --replace --stdin || exit 11; fi
-tree=$(own write-tree $2) || exit 12
-commit=$(git commit-tree "$tree" -p HEAD -m "$4" 2>/dev/null) || commit=$(git commit-tree "$tree" -m "$4") || exit 13
-if [ -n "$3" ]; then
-  git -c core.logAllRefUpdates=false notes "--ref=$5" add -f -m "$6" "$commit" >/dev/null 2>&1 &
-  git update-ref "$3" "$commit" || { wait; exit 14; }
+if [ -n "$HAS_UPDATES" ]; then own update-index -z --add --remove --replace --stdin || exit 11; fi
+tree=$(own write-tree $MISSING) || exit 12
+commit=$(git commit-tree "$tree" -p HEAD -m "$MESSAGE" 2>/dev/null) ||
+  commit=$(git commit-tree "$tree" -m "$MESSAGE") || exit 13
+if [ -n "$REF" ]; then
+  git -c core.logAllRefUpdates=false notes "--ref=$NOTE_REF" add -f -m "$NOTE" "$commit" >/dev/null 2>&1 &
+  git update-ref "$REF" "$commit" || { wait; exit 14; }
   wait
 fi
 echo "$tree $commit"
@@ -166,12 +163,11 @@ echo "$tree $commit"
 const steps = { 11: 'files', 12: 'tree', 13: 'commit', 14: 'ref' } as const;
 const hashMsMax = 600_000;
 
-async function writeCheckpoint(own: PrivateGit, order: CheckpointOrder): Promise<Written> {
-  const { update, ref, message, noteRef, note } = order;
-  const missing = own.isPartial ? '--missing-ok' : '';
-  const args = [update.length > 0 ? 'update' : 'keep', missing, ref, message, noteRef, note];
-  const options = { variables: identity, input: toInput(update), timeMsMax: hashMsMax };
-  const made = await privateShell(own, script, args, options);
+async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts: Parts): Promise<Written> {
+  const MISSING = own.isPartial ? '--missing-ok' : '';
+  const HAS_UPDATES = update.length > 0 ? 'yes' : '';
+  const variables = { ...identity, ...parts, MISSING, HAS_UPDATES };
+  const made = await privateShell(own, script, { variables, input: toInput(update), timeMsMax: hashMsMax });
   const [tree = '', commit = ''] = made.output.toString('latin1').trim().split(' ');
   if (made.code === 0) return { ok: true, tree, commit };
   const step = steps[made.code as keyof typeof steps] ?? 'files';

@@ -63,31 +63,21 @@ export function safeName(name: string): string {
 export const forkDirectory = ({ folder }: Pick<ForkOptions, 'folder'>, task: string): string =>
   join(folder, safeName(task));
 
-export interface Fork {
-  readonly repository: Repository;
-  readonly options: ForkOptions;
-  readonly task: string;
-  readonly directory: string;
-  /** Keeps the work of the fork, whatever happens to its files. */
-  readonly ref: string;
-  /** Private to the loop, so that no agent can bend it. */
-  readonly index: string;
-  record(): Promise<ForkRecord | undefined>;
-  remember(record: ForkRecord): Promise<void>;
-  forget(): Promise<void>;
-}
+export type Fork = ReturnType<typeof forkOf>;
 
-export function forkOf(repository: Repository, options: ForkOptions, task: string): Fork {
+export function forkOf(repository: Repository, options: ForkOptions, task: string) {
   const base = join(options.privateFolder, `fork-${safeName(task)}`);
   return {
     repository,
     options,
     task,
     directory: forkDirectory(options, task),
+    /** Keeps the work of the fork, whatever happens to its files. */
     ref: `refs/ralph/forks/${safeName(options.loop)}/${safeName(task)}`,
+    /** Private to the loop, so that no agent can bend it. */
     index: `${base}.index`,
     record: () => readRecord<ForkRecord>(`${base}.json`),
-    remember: record => writeRecord(`${base}.json`, record),
+    remember: (record: ForkRecord) => writeRecord(`${base}.json`, record),
     forget: () => rm(`${base}.json`, { force: true }),
   };
 }

@@ -151,7 +151,7 @@ describe('a checkpoint', () => {
     expect(held(commit)).toMatchObject(
       Object.fromEntries(Object.entries(contents).map(([path, text]) => [path, `100644 ${text}`])),
     );
-    expect((await workspace.patch({ from: tree, to: second.tree }, { bytesMax: 10_000 })).text).toContain('+shown 2');
+    expect((await workspace.patch({ from: tree, to: second.tree }, 10_000)).text).toContain('+shown 2');
     expect(existsSync(ran)).toBe(false);
   });
 
