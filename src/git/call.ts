@@ -215,6 +215,17 @@ export const indexRows = (listed: Pick<Collected, 'output'>): readonly IndexRow[
     return { path: line.slice(tab + 1), mode, object, isSparse: tag === 'S' };
   });
 
+/** Entries that an index holds although their files need not be on disk, by path. */
+export const sparseRows = async (place: GitPlace): Promise<ReadonlyMap<string, IndexRow>> =>
+  new Map(indexRows(await listIndex(place)).flatMap(row => (row.isSparse ? [[row.path, row] as const] : [])));
+
+/** One line for each object, in the format of `cat-file`; `NAME missing` where there is none. */
+export async function objectLines(place: GitPlace, format: string, names: readonly string[]): Promise<string[]> {
+  const input = names.map(name => `${name}\n`).join('');
+  const found = await git(place, ['cat-file', `--batch-check=${format}`], { input });
+  return found.output.toString('latin1').trimEnd().split('\n');
+}
+
 /** Those of the paths that git ignores; undefined when it cannot say. */
 export async function ignoredAmong(
   place: GitPlace,

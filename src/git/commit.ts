@@ -11,10 +11,9 @@ import {
   git,
   gitlink,
   ignoredAmong,
-  indexRows,
-  listIndex,
   revision,
   settingsLike,
+  sparseRows,
 } from './call.ts';
 import { identity } from './checkpoints/refs.ts';
 import { changesAtStart, unfinishedUserEdits } from './checkpoints/user-edits.ts';
@@ -24,7 +23,7 @@ import { byPath, foldersAbove, fromText, isAmong, toInput, toText } from './path
 import { pathsInside } from './private.ts';
 import { type Repository, unfinishedOperations } from './repository.ts';
 import { recordStep, syncUserIndex, waitForIndex } from './sync-user-index.ts';
-import { type CommitOrder, type Committed, type Refusal, refuse } from './workspace.ts';
+import { type CommitOrder, type Committed, type MergeOrder, type Refusal, refuse } from './workspace.ts';
 
 export interface CommitOptions {
   /** Of the loop's own: its index, its journals, and the list of what was changed at the start. */
@@ -152,9 +151,8 @@ async function selectPaths(
   const ignored = await ignoredAmong(head, present); // an agent may have made a file, and told git later to ignore it
   const filtered = await filteredAmong(head, present);
   const gone = [...wanted].filter(path => kinds.get(path) === 'gone');
-  const rows = gone.length === 0 ? [] : indexRows(await listIndex(repository));
   // The user told git that these need not be on disk, so it is no deletion when they are not.
-  const sparse = new Set(rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : [])));
+  const sparse = gone.length === 0 ? new Map() : await sparseRows(repository);
   if (ignored === undefined) return refuse('git cannot say which of the changed files it ignores.');
   if (!filtered.ok) return filtered;
   for (const path of filtered.paths) left.add(path);
@@ -223,16 +221,16 @@ const oneLine = (text: string): string =>
   text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, ' ').trim();
 
 /** The trailers are for programs: `git log --format='%(trailers:key=Ralph-Task)'`. */
-export function messageOf(order: Omit<CommitOrder, 'spans' | 'document'>, note = ''): string {
+export function messageOf(order: MergeOrder): string {
   const subject = oneLine(`${order.task}: ${order.title}`);
   const shortened = subject.length > subjectCharsMax ? `${subject.slice(0, subjectCharsMax - 1)}…` : subject;
   const trailers = [`Ralph-Loop: ${order.loop}`, `Ralph-Task: ${order.task}`, `Ralph-Iteration: ${order.iteration}`];
-  const body = `Done by a loop of Ralph, in iteration ${order.iteration}.${note === '' ? '' : ` ${oneLine(note)}`}`;
+  const body = `Done by a loop of Ralph, in iteration ${order.iteration}.`;
   return [shortened, '', body, '', ...trailers.map(oneLine), ''].join('\n');
 }
 
 /** What the history of refs says. */
-export const reasonOf = (order: Pick<CommitOrder, 'task'>): string => oneLine(`ralph: ${order.task}`).slice(0, 100);
+export const reasonOf = (order: MergeOrder): string => oneLine(`ralph: ${order.task}`).slice(0, 100);
 
 /** The user's own name from git's settings; ours only when there is none. */
 async function identityOf(place: GitPlace): Promise<Readonly<Record<string, string>>> {

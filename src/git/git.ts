@@ -13,6 +13,7 @@ import { openRepository, type Repository } from './repository.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
 import { syncUserIndex } from './sync-user-index.ts';
 import {
+  type Forks,
   type KnownCheckpoint,
   type Refusal,
   type Restored,
@@ -58,20 +59,31 @@ export interface GitWorkspace extends Workspace {
   content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly history.FileContent[]>;
 }
 
-const noForks: Refusal = refuse('This loop has no forks.', 'Say --parallel.');
+/** All work happens in one folder. */
+const withoutForks = (directory: string, refusal: Refusal): Forks => ({
+  directory: () => directory,
+  fork: async () => refusal,
+  base: async () => '',
+  mergeIntoFork: async () => withConflicts<never>(refusal),
+  mergeFork: async () => refusal,
+});
 
 export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
   const { loop, repository, directory, folder, excluded } = options;
-  const forks = options.forks && openForks(repository, options.forks);
+  const forks =
+    options.forks === undefined
+      ? withoutForks(directory, refuse('This loop has no forks.', 'Say --parallel.'))
+      : openForks(repository, options.forks);
   const placeOf = placesOf(options);
   const placeFor = (task: string | undefined): Promise<SavePlace> => {
-    const fork = task === undefined ? undefined : forks?.directory(task);
-    return fork !== undefined && existsSync(fork) ? placeOf({ task: task!, directory: fork }) : placeOf();
+    if (options.forks === undefined || task === undefined) return placeOf();
+    const fork = { task, directory: forks.directory(task) };
+    return existsSync(fork.directory) ? placeOf(fork) : placeOf();
   };
   const own = async (): Promise<PrivateGit> => (await placeOf()).own;
   return {
     kind: 'git',
-    directory: task => forks?.directory(task) ?? directory,
+    ...forks,
     save: order => safely(async () => save(await placeFor(order.task), order)),
     async treeNow(task) {
       const now = await safely(async () => preview(await placeFor(task)));
@@ -83,10 +95,6 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
     missing: known => missingOf(repository, known),
     changes: spans => history.changes(repository, spans),
     commit: order => commitProgress(repository, { folder, excluded }, order),
-    fork: async task => forks?.fork(task) ?? noForks,
-    base: async task => forks?.base(task) ?? '',
-    mergeIntoFork: async task => forks?.mergeIntoFork(task) ?? withConflicts<never>(noForks),
-    mergeFork: async order => forks?.mergeFork(order) ?? noForks,
     async repair(known) {
       const repaired = await safely(async () => repair(await own(), loop, known));
       return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
@@ -157,16 +165,12 @@ const noGit = refuse(
 export function plainWorkspace(directory: string): Workspace {
   return {
     kind: 'plain',
-    directory: () => directory,
+    ...withoutForks(directory, noGit),
     save: async () => noGit,
     treeNow: async () => '',
     restore: async () => withConflicts<never>(noGit),
     changes: async () => [],
     commit: async () => noGit,
-    fork: async () => noGit,
-    base: async () => '',
-    mergeIntoFork: async () => withConflicts<never>(noGit),
-    mergeFork: async () => noGit,
     repair: async () => ({ did: [], missing: [] }),
   };
 }

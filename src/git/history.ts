@@ -1,6 +1,6 @@
 // The history of a loop, read from its checkpoints: differences as text, counts of lines, and contents of files.
 import { Bug, UsageError } from '../text/errors.ts';
-import { ask, complaint, type Difference, diffTrees, type GitPlace, git } from './call.ts';
+import { ask, complaint, type Difference, diffTrees, type GitPlace, git, objectLines } from './call.ts';
 import { byPath, fromText, pathsOf, toText } from './paths.ts';
 import type { PrivateGit } from './private.ts';
 import type { Change, Span } from './workspace.ts';
@@ -58,22 +58,16 @@ export async function contentOf(
   bytesMax = 50_000_000,
 ): Promise<readonly FileContent[]> {
   const objects = await objectsOf(own, treeOrCommit, paths);
-  const asked = ['cat-file', '--batch-check=%(objectname) %(objectsize)'];
-  const sizes = await git(own.place, asked, lines([...objects.values()]));
-  const sizeOf = new Map(
-    sizes.output
-      .toString('latin1')
-      .split('\n')
-      .map(line => [line.split(' ')[0]!, Number(line.split(' ')[1])]),
-  );
+  const sizes = await objectLines(own.place, '%(objectsize)', [...objects.values()]);
   let bytes = 0;
-  const wanted = [...objects].filter(([, object]) => {
-    const size = sizeOf.get(object) ?? Number.NaN;
+  const wanted = [...objects].filter((_, at) => {
+    const size = Number(sizes[at]);
     const fits = bytes + size <= bytesMax;
     if (fits) bytes += size;
     return fits;
   });
-  const read = await git(own.place, ['cat-file', '--batch=%(objectsize)'], lines(wanted.map(([, object]) => object)));
+  const input = wanted.map(([, object]) => `${object}\n`).join('');
+  const read = await git(own.place, ['cat-file', '--batch=%(objectsize)'], { input });
   let at = 0;
   return wanted.map(([path]) => {
     const end = read.output.indexOf(10, at);
@@ -83,7 +77,6 @@ export async function contentOf(
   });
 }
 
-const lines = (all: readonly string[]) => ({ input: all.map(one => `${one}\n`).join('') });
 /** Regular files and links; by their objects, because a path may hold a line break. */
 async function objectsOf(
   own: PrivateGit,

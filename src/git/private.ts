@@ -15,6 +15,7 @@ import {
   listIndex,
   setEntries,
   settingsLike,
+  sparseRows,
 } from './call.ts';
 import { kindOnDisk, realOf } from './disk.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
@@ -220,10 +221,6 @@ export async function forcedPaths(own: PrivateGit, known: Forced | undefined): P
   return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };
 }
 
-/** Entries that an index holds although their files are not on disk. */
-const sparseRows = (listed: Parameters<typeof indexRows>[0]): ReadonlyMap<string, IndexRow> =>
-  new Map(indexRows(listed).flatMap(row => (row.isSparse ? [[row.path, row] as const] : [])));
-
 /**
  * Sparse files are marked as in the user's index, so that they are not deleted. Done when that index changed since `seen`;
  * returns what was seen now. A failure shows in the steps that follow.
@@ -231,8 +228,8 @@ const sparseRows = (listed: Parameters<typeof indexRows>[0]): ReadonlyMap<string
 export async function markSparse(own: PrivateGit, seen: string | undefined): Promise<string> {
   const current = await stampOfIndex(own);
   if (current === seen) return current;
-  const wanted = sparseRows(await listIndex(own.repository));
-  const present = sparseRows(await listIndex(own.place));
+  const wanted = await sparseRows(own.repository);
+  const present = await sparseRows(own.place);
   const added: IndexRow[] = [];
   for (const row of wanted.values()) {
     const known = present.get(row.path);
@@ -247,9 +244,4 @@ export async function markSparse(own: PrivateGit, seen: string | undefined): Pro
   }
   if (ended.length > 0) await mark(own.place, '--no-skip-worktree', ended);
   return current;
-}
-
-/** What the private index holds although it is not on disk. */
-export async function sparseIn(own: PrivateGit): Promise<ReadonlySet<string>> {
-  return new Set(sparseRows(await listIndex(own.place)).keys());
 }

@@ -76,23 +76,31 @@ const programSettings: readonly RegExp[] = [
   /^include(if\..*)?\.path$/,
 ];
 
+/** Names alone: a value may hold a secret. */
+export const settingNames = async (place: GitPlace, ...flags: readonly string[]): Promise<readonly string[]> =>
+  listOf(await git(place, ['config', ...flags, '--list', '--name-only', '-z']));
+
 /** Content filters switched off, as settings: an empty program is none; `required` would make that an error. */
-export async function filtersOff(place: GitPlace): Promise<readonly Setting[]> {
-  const named = await git(place, ['config', '--list', '--name-only', '-z']);
-  const drivers = new Set(listOf(named).flatMap(name => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []));
+async function filtersOff(place: GitPlace): Promise<readonly Setting[]> {
+  const names = await settingNames(place);
+  const drivers = new Set(names.flatMap(name => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []));
   const off = { clean: '', smudge: '', process: '', required: 'false' };
   return [...drivers].flatMap(driver =>
     Object.entries(off).map(([name, value]) => [`filter.${driver}.${name}`, value] as const),
   );
 }
 
-/** Names alone: a value may hold a secret. The user's own settings are not the repository's doing. */
-async function programsOf(place: GitPlace, commonDirectory: string): Promise<readonly string[]> {
-  const lists = await Promise.all(
-    ['--local', '--worktree'].map(scope => git(place, ['config', scope, '--includes', '--list', '--name-only', '-z'])),
-  );
-  const names = new Set(lists.flatMap(listOf).filter(name => programSettings.some(pattern => pattern.test(name))));
-  const hooks = await readdir(join(commonDirectory, 'hooks')).catch(() => []);
+/** Where git works in another working tree of it. Looked up anew each time: an agent may have added filters meanwhile. */
+export async function placeIn({ directory: top, environment }: Repository, directory: string): Promise<GitPlace> {
+  return { directory, environment, settings: await filtersOff({ directory: top, environment }) };
+}
+
+/** The user's own settings are not the repository's doing. */
+async function programsOf(repository: Repository): Promise<readonly string[]> {
+  const scopes = ['--local', '--worktree'];
+  const all = await Promise.all(scopes.map(scope => settingNames(repository, scope, '--includes')));
+  const names = new Set(all.flat().filter(name => programSettings.some(pattern => pattern.test(name))));
+  const hooks = await readdir(join(repository.commonDirectory, 'hooks')).catch(() => []);
   const live = hooks.filter(name => !name.endsWith('.sample')).map(name => `hooks/${name}`);
   return [...names, ...live].sort();
 }
@@ -123,7 +131,7 @@ export async function preflight(repository: Repository, directory: string): Prom
   const [tracked, untracked, programs] = await Promise.all([
     listIndex(repository),
     git(repository, ['ls-files', '-o', '-z', '--exclude-standard'], { bytesMax: 100_000_000 }),
-    programsOf(repository, repository.commonDirectory),
+    programsOf(repository),
   ]);
   const rows = indexRows(tracked);
   const submodules = rows.filter(({ mode }) => mode === gitlink).map(({ path }) => path);

@@ -90,11 +90,14 @@ export interface Span {
   readonly to: string;
 }
 
-export interface CommitOrder {
+export interface MergeOrder {
   readonly loop: string;
   readonly task: string;
   readonly title: string;
   readonly iteration: number;
+}
+
+export interface CommitOrder extends MergeOrder {
   /** What the iterations of this task changed. */
   readonly spans: readonly Span[];
   /** The loop's own branch: nothing is committed while another one is checked out. */
@@ -133,10 +136,8 @@ export interface KnownCheckpoint {
  * Contract: never throws but for a bug. Never changes what a person had uncommitted, nor index, HEAD, branch or stash, except
  * that `commit` and `mergeFork` move the branch by their one commit. A restore goes forward and can itself be undone.
  */
-export interface Workspace {
+export interface Workspace extends Forks {
   readonly kind: 'git' | 'plain';
-  /** Where work on this task happens and is checked: the loop's folder, or the task's fork. */
-  directory(task: string): string;
   save(order: SaveOrder): Promise<Saved | Refusal>;
   /** The tree of what is there now (of the task's fork, in a forked loop), leaving no trace; empty when it cannot be told. */
   treeNow(task: string): Promise<string>;
@@ -144,6 +145,16 @@ export interface Workspace {
   /** Files that differ between two trees or commits, in order of path; renames are a deletion and an addition. */
   changes(spans: readonly Span[]): Promise<readonly Change[]>;
   commit(order: CommitOrder): Promise<Committed>;
+  /** After a crash: finishes a restore that was cut, makes lost refs anew; says what it did, and which are lost. */
+  repair(
+    known: readonly KnownCheckpoint[],
+  ): Promise<{ readonly did: readonly string[]; readonly missing: readonly number[] }>;
+}
+
+/** One for each task of a parallel loop. */
+export interface Forks {
+  /** Where work on this task happens and is checked: the loop's folder, or the task's fork. */
+  directory(task: string): string;
   /** Makes the fork of a task, or takes up the one that an earlier attempt left. */
   fork(task: string): Promise<{ readonly ok: true; readonly base: string } | Refusal>;
   /** The commit that the fork of a task stands on; empty when there is none. */
@@ -151,9 +162,5 @@ export interface Workspace {
   /** Merges what the loop's branch became into the fork. */
   mergeIntoFork(task: string): Promise<MergedIntoFork>;
   /** The fork's tree becomes one commit on the loop's branch; the fork is removed. Twice = once. */
-  mergeFork(order: Omit<CommitOrder, 'spans' | 'document'>): Promise<MergedFork>;
-  /** After a crash: finishes a restore that was cut, makes lost refs anew; says what it did, and which are lost. */
-  repair(
-    known: readonly KnownCheckpoint[],
-  ): Promise<{ readonly did: readonly string[]; readonly missing: readonly number[] }>;
+  mergeFork(order: MergeOrder): Promise<MergedFork>;
 }

@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Repository } from '../../src/git/repository.ts';
-import { type ForkOptions, forkDirectory } from '../../src/git/worktrees/fork.ts';
-import { type Forks, openForks } from '../../src/git/worktrees/merge-fork.ts';
+import type { Forks } from '../../src/git/workspace.ts';
+import { type ForkOptions, safeName } from '../../src/git/worktrees/fork.ts';
+import { openForks } from '../../src/git/worktrees/merge-fork.ts';
 import { makeWorktree } from '../../src/git/worktrees/worktree.ts';
 import { copyOf, type Scratch, scratch } from './scratch.ts';
 
@@ -56,7 +57,7 @@ async function parallelIn(one: Scratch, more: Partial<ForkOptions>): Promise<Par
     privateFolder: one.folder,
     ...more,
   };
-  const at = (task: string, name: string) => join(forkDirectory(options, task), name);
+  const at = (task: string, name: string) => join(options.folder, safeName(task), name);
   return {
     one,
     repository,

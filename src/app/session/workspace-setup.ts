@@ -89,7 +89,7 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
     if (own !== undefined && repository !== undefined) {
       const { abandonWorktree, dropTree } = await import('../../git/worktrees/worktree.ts');
       await dropTree(repository, worktreeOf(home, loop)); // only the set-up and the checks wrote there
-      await abandonWorktree(repository, worktreeOf(home, loop), own.branch);
+      await abandonWorktree(repository, worktreeOf(home, loop));
       await rm(forksOf(home, loop), { recursive: true, force: true });
     }
     await rm(folder, { recursive: true, force: true });

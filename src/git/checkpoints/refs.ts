@@ -1,6 +1,6 @@
 // Refs of checkpoints and of notes in the user's repository: their names, repair and removal, and the ledger heads they anchor.
 import { Bug } from '../../text/errors.ts';
-import { complaint, type GitPlace, git } from '../call.ts';
+import { complaint, type GitPlace, git, objectLines } from '../call.ts';
 import { type KnownCheckpoint, type Refusal, refuse, type Workspace } from '../workspace.ts';
 
 /** Who makes checkpoints and notes. */
@@ -61,10 +61,9 @@ export async function repairRefs(
 /** Their commits are gone: nothing can bring these back. */
 export async function missingOf(place: GitPlace, known: readonly KnownCheckpoint[]): Promise<readonly number[]> {
   if (known.length === 0) return [];
-  const input = known.map(({ commit }) => `${commit}^{commit}\n`).join('');
-  const checked = await git(place, ['cat-file', '--batch-check=%(objectname)'], { input });
-  const rows = checked.output.toString('latin1').split('\n');
-  return known.filter(({ commit }, at) => rows[at] !== commit).map(({ number }) => number);
+  const commits = known.map(({ commit }) => `${commit}^{commit}`);
+  const found = await objectLines(place, '%(objectname)', commits);
+  return known.filter(({ commit }, at) => found[at] !== commit).map(({ number }) => number);
 }
 
 export interface PruneOrder {

@@ -131,12 +131,10 @@ function whyNot(where: Buffer, stats: Stats, { limits, isCareful }: ScanRules): 
 const slash = 0x2f;
 
 /** A pipe would be waited for, a socket or device has no content. */
-function specialKind(
-  stats: Pick<Stats, 'isFIFO' | 'isSocket' | 'isBlockDevice' | 'isCharacterDevice'>,
-): string | undefined {
-  if (stats.isFIFO()) return 'a pipe';
-  if (stats.isSocket()) return 'a socket';
-  return stats.isBlockDevice() || stats.isCharacterDevice() ? 'a device' : undefined;
+function specialKind(entry: Stats | Dirent): string | undefined {
+  if (entry.isFIFO()) return 'a pipe';
+  if (entry.isSocket()) return 'a socket';
+  return entry.isBlockDevice() || entry.isCharacterDevice() ? 'a device' : undefined;
 }
 
 const statsOf = (top: string, path: string): Stats | undefined => ifReadable(() => lstatSync(onDisk(top, path)));
@@ -147,10 +145,8 @@ const isReadable = (where: Buffer): boolean => ifReadable(() => [accessSync(wher
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1_000_000)} MB`;
 
-function biggest(weights: readonly (readonly [path: string, weight: number])[]): {
-  readonly folder: string;
-  readonly amount: number;
-} {
+/** The folder at the top that weighs most. */
+function biggest(weights: readonly (readonly [path: string, weight: number])[]) {
   const sums = new Map<string, number>();
   for (const [path, weight] of weights) {
     const folder = path.includes('/') ? path.slice(0, path.indexOf('/') + 1) : '';

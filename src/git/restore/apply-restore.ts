@@ -79,7 +79,7 @@ function statsOf(where: Buffer | string): BigIntStats | undefined {
 }
 
 /** The time of change moves with a rename, so what we wrote ourselves is known without it. */
-function stampOf(stats: BigIntStats, withChange: boolean): string {
+export function stampOf(stats: BigIntStats, withChange: boolean): string {
   return [stats.ino, stats.size, stats.mtimeNs, stats.mode, ...(withChange ? [stats.ctimeNs] : [])].join(':');
 }
 

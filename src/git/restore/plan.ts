@@ -1,17 +1,18 @@
 // The plan of a restore, for every path that differs: the loop's own work gives way, a person's edits do not.
-import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { type Difference, type Entry, gitlink, ignoredAmong } from '../call.ts';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { type Difference, type Entry, gitlink, ignoredAmong, sparseRows } from '../call.ts';
 import { coveringEntry, ignoredAtStart, userEditsAfter } from '../checkpoints/user-edits.ts';
 import { isOnDisk } from '../disk.ts';
 import { differences } from '../history.ts';
 import { byPath, foldersAbove, fromText, isAmong, onDisk, toText } from '../paths.ts';
-import { type PrivateGit, pathsInside, sparseIn } from '../private.ts';
+import { type PrivateGit, pathsInside } from '../private.ts';
 import type { RestoreOrder } from '../workspace.ts';
 
 /** Paths have one character per byte. */
 export interface Plan {
   readonly write: readonly NewFile[];
-  readonly remove: readonly Removal[];
+  /** `from` is undefined for a link that no checkpoint holds, in the place of a folder. */
+  readonly remove: readonly Pick<Difference, 'path' | 'from'>[];
   /** Both sides changed; whether their lines can be put together is not known yet. */
   readonly merge: readonly Merge[];
   readonly kept: readonly string[];
@@ -23,12 +24,6 @@ export interface NewFile extends Difference {
   readonly to: Entry;
   /** A file that no checkpoint holds gives way. */
   readonly replaces?: boolean;
-}
-
-interface Removal {
-  readonly path: string;
-  /** Undefined: a link that no checkpoint holds, in the place of a folder. */
-  readonly from: Entry | undefined;
 }
 
 export interface Merge {
@@ -47,7 +42,7 @@ export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise
     differences(repository, { from: order.base, to: order.now }),
   ]);
   const differing = all.filter(({ path }) => !isExcepted(path));
-  const sparse = differing.length === 0 ? new Set<string>() : await sparseIn(own);
+  const sparse = differing.length === 0 ? new Map() : await sparseRows(own.place);
   const older = isOverwriting ? new Set<string>() : await userEditsAfter(own, order.to);
   const isLeft = leftOf(order);
   const baseOf = new Map(edits.map(({ path, from }) => [path, from]));
@@ -76,7 +71,7 @@ const pathsOf = (all: readonly Difference[]): readonly string[] => all.map(({ pa
 type Fate = 'write' | 'remove' | 'merge' | 'keep' | 'conflict' | 'unseen';
 
 interface Circumstances {
-  readonly sparse: ReadonlySet<string>;
+  readonly sparse: ReadonlyMap<string, unknown>;
   /** User edits that the target is too old to hold. */
   readonly older: ReadonlySet<string>;
   /** Of what was edited since the last checkpoint: what that holds. */
@@ -122,25 +117,18 @@ function inTheWay(keep: readonly Difference[], write: readonly Difference[]): re
   return present.filter(({ path }) => needed.has(path) || foldersAbove(path).some(folder => written.has(folder)));
 }
 
-interface Clear {
-  readonly possible: readonly NewFile[];
-  readonly impossible: readonly Difference[];
-  readonly links: readonly string[];
-}
-
 /** What lies on disk and is in no checkpoint (ignored, or left out) stays; only a link in a folder's place is replaced. */
 async function clearOf(
   own: PrivateGit,
   isOverwriting: boolean,
   write: readonly NewFile[],
   remove: readonly Difference[],
-): Promise<Clear> {
+) {
   const { repository } = own;
   const { isFree, links } = freedomOf(repository.directory, remove);
   const taken = write.filter(({ path, from }) => from === undefined && !isFree(path));
-  const done = new Set<Difference>();
-  for (const one of taken) if (await isOnDisk(repository, one.path, one.to)) done.add(one);
-  const unfree = taken.filter(one => !done.has(one));
+  const unfree: NewFile[] = [];
+  for (const one of taken) if (!(await isOnDisk(repository, one.path, one.to))) unfree.push(one);
   const given = isOverwriting ? await givingWay(own, unfree) : new Set<Difference>();
   const impossible = unfree.filter(one => !given.has(one));
   const set = new Set(impossible);
@@ -173,23 +161,16 @@ async function givingWay(own: PrivateGit, blocked: readonly Difference[]): Promi
   const files = blocked.filter(({ path }) => statsOf(own.repository.directory, path)?.isFile());
   const atStart = await ignoredAtStart(own);
   if (typeof atStart === 'string') return new Set();
-  const ignored = await ignoredAmong(
-    own.place,
-    files.map(({ path }) => path),
-  );
+  const ignored = await ignoredAmong(own.place, pathsOf(files));
   if (ignored === undefined) return new Set();
   return new Set(files.filter(({ path }) => !ignored.has(path) && coveringEntry(atStart, path) === undefined));
 }
 
 function willBeEmpty(top: string, folder: string, removed: ReadonlySet<string>): boolean {
-  return entriesOf(top, folder).every(entry => {
+  return readdirSync(onDisk(top, folder), { withFileTypes: true, encoding: 'latin1' }).every(entry => {
     const path = `${folder}/${entry.name}`;
     return removed.has(path) || (entry.isDirectory() && willBeEmpty(top, path, removed));
   });
-}
-
-function entriesOf(top: string, folder: string): readonly Dirent[] {
-  return readdirSync(onDisk(top, folder), { withFileTypes: true, encoding: 'latin1' });
 }
 
 function statsOf(top: string, path: string): Stats | undefined {

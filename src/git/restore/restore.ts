@@ -3,12 +3,12 @@ import { constants, existsSync } from 'node:fs';
 import { access, chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runDetached } from '../../processes/run-detached.ts';
-import { complaint, type Entry, freshIndex, git, setEntries } from '../call.ts';
+import { complaint, type Entry, freshIndex, git, objectLines, setEntries } from '../call.ts';
 import { isOnDisk, kindOnDisk, objectOnDisk, statsAt, succeeds, sync, writeRecord } from '../disk.ts';
 import { byPath, foldersAbove, onDisk, shown, toText } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import { type Conflicted, type Refusal, type Restored, type RestoreOrder, refuse } from '../workspace.ts';
-import { type Applied, type Journal, restoreProgram, type Step } from './apply-restore.ts';
+import { type Applied, type Journal, restoreProgram, type Step, stampOf } from './apply-restore.ts';
 import { type Merge, type NewFile, type Plan, planRestore } from './plan.ts';
 
 interface MergedPlan {
@@ -40,10 +40,9 @@ export async function restore(own: PrivateGit, loop: string, order: RestoreOrder
 
 /** Somebody may have removed a checkpoint with git itself. */
 async function lostOf(own: PrivateGit, { to, base, now }: RestoreOrder): Promise<Refusal | undefined> {
-  const input = [to, base, now].map(commit => `${commit}^{tree}\n`).join('');
-  const found = await git(own.repository, ['cat-file', '--batch-check=%(objecttype)'], { input });
-  const kinds = found.output.toString('latin1').trim().split('\n');
-  if (kinds.length === 3 && kinds.every(kind => kind === 'tree')) return undefined;
+  const trees = [to, base, now].map(commit => `${commit}^{tree}`);
+  const kinds = await objectLines(own.repository, '%(objecttype)', trees);
+  if (kinds.length === trees.length && kinds.every(kind => kind === 'tree')) return undefined;
   return refuse('The checkpoint is no longer in this repository. Nothing was changed.');
 }
 
@@ -213,8 +212,7 @@ async function finish(staged: string, to: Entry, current: Buffer): Promise<strin
     if (mode !== (made.mode & 0o777)) await chmod(staged, mode);
     await sync(staged);
   }
-  const stats = await lstat(staged, { bigint: true });
-  return [stats.ino, stats.size, stats.mtimeNs, stats.mode].join(':');
+  return stampOf(await lstat(staged, { bigint: true }), false);
 }
 
 /** Undefined when it is no longer what the checkpoint `now` holds: somebody has just written it, or it is done already. */
@@ -232,7 +230,7 @@ async function stampOfOld(
   const before = await lstat(where, { bigint: true });
   if (expected !== undefined && (await objectOnDisk(own.repository, where, kind === 'link')) !== expected.object)
     return undefined;
-  return [before.ino, before.size, before.mtimeNs, before.mode, before.ctimeNs].join(':');
+  return stampOf(before, true);
 }
 
 /** Nothing is there any more; what stands where a folder was counts only when this restore wanted it there. */

@@ -16,7 +16,7 @@ import {
 import { readRecord, realOf, succeeds, writeRecord } from '../disk.ts';
 import { ownLock, setRef, waitForLock } from '../locks.ts';
 import { fromText, isAmong } from '../paths.ts';
-import { filtersOff, type Repository } from '../repository.ts';
+import type { Repository } from '../repository.ts';
 import { type Done, type Refusal, refuse, type Workspace } from '../workspace.ts';
 import { checkOutTree, dropTree } from './worktree.ts';
 
@@ -60,9 +60,6 @@ export function safeName(name: string): string {
   return readable === '' ? hash : `${readable}-${hash}`;
 }
 
-export const forkDirectory = ({ folder }: Pick<ForkOptions, 'folder'>, task: string): string =>
-  join(folder, safeName(task));
-
 export type Fork = ReturnType<typeof forkOf>;
 
 export function forkOf(repository: Repository, options: ForkOptions, task: string) {
@@ -71,7 +68,7 @@ export function forkOf(repository: Repository, options: ForkOptions, task: strin
     repository,
     options,
     task,
-    directory: forkDirectory(options, task),
+    directory: join(options.folder, safeName(task)),
     /** Keeps the work of the fork, whatever happens to its files. */
     ref: `refs/ralph/forks/${safeName(options.loop)}/${safeName(task)}`,
     /** Private to the loop, so that no agent can bend it. */
@@ -80,11 +77,6 @@ export function forkOf(repository: Repository, options: ForkOptions, task: strin
     remember: (record: ForkRecord) => writeRecord(`${base}.json`, record),
     forget: () => rm(`${base}.json`, { force: true }),
   };
-}
-
-/** Where git works in the fork. Looked up anew each time: an agent may have added filters meanwhile. */
-export async function placeOf({ repository, directory }: Fork): Promise<GitPlace> {
-  return { directory, environment: repository.environment, settings: await filtersOff(repository) };
 }
 
 /** The tip of the loop's branch; empty when it is gone. */
@@ -165,11 +157,10 @@ function staysBehind({ untracked, excluded = [] }: ForkOptions): (one: Differenc
 }
 
 /** As if it had never been made: for one in which nothing is to be kept. */
-export async function discardFork(repository: Repository, options: ForkOptions, task: string): Promise<Done> {
+export async function discardFork(repository: Repository, options: ForkOptions, task: string): Promise<void> {
   const fork = forkOf(repository, options, task);
   const dropped = await dropFork(fork);
   if (dropped.ok) await fork.forget();
-  return dropped;
 }
 
 /** Its folder, ref and index; the record stays. */

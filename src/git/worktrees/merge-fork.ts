@@ -15,13 +15,14 @@ import {
 import { makeCommit, messageOf, reasonOf } from '../commit.ts';
 import { kindOnDisk, readRecord, succeeds, writeRecord } from '../disk.ts';
 import { moveRef, setRef } from '../locks.ts';
-import { foldersAbove, listOf, onDisk, pathsOf, printable, shown, shownList, toInput, toText } from '../paths.ts';
-import { filtersOff, type Repository } from '../repository.ts';
+import { foldersAbove, onDisk, pathsOf, printable, shown, shownList, toInput, toText } from '../paths.ts';
+import { placeIn, type Repository, settingNames } from '../repository.ts';
 import {
-  type CommitOrder,
   type Done,
+  type Forks,
   type MergedFork,
   type MergedIntoFork,
+  type MergeOrder,
   type Refusal,
   refuse,
   type Workspace,
@@ -32,11 +33,9 @@ import {
   type Fork,
   type ForkOptions,
   type ForkRecord,
-  forkDirectory,
   forkOf,
   freeIndex,
   makeFork,
-  placeOf,
   readyRecord,
   tipOf,
   treeOfFork,
@@ -61,7 +60,7 @@ async function mergeIntoFork(fork: Fork): Promise<MergedIntoFork | Refusal> {
   const tip = await tipOf(fork);
   if (tip === '') return refuse(`The loop's branch ${options.branch} is gone.`);
   if (bringing === undefined && base === tip) return { ok: true, changed: unheard?.changed ?? false, isMerged: false };
-  const place = await placeOf(fork);
+  const place = await placeIn(fork.repository, fork.directory);
   const saved = bringing === undefined ? await saveWork(fork, place, record) : record;
   if ('ok' in saved) return saved;
   const merged = await merge(place, `refs/heads/${options.branch}`, fork.ref);
@@ -126,8 +125,7 @@ async function merge(place: GitPlace, branch: string, work: string): Promise<Mer
 
 /** A program that the user set for merging is not run by us (B88); git's own merge of lines stands in for it. */
 async function driversReplaced(place: GitPlace): Promise<readonly Setting[]> {
-  const named = await git(place, ['config', '--list', '--name-only', '-z']);
-  const drivers = listOf(named).filter(name => /^merge\..*\.driver$/s.test(name));
+  const drivers = (await settingNames(place)).filter(name => /^merge\..*\.driver$/s.test(name));
   const labels = '-L refs/heads/loop -L base -L refs/ralph/forks/task';
   return drivers.map(name => [name, `git merge-file --quiet --marker-size=%L ${labels} %A %O %B`] as const);
 }
@@ -163,8 +161,6 @@ async function answer(
   return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText) };
 }
 
-type MergeOrder = Omit<CommitOrder, 'spans' | 'document'>;
-
 /** Written before the branch moves. An empty commit: there was nothing to merge. */
 interface Journal {
   readonly task: string;
@@ -191,7 +187,7 @@ async function mergeFork(fork: Fork, order: MergeOrder): Promise<MergedFork> {
   const open = await withMarkers(fork.directory, record.conflicted ?? []);
   if (open.length > 0)
     return refuse(`Conflict markers are left in ${open.slice(0, 20).map(shown).join(', ')}; resolve them.`);
-  const taken = await treeOfFork(fork, await placeOf(fork), tip);
+  const taken = await treeOfFork(fork, await placeIn(repository, fork.directory), tip);
   if (!taken.ok) return taken;
   const isEmpty = taken.tree === (await revision(repository, `${tip}^{tree}`));
   const commit = isEmpty ? '' : await commitOnto(fork, order, { tip, tree: taken.tree });
@@ -213,7 +209,7 @@ async function commitOnto(
 ): Promise<string | Refusal> {
   const made = await makeCommit(repository, { tree, parent: tip, message: messageOf(order) });
   if (!made.ok) return made;
-  const place = await loopPlace(repository, options);
+  const place = await placeIn(repository, options.loopDirectory);
   const head = await ask(place, ['symbolic-ref', '--quiet', 'HEAD']);
   if (!head.ok || head.text !== `refs/heads/${options.branch}`) {
     return refuse(`The loop's worktree is not on its branch ${options.branch}.`, `Check out ${options.branch} in it.`);
@@ -225,11 +221,6 @@ async function commitOnto(
   return refuse(`Somebody changed files in the loop's own worktree, so ${order.task} cannot land: ${tried.problem}`);
 }
 
-async function loopPlace({ environment, directory }: Repository, options: ForkOptions): Promise<GitPlace> {
-  const settings = await filtersOff({ environment, directory });
-  return { directory: options.loopDirectory, environment, settings };
-}
-
 /** Called before all else that is done to forks: a crash may have cut the merge of any of them. */
 async function finishMerge(repository: Repository, options: ForkOptions): Promise<Done> {
   const journal = await readRecord<Journal>(journalOf(options));
@@ -238,7 +229,7 @@ async function finishMerge(repository: Repository, options: ForkOptions): Promis
   const isIn = await git(repository, ['merge-base', '--is-ancestor', commit || from, `refs/heads/${options.branch}`]);
   if (isIn.code === 0) {
     const followed: Done =
-      commit === '' ? { ok: true } : await follow(await loopPlace(repository, options), from, commit);
+      commit === '' ? { ok: true } : await follow(await placeIn(repository, options.loopDirectory), from, commit);
     if (!followed.ok) return followed;
     const fork = forkOf(repository, options, task);
     const dropped = await dropFork(fork);
@@ -270,8 +261,6 @@ async function removeEmptyFolders(top: string, path: string): Promise<void> {
   for (const folder of foldersAbove(path).reverse()) if (!(await succeeds(rmdir(onDisk(top, folder))))) return;
 }
 
-export type Forks = Pick<Workspace, 'directory' | 'fork' | 'base' | 'mergeIntoFork' | 'mergeFork'>;
-
 /** Merging without touching files came with git 2.38. */
 const versionMin = [2, 38] as const;
 
@@ -286,7 +275,7 @@ export function openForks(repository: Repository, options: ForkOptions): Forks {
       return cut.ok ? work(forkOf(repository, options, task)) : cut;
     });
   return {
-    directory: task => forkDirectory(options, task),
+    directory: task => forkOf(repository, options, task).directory,
     fork: async task => {
       unfit ??= tooOld(repository);
       return (await unfit) ?? next(task, resumeOrMake);

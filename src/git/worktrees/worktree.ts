@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
+import { plural } from '../../text/format.ts';
 import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex, revision } from '../call.ts';
 import { readRecord, realOf, statsAt, succeeds, writeRecord } from '../disk.ts';
 import { moveRef } from '../locks.ts';
@@ -22,7 +23,6 @@ export interface Worktree {
   readonly ok: true;
   readonly directory: string;
   readonly branch: string;
-  readonly base: string;
   /** Of `untracked`: what was not there or could not be copied. */
   readonly missing: readonly string[];
   /** What a person should know, one sentence each. */
@@ -85,21 +85,7 @@ async function makeTree(
   if (!entered.ok) return entered;
   await writeRecord(recordOf(path), { ...plan, isReady: true, missing });
   const other = branch === wanted ? [] : [`The branch ${wanted} exists, so this is ${branch}.`];
-  return { ok: true, directory: path, branch, base, missing, notices: [...other, ...(await noticesOf(place))] };
-}
-
-/** Only one that we made, and only when nothing uncommitted is in it. The branch stays. */
-export async function removeWorktree(repository: Repository, path: string): Promise<Done> {
-  if ((await readRecord<WorktreeRecord>(recordOf(path))) === undefined) return refuse('This worktree is not ours.');
-  const trees = await worktreesOf(repository);
-  if (!trees.ok) return trees;
-  if (trees.paths.includes(await realOf(path))) {
-    const removed = await ask(repository, ['worktree', 'remove', '--', path]);
-    if (!removed.ok)
-      return refuse('The worktree holds uncommitted work, so it stays.', 'Commit it, or remove it by hand.');
-  }
-  await rm(recordOf(path), { force: true });
-  return { ok: true };
+  return { ok: true, directory: path, branch, missing, notices: [...other, ...(await noticesOf(place))] };
 }
 
 /** Git keeps branches as files: below a branch there is no room for another one. */
@@ -115,7 +101,7 @@ async function blockedBy(repository: Repository, branch: string): Promise<Refusa
 async function resumeTree(
   repository: Repository,
   path: string,
-  { branch, base, missing }: WorktreeRecord,
+  { branch, missing }: WorktreeRecord,
   isKnown: boolean,
 ): Promise<Worktree | Refusal> {
   const place: GitPlace = { ...repository, directory: path };
@@ -124,7 +110,7 @@ async function resumeTree(
   if (!head.ok || head.text !== `refs/heads/${branch}`) {
     return refuse(`The worktree of this loop is no longer on its branch ${branch}.`, `Check out ${branch} in it.`);
   }
-  return { ok: true, directory: path, branch, base, missing, notices: await noticesOf(place) };
+  return { ok: true, directory: path, branch, missing, notices: await noticesOf(place) };
 }
 
 async function planOf(repository: Repository, { branch }: WorktreeOptions): Promise<WorktreeRecord | Refusal> {
@@ -172,10 +158,15 @@ export async function checkOutTree(
 /** For folders that only we made and in which nothing is left to lose. Twice = once. */
 export async function dropTree(repository: Repository, path: string): Promise<Done> {
   await rm(path, { recursive: true, force: true });
+  return removeTree(repository, path, '--force', '--force');
+}
+
+/** Git itself refuses to remove uncommitted work, unless it is forced. */
+async function removeTree(repository: Repository, path: string, ...force: readonly string[]): Promise<Done> {
   const trees = await worktreesOf(repository);
   if (!trees.ok) return trees;
   if (!trees.paths.includes(await realOf(path))) return { ok: true };
-  return ask(repository, ['worktree', 'remove', '--force', '--force', '--', path]);
+  return ask(repository, ['worktree', 'remove', ...force, '--', path]);
 }
 
 /** Real paths of all working trees that git knows. */
@@ -199,25 +190,27 @@ async function noticesOf(place: GitPlace): Promise<readonly string[]> {
   const notices: string[] = [];
   if (filtered > 0) {
     const are = filtered === 1 ? 'is as git stores it' : 'are as git stores them';
-    notices.push(`${count(filtered, 'file')} behind a filter (such as LFS) ${are}.`);
+    notices.push(`${plural(filtered, 'file')} behind a filter (such as LFS) ${are}.`);
   }
   if (modules > 0)
-    notices.push(`${count(modules, 'submodule')} ${modules === 1 ? 'is' : 'are'} empty in the worktree.`);
+    notices.push(`${plural(modules, 'submodule')} ${modules === 1 ? 'is' : 'are'} empty in the worktree.`);
   return notices;
 }
 
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
-
 /**
- * Takes back a worktree that was just made, with its branch, when the loop does not begin after all. The branch goes only
- * while it holds nothing but what HEAD holds.
+ * Takes back a worktree that was just made, with its branch, when the loop does not begin after all. Only one that we made,
+ * and only when nothing uncommitted is in it; the branch goes only while it holds nothing but what HEAD holds.
  */
-export async function abandonWorktree(repository: Repository, path: string, branch: string): Promise<Done> {
-  const removed = await removeWorktree(repository, path);
+export async function abandonWorktree(repository: Repository, path: string): Promise<Done> {
+  const record = await readRecord<WorktreeRecord>(recordOf(path));
+  if (record === undefined) return refuse('This worktree is not ours.');
+  const removed = await removeTree(repository, path);
   if (!removed.ok) return removed;
-  const tip = await revision(repository, `refs/heads/${branch}`);
+  await rm(recordOf(path), { force: true });
+  const ref = `refs/heads/${record.branch}`;
+  const tip = await revision(repository, ref);
   if (tip === '' || tip !== (await revision(repository, 'HEAD'))) return { ok: true };
-  return ask(repository, ['update-ref', '-d', `refs/heads/${branch}`, tip]);
+  return ask(repository, ['update-ref', '-d', ref, tip]);
 }
 
 /** A younger one may be just being made by another run. */
@@ -241,7 +234,7 @@ export async function removeStaleWorktrees(
     const madeAt = (await stat(record).catch(() => undefined))?.mtimeMs ?? now;
     const branch = (await readRecord<Partial<WorktreeRecord>>(record))?.branch;
     if (now - madeAt < ageMsMin || branch === undefined) continue;
-    const gone = await abandonWorktree(repository, join(folder, loop), branch);
+    const gone = await abandonWorktree(repository, join(folder, loop));
     if (gone.ok) removed.push(branch);
   }
   return removed;

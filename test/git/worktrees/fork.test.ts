@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forkDirectory, safeName } from '../../../src/git/worktrees/fork.ts';
+import { safeName } from '../../../src/git/worktrees/fork.ts';
 import { openForks } from '../../../src/git/worktrees/merge-fork.ts';
 import { good, orderOf, parallel } from '../parallel.ts';
 
@@ -19,7 +19,7 @@ describe('a fork', () => {
     const forks = all.open();
     const { base } = good(await forks.fork('T1'));
     expect(base).toBe(all.one.git('rev-parse', 'ralph/x').trim());
-    expect(forks.directory('T1')).toBe(forkDirectory(all.options, 'T1'));
+    expect(forks.directory('T1')).toBe(join(all.options.folder, safeName('T1')));
     expect(readdirSync(join(forks.directory('T1'), 'node_modules'))).toEqual(['set-up.js', 'x.js']);
     expect(all.one.gitIn(forks.directory('T1'), 'status', '--porcelain', '--branch')).toBe('## HEAD (no branch)\n');
   });

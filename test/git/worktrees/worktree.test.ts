@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorktree, removeStaleWorktrees, removeWorktree } from '../../../src/git/worktrees/worktree.ts';
+import { abandonWorktree, makeWorktree, removeStaleWorktrees } from '../../../src/git/worktrees/worktree.ts';
 import { good } from '../parallel.ts';
 import { type Scratch, scratch } from '../scratch.ts';
 
@@ -50,7 +50,6 @@ describe('the worktree of a loop', () => {
     const made = good(await makeWorktree(await one.open(), optionsOf(one)));
     expect(made).toMatchObject({
       branch: 'ralph/x',
-      base: one.git('rev-parse', 'HEAD').trim(),
       missing: [],
       notices: [],
     });
@@ -183,17 +182,18 @@ describe('the worktree of a loop', () => {
     expect(existsSync(join(optionsOf(one).path, 'mine'))).toBe(true);
   });
 
-  it('is removed only when it is ours and holds nothing uncommitted; the branch stays', async () => {
+  it('is removed only when it is ours and holds nothing uncommitted; a branch with work stays', async () => {
     const one = scratch();
     const repository = await one.open();
     one.git('worktree', 'add', '-q', join(one.root, 'other'));
-    expect(await removeWorktree(repository, join(one.root, 'other'))).toMatchObject({ ok: false });
+    expect(await abandonWorktree(repository, join(one.root, 'other'))).toMatchObject({ ok: false });
     const { directory } = good(await makeWorktree(repository, optionsOf(one)));
     writeFileSync(join(directory, 'new.txt'), 'work\n');
-    expect(await removeWorktree(repository, directory)).toMatchObject({ ok: false });
+    expect(await abandonWorktree(repository, directory)).toMatchObject({ ok: false });
     expect(existsSync(join(directory, 'new.txt'))).toBe(true);
-    rmSync(join(directory, 'new.txt'));
-    expect(await removeWorktree(repository, directory)).toEqual({ ok: true });
+    one.gitIn(directory, 'add', '-A');
+    one.gitIn(directory, 'commit', '-q', '-m', 'work');
+    expect(await abandonWorktree(repository, directory)).toEqual({ ok: true });
     expect(existsSync(directory)).toBe(false);
     expect(one.git('branch', '--list', 'ralph/x').trim()).toBe('ralph/x');
   });
