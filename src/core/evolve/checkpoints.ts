@@ -4,6 +4,7 @@ import type { CheckpointMark, EventOf } from '../event.ts';
 import { remember } from '../memory.ts';
 import { type CheckpointDue, markUnsaved, nothingReported, queueCheckpoint, type State, withTask } from '../state.ts';
 import { allTasks, setTask, type Task } from '../task.ts';
+import { resets } from './streaks.ts';
 
 /** A task that was worked on or claimed is open again. */
 export const released = (task: Task): Task => ({ ...task, status: task.status === 'active' ? 'pending' : task.status });
@@ -123,7 +124,7 @@ function withWork(state: State, task: string, before: CheckpointMark, tree: stri
     ...withSpan(one, before.tree, tree),
     since: one.spans === undefined ? before.number : (one.since ?? before.number),
   }));
-  return isStep ? { ...worked, sinceProgress: 0 } : worked;
+  return isStep ? { ...worked, ...resets.somethingNew } : worked;
 }
 
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {

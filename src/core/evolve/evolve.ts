@@ -32,7 +32,8 @@ import {
   workCommitted,
   workScreened,
 } from './checkpoints.ts';
-import { heard, iterationEnded, iterationStarted, noFailures, nudged, withSignOfLife } from './iteration.ts';
+import { heard, iterationEnded, iterationStarted, nudged, withSignOfLife } from './iteration.ts';
+import { resets } from './streaks.ts';
 
 type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
 
@@ -96,8 +97,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     claims: closed.claims.filter(claim => claim.task !== event.task),
     guidance: closed.guidance.filter(one => one.task !== event.task),
     obstacles: obstaclesClosed(closed.obstacles, event.task, event.iteration),
-    sinceProgress: 0,
-    parkedSinceProgress: 0,
+    ...resets.taskClosed,
     echoes: [],
     reported: nothingReported,
     commitsDue: commits ? [...closed.commitsDue, { task: event.task, iteration: event.iteration }] : closed.commitsDue,
@@ -115,11 +115,8 @@ function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   const parked = mode === 'plan' || showsProgress[mode] ? markUnsaved(stuck, event.task) : stuck;
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
   const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
-  return {
-    ...parked,
-    parkedSinceProgress: state.parkedSinceProgress + 1,
-    sinceProgress: another ? 0 : parked.sinceProgress,
-  };
+  const counted = { ...parked, parkedSinceProgress: state.parkedSinceProgress + 1 };
+  return another ? { ...counted, ...resets.firstTaskParked } : counted;
 }
 
 function taskFreed(task: Task): Task {
@@ -141,20 +138,16 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
   }));
 }
 
-/** A person who says "it is mended" has looked at the agents too. */
 function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
   const escalation = state.escalations.find(one => one.id === event.id);
   if (escalation === undefined || event.late) return state;
-  const byHuman = event.by !== 'ralph';
-  const answered: State = {
-    ...state,
-    escalations: state.escalations.filter(one => one.id !== event.id),
-    sameErrorsInRow: byHuman ? 0 : state.sameErrorsInRow,
-    errorsInRow: byHuman && escalation.kind === 'stuck' && escalation.task === undefined ? 0 : state.errorsInRow,
-    sinceProgress: byHuman ? 0 : state.sinceProgress,
-    startsFailedInRow: byHuman ? 0 : state.startsFailedInRow,
-  };
-  return escalation.task === undefined ? answered : withTask(answered, escalation.task, taskFreed);
+  const { kind, task } = escalation;
+  const closed = { ...state, escalations: state.escalations.filter(one => one.id !== event.id) };
+  const answered = task === undefined ? closed : withTask(closed, task, taskFreed);
+  if (event.by === 'ralph') return answered;
+  const isAboutFailures = kind === 'stuck' && task === undefined;
+  const over = isAboutFailures ? resets.failuresAnswered : resets.questionAnswered;
+  return checkpointUserEdits({ ...answered, ...over });
 }
 
 /** Also how a new process takes over, which undoes neither pause nor stop. Reopening gives health a new start. */
@@ -165,18 +158,10 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   if (going.ended === undefined && paused !== undefined) return addActiveTime(going, event.at);
   if (going.ended === undefined) {
     const { wait: _waited, ...working } = going;
-    return addActiveTime({ ...working, limited: {}, limitsInRow: {} }, event.at);
+    return addActiveTime({ ...working, ...resets.waitEnded, limited: {} }, event.at);
   }
   const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
-  return {
-    ...reopened,
-    ...noFailures,
-    clockedAt: event.at,
-    sinceProgress: 0,
-    breakers: {},
-    limited: {},
-    limitsInRow: {},
-  };
+  return { ...reopened, ...resets.loopReopened, clockedAt: event.at, breakers: {}, limited: {} };
 }
 
 function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given'>): State {
@@ -263,10 +248,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'checkpoint.restored': checkpointRestored,
   'command.refused': state => state,
   'escalation.raised': escalationRaised,
-  'escalation.answered': (state, event) => {
-    const answered = escalationAnswered(state, event);
-    return event.by === 'ralph' || event.late ? answered : checkpointUserEdits(answered);
-  },
+  'escalation.answered': escalationAnswered,
   'action.intended': (state, { iteration, key, repeatable }) =>
     withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
   'review.answered': (state, event) => ({ ...state, review: reviewAnswered(state, event) }),

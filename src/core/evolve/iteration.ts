@@ -1,13 +1,14 @@
 // Folds of an iteration: it starts, is heard, is nudged, ends.
 
 import type { EventOf } from '../event.ts';
-import { countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
+import { countsAsAttempt, failsToStart, failureRules } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
   type Guidance,
   type LiveIteration,
+  liveIteration,
   markShown,
   noUsage,
   queueCheckpoint,
@@ -17,6 +18,7 @@ import {
 } from '../state.ts';
 import { findTask } from '../task.ts';
 import { released } from './checkpoints.ts';
+import { resets, streaksAfter } from './streaks.ts';
 
 type Ended = EventOf<'iteration.ended'>;
 
@@ -66,45 +68,6 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
   };
 }
 
-/** No failure in a row, of whatever kind. */
-export const noFailures = {
-  errorsInRow: 0,
-  failuresInRow: 0,
-  sameErrorsInRow: 0,
-  terminationsInRow: 0,
-  startsFailedInRow: 0,
-} as const;
-
-function afterOutcome(state: State, event: Ended, isTerminated: boolean): State {
-  const { outcome, failure, excerpt, performer } = event;
-  if (outcome === 'interrupted') return state;
-  const isFailed = outcome === 'failed';
-  const memory = isFailed
-    ? remember(state.memory, 'errors', failure?.detail ?? excerpt)
-    : remember(state.memory, 'recent', excerpt);
-  const echoes = event.echo === '' ? state.echoes : [...state.echoes, event.echo].slice(-5);
-  const told = { ...state, memory, echoes };
-  if (isFailed && failure !== undefined) return afterFailure(told, event, failure, isTerminated);
-  const { [performer]: _served, ...limitsInRow } = state.limitsInRow;
-  return { ...told, ...noFailures, limitsInRow, lastError: '' };
-}
-
-function afterFailure(state: State, { performer, echo }: Ended, { kind }: Failure, isTerminated: boolean): State {
-  const rule = failureRules[kind];
-  const failed: State = {
-    ...state,
-    failuresInRow: state.failuresInRow + 1,
-    terminationsInRow: isTerminated ? state.terminationsInRow + 1 : 0,
-    startsFailedInRow: failsToStart(kind) ? state.startsFailedInRow + 1 : 0,
-  };
-  const breaker = withFailure(state.breakers[performer] ?? closedBreaker);
-  const tripped = rule.trips ? { ...failed, breakers: { ...state.breakers, [performer]: breaker } } : failed;
-  if (!rule.counts) return tripped;
-  const lastError = echo === '' ? kind : echo;
-  const sameErrorsInRow = lastError === state.lastError ? state.sameErrorsInRow + 1 : 1;
-  return { ...tripped, errorsInRow: state.errorsInRow + 1, sameErrorsInRow, lastError };
-}
-
 function withCheckpoint(state: State, { iteration, task, outcome }: Ended): State {
   if (!state.settings.checkpoints) return state;
   const label = `after iteration ${iteration}${outcome === 'succeeded' ? '' : ` (${outcome})`}`;
@@ -131,110 +94,151 @@ function isNews(state: State, { outcome, report, repetition }: Ended): boolean {
   return mode === 'goal' ? hasNewStep(state, report) : !checkpoints && repetition === undefined;
 }
 
-/** Iterations since something was achieved, and what their reports have named. */
-function progressAfter(state: State, event: Ended, { isTry, isAdvance }: Counted): Partial<State> {
-  if (!isTry) return {};
-  const isNew = isNews(state, event);
-  // Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides.
-  const isError = state.settings.stepwise && event.outcome === 'failed';
-  const counts = !isAdvance && event.outcome !== 'escalated' && !isError;
-  return {
-    sinceProgress: isNew ? 0 : state.sinceProgress + (counts ? 1 : 0),
-    reported: reportedAfter(state, event, isNew),
-  };
+/** An iteration that has ended, in the state before. */
+interface EndedIn {
+  readonly state: State;
+  readonly event: Ended;
+  readonly live: LiveIteration | undefined;
 }
 
-/** A provider's limit concerns only its performer: another one of the chain may go on meanwhile. */
-function waitAfter(state: State, event: Ended): Partial<State> {
-  const { waitUntil, waitFor = 'backoff', performer, because } = event;
-  if (waitUntil === undefined) return {};
-  if (waitFor === 'limit-reset') {
-    const inRow = (state.limitsInRow[performer] ?? 0) + 1;
-    return {
-      limited: { ...state.limited, [performer]: waitUntil },
-      limitsInRow: { ...state.limitsInRow, [performer]: inRow },
-    };
-  }
-  return { wait: { until: waitUntil, for: waitFor, because } };
-}
-
-/** How an iteration counts: for its task, for progress, for what it was told. */
-interface Counted {
-  /** Our own stop or a provider's trouble says nothing about the task: neither progress nor attempts count it. */
+interface Counts {
+  /** It says something about its task, and the next iteration is told of it. */
   readonly isTry: boolean;
-  /** A handoff that was asked for and completed something new. */
-  readonly isAdvance: boolean;
   readonly isAttempt: boolean;
-  /** It worked with what people had told it. */
-  readonly isHeard: boolean;
+  /** Unless it brought news, it counts as one without progress. */
+  readonly isStandstill: boolean;
 }
 
-function countedAs(state: State, { outcome, failure, report, task }: Ended, live: LiveIteration | undefined): Counted {
-  const isAction = findTask(state.tasks, task)?.performer !== undefined;
-  const isBlameless = failure !== undefined && !countsAsAttempt(failure.kind, isAction);
-  const isTry = outcome !== 'interrupted' && !isBlameless;
-  const isStep = isTry && live !== undefined && isAdvance(state, live, report);
-  const isCrash = failure?.crashed === true && state.settings.mode === 'project'; // a crash is an attempt (seed 002)
-  const isStarted = failure === undefined || !failsToStart(failure.kind);
-  return {
-    isTry,
-    isAdvance: isStep,
-    isAttempt: (isTry && !isStep) || isCrash,
-    isHeard: isTry && outcome !== 'handed-off' && isStarted,
-  };
+const isCrashInProject = ({ state, event }: EndedIn): boolean =>
+  event.failure?.crashed === true && state.settings.mode === 'project';
+
+function isBlameless({ state, event: { outcome, failure, task } }: EndedIn): boolean {
+  if (outcome === 'interrupted') return true;
+  return failure !== undefined && !countsAsAttempt(failure.kind, findTask(state.tasks, task)?.performer !== undefined);
 }
 
-/** What the next iteration is told of this one. What the last one left stays for the next, when this one did not work. */
-function leftBehind(state: State, event: Ended, isTry: boolean): Partial<State> {
-  const { iteration, task, performer, handoff, repetition, report } = event;
-  const before = isTry ? undefined : state;
-  return {
-    lastIteration: isTry ? { iteration, task, performer } : state.lastIteration,
-    refusal: before?.refusal,
-    handoff: handoff ?? before?.handoff,
-    repetition: repetition ?? before?.repetition,
-    // The items of a task that takes many iterations outlive one that left no word about them.
-    report: (isTry ? report : undefined) ?? (state.settings.stepwise ? state.report : before?.report),
-  };
-}
+/** How an iteration counts: the first row that holds. */
+const countings: readonly (Counts & { readonly holds: (ended: EndedIn) => boolean })[] = [
+  // An attempt of a project counts when it begins (seed 002).
+  { holds: isCrashInProject, isTry: false, isAttempt: true, isStandstill: false },
+  // Our own stop or a provider's trouble says nothing about the task.
+  { holds: isBlameless, isTry: false, isAttempt: false, isStandstill: false },
+  {
+    holds: ({ state, event, live }) => live !== undefined && isAdvance(state, live, event.report),
+    isTry: true,
+    isAttempt: false,
+    isStandstill: false,
+  },
+  // Who asks a person does not stand still.
+  { holds: ({ event }) => event.outcome === 'escalated', isTry: true, isAttempt: true, isStandstill: false },
+  // Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides.
+  {
+    holds: ({ state, event }) => state.settings.stepwise && event.outcome === 'failed',
+    isTry: true,
+    isAttempt: true,
+    isStandstill: false,
+  },
+  { holds: () => true, isTry: true, isAttempt: true, isStandstill: true },
+];
+
+const countsOf = (ended: EndedIn): Counts => countings.find(row => row.holds(ended)) as Counts;
 
 /** What all iterations together took and cost. */
-function totalsAfter(
-  state: State,
-  { iteration, durationMs, toolCalls = 0, handoff }: Ended,
-  usage = noUsage,
-): Partial<State> {
+function totalsAfter({ state, event, live }: EndedIn): Partial<State> {
+  const { iteration, durationMs, toolCalls = 0, handoff } = event;
+  const { estimated, costUsdMicros } = live?.usage ?? noUsage;
   return {
     live: state.live.filter(one => one.iteration !== iteration),
     iterationsEnded: state.iterationsEnded + 1,
     iterationMsSum: state.iterationMsSum + durationMs,
-    estimatedSoFar: state.estimatedSoFar || usage.estimated,
-    dearestUsdMicros: Math.max(state.dearestUsdMicros, usage.costUsdMicros),
+    estimatedSoFar: state.estimatedSoFar || estimated,
+    dearestUsdMicros: Math.max(state.dearestUsdMicros, costUsdMicros),
     toolCalls: state.toolCalls + toolCalls,
     budgetHandedOff: handoff === 'token_budget' || state.budgetHandedOff,
   };
 }
 
+/** Iterations since something was achieved, and what their reports have named. */
+function progressAfter({ state, event }: EndedIn, { isTry, isStandstill }: Counts): Partial<State> {
+  if (!isTry) return {};
+  const isNew = isNews(state, event);
+  const reported = reportedAfter(state, event, isNew);
+  if (isNew) return { ...resets.somethingNew, reported };
+  return { sinceProgress: state.sinceProgress + (isStandstill ? 1 : 0), reported };
+}
+
+/** When its performer may work again. A provider's limit concerns only that one: another one of the chain may go on. */
+function performerAfter({ state, event }: EndedIn): Partial<State> {
+  const { outcome, failure, performer, waitUntil, waitFor = 'backoff', because } = event;
+  const isTripped = outcome === 'failed' && failure !== undefined && failureRules[failure.kind].trips;
+  const breakers = isTripped
+    ? { ...state.breakers, [performer]: withFailure(state.breakers[performer] ?? closedBreaker) }
+    : state.breakers;
+  if (waitUntil === undefined) return { breakers };
+  if (waitFor === 'backoff') return { breakers, wait: { until: waitUntil, for: waitFor, because } };
+  const inRow = (state.limitsInRow[performer] ?? 0) + 1;
+  return {
+    breakers,
+    limited: { ...state.limited, [performer]: waitUntil },
+    limitsInRow: { ...state.limitsInRow, [performer]: inRow },
+  };
+}
+
+/** What its words leave for later prompts, and for the comparison with later words. */
+function wordsAfter({ state, event }: EndedIn): Partial<State> {
+  const { outcome, failure, excerpt, echo } = event;
+  if (outcome === 'interrupted') return {};
+  const memory =
+    outcome === 'failed'
+      ? remember(state.memory, 'errors', failure?.detail ?? excerpt)
+      : remember(state.memory, 'recent', excerpt);
+  return { memory, echoes: echo === '' ? state.echoes : [...state.echoes, echo].slice(-5) };
+}
+
+/** What the next iteration is told of this one. What the last one left stays for the next, when this one did not work. */
+function leftBehind({ state, event }: EndedIn, { isTry }: Counts): Partial<State> {
+  const { iteration, task, performer, handoff, repetition, report } = event;
+  if (!isTry) return { handoff: handoff ?? state.handoff, repetition: repetition ?? state.repetition };
+  return {
+    lastIteration: { iteration, task, performer },
+    refusal: undefined,
+    handoff,
+    repetition,
+    // The items of a task that takes many iterations outlive one that left no word about them.
+    report: report ?? (state.settings.stepwise ? state.report : undefined),
+  };
+}
+
+/** What people said is over when an iteration worked with it: not when it failed to start, and not when it handed off. */
+function guidanceAfter({ state, event }: EndedIn, { isTry }: Counts): readonly Guidance[] {
+  const { iteration, outcome, failure } = event;
+  const isHeard = isTry && outcome !== 'handed-off' && !(failure && failsToStart(failure.kind));
+  return forgetUnreached((isHeard ? dropDelivered : undeliver)(state.guidance, iteration), iteration);
+}
+
 export function iterationEnded(state: State, event: Ended): State {
   const { iteration, task, failure } = event;
-  const live = state.live.find(one => one.iteration === iteration);
-  const counted = countedAs(state, event, live);
-  const ended: State = {
+  const live = liveIteration(state, iteration);
+  const ended: EndedIn = { state, event, live };
+  const counts = countsOf(ended);
+  const after: State = {
     ...state,
-    ...totalsAfter(state, event, live?.usage),
-    ...progressAfter(state, event, counted),
-    ...leftBehind(state, event, counted.isTry),
-    ...waitAfter(state, event),
-    guidance: forgetUnreached((counted.isHeard ? dropDelivered : undeliver)(state.guidance, iteration), iteration),
-    commitsDue: commitsAfter(state, event),
+    ...totalsAfter(ended),
+    ...streaksAfter(state, event, live?.terminated !== undefined),
+    ...progressAfter(ended, counts),
+    ...performerAfter(ended),
+    ...wordsAfter(ended),
+    ...leftBehind(ended, counts),
+    guidance: guidanceAfter(ended, counts),
     obstacles: obstaclesAfter(state.obstacles, event),
+    commitsDue: commitsAfter(state, event),
   };
-  const freed = withTask(withCheckpoint(ended, event), task, one => ({
+  const freed = withTask(withCheckpoint(after, event), task, one => ({
     ...released(one),
-    attempts: counted.isAttempt ? one.attempts : Math.max(0, one.attempts - 1),
+    attempts: counts.isAttempt ? one.attempts : Math.max(0, one.attempts - 1),
     maybeExecuted: failure?.kind === 'lost-reply' || one.maybeExecuted,
   }));
-  return afterOutcome(markShown(freed, task), event, live?.terminated !== undefined);
+  return markShown(freed, task);
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {
