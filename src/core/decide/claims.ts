@@ -40,6 +40,10 @@ export function parkIfSpent(state: State, id: string, error?: string): readonly 
   return [{ type: 'task.blocked', task: id, because }];
 }
 
+/** A step of a large task uses up no attempt. */
+export const parkUnlessAdvance = ({ state, live, signals }: Ending): readonly NewEvent[] =>
+  isAdvance(state, live, signals.report) ? [] : parkIfSpent(state, live.task);
+
 /** Questions are bounded per task (ADR 11): then the task is parked. */
 export function askOrPark(
   state: State,
@@ -99,9 +103,7 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (state.settings.stepwise && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
-  if (claimed === undefined)
-    return isAdvance(state, live, signals.report) ? events : [...events, ...parkIfSpent(state, live.task)];
-  return [...events, ...claim(ending, claimed)];
+  return [...events, ...(claimed === undefined ? parkUnlessAdvance(ending) : claim(ending, claimed))];
 }
 
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */

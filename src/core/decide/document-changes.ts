@@ -12,18 +12,8 @@ import { approvalsOver } from './questions.ts';
 const sameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((text, at) => text === other[at]);
 
-const sameText = (task: Task, spec: TaskSpec): boolean =>
-  task.title === spec.title &&
-  task.description === spec.description &&
-  sameList(task.criteria, spec.criteria) &&
-  sameList(task.dependsOn, spec.dependsOn) &&
-  (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false) &&
-  task.section === spec.section &&
-  task.documentId === spec.documentId &&
-  sameOrder(task, spec);
-
 /** All that decides about who does a task, how often, and when it is done. */
-type Rules = Pick<TaskSpec, 'criteria' | 'dependsOn' | 'performer' | 'order' | 'attemptsMax'>;
+type Rules = Omit<NonNullable<Task['rejectedEdit']>, 'words'>;
 
 const rulesOf = ({ criteria, dependsOn, performer, order, attemptsMax }: Rules): Rules => ({
   criteria,
@@ -33,55 +23,73 @@ const rulesOf = ({ criteria, dependsOn, performer, order, attemptsMax }: Rules):
   attemptsMax,
 });
 
-const sameOrder = (one: Rules, other: Rules): boolean =>
+const sameRules = (one: Rules, other: Rules): boolean =>
+  sameList(one.criteria, other.criteria) &&
+  sameList(one.dependsOn, other.dependsOn) &&
   one.performer === other.performer &&
   one.attemptsMax === other.attemptsMax &&
   canonical(one.order ?? null) === canonical(other.order ?? null);
 
-const sameRules = (one: Rules, other: Rules): boolean =>
-  sameList(one.criteria, other.criteria) && sameList(one.dependsOn, other.dependsOn) && sameOrder(one, other);
+const sameText = (task: Task, spec: TaskSpec): boolean =>
+  task.title === spec.title &&
+  task.description === spec.description &&
+  (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false) &&
+  task.section === spec.section &&
+  task.documentId === spec.documentId &&
+  sameRules(task, spec);
 
 const wordsHash = ({ title, description }: TaskSpec): string => prefixHash(`${title}\n${description}`);
 
+/** A task as the document shows it, under the id by which it is known; `task`: as the ledger has it, unless it is new. */
+interface Item {
+  readonly spec: TaskSpec;
+  readonly task?: Task;
+}
+
+/** The document as it was read. */
+interface Reading {
+  readonly state: State;
+  readonly items: readonly Item[];
+  /** The iteration that ran meanwhile: what was edited then, an agent may have edited. */
+  readonly during: number | undefined;
+}
+
 /** The document still says what was not taken from it before. */
-const isHeldBack = ({ rejectedEdit }: Task, spec: TaskSpec): boolean =>
+const isRejected = ({ rejectedEdit }: Task, spec: TaskSpec): boolean =>
   rejectedEdit !== undefined &&
   sameRules(rejectedEdit, spec) &&
   (rejectedEdit.words === undefined || rejectedEdit.words === wordsHash(spec));
 
-/** The document as it was read, under the ids by which its tasks are known. */
-interface Reading {
-  readonly state: State;
-  readonly specs: readonly TaskSpec[];
-  /** The iteration that ran meanwhile. */
-  readonly during: number | undefined;
+/** A person wrote what the document says about a known task, or has to approve it before it counts. */
+function isTrusted({ state, during }: Reading, task: Task, spec: TaskSpec): boolean {
+  const { approval, mode } = state.settings;
+  if (approval) return true;
+  if (during !== undefined) return false;
+  // The words of a goal hold for ever.
+  if (mode === 'goal') return false;
+  return !isRejected(task, spec);
 }
 
 /**
- * What decides about "done" is not taken from a document that was edited while an iteration or its checks ran: an agent may
- * have done it. Where the document is the task, that is all of its words, and those of a goal hold for ever. The right to
- * change tests is given when a story is first read, and never by an edit.
+ * What is taken of an item. Without trust nothing that decides about "done"; where the document is the task, that is all of
+ * its words. The right to change tests is given when a person's story is first read, and never by an edit.
  */
-function believed({ state, during }: Reading, spec: TaskSpec): TaskSpec {
-  const task = findTask(state.tasks, spec.id);
-  if (task === undefined)
-    return during === undefined ? spec : { ...spec, mayChangeTests: undefined, done: false, skipped: false };
-  const { title, description, mayChangeTests } = task;
-  const { approval, stepwise, mode } = state.settings;
-  const isByPerson = during === undefined && mode !== 'goal' && !isHeldBack(task, spec);
-  // Where nothing begins before a person has approved the whole text, just that text must be done.
-  if (approval || isByPerson) return { ...spec, mayChangeTests };
-  const words = stepwise ? { title, description } : undefined;
-  return { ...spec, ...words, ...rulesOf(task), mayChangeTests };
+function believed(reading: Reading, { spec, task }: Item): TaskSpec {
+  const { state, during } = reading;
+  if (task === undefined && during === undefined) return spec;
+  if (task === undefined) return { ...spec, mayChangeTests: undefined, done: false, skipped: false };
+  const { mayChangeTests } = task;
+  if (isTrusted(reading, task, spec)) return { ...spec, mayChangeTests };
+  const { title, description } = state.settings.stepwise ? task : spec;
+  return { ...spec, title, description, ...rulesOf(task), mayChangeTests };
 }
 
 /** Edits that were made while an iteration ran: each is recorded once and not taken. */
-function rejectedEdits({ state, specs, during }: Reading): readonly EventWithReason[] {
+function rejectedEdits({ state, items, during }: Reading): readonly EventWithReason[] {
   const { approval, stepwise } = state.settings;
   if (during === undefined || approval) return [];
-  return specs.flatMap(spec => {
-    const task = findTask(state.tasks, spec.id);
-    if (task === undefined || task.status === 'done' || isHeldBack(task, spec)) return [];
+  return items.flatMap(({ spec, task }) => {
+    if (task === undefined || task.status === 'done' || isRejected(task, spec)) return [];
     const isReworded = stepwise && wordsHash(task) !== wordsHash(spec);
     if (sameRules(task, spec) && !isReworded) return [];
     const words = stepwise ? wordsHash(spec) : undefined;
@@ -106,25 +114,28 @@ function toldOfRejected({ settings }: State, rejected: readonly EventWithReason[
 const hasStatus = ({ settings }: State, { id, round }: TaskSpec): boolean =>
   round === undefined && !(id === 'goal' && settings.mode === 'goal');
 
-const isAsSaid = ({ done, skipped }: TaskSpec, status: TaskStatus): boolean =>
-  done === (status === 'done') && skipped === (status === 'skipped');
+const saidStatus = ({ done, skipped }: TaskSpec): 'done' | 'skipped' | 'open' =>
+  done ? 'done' : skipped ? 'skipped' : 'open';
+
+/** The status of an item by the ledger; a story that was added while an iteration ran begins open, whatever it says. */
+const knownStatus = ({ task }: Item, during: number | undefined): TaskStatus | undefined =>
+  task?.status ?? (during === undefined ? undefined : 'pending');
 
 /** The ledger is the truth about statuses; a document that says otherwise is corrected, and that is recorded. */
-function statusDrift({ state, specs, during }: Reading): readonly NewEvent[] {
+function statusDrift({ state, items, during }: Reading): readonly NewEvent[] {
   const active = during === undefined ? undefined : liveIteration(state, during)?.task;
-  return specs
-    .filter(spec => hasStatus(state, spec))
-    .flatMap((spec): readonly NewEvent[] => {
-      const { id, done, skipped } = spec;
-      // A story that was added while an iteration ran begins open, whatever it says.
-      const status = findTask(state.tasks, id)?.status ?? (during === undefined ? undefined : 'pending');
-      if (status === undefined || isAsSaid(spec, status) || state.unsaved.includes(id)) return [];
-      if (id === active && done && !skipped) return []; // a claim
-      const said = done ? 'done' : skipped ? 'skipped' : 'open';
-      const because = `the document was edited to call ${id} ${said}; the ledger says ${status} and is put back`;
-      const iteration = during ?? state.iterations;
-      return [{ type: 'signal.read', iteration, task: id, signal: 'status-edit', text: id, accepted: false, because }];
-    });
+  return items.flatMap((item): readonly NewEvent[] => {
+    const { spec } = item;
+    const { id: task, done, skipped } = spec;
+    const status = knownStatus(item, during);
+    const isAsSaid = done === (status === 'done') && skipped === (status === 'skipped');
+    const isClaim = task === active && done && !skipped;
+    if (status === undefined || isAsSaid || isClaim) return [];
+    if (!hasStatus(state, spec) || state.unsaved.includes(task)) return [];
+    const because = `the document was edited to call ${task} ${saidStatus(spec)}; the ledger says ${status} and is put back`;
+    const iteration = during ?? state.iterations;
+    return [{ type: 'signal.read', iteration, task, signal: 'status-edit', text: task, accepted: false, because }];
+  });
 }
 
 /** A document may know of attempts that this ledger does not: where none is left, the task is parked from the beginning. */
@@ -143,11 +154,11 @@ interface Shown {
   readonly open: readonly string[];
 }
 
-function shownIn({ state, specs }: Reading, missing: readonly KnownItem[]): Shown {
+function shownIn({ items }: Reading, missing: readonly KnownItem[]): Shown {
   const gone = missing.filter(({ isAbsent, isOver, section }) => !isAbsent && (!isOver || section !== undefined));
-  const back = specs.filter(({ id }) => findTask(state.tasks, id)?.missing === true);
+  const back = items.filter(({ task }) => task?.missing === true);
   const open = gone.filter(item => !item.isOver);
-  return { gone: gone.map(one => one.id), back: back.map(one => one.id), open: open.map(one => one.id) };
+  return { gone: gone.map(one => one.id), back: back.map(one => one.spec.id), open: open.map(one => one.id) };
 }
 
 /** The agent that works next must know: whoever worked before it took them out. */
@@ -161,10 +172,8 @@ function toldOfGone({ open }: Shown, during: number | undefined): readonly NewEv
 export function leftOut(state: State, gone: readonly string[]): readonly NewEvent[] {
   const because = 'the approved plan does not hold it any more';
   return [...allTasks(state.tasks)]
-    .filter(
-      ({ id, status, missing: absent }) =>
-        (absent || gone.includes(id)) && (status === 'pending' || status === 'blocked'),
-    )
+    .filter(({ status }) => status === 'pending' || status === 'blocked')
+    .filter(({ id, missing }) => missing || gone.includes(id))
     .map(({ id }) => ({ type: 'task.skipped', task: id, by: 'ralph', because }));
 }
 
@@ -181,12 +190,9 @@ function changeWords(edited: number, { open, back }: Shown): string {
 function textChanges(reading: Reading, shown: Shown, version: Version): readonly NewEvent[] {
   const { state, during } = reading;
   const { gone, back } = shown;
-  const tasks = reading.specs.map(spec => believed(reading, spec));
-  const added = tasks.filter(spec => findTask(state.tasks, spec.id) === undefined);
-  const edited = tasks.filter(spec => {
-    const task = findTask(state.tasks, spec.id);
-    return task !== undefined && !sameText(task, spec);
-  });
+  const items = reading.items.map(item => ({ ...item, spec: believed(reading, item) }));
+  const added = items.filter(({ task }) => task === undefined).map(one => one.spec);
+  const edited = items.filter(({ task, spec }) => task !== undefined && !sameText(task, spec)).map(one => one.spec);
   const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
   const events: NewEvent[] = [];
   if (added.length > 0)
@@ -216,7 +222,8 @@ export const documentRead: Decide<'document'> = (state, { tasks, hash, substance
   // Whose iteration it is, or whose claim is being checked.
   const workedOn = [...state.live, ...state.claims].find(one => one.iteration === during)?.task;
   const { specs, missing } = identify(knownTasks(state.tasks), tasks, workedOn);
-  const reading = { state, specs, during };
+  const items = specs.map((spec): Item => ({ spec, task: findTask(state.tasks, spec.id) }));
+  const reading = { state, items, during };
   const shown = shownIn(reading, missing);
   const rejected = rejectedEdits(reading);
   const isApproved = state.settings.approval && state.approval !== undefined && state.approval.hash === substance;

@@ -12,8 +12,9 @@ import {
   type IterationOutcome,
   type NewEvent,
 } from '../event.ts';
+import { streaksAfter } from '../evolve/streaks.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
-import { isAdvance, shouldHandOff } from '../handoff.ts';
+import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { recordUsage } from '../spend.ts';
@@ -25,6 +26,7 @@ import {
   claimOf,
   type Ending,
   parkIfSpent,
+  parkUnlessAdvance,
   readClaims,
   readFindings,
   readResult,
@@ -157,34 +159,38 @@ function recovery({ state, live: { performer }, failure }: Ending): readonly New
 const isCut = ({ outcome, performed }: Ending): boolean =>
   outcome === 'interrupted' || performed.stoppedFor !== undefined;
 
-/** A task that the document calls done is no claim of an iteration that failed, asked or was cut. */
-function refusedEdit(ending: Ending): readonly NewEvent[] {
-  const { live, outcome, performed } = ending;
-  const mayClaim = !isCut(ending) && (outcome === 'succeeded' || outcome === 'handed-off');
-  if (mayClaim || !performed.statusEdits?.includes(live.task)) return [];
-  const how = isCut(ending) ? 'was interrupted' : outcome;
-  const because = `the document was edited to call ${live.task} done, but the iteration ${how}`;
-  return [refuse(ending, 'status-edit', live.task, because)];
+/** Only an end of its own may claim; what was said or written otherwise is answered, so that the next attempt knows. */
+function refusedClaims(ending: Ending): readonly NewEvent[] {
+  const { live, outcome, performed, signals } = ending;
+  if (!isCut(ending) && (outcome === 'succeeded' || outcome === 'handed-off')) return [];
+  const { task } = live;
+  const events: NewEvent[] = [];
+  if (performed.statusEdits?.includes(task)) {
+    const how = isCut(ending) ? 'was interrupted' : outcome;
+    const because = `the document was edited to call ${task} done, but the iteration ${how}`;
+    events.push(refuse(ending, 'status-edit', task, because));
+  }
+  if (signals.done && outcome === 'failed')
+    events.push(refuse(ending, 'done', task, 'the agent failed, so what it said does not count'));
+  if (signals.done && outcome === 'handed-off') {
+    const because = 'it was interrupted before it had finished, so what it said does not count';
+    events.push(refuse(ending, 'done', task, because));
+  }
+  return events;
 }
 
+/** In a project an attempt counts when it begins, so that a crash counts (seed 002). */
+const afterInterruption = ({ state, live, failure }: Ending): readonly NewEvent[] =>
+  failure?.crashed === true && state.settings.mode === 'project' ? parkIfSpent(state, live.task) : [];
+
 /** What the outcome means for the task. */
-function consequences(ending: Ending): readonly NewEvent[] {
-  const { state, live, failure, signals, outcome } = ending;
-  const refused = (because: string): readonly NewEvent[] =>
-    signals.done ? [refuse(ending, 'done', live.task, because)] : [];
-  if (outcome === 'interrupted') {
-    // In a project an attempt counts when it begins, so that a crash counts (seed 002).
-    const counts = failure?.crashed === true && state.settings.mode === 'project';
-    return counts ? parkIfSpent(state, live.task) : [];
-  }
-  if (isCut(ending) && outcome === 'handed-off') {
-    const parked = isAdvance(state, live, signals.report) ? [] : parkIfSpent(state, live.task);
-    return [...refused('it was interrupted before it had finished, so what it said does not count'), ...parked];
-  }
-  if (outcome === 'failed')
-    return [...refused('the agent failed, so what it said does not count'), ...afterFailure(ending)];
-  return outcome === 'escalated' ? askedByAgent(ending) : readEnd(ending);
-}
+const consequences: Readonly<Record<IterationOutcome, (ending: Ending) => readonly NewEvent[]>> = {
+  succeeded: readEnd,
+  'handed-off': ending => (isCut(ending) ? parkUnlessAdvance(ending) : readEnd(ending)),
+  escalated: askedByAgent,
+  failed: afterFailure,
+  interrupted: afterInterruption,
+};
 
 interface IterationEnd {
   readonly performed: Performed;
@@ -218,8 +224,8 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
     iterationEnded(ending, chance),
     ...closeQuestions(state, isAboutIt, 'ralph', 'the iteration has ended'),
     ...recovery(ending),
-    ...refusedEdit(ending),
-    ...consequences(ending),
+    ...refusedClaims(ending),
+    ...consequences[ending.outcome](ending),
   ];
 }
 
@@ -281,17 +287,52 @@ function isSpent({ state, live, failure }: Ending): boolean {
   return countsAsAttempt(failure.kind, performer !== undefined) && task.attempts >= attemptsMax;
 }
 
+/** An iteration whose performer failed, with the streaks that this failure makes longer. */
+interface Failed extends Ending, Pick<State, 'startsFailedInRow' | 'errorsInRow' | 'sameErrorsInRow'> {
+  readonly failure: Failure;
+}
+
 function afterFailure(ending: Ending): readonly NewEvent[] {
-  const { state, live, failure } = ending;
+  const { state, live, outcome, failure } = ending;
   if (failure === undefined) return [];
-  if (failure.kind === 'lost-reply') return askAboutEffect(state, live, failure);
-  if (failure.kind === 'invalid')
-    return [{ type: 'task.blocked', task: live.task, because: `the order itself is wrong: ${failure.detail}` }];
-  return [...tripped(ending, failure), ...afterError(ending, failure)];
+  const ended = { outcome, failure, performer: live.performer, echo: normalise(failure.detail) };
+  const { startsFailedInRow, errorsInRow, sameErrorsInRow } = { ...state, ...streaksAfter(state, ended) };
+  const failed: Failed = { ...ending, failure, startsFailedInRow, errorsInRow, sameErrorsInRow };
+  return [...tripped(failed), ...askOrTryAgain(failed)];
+}
+
+/** Asks a person about the action, the agent, the failures or the task; else the task is tried again or parked. */
+function askOrTryAgain(failed: Failed): readonly NewEvent[] {
+  const { state, live, failure, startsFailedInRow: starts } = failed;
+  const { kind, detail } = failure;
+  const { counts, retryable } = failureRules[kind];
+  const { breaker, limits, mode, sameErrorsToEscalate } = state.settings;
+  if (kind === 'lost-reply') return askAboutEffect(state, live, failure);
+  if (kind === 'invalid')
+    return [{ type: 'task.blocked', task: live.task, because: `the order itself is wrong: ${detail}` }];
+  if (!retryable) return askAboutAgent(failed, `${kind} is not worth a retry`);
+  // An agent that does not start is nobody's task: every task would meet the same end.
+  if (failsToStart(kind) && starts >= breaker.failuresToOpen && isAlone(failed))
+    return askAboutAgent(failed, `${starts} starts in a row without a sign of life, ${breaker.failuresToOpen} allowed`);
+  // In a review a person is asked where other modes end the loop (seed 001, part 3).
+  if (mode === 'review' && counts && failed.errorsInRow >= limits.consecutiveErrorsMax) return askAboutFailures(failed);
+  const isStuck = sameErrorsToEscalate !== null && failed.sameErrorsInRow >= sameErrorsToEscalate;
+  if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
+  return parkFailed(failed);
+}
+
+function parkFailed({ state, live, failure }: Failed): readonly NewEvent[] {
+  const task = findTask(state.tasks, live.task);
+  // A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look.
+  if (task?.completion === 'findings') return [];
+  const isAction = task?.performer !== undefined;
+  if (!countsAsAttempt(failure.kind, isAction)) return [];
+  // Whoever is asked about an action must know what its tool said.
+  return parkIfSpent(state, live.task, isAction ? failure.detail : undefined);
 }
 
 /** The performer rests after failures that are its own fault. */
-function tripped({ state, live: { performer }, now }: Ending, { kind }: Failure): readonly NewEvent[] {
+function tripped({ state, live: { performer }, now, failure: { kind } }: Failed): readonly NewEvent[] {
   const breaker = state.breakers[performer] ?? closedBreaker;
   const until = failureRules[kind].trips ? tripsAt(breaker, state.settings.breaker, now) : undefined;
   if (until === undefined) return [];
@@ -299,32 +340,8 @@ function tripped({ state, live: { performer }, now }: Ending, { kind }: Failure)
   return [{ type: 'performer.tripped', performer, until, because }];
 }
 
-/** Asks a person about the agent, about the failures or about the task; else the task is tried again or parked. */
-function afterError(ending: Ending, failure: Failure): readonly NewEvent[] {
-  const { state, live } = ending;
-  const { sameErrorsToEscalate: threshold, breaker } = state.settings;
-  const rule = failureRules[failure.kind];
-  if (!rule.retryable) return askAboutAgent(ending, failure, `${failure.kind} is not worth a retry`);
-  const starts = state.startsFailedInRow + 1;
-  const startsMax = breaker.failuresToOpen;
-  // An agent that does not start is nobody's task: every task would meet the same end.
-  if (failsToStart(failure.kind) && starts >= startsMax && isAlone(ending))
-    return askAboutAgent(ending, failure, `${starts} starts in a row without a sign of life, ${startsMax} allowed`);
-  const asked = errorsToEscalate(ending);
-  if (asked !== undefined) return asked;
-  const error = normalise(failure.detail) || failure.kind;
-  const times = state.lastError === error ? state.sameErrorsInRow + 1 : 1;
-  if (rule.counts && threshold !== null && times >= threshold && !failsToStart(failure.kind)) {
-    const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
-    return askOrPark(state, question, `${times} identical errors, ${threshold} allowed (STUCK_THRESHOLD)`, live);
-  }
-  const isAction = findTask(state.tasks, live.task)?.performer !== undefined;
-  return countsAsAttempt(failure.kind, isAction) ? parkFailed(ending) : [];
-}
-
 function askAboutAgent(
-  { state, live: { performer } }: Ending,
-  { kind, detail }: Failure,
+  { state, live: { performer }, failure: { kind, detail } }: Failed,
   because: string,
 ): readonly NewEvent[] {
   const question: Question = {
@@ -338,20 +355,13 @@ function askAboutAgent(
   return raise(state, question, because);
 }
 
-/** A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look. */
-function parkFailed({ state, live, failure }: Ending): readonly NewEvent[] {
-  const task = findTask(state.tasks, live.task);
-  if (task?.completion === 'findings') return [];
-  // Whoever is asked about an action must know what its tool said.
-  return parkIfSpent(state, live.task, task?.performer === undefined ? undefined : failure?.detail);
+function askAboutSameError({ state, live, failure, sameErrorsInRow: times }: Failed): readonly NewEvent[] {
+  const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
+  const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
+  return askOrPark(state, question, because, live);
 }
 
-/** In a review a person is asked where other modes end the loop (seed 001, part 3). */
-function errorsToEscalate({ state, live, failure }: Ending): readonly NewEvent[] | undefined {
-  const { mode, limits } = state.settings;
-  const errors = state.errorsInRow + 1;
-  if (mode !== 'review' || failure === undefined || !failureRules[failure.kind].counts) return undefined;
-  if (errors < limits.consecutiveErrorsMax) return undefined;
+function askAboutFailures({ state, live, failure, errorsInRow: errors }: Failed): readonly NewEvent[] {
   // Reviewers fail side by side: one question is enough for one trouble.
   if (state.escalations.some(one => one.kind === 'stuck' && one.task === undefined)) return [];
   const question: Question = {
@@ -365,7 +375,8 @@ function errorsToEscalate({ state, live, failure }: Ending): readonly NewEvent[]
     ],
     question: 'Look at the last error, then go on or stop.',
   };
-  return raise(state, question, `${errors} errors in a row, ${limits.consecutiveErrorsMax} allowed (--max-errors)`);
+  const { consecutiveErrorsMax } = state.settings.limits;
+  return raise(state, question, `${errors} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)`);
 }
 
 const unableWords = (performer: string, kind: Failure['kind']): string =>

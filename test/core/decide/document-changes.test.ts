@@ -1,5 +1,6 @@
 // Proves that documents are inputs: new tasks, new texts, and statuses that the ledger does not believe.
 import { describe, expect, it } from 'vitest';
+import { defaultSettings, type ModeName } from '../../../src/core/settings.ts';
 import { claims, only, Story, says, spec, types } from '../given.ts';
 
 const read = (story: Story, tasks: readonly ReturnType<typeof spec>[], hash: string, during?: number) =>
@@ -170,6 +171,43 @@ it('dependencies that are edited while an iteration runs are not taken', () => {
   const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
   expect(only(events, 'task.edit-rejected').task).toBe('B');
   expect(story.task('B').dependsOn).toEqual(['A']);
+});
+
+describe('what of an edit is taken', () => {
+  const before = spec('A', { title: 'Old', criteria: ['old'] });
+  const edited = spec('A', { title: 'New', criteria: ['new'], mayChangeTests: true });
+  const taken = (story: Story): string => {
+    const { title, criteria, mayChangeTests } = story.task('A');
+    return `${title} · ${criteria[0]} · ${mayChangeTests ? 'may' : 'may not'} change tests`;
+  };
+  const everything = 'New · new · may not change tests';
+  const wordsOnly = 'New · old · may not change tests';
+  const nothing = 'Old · old · may not change tests';
+
+  it.each<[ModeName, boolean, { between: string; during: string; again: string }]>([
+    ['prd', false, { between: everything, during: wordsOnly, again: wordsOnly }],
+    ['prompt', false, { between: everything, during: nothing, again: nothing }],
+    ['goal', false, { between: nothing, during: nothing, again: nothing }],
+    ['plan', true, { between: everything, during: everything, again: everything }],
+  ])('in mode %s, with approval %s', (mode, approval, wanted) => {
+    const open = (): Story => {
+      const story = new Story({ ...defaultSettings(mode), performers: ['agent'], approval: false }, [before]);
+      story.begin('A');
+      story.state = { ...story.state, settings: { ...story.state.settings, approval } };
+      return story;
+    };
+    const between = open();
+    between.performed(says('not yet'));
+    read(between, [edited], 'h2');
+    expect(taken(between), 'between iterations').toBe(wanted.between);
+    const during = open();
+    const rejected = read(during, [edited], 'h2', 1).filter(event => event.type === 'task.edit-rejected');
+    expect(taken(during), 'while one runs').toBe(wanted.during);
+    expect(rejected).toHaveLength(wanted.during === everything ? 0 : 1);
+    during.performed(says('not yet'));
+    expect(types(read(during, [edited], 'h2'))).not.toContain('task.edit-rejected');
+    expect(taken(during), 'the same edit read again').toBe(wanted.again);
+  });
 });
 
 describe('a document that is the task', () => {

@@ -1,7 +1,24 @@
 // Proves what the end of an iteration means: outcomes, waits, repetition, identical errors, and usage as a running total.
 import { describe, expect, it } from 'vitest';
+import type { Event } from '../../../src/core/event.ts';
+import type { FailureKind } from '../../../src/core/failure.ts';
+import type { Performed } from '../../../src/core/input.ts';
 import { noUsage } from '../../../src/core/state.ts';
-import { claims, failed, minute, only, Story, says, second, spec, t0, types, usd } from '../given.ts';
+import type { TaskSpec } from '../../../src/core/task.ts';
+import {
+  claims,
+  failed,
+  minute,
+  only,
+  type SettingsPart,
+  Story,
+  says,
+  second,
+  spec,
+  t0,
+  types,
+  usd,
+} from '../given.ts';
 
 describe('beginning', () => {
   it('given a ready task, then the iteration says why it was chosen, who does it and which attempt it is', () => {
@@ -200,6 +217,88 @@ describe('identical errors', () => {
     expect(only(fail(story, 'same'), 'iteration.ended').handoff).toBe('error_threshold');
     story.after(minute);
     expect(story.effects()).toMatchObject([{ type: 'begin', performer: 'other' }]);
+  });
+});
+
+describe('what follows from a failure', () => {
+  const many = { noProgressIterations: 99, consecutiveErrorsMax: 99 };
+  const reviewer = { completion: 'findings', round: 1, role: 'x' } as const;
+  const action = { performer: 'agent' };
+  const enough = { errorsInRow: 9, sameErrorsInRow: 9, lastError: 'same', startsFailedInRow: 9 };
+
+  /** Of what the end leads to: the kind of question, or what becomes of the task. */
+  const follows = (events: readonly Event[]): string =>
+    events
+      .filter(event => !['iteration.ended', 'performer.tripped'].includes(event.type))
+      .map(event => (event.type === 'escalation.raised' ? `asks: ${event.escalation.kind}` : event.type))
+      .join(', ') || 'tried again';
+
+  it.each<[FailureKind, string, SettingsPart, Partial<TaskSpec>, string]>([
+    [
+      'lost-reply',
+      'of an action, even the last attempt',
+      { limits: { attemptsPerTaskMax: 1 } },
+      action,
+      'asks: effect',
+    ],
+    ['invalid', 'of an action', {}, action, 'task.blocked'],
+    ['auth', 'of an agent', {}, {}, 'asks: agent'],
+    ['permission', 'even when it is the same error again', { sameErrorsToEscalate: 3 }, {}, 'asks: agent'],
+    ['spawn', 'when nobody else can work', {}, {}, 'asks: agent'],
+    ['no-start', 'when nobody else can work', {}, {}, 'asks: agent'],
+    ['spawn', 'when another can', { performers: ['agent', 'other'] }, {}, 'tried again'],
+    ['process', 'in a review, too often', { mode: 'review', limits: { consecutiveErrorsMax: 5 } }, {}, 'asks: stuck'],
+    ['process', 'the same too often', { sameErrorsToEscalate: 3 }, {}, 'asks: stuck'],
+    ['process', 'without that threshold', { sameErrorsToEscalate: null }, {}, 'tried again'],
+    [
+      'process',
+      'the last attempt',
+      { limits: { attemptsPerTaskMax: 1 }, sameErrorsToEscalate: null },
+      {},
+      'task.blocked',
+    ],
+    [
+      'process',
+      'the last attempt of a reviewer',
+      { limits: { attemptsPerTaskMax: 1 }, sameErrorsToEscalate: null },
+      reviewer,
+      'tried again',
+    ],
+    ['connection', 'the last attempt of an agent', { limits: { attemptsPerTaskMax: 1 } }, {}, 'tried again'],
+    ['connection', 'the last attempt of an action', { limits: { attemptsPerTaskMax: 1 } }, action, 'task.blocked'],
+    ['rate-limit', 'the last attempt of an agent', { limits: { attemptsPerTaskMax: 1 } }, {}, 'tried again'],
+  ])('%s %s: %5$s', (kind, _when, part, task, wanted) => {
+    const story = new Story({ ...part, limits: { ...many, ...part.limits } }, [spec('A', task)]);
+    story.begin('A');
+    story.state = { ...story.state, ...enough };
+    expect(follows(story.performed(failed(kind, 'same')))).toBe(wanted);
+  });
+
+  it.each<[string, Partial<Performed>, readonly string[]]>([
+    ['succeeded', {}, ['done', 'accepted']],
+    ['failed', failed('process'), ['status-edit', 'refused', 'done', 'refused']],
+    ['interrupted', failed('stopped'), ['status-edit', 'refused']],
+  ])('a claim of an iteration that %s is %j', (_how, part, wanted) => {
+    const story = new Story({ checks: ['x'] }, [spec('A')]);
+    const events = story.iteration('A', { ...part, message: 'Task A complete', statusEdits: ['A'] });
+    const read = events.filter(event => event.type === 'signal.read');
+    expect(read.flatMap(({ signal, accepted }) => [signal, accepted ? 'accepted' : 'refused'])).toEqual(wanted);
+  });
+
+  it('a claim of an iteration that was asked to hand off and had to be interrupted is refused', () => {
+    const story = new Story({ checks: ['x'] }, [spec('A')]);
+    story.begin('A');
+    const handoff = { trigger: 'context_threshold', at: t0, delivered: true } as const;
+    story.state = { ...story.state, live: story.state.live.map(one => ({ ...one, handoff })) };
+    const cut = {
+      ...failed('stopped'),
+      message: 'Task A complete',
+      stoppedFor: 'handoff',
+      statusEdits: ['A'],
+    } as const;
+    const read = story.performed(cut).filter(event => event.type === 'signal.read');
+    expect(read.map(({ signal, accepted }) => `${signal} ${accepted}`)).toEqual(['status-edit false', 'done false']);
+    expect(story.task('A').status).toBe('pending');
   });
 });
 
