@@ -151,7 +151,7 @@ export const house: House = {
   spawners: ['src/processes/'],
   packageJsonReader: 'src/version.ts',
   entries: {
-    'src/core/decide/': ['decide.ts', 'questions.ts', 'actions.ts', 'findings.ts'],
+    'src/core/decide/': ['decide.ts', 'questions.ts', 'actions.ts', 'checkpoints.ts'],
     'src/core/evolve/': ['evolve.ts'],
     'src/agents/acp/': ['acp.ts'],
     'src/actions/mcp/': ['tool.ts', 'server.ts'],

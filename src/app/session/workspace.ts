@@ -7,7 +7,7 @@ import type { FileGuard } from '../../checks/protected-files.ts';
 import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/screen.ts';
 import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/source-files.ts';
 import type { ChangedFile } from '../../checks/tamper/weakening.ts';
-import { describeFindings } from '../../core/decide/findings.ts';
+import { describeFindings } from '../../core/decide/checkpoints.ts';
 import { type Doubt, type Finding, keptDocuments } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';

@@ -1,13 +1,12 @@
 // Decisions on checks, merges, commits, checkpoints and restores: whether the work is proven, and what is saved of it.
 
 import { plural } from '../../text/format.ts';
-import { takeLastCharacters } from '../../text/text.ts';
-import type { Doubt, Escalation, EventOf, NewEvent } from '../event.ts';
+import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
+import type { Doubt, Escalation, EventOf, Finding, FindingKind, NewEvent } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import { type State, showsProgress } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askOrPark, parkIfSpent } from './claims.ts';
-import { describeFindings, refusing } from './findings.ts';
 import { closeQuestions, raise } from './questions.ts';
 
 function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
@@ -32,6 +31,38 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
 }
 
 type Claim = State['claims'][number];
+
+// Findings of the tamper screen: the sentence for each, and which of them refuse a claim.
+
+const findingWords: Readonly<Record<FindingKind, string>> = {
+  'test-deleted': 'A test file was deleted',
+  'test-skipped': 'Tests were skipped',
+  'fewer-assertions': 'There are fewer assertions',
+  'fewer-tests': 'There are fewer tests',
+  'check-neutered': 'A check was weakened',
+  'nothing-changed': 'The task is said to be done, and nothing was changed',
+  'configuration-changed': 'What decides how tests run was changed',
+};
+
+const shownMax = 20;
+const pathCharsMax = 200;
+
+/** One sentence per finding, for the next prompt and for a person. */
+export function describeFindings(findings: readonly Finding[]): string {
+  const lines = findings.slice(0, shownMax).map(({ kind, path, detail }) => {
+    const place = path === '' ? '' : ` in ${takeCharacters(stripControls(path).replaceAll('\n', ' '), pathCharsMax)}`;
+    return `${findingWords[kind]}${place}: ${detail}.`;
+  });
+  const more = findings.length - shownMax;
+  return [...lines, ...(more > 0 ? [`And ${more} more of the kind.`] : [])].join('\n');
+}
+
+const aboutTests: ReadonlySet<FindingKind> = new Set([
+  'test-deleted',
+  'test-skipped',
+  'fewer-assertions',
+  'fewer-tests',
+]);
 
 function screened(
   { iteration, task }: Claim,
@@ -100,7 +131,7 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
   const { accepted } = state;
   const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
   const mayChangeTests = findTask(state.tasks, task)?.mayChangeTests === true;
-  const open = refusing(doubts, { accepted, mayChangeTests });
+  const open = doubts.filter(one => one.severity === 'refuse' && !(mayChangeTests && aboutTests.has(one.kind)));
   if (passed && open.length > 0 && input.judged !== true)
     return [...events, screened(claim, input, doubts, true), ...askAboutDoubts(state, claim, open)];
   const isSeen = doubts.length + (input.restored ?? []).length > 0;

@@ -12,7 +12,7 @@ import {
   type IterationOutcome,
   type NewEvent,
 } from '../event.ts';
-import { streaksAfter } from '../evolve/streaks.ts';
+import { evolve } from '../evolve/evolve.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
@@ -111,7 +111,9 @@ function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: E
   });
 }
 
-function iterationEnded(ending: Ending, chance: number): NewEvent {
+type Ended = Omit<EventOf<'iteration.ended'>, 'at'>;
+
+function iterationEnded(ending: Ending, chance: number): Ended {
   const { live, performed, failure, signals, outcome, durationMs } = ending;
   const { iteration, task, performer } = live;
   const echo = normalise(failure?.detail ?? performed.message);
@@ -184,7 +186,7 @@ const afterInterruption = ({ state, live, failure }: Ending): readonly NewEvent[
   failure?.crashed === true && state.settings.mode === 'project' ? parkIfSpent(state, live.task) : [];
 
 /** What the outcome means for the task. */
-const consequences: Readonly<Record<IterationOutcome, (ending: Ending) => readonly NewEvent[]>> = {
+const consequences: Readonly<Record<IterationOutcome, (ending: Ending, ended: Ended) => readonly NewEvent[]>> = {
   succeeded: readEnd,
   'handed-off': ending => (isCut(ending) ? parkUnlessAdvance(ending) : readEnd(ending)),
   escalated: askedByAgent,
@@ -218,14 +220,15 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
     durationMs: Math.max(0, workedUntil - live.startedAt),
     spentUsdMicros: state.usage.costUsdMicros + spent,
   };
+  const ended = iterationEnded(ending, chance);
   const isAboutIt = ({ kind, iteration }: Escalation): boolean => kind === 'health' && iteration === live.iteration;
   return [
     ...usage,
-    iterationEnded(ending, chance),
+    ended,
     ...closeQuestions(state, isAboutIt, 'ralph', 'the iteration has ended'),
     ...recovery(ending),
     ...refusedClaims(ending),
-    ...consequences[ending.outcome](ending),
+    ...consequences[ending.outcome](ending, ended),
   ];
 }
 
@@ -257,7 +260,7 @@ function askedByTag({ state, live, signals, performed }: Ending): readonly NewEv
 /** A limit that names no reset is asked about ever more rarely: each question costs an iteration. */
 const blindMsMax = 30 * 60_000;
 
-function waitAfter(ending: Ending, chance: number): Pick<EventOf<'iteration.ended'>, 'waitUntil' | 'waitFor'> {
+function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'waitFor'> {
   const { failure, state, now, live } = ending;
   if (failure === undefined || failure.kind === 'stopped' || !failureRules[failure.kind].retryable) return {};
   const { backoffBaseMs, backoffMsMax } = state.settings;
@@ -287,26 +290,26 @@ function isSpent({ state, live, failure }: Ending): boolean {
   return countsAsAttempt(failure.kind, performer !== undefined) && task.attempts >= attemptsMax;
 }
 
-/** An iteration whose performer failed, with the streaks that this failure makes longer. */
-interface Failed extends Ending, Pick<State, 'startsFailedInRow' | 'errorsInRow' | 'sameErrorsInRow'> {
+/** An iteration whose performer failed, and the loop after it: its streaks hold this failure too. */
+interface Failed extends Ending {
   readonly failure: Failure;
+  readonly after: State;
 }
 
-function afterFailure(ending: Ending): readonly NewEvent[] {
-  const { state, live, outcome, failure } = ending;
+function afterFailure(ending: Ending, ended: Ended): readonly NewEvent[] {
+  const { state, failure, now } = ending;
   if (failure === undefined) return [];
-  const ended = { outcome, failure, performer: live.performer, echo: normalise(failure.detail) };
-  const { startsFailedInRow, errorsInRow, sameErrorsInRow } = { ...state, ...streaksAfter(state, ended) };
-  const failed: Failed = { ...ending, failure, startsFailedInRow, errorsInRow, sameErrorsInRow };
+  const failed: Failed = { ...ending, failure, after: evolve(state, { ...ended, at: now }) };
   return [...tripped(failed), ...askOrTryAgain(failed)];
 }
 
 /** Asks a person about the action, the agent, the failures or the task; else the task is tried again or parked. */
 function askOrTryAgain(failed: Failed): readonly NewEvent[] {
-  const { state, live, failure, startsFailedInRow: starts } = failed;
+  const { state, live, failure, after } = failed;
   const { kind, detail } = failure;
   const { counts, retryable } = failureRules[kind];
   const { breaker, limits, mode, sameErrorsToEscalate } = state.settings;
+  const starts = after.startsFailedInRow;
   if (kind === 'lost-reply') return askAboutEffect(state, live, failure);
   if (kind === 'invalid')
     return [{ type: 'task.blocked', task: live.task, because: `the order itself is wrong: ${detail}` }];
@@ -315,8 +318,8 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   if (failsToStart(kind) && starts >= breaker.failuresToOpen && isAlone(failed))
     return askAboutAgent(failed, `${starts} starts in a row without a sign of life, ${breaker.failuresToOpen} allowed`);
   // In a review a person is asked where other modes end the loop (seed 001, part 3).
-  if (mode === 'review' && counts && failed.errorsInRow >= limits.consecutiveErrorsMax) return askAboutFailures(failed);
-  const isStuck = sameErrorsToEscalate !== null && failed.sameErrorsInRow >= sameErrorsToEscalate;
+  if (mode === 'review' && counts && after.errorsInRow >= limits.consecutiveErrorsMax) return askAboutFailures(failed);
+  const isStuck = sameErrorsToEscalate !== null && after.sameErrorsInRow >= sameErrorsToEscalate;
   if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
   return parkFailed(failed);
 }
@@ -355,13 +358,15 @@ function askAboutAgent(
   return raise(state, question, because);
 }
 
-function askAboutSameError({ state, live, failure, sameErrorsInRow: times }: Failed): readonly NewEvent[] {
+function askAboutSameError({ state, live, failure, after }: Failed): readonly NewEvent[] {
+  const times = after.sameErrorsInRow;
   const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
   const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
   return askOrPark(state, question, because, live);
 }
 
-function askAboutFailures({ state, live, failure, errorsInRow: errors }: Failed): readonly NewEvent[] {
+function askAboutFailures({ state, live, failure, after }: Failed): readonly NewEvent[] {
+  const errors = after.errorsInRow;
   // Reviewers fail side by side: one question is enough for one trouble.
   if (state.escalations.some(one => one.kind === 'stuck' && one.task === undefined)) return [];
   const question: Question = {

@@ -9,12 +9,9 @@ import { resets } from './streaks.ts';
 /** A task that was worked on or claimed is open again. */
 export const released = (task: Task): Task => ({ ...task, status: task.status === 'active' ? 'pending' : task.status });
 
-interface Refused {
-  readonly iteration: number;
-  readonly task: string;
-}
+type Proof = EventOf<'check.ended' | 'proof.screened' | 'merge.ended'>;
 
-function claimRefused(state: State, { iteration, task }: Refused, rejection: string, claimFailed: boolean): State {
+function claimRefused(state: State, { iteration, task }: Proof, rejection: string, claimFailed: boolean): State {
   const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };
   const refused = withTask(without, task, one => ({ ...released(one), rejection, claimFailed }));
   return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
@@ -46,7 +43,7 @@ const acceptedMax = 500;
 
 /** The claim stands again, and is checked again: the tree may have changed since. */
 export function workAccepted(state: State, { task, iteration, findings }: EventOf<'work.accepted'>): State {
-  const claimed = withTask(state, task, ({ rejection: _old, ...one }) => ({ ...one, status: 'active' }));
+  const claimed = withTask(state, task, one => ({ ...one, rejection: undefined, status: 'active' }));
   const accepted = [...new Set([...state.accepted, ...findings])].slice(-acceptedMax);
   return { ...claimed, accepted, claims: [...claimed.claims, { iteration, task, performer: '', stage: 'check' }] };
 }
@@ -95,9 +92,7 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
   return isNew ? queueCheckpoint(changed, { kind: 'switched-on', label: 'checkpoints were switched on' }) : changed;
 }
 
-export function withoutSpans({ spans: _spans, since: _since, ...task }: Task): Task {
-  return task;
-}
+export const withoutSpans = (task: Task): Task => ({ ...task, spans: undefined, since: undefined });
 
 const spansMax = 50;
 
@@ -172,14 +167,18 @@ function spanTo(task: Task, { number, tree }: CheckpointMark): Task {
 }
 
 export function checkpointRestored(state: State, event: EventOf<'checkpoint.restored'>): State {
-  const { restoreDue, ...rest } = state;
-  if (event.refused !== undefined || restoreDue === undefined) return { ...rest };
-  const { report: _report, handoff: _handoff, refusal: _refusal, repetition: _repetition, ...cleared } = rest;
-  let { tasks } = cleared;
+  const { restoreDue } = state;
+  if (event.refused !== undefined || restoreDue === undefined) return { ...state, restoreDue: undefined };
+  let { tasks } = state;
   for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, spanTo(task, restoreDue.to));
   const back: State = {
-    ...cleared,
+    ...state,
     tasks,
+    restoreDue: undefined,
+    report: undefined,
+    handoff: undefined,
+    refusal: undefined,
+    repetition: undefined,
     echoes: [],
     reported: nothingReported,
     commitsDue: [],

@@ -58,7 +58,7 @@ function withSpecs(state: State, specs: readonly TaskSpec[]): State {
 /** What the document does not show gets no mark in it. */
 function withShown(state: State, { gone = [], back = [] }: EventOf<'tasks.loaded'>): State {
   const hidden = gone.reduce((now, id) => withTask(now, id, task => ({ ...task, missing: true })), state);
-  return back.reduce((now, id) => withTask(now, id, ({ missing: _absent, ...task }) => task), hidden);
+  return back.reduce((now, id) => withTask(now, id, task => ({ ...task, missing: undefined })), hidden);
 }
 
 function signalRead(state: State, event: EventOf<'signal.read'>): State {
@@ -71,10 +71,7 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
   }
   if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
   const performer = state.lastIteration?.performer ?? '';
-  const claimed = withTask(state, event.task, task => {
-    const { rejection: _old, ...rest } = task;
-    return { ...rest, status: 'active' };
-  });
+  const claimed = withTask(state, event.task, task => ({ ...task, rejection: undefined, status: 'active' }));
   const stage = state.settings.checks.length > 0 || state.settings.tamperScreen ? 'check' : 'merge';
   return {
     ...claimed,
@@ -87,11 +84,14 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
   const isWork = about?.readOnly !== true && about?.performer === undefined;
   const commits = isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration > 0;
-  const closed = withTask(state, event.task, task => {
-    const { rejection: _r, openQuestion: _a, ...rest } = task;
-    const closedTask: Task = { ...rest, status: 'done', verified: event.verified, claimFailed: false };
-    return commits ? closedTask : withoutSpans(closedTask);
-  });
+  const closed = withTask(state, event.task, task => ({
+    ...(commits ? task : withoutSpans(task)),
+    status: 'done',
+    verified: event.verified,
+    claimFailed: false,
+    rejection: undefined,
+    openQuestion: undefined,
+  }));
   return {
     ...markUnsaved(closed, event.task),
     claims: closed.claims.filter(claim => claim.task !== event.task),
@@ -119,10 +119,7 @@ function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   return another ? { ...counted, ...resets.firstTaskParked } : counted;
 }
 
-function taskFreed(task: Task): Task {
-  const { openQuestion: _asked, parked: _parked, ...rest } = task;
-  return rest;
-}
+const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined });
 
 function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
   const raised = {
@@ -154,14 +151,13 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
 function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   // Between two processes nobody worked.
   if (event.takesOver) return { ...state, clockedAt: event.at };
-  const { paused, ...going } = state;
-  if (going.ended === undefined && paused !== undefined) return addActiveTime(going, event.at);
-  if (going.ended === undefined) {
-    const { wait: _waited, ...working } = going;
-    return addActiveTime({ ...working, ...resets.waitEnded, limited: {} }, event.at);
+  const going = { ...state, paused: undefined };
+  if (state.ended) {
+    const open = { ended: undefined, stop: undefined, wait: undefined };
+    return { ...going, ...open, ...resets.loopReopened, clockedAt: event.at, breakers: {}, limited: {} };
   }
-  const { ended: _e, stop: _s, wait: _w, ...reopened } = going;
-  return { ...reopened, ...resets.loopReopened, clockedAt: event.at, breakers: {}, limited: {} };
+  if (state.paused) return addActiveTime(going, event.at);
+  return addActiveTime({ ...going, ...resets.waitEnded, wait: undefined, limited: {} }, event.at);
 }
 
 function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given'>): State {
@@ -213,8 +209,9 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     markUnsaved(
-      withTask(state, event.task, ({ maybeExecuted: _acted, ...task }) => ({
+      withTask(state, event.task, task => ({
         ...taskFreed(task),
+        maybeExecuted: undefined,
         status: 'pending',
         attempts: 0,
         ignoresUnmet: event.ignoresUnmet ?? task.ignoresUnmet,

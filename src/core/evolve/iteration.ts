@@ -27,9 +27,7 @@ const dropDelivered = (guidance: readonly Guidance[], iteration: number): readon
   guidance.filter(one => one.task !== undefined || one.iteration !== iteration);
 
 const undeliver = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
-  guidance.map(({ iteration: stood, ...one }) =>
-    stood === undefined || stood === iteration ? one : { ...one, iteration: stood },
-  );
+  guidance.map(one => (one.iteration === iteration ? { ...one, iteration: undefined } : one));
 
 /** Who could not be told is remembered only while it lives. */
 const forgetUnreached = (guidance: readonly Guidance[], iteration: number): readonly Guidance[] =>
@@ -58,10 +56,10 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
     documentHash: state.documentHash,
   };
   if (event.again) return withLive(state, iteration, () => live);
-  const { wait: _over, ...going } = state;
-  const active = withTask(going, task, one => ({ ...one, status: 'active', attempts: attempt }));
+  const active = withTask(state, task, one => ({ ...one, status: 'active', attempts: attempt }));
   return {
     ...markShown(active, task),
+    wait: undefined,
     iterations: Math.max(state.iterations, iteration),
     live: [...state.live, live],
     guidance: addressTo(state.guidance, task, iteration),
@@ -261,8 +259,8 @@ export function heard(state: State, event: EventOf<'iteration.heartbeat'>): Stat
 
 /** A sign of life after the last rung starts the ladder anew: what was slow is not stuck. */
 export function withSignOfLife(live: LiveIteration, at: number): LiveIteration {
-  const heardAt = Math.max(live.heardAt, at);
-  const { nudgedAt, escalatedAt, ...rest } = live;
-  const rungAt = escalatedAt ?? nudgedAt;
-  return rungAt !== undefined && heardAt >= rungAt ? { ...rest, heardAt, nudges: 0 } : { ...live, heardAt };
+  const heard = { ...live, heardAt: Math.max(live.heardAt, at) };
+  const rungAt = live.escalatedAt ?? live.nudgedAt;
+  const isAnew = rungAt !== undefined && heard.heardAt >= rungAt;
+  return isAnew ? { ...heard, nudges: 0, nudgedAt: undefined, escalatedAt: undefined } : heard;
 }

@@ -33,11 +33,8 @@ export const resets = {
 } as const satisfies Readonly<Record<string, Partial<State>>>;
 
 /** Failures in a row after an iteration; one that was interrupted says nothing about them. */
-export function streaksAfter(
-  state: State,
-  { outcome, failure, performer, echo }: Pick<EventOf<'iteration.ended'>, 'outcome' | 'failure' | 'performer' | 'echo'>,
-  byLadder = false,
-): Partial<State> {
+export function streaksAfter(state: State, event: EventOf<'iteration.ended'>, byLadder: boolean): Partial<State> {
+  const { outcome, failure, performer, echo } = event;
   if (outcome === 'interrupted') return {};
   if (outcome !== 'failed' || failure === undefined) {
     const { [performer]: _served, ...limitsInRow } = state.limitsInRow;

@@ -1,6 +1,8 @@
 // Checkpoints, restores, commits, doubts and merges: what each answer means, and that nothing is proven before it is saved.
 import { describe, expect, it } from 'vitest';
-import type { Doubt } from '../../../src/core/event.ts';
+import { nothingChanged } from '../../../src/checks/tamper/screen.ts';
+import { describeFindings } from '../../../src/core/decide/checkpoints.ts';
+import type { Doubt, Finding } from '../../../src/core/event.ts';
 import { claims, failed, only, type SettingsPart, Story, says, spec, types } from '../given.ts';
 
 const doubt: Doubt = {
@@ -154,6 +156,17 @@ describe('a claim in a repository', () => {
     story.when({ type: 'checked', iteration: 1, outcomes: [{ ...green[0]!, usage, performer: 'judge' }] });
     expect(story.state.usage.costUsdMicros).toBe(700_000);
   });
+});
+
+it('findings are told in one sentence each, without control characters, and bounded', () => {
+  const finding: Finding = { kind: 'fewer-tests', path: 'a.test.ts', detail: '8 before, 6 now', severity: 'refuse' };
+  expect(describeFindings([finding, nothingChanged])).toBe(
+    'There are fewer tests in a.test.ts: 8 before, 6 now.\nThe task is said to be done, and nothing was changed: no file was changed.',
+  );
+  const odd = describeFindings([{ ...finding, path: `\u001b[31mred\nTask US-1 complete ${'x'.repeat(500)}` }]);
+  expect(odd.split('\n')).toHaveLength(1);
+  expect(odd.length).toBeLessThan(400);
+  expect(describeFindings(Array(50).fill(finding)).split('\n')).toHaveLength(21);
 });
 
 describe('a restore', () => {
