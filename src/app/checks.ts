@@ -130,7 +130,7 @@ export async function buildJudge(
   });
   const [performer, facts] = [made.byName[spec], made.facts[spec]];
   if (performer === undefined || facts === undefined) return undefined;
-  const { judgeCheck, judgePrompt } = await import('../checks/judge.ts');
+  const { judgeCheck } = await import('../checks/judge.ts');
   const { redact } = needs;
-  return { judge: judgeCheck({ performer, prompt: judgePrompt, timeMsMax: config.verifyTimeout, redact }), facts };
+  return { judge: judgeCheck({ performer, timeMsMax: config.verifyTimeout, redact }), facts };
 }

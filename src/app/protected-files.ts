@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { join, posix, relative } from 'node:path';
+import type { ProtectedFile } from '../checks/protected-files.ts';
 import type { State } from '../core/state.ts';
 import type { GitWorkspace } from '../git/git.ts';
 import { UsageError } from '../text/errors.ts';
@@ -47,7 +48,7 @@ export async function refreshProtection(prepared: Prepared, loop: ResumedLoop): 
   if (!sameCommands(settings.checks, state.settings.checks)) {
     if (changed.length === 0 || areByUser || hash === undefined) return renewed();
     const { fileGuard } = await import('../checks/protected-files.ts');
-    await fileGuard(protectedFolder(folder, hash)).restore(state.directory, hash);
+    await fileGuard(protectedFolder(folder, hash), hash).restore(state.directory);
     return renewed(`${names}: put back as this loop protects it (take yours: --protect-anew)`);
   }
   if (areByUser) return renewed(`${names}: changed by you, and protected as it is from now on`);
@@ -58,19 +59,13 @@ export async function refreshProtection(prepared: Prepared, loop: ResumedLoop): 
   return { hash, notices };
 }
 
-type Kept = Awaited<ReturnType<typeof filesIn>>[number];
-
 /** Empty when the list is not what the ledger says: the guard says that when it is needed. */
-async function filesIn(folder: string, hash: string | undefined) {
-  const { readPlain, sha256 } = await import('../checks/protected-files.ts');
-  const text = await readPlain(join(folder, 'manifest.json')).catch(() => undefined);
-  if (text === undefined || sha256(text) !== hash) return [];
-  return (
-    JSON.parse(text.toString('utf8')) as { files: readonly import('../checks/protected-files.ts').ProtectedFile[] }
-  ).files;
+async function filesIn(folder: string, hash: string | undefined): Promise<readonly ProtectedFile[]> {
+  const { readManifest } = await import('../checks/protected-files.ts');
+  return (await readManifest(folder, hash).catch(() => undefined)) ?? [];
 }
 
-async function differing(directory: string, files: readonly Kept[]): Promise<readonly string[]> {
+async function differing(directory: string, files: readonly ProtectedFile[]): Promise<readonly string[]> {
   const { stateOf } = await import('../checks/protected-files.ts');
   const changed: string[] = [];
   for (const kept of files) if ((await stateOf(directory, kept)) !== 'good') changed.push(kept.path);
@@ -107,7 +102,7 @@ async function areUserEdits(
 }
 
 /** In a folder of its own: the set that the ledger knows stays until it knows this one. */
-async function protectNow({ run, home }: Prepared, state: State, old: readonly Kept[]): Promise<string> {
+async function protectNow({ run, home }: Prepared, state: State, old: readonly ProtectedFile[]): Promise<string> {
   const { protectFiles } = await import('../checks/protected-files.ts');
   const folder = loopFolder(home, state.loop);
   const files = filesToProtect(run.config);

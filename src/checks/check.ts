@@ -1,21 +1,8 @@
 // The port to a proof that we run ourselves, and to a judge who weighs what no command can prove.
-import type { Usage } from '../core/event.ts';
+import type { CheckOutcome } from '../core/input.ts';
 import type { Task } from '../core/task.ts';
 
-export interface CheckResult {
-  readonly name: string;
-  readonly passed: boolean;
-  /** Why, for people and for the next prompt: the end of its output. */
-  readonly detail: string;
-  readonly durationMs: number;
-  /** It was run more than once, and the runs did not agree (F37). */
-  readonly flaky?: true;
-  /** Nobody can say: the judge did not answer. */
-  readonly undecided?: true;
-  /** Who did it and what that used, when it was an agent: it counts against the budget. */
-  readonly performer?: string;
-  readonly usage?: Usage;
-}
+export type CheckResult = CheckOutcome;
 
 /** Contract: never throws; a time-out or an abort is never a pass; nothing it started is alive when it returns. */
 export interface Check {
@@ -43,4 +30,17 @@ export interface JudgedWork {
 export interface Judge {
   readonly name: string;
   judge(work: JudgedWork, stop: AbortSignal): Promise<CheckResult>;
+}
+
+/**
+ * Contract: never throws. Unless `damaged`, every protected file then has the content and mode it had when the loop began,
+ * reached through no link that was not there then. Nothing outside the folder is ever written; twice = once.
+ */
+export interface FileGuard {
+  restore(directory: string): Promise<{
+    /** Paths relative to the folder of the work, each with what had been done to it. */
+    readonly restored: readonly string[];
+    /** Our own copies cannot be trusted, or a file could not be put back: no check may run then. */
+    readonly damaged?: string;
+  }>;
 }

@@ -11,11 +11,9 @@ import type { CheckResult, Judge, JudgedWork } from './check.ts';
 
 export interface JudgeOptions {
   readonly performer: Performer;
-  readonly prompt: (work: JudgedWork) => string;
   /** Redacts what leaves for the judge's provider and what is shown of its answer. */
   readonly redact?: (text: string) => string;
   readonly timeMsMax: number;
-  readonly environment?: Readonly<Record<string, string>>;
   /** Where its empty folder is made; the system's for temporary files unless given. */
   readonly scratch?: string;
 }
@@ -50,7 +48,7 @@ export function judgeCheck(options: JudgeOptions): Judge {
       if (failed !== undefined) return result(false, `Not asked, because this check failed: ${failed.name}`);
       if (stop.aborted) return result(false, 'Stopped before it was asked.');
       const work = given.criteria.length > 0 ? given : { ...given, criteria: [`The task is done: ${given.title}`] };
-      const heard = await ask(options, work, redact(options.prompt(work)), stop);
+      const heard = await ask(options, work, redact(judgePrompt(work)), stop);
       const problem = problemWith(heard, stop, options.timeMsMax);
       if (problem !== undefined) return result(false, noVerdict(problem), heard.usage, true);
       const verdict = verdictOf(heard.ended?.message ?? '', work.criteria.length);
@@ -73,23 +71,17 @@ function problemWith({ ended, isLate }: Heard, stop: AbortSignal, timeMsMax: num
 
 /** Never throws, not even when a performer breaks its contract: a broken judge is no verdict. */
 async function ask(options: JudgeOptions, work: JudgedWork, prompt: string, stop: AbortSignal): Promise<Heard> {
-  const { performer, timeMsMax, environment = {}, scratch = tmpdir() } = options;
-  const ending = new AbortController();
-  const abort = (): void => ending.abort();
-  let isLate = false;
+  const { performer, timeMsMax, scratch = tmpdir() } = options;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeMsMax);
   let ended: Ended | undefined;
   let usage: Usage | undefined;
   let directory: string | undefined;
-  stop.addEventListener('abort', abort, { once: true });
-  const timer = setTimeout(() => {
-    isLate = true;
-    abort();
-  }, timeMsMax);
   try {
     directory = await mkdtemp(join(scratch, 'ralph-judge-'));
     const { loop, iteration, task } = work;
-    const assignment = { loop, iteration, task, attempt: 1, prompt, directory, timeMsMax, environment };
-    for await (const activity of performer.perform(assignment, ending.signal)) {
+    const assignment = { loop, iteration, task, attempt: 1, prompt, directory, timeMsMax, environment: {} };
+    for await (const activity of performer.perform(assignment, AbortSignal.any([stop, late.signal]))) {
       if (activity.type === 'usage') usage = activity.usage;
       if (activity.type === 'ended') ended = activity;
     }
@@ -98,10 +90,9 @@ async function ask(options: JudgeOptions, work: JudgedWork, prompt: string, stop
     ended = { type: 'ended', message: '', failure };
   } finally {
     clearTimeout(timer);
-    stop.removeEventListener('abort', abort);
     if (directory !== undefined) await rm(directory, { recursive: true, force: true }).catch(() => {});
   }
-  return { isLate, ended, usage };
+  return { isLate: late.signal.aborted, ended, usage };
 }
 
 const noVerdict = (problem: string): string => `The judge gave no verdict: ${problem}.`;
@@ -125,21 +116,11 @@ const criterionCharsMax = 2_000;
 /** Every line of it begins with `> `, whatever it takes for a line end. */
 const asData = (text: string): string => quoted(stripControls(text).replace(/[\u2028\u2029]/g, '\n'));
 
-/** As git begins the part of one file; no line of a file's content can begin so. */
-function partsOf(diff: string): readonly string[] {
-  const parts: string[] = [];
-  let from = 0;
-  for (let at = diff.indexOf('\ndiff --git '); at !== -1; at = diff.indexOf('\ndiff --git ', at + 1)) {
-    parts.push(diff.slice(from, at + 1));
-    from = at + 1;
-  }
-  return [...parts, diff.slice(from)];
-}
-
 /** Small parts stay whole; what is left is shared among the large ones, so that one lock file cannot hide the rest. */
 function bounded(diff: string): string {
   if (diff.length <= diffCharsMax) return diff;
-  const parts = partsOf(diff);
+  // As git begins the part of one file; no line of a file's content can begin so.
+  const parts = diff.split(/(?<=\n)(?=diff --git )/);
   const bySize = parts.map((part, at) => ({ at, size: part.length })).sort((a, b) => a.size - b.size);
   const shares = new Map<number, number>();
   let left = diffCharsMax;

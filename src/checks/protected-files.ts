@@ -18,38 +18,22 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { canonical } from '../text/canonical.ts';
+import type { FileGuard } from './check.ts';
 
 /** A file with a copy of its bytes, or a link on the way to one. */
 export type ProtectedFile =
   | { readonly path: string; readonly mode: number; readonly sha256: string; readonly bytes: number }
   | { readonly path: string; readonly target: string };
 
-interface RestoredFile {
-  /** Relative to the folder of the work. */
-  readonly path: string;
-  readonly how:
-    | 'edited'
-    | 'deleted'
-    | 'mode changed'
-    | 'replaced by a link'
-    | 'replaced by a folder'
-    | 'replaced by something else'
-    | 'its folder was replaced';
-}
-
-type Restored =
-  | { readonly ok: true; readonly restored: readonly RestoredFile[] }
-  /** `damaged`: our own copies are not what they were. `unwritable`: a file could not be put back. No check may run then. */
-  | { readonly ok: false; readonly why: 'damaged' | 'unwritable'; readonly problem: string };
-
-/**
- * Contract: never throws. After `ok` every protected file has the content and mode it had when the loop began, reached
- * through no link that was not there then. Nothing outside the folder is ever written; twice = once.
- */
-export interface FileGuard {
-  /** `expectedHash` is what protecting gave, as the ledger has it. */
-  restore(directory: string, expectedHash: string): Promise<Restored>;
-}
+type FileState =
+  | 'good'
+  | 'edited'
+  | 'deleted'
+  | 'mode changed'
+  | 'replaced by a link'
+  | 'replaced by a folder'
+  | 'replaced by something else'
+  | 'its folder was replaced';
 
 interface Manifest {
   readonly version: 1;
@@ -75,10 +59,10 @@ const fileBytesMax = 16 * 1024 * 1024;
 const filesMax = 2_000;
 const linksMax = 40;
 
-export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** NOFOLLOW and NONBLOCK: what was put there in between is neither followed nor waited for. */
-export async function readPlain(path: string): Promise<Buffer> {
+async function readPlain(path: string): Promise<Buffer> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
@@ -176,14 +160,22 @@ async function follow(directory: string, given: string): Promise<Place | undefin
     : { path, stats, links: [...links.values()] };
 }
 
+/** Undefined when it is not the list that the hash proves. */
+export async function readManifest(
+  folder: string,
+  expectedHash: string | undefined,
+): Promise<readonly ProtectedFile[] | undefined> {
+  const text = await readPlain(join(folder, 'manifest.json'));
+  return sha256(text) === expectedHash ? (JSON.parse(text.toString('utf8')) as Manifest).files : undefined;
+}
+
 type Copies = readonly { readonly file: ProtectedFile; readonly bytes?: Buffer }[];
 
 /** Nothing is put back from copies of which even one is not what it was. */
 async function readCopies(folder: string, expectedHash: string): Promise<Copies | string> {
   try {
-    const text = await readPlain(join(folder, 'manifest.json'));
-    if (sha256(text) !== expectedHash) return 'the list of protected files is not the one that the loop began with';
-    const { files } = JSON.parse(text.toString('utf8')) as Manifest;
+    const files = await readManifest(folder, expectedHash);
+    if (files === undefined) return 'the list of protected files is not the one that the loop began with';
     const copies: { file: ProtectedFile; bytes?: Buffer }[] = [];
     for (const file of files) {
       if ('target' in file) copies.push({ file });
@@ -199,21 +191,21 @@ async function readCopies(folder: string, expectedHash: string): Promise<Copies 
   }
 }
 
-export function fileGuard(folder: string): FileGuard {
+/** `expectedHash` is what protecting gave, as the ledger has it. */
+export function fileGuard(folder: string, expectedHash: string): FileGuard {
   return {
-    async restore(directory, expectedHash): Promise<Restored> {
+    async restore(directory) {
       const copies = await readCopies(folder, expectedHash);
-      if (typeof copies === 'string') return { ok: false, why: 'damaged', problem: copies };
-      const restored: RestoredFile[] = [];
+      if (typeof copies === 'string') return { restored: [], damaged: copies };
+      const restored: string[] = [];
       for (const { file, bytes } of copies) {
         const how = await stateOf(directory, file);
         if (how === 'good') continue;
         const problem = await restoreFile(directory, file, bytes);
-        if (problem !== undefined)
-          return { ok: false, why: 'unwritable', problem: `${file.path} could not be put back: ${problem}` };
-        restored.push({ path: file.path, how });
+        if (problem !== undefined) return { restored: [], damaged: `${file.path} could not be put back: ${problem}` };
+        restored.push(`${file.path} (${how})`);
       }
-      return { ok: true, restored };
+      return { restored };
     },
   };
 }
@@ -224,7 +216,7 @@ function foldersOf(path: string): readonly string[] {
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
-export async function stateOf(directory: string, file: ProtectedFile): Promise<RestoredFile['how'] | 'good'> {
+export async function stateOf(directory: string, file: ProtectedFile): Promise<FileState> {
   for (const folder of foldersOf(file.path)) {
     const above = await statsOf(join(directory, folder));
     if (above?.isDirectory() !== true) return above === undefined ? 'deleted' : 'its folder was replaced';
@@ -246,7 +238,7 @@ async function contentState(
   path: string,
   stats: Stats,
   file: Extract<ProtectedFile, { bytes: number }>,
-): Promise<RestoredFile['how'] | 'good'> {
+): Promise<FileState> {
   const isSame = stats.size === file.bytes && sha256(await readPlain(path).catch(() => '')) === file.sha256;
   if (!isSame) return 'edited';
   return (stats.mode & 0o777) === file.mode ? 'good' : 'mode changed';

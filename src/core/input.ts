@@ -30,14 +30,16 @@ export interface Performed {
 export interface CheckOutcome {
   readonly name: string;
   readonly passed: boolean;
+  /** Why, for people and for the next prompt: the end of its output. */
   readonly detail: string;
   readonly durationMs: number;
+  /** It was run more than once, and the runs did not agree (F37). */
   readonly flaky?: boolean;
   /** Nobody can say: the judge did not answer. */
   readonly undecided?: true;
-  /** What a judge cost. */
-  readonly usage?: Usage;
+  /** Who did it and what that used, when it was an agent: it counts against the budget. */
   readonly performer?: string;
+  readonly usage?: Usage;
 }
 
 /** A status as it was written into the document. */

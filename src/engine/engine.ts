@@ -1,7 +1,7 @@
 // Engine: the ports and policies that a loop is given, nothing global. The composition root fills it in.
 
 import type { Performer } from '../agents/performer.ts';
-import type { Check } from '../checks/check.ts';
+import type { Check, FileGuard } from '../checks/check.ts';
 import type { Answer, Doubt, Escalation, Event } from '../core/event.ts';
 import type { CheckOutcome, Input } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
@@ -31,10 +31,8 @@ export interface Engine {
   readonly performers: Readonly<Record<string, Performer>>;
   readonly checks: readonly Check[];
   readonly workspace?: Workspace;
-  /** Puts protected files back before a check; `damaged`: our own copies cannot be trusted. */
-  readonly guard?: {
-    restore(directory: string): Promise<{ readonly restored: readonly string[]; readonly damaged?: string }>;
-  };
+  /** Puts protected files back before a check. */
+  readonly guard?: FileGuard;
   /** Looks at the work behind a claim. */
   readonly screen?: (spans: readonly Span[], now: string, task: string, state: State) => Promise<readonly Doubt[]>;
   /** Another agent's opinion, after every check has passed. */

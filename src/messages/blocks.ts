@@ -1,5 +1,6 @@
 // Reads the tagged blocks of a final message that ask for something (escalate, handoff) by best effort and within bounds.
 
+import { type Fields, isFields } from '../text/fields.ts';
 import { stripControls, takeCharacters } from '../text/text.ts';
 import { seeker } from './lines.ts';
 
@@ -34,18 +35,15 @@ export interface RawBlock {
   readonly end: number;
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The JSON object of a block, or of the last block where several were begun before one was closed. */
-export function parseObject(body: string, tag: string): Readonly<Record<string, unknown>> | undefined {
+export function parseObject(body: string, tag: string): Fields | undefined {
   const restart = body.lastIndexOf(`\n${tag}`);
   for (const part of restart < 0 ? [body] : [body, body.slice(restart)]) {
     const from = part.indexOf('{');
     const to = part.lastIndexOf('}');
     try {
       const value: unknown = from < 0 || to < from ? undefined : JSON.parse(part.slice(from, to + 1));
-      if (isObject(value)) return value;
+      if (isFields(value)) return value;
     } catch {
       // not JSON
     }

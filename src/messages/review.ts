@@ -1,9 +1,10 @@
 // Reads a reviewer's answer from its final message: the last review block, held to the schema and to bounds.
 
+import { type Fields, isFields } from '../text/fields.ts';
 import { plural } from '../text/format.ts';
 import { similarity } from '../text/similarity.ts';
 import { stripControls, takeCharacters } from '../text/text.ts';
-import { isObject, parseObject } from './blocks.ts';
+import { parseObject } from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
 import { normalise } from './repetition.ts';
 
@@ -84,7 +85,7 @@ interface Taken {
 
 /** Undefined: it is not by the schema. */
 function takeIssue(entry: unknown): Taken | undefined {
-  if (!isObject(entry) || typeof entry['issue'] !== 'string' || typeof entry['place'] !== 'string') return undefined;
+  if (!isFields(entry) || typeof entry['issue'] !== 'string' || typeof entry['place'] !== 'string') return undefined;
   const confidence = percent(entry['confidence']);
   const severity = severities.find(known => known === String(entry['severity']).trim().toLowerCase());
   const issue = plain(entry['issue']);
@@ -99,7 +100,7 @@ const schema =
   'an issue is {"issue": text, "severity": critical, high, medium or low, "place": text, "confidence": 0 to 100}';
 
 /** Keys that we do not know are ignored. An answer whose issues are all unreadable is no answer: it would pass for praise. */
-function readAnswer(value: Readonly<Record<string, unknown>>): ReviewReading {
+function readAnswer(value: Fields): ReviewReading {
   const confidence = percent(value['confidence']);
   if (confidence === undefined) return { problem: 'The "confidence" of the review must be a number from 0 to 100.' };
   const given: unknown = value['issues'];

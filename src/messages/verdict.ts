@@ -1,4 +1,5 @@
 // Reads a judge's answer: one JSON object with a verdict on every criterion, or no verdict at all.
+import { fieldsOf } from '../text/fields.ts';
 import { oneLine } from '../text/text.ts';
 
 interface CriterionVerdict {
@@ -40,14 +41,9 @@ function jsonIn(message: string): Found {
     : { text: message.slice(from, to + 1), after: message.slice(to + 1) };
 }
 
-const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
-
 /** One entry of the list, or what is wrong with it. */
 function readCriterion(entry: unknown, count: number): CriterionVerdict | string {
-  const [criterion, verdict, evidence] = ['criterion', 'verdict', 'evidence'].map(name => fieldOf(entry, name));
+  const { criterion, verdict, evidence } = fieldsOf(entry);
   if (typeof criterion !== 'number' || !Number.isInteger(criterion) || criterion < 1 || criterion > count)
     return 'a verdict in its answer names no criterion';
   if (verdict !== 'pass' && verdict !== 'fail') return `its verdict on criterion ${criterion} is neither pass nor fail`;
@@ -69,7 +65,7 @@ export function verdictOf(message: string, count: number): Verdict {
   } catch {
     return no('its answer is not valid JSON');
   }
-  const [list, summary] = [fieldOf(answer, 'criteria'), fieldOf(answer, 'summary')];
+  const { criteria: list, summary } = fieldsOf(answer);
   if (!Array.isArray(list)) return no('its answer has no list of criteria');
   if (list.length !== count) return no(`its answer has ${list.length} verdicts for ${count} criteria`);
   const criteria: CriterionVerdict[] = [];

@@ -1,13 +1,14 @@
 // Checkpoint records: what was done, known, spent and how to go back, beside the git tree.
 
+import type { EventOf } from '../core/event.ts';
 import { continuationPrompt, phaseOf } from '../core/handoff.ts';
 import type { State } from '../core/state.ts';
 import { allTasks, type Task } from '../core/task.ts';
-import type { Change, Saved, Skipped } from '../git/workspace.ts';
+import type { Change, Saved } from '../git/workspace.ts';
 import type { Report } from '../messages/report.ts';
 import { canonical } from '../text/canonical.ts';
 import { isoTime, plural } from '../text/format.ts';
-import { stripControls, takeCharacters } from '../text/text.ts';
+import { oneLine } from '../text/text.ts';
 
 /** `reported`: written by the agent. `derived`: by us, from the tasks, the diff and the checks. */
 type Source = 'reported' | 'derived';
@@ -34,12 +35,7 @@ export interface CheckpointRecord {
     readonly completed_items: readonly string[];
     readonly pending_items: readonly string[];
     readonly blocked_items: Report['blocked'];
-    readonly sources: {
-      readonly phase: Source;
-      readonly completed_items: Source;
-      readonly pending_items: Source;
-      readonly blocked_items: Source;
-    };
+    readonly sources: Readonly<Record<'phase' | 'completed_items' | 'pending_items' | 'blocked_items', Source>>;
     readonly files_changed: readonly Change[];
     readonly files_changed_count: number;
   };
@@ -67,12 +63,7 @@ export interface CheckpointRecord {
     readonly continuation_prompt: string;
   };
   /** Null where the workspace keeps no trees: then nothing can be restored. */
-  readonly git: {
-    readonly ref: string;
-    readonly commit: string;
-    readonly tree: string;
-    readonly skipped: readonly Skipped[];
-  } | null;
+  readonly git: Omit<Saved, 'ok'> | null;
   readonly anchor: { readonly sequence: number; readonly hash: string };
 }
 
@@ -196,8 +187,6 @@ export function verifyRecord(text: string, sha256: string, hashOf: (text: string
   return { ok: false, problem: 'it has a version that this Ralph does not know' };
 }
 
-// What a checkpoint's record says without the agent's word: from the tasks, the diff and the checks.
-
 /** What the ledger's state does not say about a checkpoint. */
 export interface CheckpointFacts {
   /** UUIDv7. */
@@ -221,19 +210,13 @@ export interface CheckpointFacts {
   readonly lastChecks: readonly CheckFact[];
 }
 
-interface CheckFact {
-  readonly check: string;
-  readonly passed: boolean;
-  readonly iteration: number;
-}
+type CheckFact = Pick<EventOf<'check.ended'>, 'check' | 'passed' | 'iteration'>;
 
 const itemsMax = 50;
 const itemCharsMax = 300;
 const filesNamedMax = 5;
 
-/** On one line and without what a terminal would obey. */
-const shown = (text: string, charsMax = itemCharsMax): string =>
-  takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax);
+const shown = (text: string, charsMax = itemCharsMax): string => oneLine(text, charsMax);
 
 /** The first ones; the rest is counted. */
 function bounded(items: readonly string[]): readonly string[] {

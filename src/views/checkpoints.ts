@@ -1,5 +1,5 @@
 // The checkpoints of a loop as its ledger tells them: which there are, what stands in the tree now, and where undo leads.
-import { type CheckpointMark, type Event, type EventOf, keptDocuments } from '../core/event.ts';
+import { type Event, type EventOf, keptDocuments } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import { stepPath, vaultFolders, vaultRootOf } from '../text/step-path.ts';
@@ -12,14 +12,7 @@ interface Standing {
   readonly below: Standing | undefined;
 }
 
-export interface CheckpointRow extends CheckpointMark {
-  readonly at: number;
-  readonly iteration: number;
-  readonly task?: string;
-  readonly label: string;
-  readonly ref: string;
-  readonly sha256: string;
-  readonly skipped: EventOf<'checkpoint.made'>['skipped'];
+export interface CheckpointRow extends Omit<EventOf<'checkpoint.made'>, 'type' | 'because' | 'fork'> {
   /** Of a task's fork: it can be looked at, but the loop's folder cannot be made like it. */
   readonly isFork: boolean;
   /** Up to here the ledger speaks of this tree: the claims that were made with it are checked after it was saved. */

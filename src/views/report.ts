@@ -1,5 +1,5 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
-import type { Event } from '../core/event.ts';
+import type { Event, EventOf } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
@@ -22,12 +22,7 @@ interface IterationReport extends IterationStatus {
   readonly performer: string;
 }
 
-export interface CheckReport {
-  readonly iteration: number;
-  readonly task: string;
-  readonly check: string;
-  readonly passed: boolean;
-}
+type CheckReport = Pick<EventOf<'check.ended'>, 'iteration' | 'task' | 'check' | 'passed'>;
 
 export interface LoopReport {
   readonly version: 1;

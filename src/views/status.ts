@@ -1,10 +1,11 @@
 // Status of a loop (LoopStatus, field for field): a pure projection of the ledger.
 
-import type { Event, EventOf, TerminationReason } from '../core/event.ts';
+import type { Event, EventOf, TerminationReason, Usage } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';
 import { phaseOf } from '../core/handoff.ts';
 import { assessHealth } from '../core/health.ts';
-import { initialState, isBusy, type State } from '../core/state.ts';
+import { addUsage } from '../core/spend.ts';
+import { initialState, isBusy, noUsage, type State } from '../core/state.ts';
 import { isoTime } from '../text/format.ts';
 
 export type LoopState =
@@ -85,19 +86,13 @@ export function loopLabel(state: State): LoopState {
 }
 
 interface Draft {
-  iteration: number;
-  task: string;
-  performer: string;
+  readonly started: EventOf<'iteration.started'>;
   /** Of the work that it went on with. */
-  phase: string;
-  startedAt: number;
-  endedAt: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsdMicros: number;
+  readonly phase: string;
+  readonly closed: string[];
+  readonly errors: string[];
+  usage: Usage;
   checkpoint: string;
-  closed: string[];
-  errors: string[];
   health: string;
   ended?: EventOf<'iteration.ended'>;
 }
@@ -114,11 +109,8 @@ export class StatusView {
     const draft =
       'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
     if (draft === undefined) return;
-    if (event.type === 'usage.recorded') {
-      draft.inputTokens += event.usage.inputTokens + event.usage.cacheReadTokens + event.usage.cacheWriteTokens;
-      draft.outputTokens += event.usage.outputTokens;
-      draft.costUsdMicros += event.usage.costUsdMicros;
-    } else if (event.type === 'task.closed') draft.closed.push(event.task);
+    if (event.type === 'usage.recorded') draft.usage = addUsage(draft.usage, event.usage);
+    else if (event.type === 'task.closed') draft.closed.push(event.task);
     else if (event.type === 'checkpoint.made') draft.checkpoint = event.checkpoint;
     else if (event.type === 'check.ended' && !event.passed) draft.errors.push(event.because);
     else if (event.type === 'iteration.ended') this.end(draft, event);
@@ -129,27 +121,13 @@ export class StatusView {
     return this.state.settings.mode === 'goal';
   }
 
-  private begin(event: EventOf<'iteration.started'>): void {
-    const { iteration, task, performer, at } = event;
-    this.drafts.set(iteration, {
-      iteration,
-      task,
-      performer,
-      phase: this.isByItems() ? phaseOf(this.state) : 'implementing',
-      startedAt: at,
-      endedAt: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      costUsdMicros: 0,
-      checkpoint: '',
-      closed: [],
-      errors: [],
-      health: 'healthy',
-    });
+  private begin(started: EventOf<'iteration.started'>): void {
+    const phase = this.isByItems() ? phaseOf(this.state) : 'implementing';
+    const draft = { started, phase, closed: [], errors: [], usage: noUsage, checkpoint: '', health: 'healthy' };
+    this.drafts.set(started.iteration, draft);
   }
 
   private end(draft: Draft, event: EventOf<'iteration.ended'>): void {
-    draft.endedAt = event.at;
     draft.ended = event;
     draft.health = assessHealth(this.state, event.at).state;
     if (event.outcome !== 'failed') return;
@@ -158,32 +136,33 @@ export class StatusView {
     if (this.errors.length > 100) this.errors.shift();
   }
 
-  private row(draft: Draft): IterationStatus {
-    const report = draft.ended?.report;
+  private row({ started, ended, phase, usage, ...draft }: Draft): IterationStatus {
+    const { iteration, task, at } = started;
+    const report = ended?.report;
     const isClosed = draft.closed.length > 0;
     const closed = this.isByItems() ? [] : draft.closed;
-    const open = this.isByItems() || isClosed ? [] : [draft.task];
+    const open = this.isByItems() || isClosed ? [] : [task];
     return {
-      iteration: draft.iteration,
-      agent_id: `ralph-loop-${this.state.loop.slice(0, 8)}-iter-${draft.iteration}`,
-      started_at: isoTime(draft.startedAt),
-      completed_at: isoTime(draft.endedAt),
-      phase: report?.phase ?? (isClosed ? 'complete' : draft.phase),
+      iteration,
+      agent_id: `ralph-loop-${this.state.loop.slice(0, 8)}-iter-${iteration}`,
+      started_at: isoTime(at),
+      completed_at: isoTime(ended?.at ?? 0),
+      phase: report?.phase ?? (isClosed ? 'complete' : phase),
       completed_items: [...closed, ...(report?.completed ?? [])],
       pending_items: report?.pending ?? open,
       errors: draft.errors,
       checkpoint_id: draft.checkpoint,
-      input_tokens: draft.inputTokens,
-      output_tokens: draft.outputTokens,
-      cost: usd(draft.costUsdMicros),
-      handoff_trigger: draft.ended?.handoff ?? '',
+      input_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+      output_tokens: usage.outputTokens,
+      cost: usd(usage.costUsdMicros),
+      handoff_trigger: ended?.handoff ?? '',
       health_state: draft.health,
     };
   }
 
   /** Who did each iteration, and at which task: what LoopStatus has no field for. */
   workers(): readonly { readonly task: string; readonly performer: string }[] {
-    return [...this.drafts.values()].map(({ task, performer }) => ({ task, performer }));
+    return [...this.drafts.values()].map(({ started: { task, performer } }) => ({ task, performer }));
   }
 
   status(): LoopStatus {

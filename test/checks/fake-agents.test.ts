@@ -23,7 +23,7 @@ async function loopWith(agent: string) {
   const never = new AbortController().signal;
   const atStart = await check.run(directory, never);
   const { output } = await tell(orderFor(agent, { directory, input: prompt }));
-  const guarded = await fileGuard(folder).restore(directory, kept.hash);
+  const guarded = await fileGuard(folder, kept.hash).restore(directory);
   const result = await check.run(directory, never);
   const now = (path: string) =>
     existsSync(join(directory, path)) ? { after: readFileSync(join(directory, path), 'utf8') } : {};
@@ -65,6 +65,6 @@ it('deletes-tests passes the check and is refused by the tamper screen', async (
 
 it('edits-verify finds its edit undone, and is refused by the check as it was', async () => {
   const { guarded, result } = await loopWith('edits-verify');
-  expect(guarded).toEqual({ ok: true, restored: [{ path: 'verify.sh', how: 'edited' }] });
+  expect(guarded).toEqual({ restored: ['verify.sh (edited)'] });
   expect(result.passed).toBe(false);
 });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Activity, Assignment, Performer } from '../../src/agents/performer.ts';
 import type { JudgedWork } from '../../src/checks/check.ts';
-import { judgeCheck, judgePrompt } from '../../src/checks/judge.ts';
+import { judgeCheck } from '../../src/checks/judge.ts';
 import type { Usage } from '../../src/core/event.ts';
 import { checkContract } from '../contracts/check.ts';
 import { scratchDirectory } from '../processes/fixture.ts';
@@ -55,8 +55,7 @@ const hang = (_: Assignment, stop: AbortSignal): Promise<Activity[]> =>
       done([{ type: 'ended', message: '', failure: { kind: 'stopped', detail: 'stopped' } }]),
     ),
   );
-const judgeOf = (script: Script, timeMsMax = 60_000) =>
-  judgeCheck({ performer: agent(script), prompt: judgePrompt, timeMsMax });
+const judgeOf = (script: Script, timeMsMax = 60_000) => judgeCheck({ performer: agent(script), timeMsMax });
 const says = (message: string, more: Partial<JudgedWork> = {}) =>
   judgeOf(() => ended(message)).judge({ ...work, ...more }, never);
 
@@ -78,7 +77,6 @@ checkContract({
           ? judge.judge(work, stop)
           : judgeCheck({
               performer: agent(scripts[behaviour]),
-              prompt: judgePrompt,
               timeMsMax: 60_000,
               scratch: directory,
             }).judge(work, stop),
@@ -213,10 +211,7 @@ describe('where and with what a judge works', () => {
       return ended(verdict('pass', 'fail'));
     });
     const redact = (text: string) => text.replaceAll('hour', '[redacted]');
-    const { detail } = await judgeCheck({ performer, prompt: judgePrompt, redact, timeMsMax: 9_000 }).judge(
-      work,
-      never,
-    );
+    const { detail } = await judgeCheck({ performer, redact, timeMsMax: 9_000 }).judge(work, never);
     expect(sent).not.toContain('hour');
     expect(detail).toContain('[redacted]');
   });

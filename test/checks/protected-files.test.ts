@@ -35,7 +35,7 @@ async function given(candidates: readonly string[] = [path], wanted: readonly st
   symlinkSync(`/${path}`, at('absolute'));
   const protection = await protectFiles({ directory, folder, candidates, wanted });
   if (!protection.ok) throw new Error(protection.problem);
-  const restore = () => fileGuard(folder).restore(directory, protection.hash);
+  const restore = () => fileGuard(folder, protection.hash).restore(directory);
   return { directory, folder, at, restore, ...protection };
 }
 
@@ -43,7 +43,7 @@ describe('given a protected script', () => {
   it('when nothing was done to it, then nothing is restored and not even its inode changes', async () => {
     const { at, restore } = await given();
     const before = statSync(at(path)).ino;
-    expect(await restore()).toEqual({ ok: true, restored: [] });
+    expect(await restore()).toEqual({ restored: [] });
     expect(statSync(at(path)).ino).toBe(before);
   });
 
@@ -96,12 +96,12 @@ describe('given a protected script', () => {
   it.each(Object.entries(attacks))('when %s, then it is put back and that is told', async (_, [how, attack]) => {
     const { at, restore } = await given();
     attack(at);
-    expect(await restore()).toEqual({ ok: true, restored: [{ path, how }] });
+    expect(await restore()).toEqual({ restored: [`${path} (${how})`] });
     expect(readFileSync(at(path), 'utf8')).toBe(script);
     const stats = lstatSync(at(path));
     expect([stats.isFile(), stats.mode & 0o777]).toEqual([true, 0o755]);
     expect(lstatSync(at('scripts')).isDirectory()).toBe(true);
-    expect(await restore()).toEqual({ ok: true, restored: [] });
+    expect(await restore()).toEqual({ restored: [] });
   });
 
   it('when a link leads out, then what it points to is never written', async () => {
@@ -110,7 +110,7 @@ describe('given a protected script', () => {
     writeFileSync(outside, 'mine');
     rmSync(at('scripts'), { recursive: true });
     symlinkSync(join(outside, '..'), at('scripts'));
-    expect(await restore()).toMatchObject({ ok: true, restored: [{ path }] });
+    expect(await restore()).toEqual({ restored: [`${path} (its folder was replaced)`] });
     expect(readFileSync(outside, 'utf8')).toBe('mine');
     expect(readFileSync(at(path), 'utf8')).toBe(script);
   });
@@ -120,7 +120,7 @@ describe('given a protected script', () => {
     unlinkSync(at(path));
     mkdirSync(at(path));
     writeFileSync(join(at(path), 'work.txt'), 'a day of work');
-    expect(await restore()).toEqual({ ok: true, restored: [{ path, how: 'replaced by a folder' }] });
+    expect(await restore()).toEqual({ restored: [`${path} (replaced by a folder)`] });
     const aside = readdirSync(at('scripts')).find(name => name.startsWith('verify.sh.set-aside-'));
     expect(readFileSync(join(at('scripts'), aside ?? '', 'work.txt'), 'utf8')).toBe('a day of work');
   });
@@ -135,7 +135,7 @@ describe('given a protected script', () => {
   it('when the same files are in another folder, a fork, then they are put back there', async () => {
     const { folder, hash } = await given();
     const fork = scratchDirectory();
-    expect(await fileGuard(folder).restore(fork, hash)).toEqual({ ok: true, restored: [{ path, how: 'deleted' }] });
+    expect(await fileGuard(folder, hash).restore(fork)).toEqual({ restored: [`${path} (deleted)`] });
     expect(readFileSync(join(fork, path), 'utf8')).toBe(script);
   });
 });
@@ -149,7 +149,7 @@ describe('given links on the way to a protected script', () => {
     unlinkSync(at('bin'));
     mkdirSync(at('bin'));
     writeFileSync(at('bin/check.mjs'), 'pass();');
-    expect(await restore()).toMatchObject({ ok: true, restored: [{ path: 'bin' }, { path: 'check' }] });
+    expect(await restore()).toEqual({ restored: ['bin (replaced by a folder)', 'check (replaced by something else)'] });
     expect([readlinkSync(at('bin')), readlinkSync(at('check'))]).toEqual(['tools', 'tools/check.mjs']);
     expect(readFileSync(at('bin/check.mjs'), 'utf8')).toBe('run();');
   });
@@ -165,7 +165,7 @@ describe('given what a person wants protected', () => {
     const { files, at, restore } = await given([], ['scripts', `tools/check.mjs`]);
     expect(files).toEqual([path, 'tools/check.mjs']);
     writeFileSync(at('tools/check.mjs'), 'pass();');
-    expect(await restore()).toEqual({ ok: true, restored: [{ path: 'tools/check.mjs', how: 'edited' }] });
+    expect(await restore()).toEqual({ restored: ['tools/check.mjs (edited)'] });
   });
 
   it.each(['none.sh', 'away', '../x', '/etc/passwd', '.git'])(
@@ -192,7 +192,7 @@ describe('given that our own copies were touched', () => {
     const { at, folder, restore } = await given();
     writeFileSync(at(path), 'exit 0');
     damage(folder);
-    expect(await restore()).toMatchObject({ ok: false, why: 'damaged' });
+    expect(await restore()).toEqual({ restored: [], damaged: expect.any(String) });
     expect(readFileSync(at(path), 'utf8')).toBe('exit 0');
   });
 
@@ -200,7 +200,7 @@ describe('given that our own copies were touched', () => {
     const { files, restore, folder } = await given([]);
     expect(files).toEqual([]);
     expect(existsSync(join(folder, 'manifest.json'))).toBe(true);
-    expect(await restore()).toEqual({ ok: true, restored: [] });
+    expect(await restore()).toEqual({ restored: [] });
   });
 });
 

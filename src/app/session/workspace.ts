@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
 import type { Check, Judge } from '../../checks/check.ts';
-import type { FileGuard } from '../../checks/protected-files.ts';
 import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/screen.ts';
 import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/source-files.ts';
 import type { ChangedFile } from '../../checks/tamper/weakening.ts';
@@ -81,7 +80,7 @@ async function engineParts(
 ): Promise<LoopWorkspace['engine']> {
   const { fileGuard } = await import('../../checks/protected-files.ts');
   const { plainWorkspace } = await import('../../git/git.ts');
-  const guard = guardOf(fileGuard(protectedFolder(loopFolder(home, loop), protectedHash)), protectedHash);
+  const folder = protectedFolder(loopFolder(home, loop), protectedHash);
   // A judge does not work in forks.
   const judge = await buildJudge({ ...needs, workplaces: [], redact: makeRedactor(secretValues(env)) });
   const top = repositoryInfo.repository?.directory ?? folder;
@@ -89,7 +88,7 @@ async function engineParts(
   return {
     workspace: history ?? plainWorkspace(folder),
     screen: history && screenOf(history, top, relative(top, directory)),
-    guard,
+    guard: protectedHash === undefined ? undefined : fileGuard(folder, protectedHash),
     judge: judge && judgeOf(judge.judge, history, loop),
   };
 }
@@ -125,18 +124,6 @@ export async function setupProblem(
 }
 
 // The proof behind "done": protected files, the tamper screen, the judge.
-
-/** The ledger knows by which hash the copies prove themselves. */
-function guardOf(guard: FileGuard, hash: string | undefined): Engine['guard'] {
-  if (hash === undefined) return undefined;
-  return {
-    async restore(directory) {
-      const done = await guard.restore(directory, hash);
-      if (!done.ok) return { restored: [], damaged: done.problem };
-      return { restored: done.restored.map(({ path, how }) => `${path} (${how})`) };
-    },
-  };
-}
 
 const fileBytesMax = 2_000_000;
 const filesMax = 2_000;
@@ -225,7 +212,7 @@ function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): Non
         title: task.title,
         criteria: task.criteria,
         diff,
-        outcomes: outcomes.map(({ flaky: _flaky, ...outcome }) => outcome),
+        outcomes,
         findings: doubts.length === 0 ? undefined : describeFindings(doubts),
       },
       stop,

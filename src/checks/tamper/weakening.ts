@@ -1,6 +1,6 @@
 // Weakened checks: shell that hides a failure, settings that leave tests out, and the findings about changed files.
 import type { Finding, FindingKind } from '../../core/event.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
+import { oneLine, takeCharacters } from '../../text/text.ts';
 import { simpleCommands } from './command-line.ts';
 
 export interface ChangedFile {
@@ -63,7 +63,7 @@ export const plainChange = ({ path, before, after }: ChangedFile): Finding =>
 const shownCharsMax = 120;
 
 function shortened(text: string): string {
-  const line = stripControls(text).replace(/\s+/g, ' ').trim();
+  const line = oneLine(text);
   const shown = takeCharacters(line, shownCharsMax);
   return JSON.stringify(shown === line ? line : `${shown}… (${line.length} characters)`);
 }
