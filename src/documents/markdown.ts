@@ -164,32 +164,15 @@ export function parseMarkdownTasks(
 /** The indentation of a line, or that line's indentation as text, in columns. */
 export const columnsOf = (text: string): number => /^[ \t]*/.exec(text)![0].replaceAll('\t', '    ').length;
 
-/** The row of the last line with something in it that stands below this item. */
-export function itemEnd(lines: readonly MarkdownLine[], row: number): number {
-  const columns = columnsOf(lines[row]!.text);
-  return lastRow(lines, row, ({ text, isCode }, at) => {
-    const goesOn = isCode && lines[at - 1]!.isCode;
-    return !goesOn && text.trim() !== '' && columnsOf(text) <= columns;
-  });
+/** An item or a heading, and the lines that belong to it. */
+export interface MarkdownPart {
+  readonly head: MarkdownLine;
+  readonly below: readonly MarkdownLine[];
 }
 
-/** The same for the section that this heading begins. */
-export function sectionEnd(lines: readonly MarkdownLine[], row: number): number {
-  const depth = heading(lines[row]!)?.depth ?? 0;
-  return lastRow(lines, row, line => (heading(line)?.depth ?? Number.POSITIVE_INFINITY) <= depth);
-}
-
-function lastRow(
-  lines: readonly MarkdownLine[],
-  row: number,
-  ends: (line: MarkdownLine, at: number) => boolean,
-): number {
-  let last = row;
-  for (let at = row + 1; at < lines.length && !ends(lines[at]!, at); at += 1) {
-    if (lines[at]!.text.trim() !== '') last = at;
-  }
-  return last;
-}
+/** The last of its lines that has something in it. */
+export const lastLine = ({ head, below }: MarkdownPart): MarkdownLine =>
+  below.findLast(line => line.text.trim() !== '') ?? head;
 
 /** What stands in a box: plain Markdown has the first three; the others are what people and note programs use. */
 const meanings: Readonly<Record<string, WrittenStatus>> = {

@@ -2,8 +2,8 @@
 
 import { lineEndOf, withEdits } from '../edits.ts';
 import { type ChecklistItem, checklist, checklistItems, leadingId } from '../formats/checklist.ts';
-import { beginsSection, sectionedPlan } from '../formats/sectioned-plan.ts';
-import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
+import { planOf, sectionedPlan } from '../formats/sectioned-plan.ts';
+import { boxLine, boxMeaning, heading, lastLine, type MarkdownLine, markdownLines } from '../markdown.ts';
 import type { Adder, NewTask } from './new-task.ts';
 
 /** Behind this line, whether or not a line end follows it. */
@@ -22,7 +22,7 @@ const doneHeading = /^\W*(?:done|completed?|finished|archived?)\b/i;
 
 /** The heading above it, where that says that what follows is over. */
 function doneAbove(lines: readonly MarkdownLine[], item: ChecklistItem): MarkdownLine | undefined {
-  const above = lines.slice(0, item.line - 1).findLast(line => heading(line) !== undefined);
+  const above = lines.findLast(line => line.start < item.head.start && heading(line) !== undefined);
   return above !== undefined && doneHeading.test(heading(above)?.text ?? '') ? above : undefined;
 }
 
@@ -44,10 +44,9 @@ function idPrefixLike(text: string, id: string): string {
 }
 
 /** The new item, written like this one. */
-function itemLike(lines: readonly MarkdownLine[], item: ChecklistItem, task: NewTask, id?: string): readonly string[] {
-  const line = lines[item.line - 1]!;
-  const box = boxLine(line)!;
-  const bullet = line.text.slice(box.indent.length, box.offset - line.start - 1);
+function itemLike({ head }: ChecklistItem, task: NewTask, id?: string): readonly string[] {
+  const box = boxLine(head)!;
+  const bullet = head.text.slice(box.indent.length, box.offset - head.start - 1);
   const next = bullet.replace(/^\d+/, number => String(Number(number) + 1));
   const prefix = id === undefined ? '' : idPrefixLike(box.text, id);
   const indent = `${box.indent}${/^\d/.test(next) ? ' '.repeat(next.length) : '  '}`;
@@ -57,13 +56,12 @@ function itemLike(lines: readonly MarkdownLine[], item: ChecklistItem, task: New
 function withItem(text: string, items: readonly ChecklistItem[], task: NewTask, id?: string): string {
   const lines = markdownLines(text);
   const open = lastOpen(lines, items);
-  if (open !== undefined)
-    return withLines(text, lines[itemEnd(lines, open.line - 1)]!, itemLike(lines, open, task, id));
+  if (open !== undefined) return withLines(text, lastLine(open), itemLike(open, task, id));
   // All there is has been filed as done: what is not goes before that.
   const [first] = items;
   const { start } = doneAbove(lines, first!)!;
   const lineEnd = lineEndOf(text);
-  const added = [...itemLike(lines, items.at(-1)!, task, id), '', ''].join(lineEnd);
+  const added = [...itemLike(items.at(-1)!, task, id), '', ''].join(lineEnd);
   return withEdits(text, [{ start, end: start, text: added }]);
 }
 
@@ -93,12 +91,11 @@ function headingFor(line: string, id: string): string {
 }
 
 function withSection(text: string, task: NewTask, id: string): string {
-  const lines = markdownLines(text);
-  const row = lines.findLastIndex(beginsSection);
-  const isAiry = lines[row + 1]?.text.trim() === '';
-  const title = `${headingFor(lines[row]!.text, id)}${task.title}`;
+  const section = planOf(markdownLines(text)).sections.at(-1)!;
+  const isAiry = section.below[0]?.text.trim() === '';
+  const title = `${headingFor(section.head.text, id)}${task.title}`;
   const added = ['', title, ...(isAiry ? [''] : []), ...below(task, '', '- ')];
-  return withLines(text, lines[sectionEnd(lines, row)]!, added);
+  return withLines(text, lastLine(section), added);
 }
 
 export const sectionAdder: Adder = {
@@ -109,9 +106,8 @@ export const sectionAdder: Adder = {
   needsId: true,
 
   open(text) {
-    const parsed = sectionedPlan.parse(text, { acceptTicked: true });
     return {
-      writtenIds: parsed.ok ? parsed.document.tasks.map(task => task.id) : [],
+      writtenIds: planOf(markdownLines(text)).sections.map(section => section.id),
       put: (task, id = 'task-1') => withSection(text, task, id),
     };
   },

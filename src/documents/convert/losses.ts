@@ -5,12 +5,12 @@ import { type ParsedDocument, statusOf } from '../document.ts';
 import { startOf } from '../edits.ts';
 import { checklistItems } from '../formats/checklist.ts';
 import { prdKeys } from '../formats/prd.ts';
-import { beginsSection } from '../formats/sectioned-plan.ts';
+import { planOf } from '../formats/sectioned-plan.ts';
 import { tasksKeys } from '../formats/tasks.ts';
 import { yamlKeys } from '../formats/yaml-tasks.ts';
 import { readFrontMatter } from '../frontmatter.ts';
 import { parseJson } from '../json-tasks.ts';
-import { boxLine, boxMeaning, heading, itemEnd, type MarkdownLine, markdownLines, sectionEnd } from '../markdown.ts';
+import { boxLine, boxMeaning, heading, type MarkdownLine, markdownLines } from '../markdown.ts';
 import { ProblemList } from '../problems.ts';
 import { readYaml } from '../yaml.ts';
 
@@ -104,11 +104,16 @@ function unreadKeys(value: unknown, { list, document, row }: KnownKeys): readonl
 const keysBut = (known: readonly string[], row: Row): readonly string[] =>
   Object.keys(row).filter(key => !known.includes(key) && row[key] !== '' && row[key] !== null);
 
-/** `inside`: the rows that belong to a task. */
-function unreadLines(lines: readonly MarkdownLine[], inside: ReadonlySet<number>, title: number): readonly Loss[] {
-  const outside = lines.filter((line, row) => !inside.has(row) && row !== title && line.text.trim() !== '');
+/** `inside`: the lines that belong to a task. */
+function unreadLines(
+  lines: readonly MarkdownLine[],
+  inside: readonly MarkdownLine[],
+  title: MarkdownLine | undefined,
+): readonly Loss[] {
+  const known = new Set([...inside, title]);
+  const outside = lines.filter(line => !known.has(line) && line.text.trim() !== '');
   const headings = outside.filter(line => heading(line) !== undefined).length;
-  const ticked = lines.filter((line, row) => inside.has(row) && isTicked(line)).length;
+  const ticked = inside.filter(isTicked).length;
   return [
     ...lossOf(headings, 'heading', 'headings', 'tasks stand in one list'),
     ...lossOf(outside.length - headings, 'line of text', 'lines of text', 'they belong to no task'),
@@ -124,28 +129,23 @@ const isTicked = (line: MarkdownLine): boolean => {
 const lossOf = (count: number, one: string, many: string, because: string): readonly Loss[] =>
   count === 0 ? [] : [{ what: count === 1 ? `1 ${one}` : `${count} ${many}`, tasks: [], because }];
 
-const rowsFrom = (from: number, to: number): readonly number[] =>
-  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
-
 function unreadInChecklist(text: string): readonly Loss[] {
   const lines = markdownLines(text);
-  const items = new Set(checklistItems(lines).map(item => item.line - 1));
-  const below = [...items].flatMap(row => rowsFrom(row + 1, itemEnd(lines, row)));
-  const title = lines.findIndex(line => (heading(line)?.text ?? '') !== '');
+  const items = checklistItems(lines);
+  const heads = new Set(items.map(item => item.head));
   return unreadLines(
-    lines.map((line, row) => (items.has(row) ? { ...line, text: '' } : line)),
-    new Set(below),
-    title,
+    lines.filter(line => !heads.has(line)),
+    items.flatMap(item => item.below),
+    lines.find(line => (heading(line)?.text ?? '') !== ''),
   );
 }
 
 function unreadInSections(text: string): readonly Loss[] {
   const lines = markdownLines(text);
-  const inside = lines.flatMap((line, row) => (beginsSection(line) ? rowsFrom(row, sectionEnd(lines, row)) : []));
   return unreadLines(
     lines,
-    new Set(inside),
-    lines.findIndex(line => heading(line)?.depth === 1),
+    planOf(lines).sections.flatMap(({ head, below }) => [head, ...below]),
+    lines.find(line => heading(line)?.depth === 1),
   );
 }
 

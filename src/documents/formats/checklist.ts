@@ -8,6 +8,7 @@ import {
   columnsOf,
   heading,
   type MarkdownLine,
+  type MarkdownPart,
   markdownLines,
   parseMarkdownTasks,
 } from '../markdown.ts';
@@ -58,7 +59,7 @@ function withIds(items: readonly ChecklistItem[]): readonly { readonly item: Che
   return items.map(item => ({ item, id: item.id ?? giver.idFor(item.title) }));
 }
 
-export interface ChecklistItem {
+export interface ChecklistItem extends MarkdownPart {
   /** The id that the text begins with, if it does. */
   readonly id?: string;
   readonly title: string;
@@ -103,7 +104,7 @@ const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
 
 /** A box is an item when no item with a box is above it that it is indented under. */
 export function checklistItems(lines: readonly MarkdownLine[]): readonly ChecklistItem[] {
-  const found: { readonly item: ItemLine; readonly columns: number; readonly below: MarkdownLine[] }[] = [];
+  const found: (ItemLine & { readonly columns: number; readonly below: MarkdownLine[] })[] = [];
   let isOpen = false;
   let wasCode = false;
   let under = '';
@@ -119,19 +120,19 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
     under = heading(line)?.text ?? under;
     const item = itemAt(line, row, under);
     isOpen = item !== undefined;
-    if (item !== undefined) found.push({ item, columns: columnsOf(line.text), below: [] });
+    if (item !== undefined) found.push({ ...item, columns: columnsOf(line.text), below: [] });
   }
-  return found.map(({ item, below }) => ({ ...item, ...belowOf(below) }));
+  return found.map(item => ({ ...item, ...belowOf(item.below) }));
 }
 
-type ItemLine = Omit<ChecklistItem, 'description' | 'criteria'>;
+type ItemLine = Omit<ChecklistItem, 'below' | 'description' | 'criteria'>;
 
 function itemAt(line: MarkdownLine, row: number, under: string): ItemLine | undefined {
   const box = boxLine(line);
   if (box === undefined || box.text === '' || boxMeaning(box.state) === undefined) return undefined;
   const leading = leadingId(box.text);
   const { state, offset } = box;
-  return { id: leading?.id, title: leading?.rest ?? box.text, under, state, offset, line: row + 1 };
+  return { head: line, id: leading?.id, title: leading?.rest ?? box.text, under, state, offset, line: row + 1 };
 }
 
 /** Boxes are criteria, everything else is the description, moved to the left as one. */

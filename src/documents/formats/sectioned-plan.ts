@@ -8,6 +8,7 @@ import {
   boxMeaning,
   heading,
   type MarkdownLine,
+  type MarkdownPart,
   markdownLines,
   parseMarkdownTasks,
 } from '../markdown.ts';
@@ -24,15 +25,14 @@ interface SectionBox {
   readonly meaning: WrittenStatus;
 }
 
-interface Section {
+interface Section extends MarkdownPart {
   readonly id: string;
   readonly title: string;
   readonly depth: number;
-  readonly start: number;
   /** From 1. */
   readonly line: number;
   readonly boxes: SectionBox[];
-  readonly lines: MarkdownLine[];
+  readonly below: MarkdownLine[];
 }
 
 export const sectionedPlan: Format = {
@@ -51,9 +51,9 @@ export const sectionedPlan: Format = {
         problems.add(0, 'The document has no task section.', 'Begin each task with a line "### Task 1: title".');
       }
       for (const section of sections) checkSection(section, problems);
-      const listed = sections.map(({ id, title, boxes, start, line, lines: below }) => {
+      const listed = sections.map(({ id, title, boxes, head, line, below }) => {
         const status = statusFields(boxes.length === 0 ? 'open' : meaningOf(boxes));
-        return { task: { id, title, ...belowOf(below), dependsOn: [], ...status }, start, line };
+        return { task: { id, title, ...belowOf(below), dependsOn: [], ...status }, start: head.start, line };
       });
       return {
         title: lines.map(line => heading(line)).find(each => each?.depth === 1)?.text || 'Plan',
@@ -72,24 +72,17 @@ export const sectionedPlan: Format = {
 };
 
 /** The section that a heading begins, if it does. */
-function sectionAt(row: number, { start }: MarkdownLine, title: { readonly depth: number; readonly text: string }) {
+function sectionAt(row: number, head: MarkdownLine, title: { readonly depth: number; readonly text: string }) {
   const { depth, text } = title;
   if (depth < 2 || depth > 4 || text.length > headingCharsMax) return undefined;
   const groups = sectionHeading.exec(text)?.groups;
   if (groups === undefined) return undefined;
   const id = groups['id'] ?? `task-${groups['number']!.trim().replace(/\s+/g, '-').toLowerCase()}`;
-  return { id, title: groups['title']!.trim() || text, depth, start, line: row + 1, boxes: [], lines: [] };
-}
-
-/** Whether a line is the heading of a section that can be a task. */
-export function beginsSection(line: MarkdownLine): boolean {
-  const title = heading(line);
-  const section = title && sectionAt(0, line, title);
-  return section !== undefined && isTaskId(section.id);
+  return { id, title: groups['title']!.trim() || text, depth, head, line: row + 1, boxes: [], below: [] };
 }
 
 /** A section ends at the next heading that is not below it; boxes that stand in none are only counted. */
-function planOf(lines: readonly MarkdownLine[]): {
+export function planOf(lines: readonly MarkdownLine[]): {
   readonly sections: readonly Section[];
   readonly strayBoxes: number;
 } {
@@ -106,7 +99,7 @@ function planOf(lines: readonly MarkdownLine[]): {
     const box = sectionBox(line);
     if (box !== undefined && open === undefined) strayBoxes += 1;
     if (box !== undefined) open?.boxes.push(box);
-    open?.lines.push(line);
+    open?.below.push(line);
   }
   return { sections, strayBoxes };
 }
@@ -133,7 +126,7 @@ function editsFor(boxes: readonly SectionBox[], mark: TaskMark): readonly Edit[]
   return changed.map(({ offset }) => ({ start: offset, end: offset + 1, text: wanted }));
 }
 
-function checkSection({ id, boxes, start }: Section, problems: ProblemList): void {
+function checkSection({ id, boxes, head: { start } }: Section, problems: ProblemList): void {
   if (!isTaskId(id)) {
     problems.add(start, `The section's number makes no valid id: ${shown(id)}.`, idRule);
   }
