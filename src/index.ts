@@ -55,9 +55,9 @@ export {
 export { defaultSettings, type Limits, limitPresets, type ModeName } from './core/settings.ts';
 export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/spend.ts';
 export { type Breaker, initialState } from './core/state.ts';
-export { allTasks, findTask, progress, type Task, type TaskSpec } from './core/task.ts';
+export { allTasks, findTask, progress, type Task, type TaskMark, type TaskSpec } from './core/task.ts';
 export { evaluateTermination } from './core/termination.ts';
-export type { Format, ParsedDocument, Problem, TaskMark } from './documents/document.ts';
+export type { Format, ParsedDocument, Problem } from './documents/document.ts';
 export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
 export { memoryLedger } from './ledger/memory.ts';
 export { readSignals, type Signals } from './messages/claims.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ModeName } from '../core/settings.ts';
-import type { Format, FormatOptions, Parsed, TaskSource } from '../documents/document.ts';
+import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
 import { type InstructionsFile, readText } from '../documents/text-file.ts';
 import type { Mode } from '../modes/mode.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
@@ -249,8 +249,6 @@ async function signalsOf({ mode, path }: DocumentPlace): Promise<readonly string
   const { isProjectFolder } = await import('../modes/project/session.ts');
   return isProjectFolder(dirname(path)) ? [join(dirname(path), 'done.md')] : [];
 }
-
-const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
 export async function documentSource(
   env: Readonly<Record<string, string | undefined>>,

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import type { State } from '../core/state.ts';
 import { addTasks, allTasks, emptyTable, findTask, type Task, type TaskSpec, type TaskTable } from '../core/task.ts';
 import { identify, knownTasks } from '../core/task-identity.ts';
+import { lenient } from '../documents/document.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { stateOf } from './app.ts';
@@ -35,8 +36,6 @@ export interface Subject {
   readonly unread: readonly TaskSpec[];
   readonly notices: readonly string[];
 }
-
-const lenient = { allowEmptyCriteria: true, acceptTicked: true } as const;
 
 /** What was written into the document since the loop last read it; a broken document is not ours to complain about. */
 async function unreadTasks({ document, directory }: LoopRow, state: State): Promise<readonly TaskSpec[]> {

@@ -6,7 +6,7 @@ import type { TaskSpec } from '../core/task.ts';
 import type { Backlog, Loss } from '../documents/convert/losses.ts';
 import type { Adder, NewTask } from '../documents/convert/new-task.ts';
 import type { WriterName } from '../documents/convert/write.ts';
-import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
+import { type Format, type FormatOptions, lenient, type ParsedDocument } from '../documents/document.ts';
 import { replaceFile } from '../documents/replace-file.ts';
 import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
@@ -45,8 +45,6 @@ export interface TaskFile {
   readonly identity: FileIdentity;
   readonly document: ParsedDocument;
 }
-
-const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
 async function recognisedFormat(path: string, text: string): Promise<Format | undefined> {
   const formats = await formatsOf(path);

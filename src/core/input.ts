@@ -13,7 +13,7 @@ import type {
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, Limits } from './settings.ts';
 import type { State } from './state.ts';
-import type { TaskSpec, TaskStatus } from './task.ts';
+import type { TaskMark, TaskSpec } from './task.ts';
 
 /** What a performer left behind when it ended. */
 export interface Performed {
@@ -40,15 +40,6 @@ export interface CheckOutcome {
   /** Who did it and what that used, when it was an agent: it counts against the budget. */
   readonly performer?: string;
   readonly usage?: Usage;
-}
-
-/** A status as it was written into the document. */
-interface Mark {
-  readonly id: string;
-  readonly done: boolean;
-  readonly skipped: boolean;
-  readonly status?: TaskStatus;
-  readonly attempts?: number;
 }
 
 /** A question before it has an id and a time. */
@@ -116,7 +107,7 @@ export type Input =
   | Variant<'intended', { iteration: number; repeatable: boolean }>
   | Variant<'merged', { iteration: number; merged: boolean; detail: string }>
   | Variant<'committed', Omit<Of<'work.committed'>, 'because'>>
-  | Variant<'saved', { marks: readonly Mark[]; hash: string; restored?: string; failed?: string }>
+  | Variant<'saved', { marks: readonly TaskMark[]; hash: string; restored?: string; failed?: string }>
   | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files'>>
   /** It could not be made: the disk, the repository. */
   | Variant<'checkpoint-failed', { problem: string }>

@@ -53,6 +53,16 @@ export type Order =
 
 export type TaskStatus = 'pending' | 'active' | 'done' | 'blocked' | 'skipped';
 
+/** A status as it is written into the document. */
+export interface TaskMark {
+  readonly id: string;
+  readonly done: boolean;
+  readonly skipped: boolean;
+  /** The whole status, for formats that show more than done and skipped. */
+  readonly status?: TaskStatus;
+  readonly attempts?: number;
+}
+
 export interface Task extends TaskSpec {
   readonly status: TaskStatus;
   readonly attempts: number;

@@ -1,5 +1,5 @@
 // Task documents: the port to the file that the tasks come from, the pure formats behind it, and the status that they write.
-import type { TaskSpec, TaskStatus } from '../core/task.ts';
+import type { TaskMark, TaskSpec } from '../core/task.ts';
 import type { Edit } from './edits.ts';
 
 /** One thing wrong with a document: what, where, and how to mend it. */
@@ -34,15 +34,6 @@ export type Parsed =
   | { readonly ok: true; readonly document: ParsedDocument }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-export interface TaskMark {
-  readonly id: string;
-  readonly done: boolean;
-  readonly skipped: boolean;
-  /** The whole status, for formats that show more than done and skipped. */
-  readonly status?: TaskStatus;
-  readonly attempts?: number;
-}
-
 export interface FormatOptions {
   /** `--no-criteria`: stories without acceptance criteria are allowed. */
   readonly allowEmptyCriteria?: boolean;
@@ -51,6 +42,9 @@ export interface FormatOptions {
   /** Rounds of an interview. */
   readonly rounds?: number;
 }
+
+/** Nothing that is there is judged, only read. */
+export const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
 /** Pure. `mark` changes only the bytes that must change: parse(mark(text, m)) = apply(parse(text), m); twice = once. */
 export interface Format {
@@ -98,11 +92,10 @@ export interface TaskSource {
  * marking gives the new text with its own index.
  */
 export interface IndexedFormat<Index = unknown> extends Format {
-  /** `text` must parse. */
-  index(text: string): Index;
+  /** Without an index one is made; `text` must parse. */
   markWithIndex(
     text: string,
-    index: Index,
+    index: Index | undefined,
     marks: readonly TaskMark[],
   ): { readonly text: string; readonly index: Index };
 }

@@ -1,8 +1,10 @@
 // Task documents in files: read only when changed, marked atomically, put back when an iteration broke them.
+
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type { TaskMark } from '../core/task.ts';
 import { visible } from '../text/text.ts';
 import type {
   Format,
@@ -13,7 +15,6 @@ import type {
   ParsedDocument,
   Problem,
   Saved,
-  TaskMark,
   TaskSource,
 } from './document.ts';
 import { replaceFile } from './replace-file.ts';
@@ -182,7 +183,7 @@ class DocumentFile {
   private marked(base: Known, marks: readonly TaskMark[]): { readonly text: string; readonly index?: unknown } {
     const { format } = this.settings;
     if (!('markWithIndex' in format)) return { text: format.mark(base.text, marks) };
-    return format.markWithIndex(base.text, base.index ?? format.index(base.text), marks);
+    return format.markWithIndex(base.text, base.index, marks);
   }
 
   /** The file is broken or gone: our last good version takes its place. */

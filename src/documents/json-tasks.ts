@@ -1,8 +1,8 @@
 // JSON task lists (PRD.json, tasks.json): one reader of their fields and one writer of marks serve every such format.
-import type { TaskSpec } from '../core/task.ts';
+import type { TaskMark, TaskSpec } from '../core/task.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { shown, suspicion } from '../text/text.ts';
-import type { Format, FormatOptions, IndexedFormat, Parsed, ParsedDocument, TaskMark } from './document.ts';
+import type { Format, FormatOptions, IndexedFormat, Parsed, ParsedDocument } from './document.ts';
 import { type Edit, startOf, withEdits } from './edits.ts';
 import { type JsonPath, type JsonWatcher, scanJson, stringAt } from './json.ts';
 import { conflictOffset, firstNotices, ProblemList, pathText } from './problems.ts';
@@ -21,9 +21,8 @@ interface JsonTaskList extends Pick<Format, 'name' | 'recognises'> {
 }
 
 export function jsonTaskFormat({ name, recognises, ...list }: JsonTaskList): IndexedFormat<TaskIndex> {
-  const index = (text: string): TaskIndex => indexTasks(text, list.list);
-  const markWithIndex = (text: string, known: TaskIndex, marks: readonly TaskMark[]) =>
-    markTasks(text, known, marks, (start, end, mark) => {
+  const markWithIndex: IndexedFormat<TaskIndex>['markWithIndex'] = (text, index, marks) =>
+    markTasks(text, index ?? indexTasks(text, list.list), marks, (start, end, mark) => {
       const task = new TaskEdit(text.slice(start, end), start, list.anchors);
       list.mark(task, mark);
       return task.edits();
@@ -32,8 +31,7 @@ export function jsonTaskFormat({ name, recognises, ...list }: JsonTaskList): Ind
     name,
     recognises,
     parse: (text, options = {}) => parseList(text, options, list),
-    mark: (text, marks) => markWithIndex(text, index(text), marks).text,
-    index,
+    mark: (text, marks) => markWithIndex(text, undefined, marks).text,
     markWithIndex,
   };
 }

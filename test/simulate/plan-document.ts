@@ -1,6 +1,6 @@
 // A plan as the simulated world has it: steps with effects, edited by people, each text known by its hash.
-import type { TaskSpec } from '../../src/core/task.ts';
-import type { Loaded, Saved, TaskMark, TaskSource } from '../../src/documents/document.ts';
+import type { TaskMark, TaskSpec } from '../../src/core/task.ts';
+import type { Loaded, Saved, TaskSource } from '../../src/documents/document.ts';
 import { sha256Of } from '../../src/engine/checkpoints.ts';
 import type { Random } from './random.ts';
 

@@ -1,7 +1,7 @@
 // A task is added to a document: its format says how it is written there, and the result is read back and compared.
 import type { TaskSpec } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
-import type { Format, FormatOptions, Problem } from '../document.ts';
+import { type Format, lenient, type Problem } from '../document.ts';
 import { IdGiver, idRule, isTaskId } from '../task-checks.ts';
 
 export interface NewTask {
@@ -35,9 +35,6 @@ interface OpenDocument {
 export type Added =
   | { readonly ok: true; readonly text: string; readonly task: TaskSpec }
   | { readonly ok: false; readonly problems: readonly Problem[] };
-
-/** Of the existing tasks nothing is judged again: only that they stay what they are. */
-export const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: true };
 
 const refused = (message: string, fix: string): Added => ({ ok: false, problems: [{ message, fix }] });
 
@@ -94,6 +91,7 @@ function changedPart(task: NewTask, id: string | undefined, found: TaskSpec): st
 
 /** The text with one task more; every byte that was there stays, and every task that was there means what it meant. */
 export function addTask(adder: Adder, text: string, wanted: NewTask, givenId?: string): Added {
+  // Of the existing tasks nothing is judged again: only that they stay what they are.
   const before = adder.format.parse(text, lenient);
   if (!before.ok) return before;
   const { tasks } = before.document;

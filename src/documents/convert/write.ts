@@ -1,6 +1,6 @@
 // Conversion of tasks to another format: the new document is read back, and what it could not say is listed.
 import type { TaskSpec } from '../../core/task.ts';
-import { type Format, type Problem, statusOf } from '../document.ts';
+import { type Format, lenient, type Problem, statusOf } from '../document.ts';
 import { checklist, leadingId } from '../formats/checklist.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
@@ -9,7 +9,6 @@ import { boxCharacter } from '../markdown.ts';
 import { topologicalOrder } from '../task-checks.ts';
 import { yamlItem, yamlText } from './add-yaml.ts';
 import { type Backlog, type Field, type Loss, lossesBetween } from './losses.ts';
-import { lenient } from './new-task.ts';
 
 // A Markdown checklist in which no text can pass for an item, a code block or a comment of its own.
 

@@ -1,7 +1,7 @@
 // PROMPT.md: the whole text is one task, and a box of its own says whether it is complete.
-import type { TaskSpec } from '../../core/task.ts';
+import type { TaskMark, TaskSpec } from '../../core/task.ts';
 import { takeCharacters } from '../../text/text.ts';
-import type { DocumentDefaults, Format, Parsed, TaskMark } from '../document.ts';
+import type { DocumentDefaults, Format, Parsed } from '../document.ts';
 import { lineEndOf, startOf, withEdits } from '../edits.ts';
 import { type FrontMatter, readFrontMatter, valueProblems } from '../frontmatter.ts';
 import { heading, type MarkdownLine, markdownLines, watchHidden, watchMerge } from '../markdown.ts';

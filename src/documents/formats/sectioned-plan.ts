@@ -1,6 +1,7 @@
 // Plans whose tasks are sections ("### Task 1: …", as ralphex writes them): a section is done when all of its boxes are ticked.
+import type { TaskMark } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
-import { type Format, markEdits, statusFields, type TaskMark, type WrittenStatus } from '../document.ts';
+import { type Format, markEdits, statusFields, type WrittenStatus } from '../document.ts';
 import { type Edit, withEdits } from '../edits.ts';
 import {
   boxCharacter,

@@ -1,7 +1,7 @@
 // The tasks.json format: an agent or a person lists tasks; read with defaults, marked without touching another byte.
-import type { TaskSpec, TaskStatus } from '../../core/task.ts';
+import type { TaskMark, TaskSpec, TaskStatus } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
-import type { ParsedDocument, TaskMark } from '../document.ts';
+import type { ParsedDocument } from '../document.ts';
 import { type JsonFields, jsonTaskFormat, type TaskEdit } from '../json-tasks.ts';
 import { idRule } from '../task-checks.ts';
 

@@ -1,6 +1,6 @@
 // YAML task lists, as ralphy and others keep them: read leniently, marked by the place of a value, comments and all kept.
 import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
-import type { Json, TaskSpec } from '../../core/task.ts';
+import type { Json, TaskMark, TaskSpec } from '../../core/task.ts';
 import { shown, suspicion } from '../../text/text.ts';
 import {
   type Format,
@@ -8,7 +8,6 @@ import {
   markedStatus,
   type ParsedDocument,
   statusFields,
-  type TaskMark,
   type WrittenStatus,
 } from '../document.ts';
 import { type Edit, linesBehind, startOf, withEdits } from '../edits.ts';

@@ -1,8 +1,8 @@
 // The laws that every format keeps, written once: a format's test brings texts, and what a mark makes of a task.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TaskSpec } from '../../../src/core/task.ts';
-import type { Format, ParsedDocument, TaskMark } from '../../../src/documents/document.ts';
+import type { TaskMark, TaskSpec } from '../../../src/core/task.ts';
+import type { Format, ParsedDocument } from '../../../src/documents/document.ts';
 
 /** Few in `npm test`; `PROVE_RUNS=10000 vitest run test/documents/formats` looks longer. */
 const numRuns = Number(process.env['PROVE_RUNS'] ?? 60);

@@ -1,6 +1,7 @@
 // Marks of a plan: writes what became of its steps, byte for byte nothing else, and gives the text without our own writing.
 
-import { markedStatus, type TaskMark, type WrittenStatus } from '../../../documents/document.ts';
+import type { TaskMark } from '../../../core/task.ts';
+import { markedStatus, type WrittenStatus } from '../../../documents/document.ts';
 import { type Edit, withEdits } from '../../../documents/edits.ts';
 import { readFrontMatter, setFrontMatter } from '../../../documents/frontmatter.ts';
 import { boxCharacter } from '../../../documents/markdown.ts';

@@ -1,8 +1,8 @@
 // Proves that marking a plan changes boxes and counts and not one other byte, and that an approval covers all the rest.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TaskSpec, TaskStatus } from '../../../../src/core/task.ts';
-import type { TaskMark } from '../../../../src/documents/document.ts';
+import type { TaskMark, TaskSpec, TaskStatus } from '../../../../src/core/task.ts';
+
 import { setPlanFacts } from '../../../../src/modes/plan/document/marks.ts';
 import { plan } from '../../../../src/modes/plan/document/plan.ts';
 import { describeLaws, dressed } from '../../../documents/formats/properties.ts';
