@@ -4,10 +4,10 @@ import type { Escalation } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import type { State } from '../core/state.ts';
 import type { Replayed } from '../engine/replay.ts';
-import type { Ledger, LoopRow, Recorded } from '../ledger/ledger.ts';
+import type { Lease, Ledger, LoopRow, Recorded } from '../ledger/ledger.ts';
 import { planName } from '../modes/plan/views/paths.ts';
 import { UsageError } from '../text/errors.ts';
-import { command, type Environment, ledgerEvents, stateOf } from './app.ts';
+import { command, type Environment, freshHolder, ledgerEvents, stateOf } from './app.ts';
 
 export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
 
@@ -125,3 +125,23 @@ export const resumeHint = ({ settings, projectId, document, directory }: State):
   settings.mode === 'plan' && settings.performers.length === 0
     ? `ralph plan run ${planName(document, directory, projectId)}`
     : 'the same command as before, with its agent';
+
+const renewEveryMs = 15_000;
+
+/** Does what only one process at a time may: begin or resume the loop of a document, run a plan, work in a folder. */
+export async function withLease<Result>(
+  ledger: Ledger,
+  key: string,
+  refused: (held: Lease) => Result | Promise<Result>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const claimed = await ledger.store.lease(key, await freshHolder());
+  if (!claimed.ok) return refused(claimed.held);
+  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+    await ledger.store.release(claimed.lease);
+  }
+}

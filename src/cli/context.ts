@@ -14,7 +14,7 @@ import {
 import { type Delivery, findLoop, noLoopYet, sendCommands } from '../app/loops.ts';
 import { refuseProblems } from '../app/problems.ts';
 import type { Command } from '../core/input.ts';
-import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { folded } from './terminal.ts';
 
@@ -199,4 +199,14 @@ export async function givenText({ say }: Context, text: string, what: string): P
   if (text !== '-' && /(^|\s)--max-/.test(full))
     say('note: the text holds something like a flag (--max-...); it is passed on as text and sets nothing.');
   return full;
+}
+
+/** Where a loop would be begun. */
+export const placeOf = ({ env, directory, home }: Context) => ({ env, directory, home: home() });
+
+/** Says who is at work already. */
+export function sayHeld({ say }: Context, { holder, since }: Lease): number {
+  say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
+  say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
+  return 9;
 }

@@ -1,8 +1,7 @@
 // The terminal as the host of a session: it answers the gates, shows the work, and says how it ended.
 
-import { openLedger } from '../app/app.ts';
-import { type Prepared, prepareLoop, type Remembered, type Request } from '../app/session/prepare.ts';
-import { earlierLoop, goalOverWords, hasWork, missingTasksWords, previousLoop } from '../app/session/resume-rules.ts';
+import { type Prepared, prepareLoop, type Request } from '../app/session/prepare.ts';
+import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/session/resume-rules.ts';
 import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
@@ -10,7 +9,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { endedByLimit, endingOf, hasOnlyActions, outcomeOf, reopenLine } from '../views/ending.ts';
-import { type Context, type Flags, printJson } from './context.ts';
+import { type Context, type Flags, placeOf, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
@@ -165,13 +164,6 @@ function sayNothingLeft({ say }: Context, { mode, path, document }: Prepared): n
   return 0;
 }
 
-/** Says who is at work already. */
-export function sayHeld({ say }: Context, { holder, since }: Lease): number {
-  say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
-  say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
-  return 9;
-}
-
 /** In one folder each loop would take the other's work for a person's. */
 async function sayFolderHeld({ say }: Context, ledger: Ledger, { holder }: Lease): Promise<number> {
   let name: string | undefined;
@@ -182,23 +174,6 @@ async function sayFolderHeld({ say }: Context, ledger: Ledger, { holder }: Lease
   say(`  Wait for it, end it${name === undefined ? '' : ` (ralph stop ${name})`}, or say --worktree for this one.`);
   return 9;
 }
-
-export const placeOf = ({ env, directory, home }: Context) => ({ env, directory, home: home() });
-
-/** What earlier loops of a document know. A ledger that cannot be read says why when it is opened to write. */
-export const rememberedHere = (context: Context, isNew: boolean): Remembered =>
-  previousLoop(context.home(), isNew, async work => {
-    if (!context.hasLedger()) return undefined;
-    const open = { home: context.home(), env: context.env, warn: () => {}, readOnly: true };
-    const ledger = await openLedger(open).catch(() => undefined);
-    try {
-      return ledger && (await work(ledger));
-    } catch {
-      return undefined;
-    } finally {
-      await ledger?.store.close();
-    }
-  });
 
 const noAgentCode = 7;
 

@@ -11,11 +11,11 @@ import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../../modes/p
 import { UsageError } from '../../text/errors.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
 import { type Engine, type Environment, hasLedger, openLedger } from '../app.ts';
-import { newestLoop } from '../loops.ts';
+import { newestLoop, withLease } from '../loops.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Prepared, prepareLoop } from '../session/prepare.ts';
 import { goalOverWords, missingTasksWords, previousLoop } from '../session/resume-rules.ts';
-import { type Host, type Outcome, runSession, withLease } from '../session/session.ts';
+import { type Host, type Outcome, runSession } from '../session/session.ts';
 import { redRefusal } from '../session/workspace-setup.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
 import { guarded } from './performer.ts';

@@ -11,7 +11,7 @@ import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { someOf } from '../../text/format.ts';
 import { endedUnasked } from '../../views/ending.ts';
-import { freshId, loopFolder, loopName, stateOf } from '../app.ts';
+import { type Environment, freshId, hasLedger, loopFolder, loopName, openLedger, stateOf } from '../app.ts';
 import { buildChecks, judgeNamed } from '../checks.ts';
 import { newestLoop } from '../loops.ts';
 import { isInterview } from '../modes.ts';
@@ -57,8 +57,23 @@ function leftIn(state: State, { document }: Prepared): { readonly left: number; 
   return { left: left.length, gone: left.filter(({ id }) => !shown.has(id)).map(task => task.id) };
 }
 
-/** Looks into the ledger where there is one that can be read. */
-export type Look = <Found>(work: (ledger: Ledger) => Promise<Found>) => Promise<Found | undefined>;
+/** Looks into the ledger, where there is one that can be read. */
+type Look = <Found>(work: (ledger: Ledger) => Promise<Found>) => Promise<Found | undefined>;
+
+/** Read only, and in silence: whoever opens it to write says what is wrong with it. */
+export const lookInto =
+  (home: string, env: Environment): Look =>
+  async work => {
+    if (!hasLedger(home)) return undefined;
+    const ledger = await openLedger({ home, env, warn: () => {}, readOnly: true }).catch(() => undefined);
+    try {
+      return ledger && (await work(ledger));
+    } catch {
+      return undefined;
+    } finally {
+      await ledger?.store.close();
+    }
+  };
 
 /** What earlier loops of a document know, looked up before anything is written; a new loop takes no settings over. */
 export function previousLoop(home: string, isNew: boolean, look: Look): Remembered {

@@ -7,7 +7,8 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { moveEarlierFiles } from '../../modes/project/session.ts';
 import { UsageError } from '../../text/errors.ts';
-import { freshHolder, runEngine, storeError } from '../app.ts';
+import { runEngine, storeError } from '../app.ts';
+import { withLease } from '../loops.ts';
 import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
 import { engineFor, firstInputs } from './launch.ts';
@@ -78,26 +79,6 @@ export type Outcome =
 const heldBy =
   (what: 'loop' | 'folder') =>
   (lease: Lease): Outcome => ({ type: 'held', what, lease });
-
-const renewEveryMs = 15_000;
-
-/** Does what only one process at a time may: begin or resume the loop of a document, run a plan, work in a folder. */
-export async function withLease<Result>(
-  ledger: Ledger,
-  key: string,
-  refused: (held: Lease) => Result | Promise<Result>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const claimed = await ledger.store.lease(key, await freshHolder());
-  if (!claimed.ok) return refused(claimed.held);
-  const renewing = setInterval(() => void ledger.store.renew(claimed.lease).catch(() => false), renewEveryMs).unref();
-  try {
-    return await work();
-  } finally {
-    clearInterval(renewing);
-    await ledger.store.release(claimed.lease);
-  }
-}
 
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
 export const runSession = (session: Session): Promise<Outcome> =>

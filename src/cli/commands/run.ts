@@ -2,10 +2,11 @@
 
 import { isInterview } from '../../app/modes.ts';
 import { findHere, prepareLoop, type Request } from '../../app/session/prepare.ts';
+import { lookInto, previousLoop } from '../../app/session/resume-rules.ts';
 import { runSession } from '../../app/session/session.ts';
-import type { Context, Flags, Words } from '../context.ts';
+import { type Context, type Flags, placeOf, type Words } from '../context.ts';
 import { refuseWithoutTerminal } from '../interactive.ts';
-import { finish, isInteractive, placeOf, rememberedHere, terminalHost, withoutAgent } from '../run-host.ts';
+import { finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
 import { runSummary } from '../run-summary.ts';
 import { makeStyle } from '../terminal.ts';
 
@@ -21,8 +22,10 @@ export async function execute(context: Context, [file]: Words, flags: Flags): Pr
 
 export async function runRequest(context: Context, { flags, ...asked }: Request): Promise<number> {
   const isNew = flags['new'] === true;
-  const request = { ...asked, flags, remembered: rememberedHere(context, isNew) };
-  const prepared = await prepareLoop(placeOf(context), request).catch(error => withoutAgent(context, request, error));
+  const place = placeOf(context);
+  const remembered = previousLoop(place.home, isNew, lookInto(place.home, place.env));
+  const request = { ...asked, flags, remembered };
+  const prepared = await prepareLoop(place, request).catch(error => withoutAgent(context, request, error));
   if (typeof prepared === 'number') return prepared;
   const isDry = flags['dryRun'] === true;
   if (prepared.run.config.interactive)

@@ -1,12 +1,11 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
 import { buildEngine, loopFolder, runEngine, storeError } from '../../../app/app.ts';
+import { withLease } from '../../../app/loops.ts';
 import { documentSource } from '../../../app/modes.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
-import { newLoop } from '../../../app/session/resume-rules.ts';
-import { withLease } from '../../../app/session/session.ts';
-import { type Context, type Flags, sendCommand, type Words } from '../../../cli/context.ts';
-import { rememberedHere, sayHeld } from '../../../cli/run-host.ts';
+import { lookInto, newLoop, previousLoop } from '../../../app/session/resume-rules.ts';
+import { type Context, type Flags, placeOf, sayHeld, sendCommand, type Words } from '../../../cli/context.ts';
 import { workWithoutReader } from '../../../cli/terminal.ts';
 import type { Command, Input } from '../../../core/input.ts';
 import type { Lease } from '../../../ledger/ledger.ts';
@@ -59,10 +58,10 @@ export async function recordApproval(
     await sendCommand({ ...context, by }, row, [yes]);
     return row.name;
   }
-  const { env, directory } = context;
-  const home = context.home();
-  const request = { file: path, flags: { ...flags, mode: 'plan' }, remembered: rememberedHere(context, true) };
-  const prepared = await prepareLoop({ env, directory, home }, { ...request, isOnlyRecorded: true });
+  const place = placeOf(context);
+  const { env, directory, home } = place;
+  const request = { file: path, flags: { ...flags, mode: 'plan' }, isOnlyRecorded: true as const };
+  const prepared = await prepareLoop(place, { ...request, remembered: previousLoop(home, true, lookInto(home, env)) });
   const { document, run } = prepared;
   const { loop, name } = await newLoop(ledger, prepared);
   const start: Input = {

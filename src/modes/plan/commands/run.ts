@@ -1,11 +1,10 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
 
 import { resolveRunConfig } from '../../../app/app.ts';
+import { withLease } from '../../../app/loops.ts';
 import { refuseProblems } from '../../../app/problems.ts';
-import { withLease } from '../../../app/session/session.ts';
-import type { Context, Flags, Words } from '../../../cli/context.ts';
+import { type Context, type Flags, sayHeld, type Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
-import { sayHeld } from '../../../cli/run-host.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { endingOf } from '../../../views/ending.ts';
