@@ -80,7 +80,7 @@ async function engineParts(
 ): Promise<LoopWorkspace['engine']> {
   const { fileGuard } = await import('../../checks/protected-files.ts');
   const { plainWorkspace } = await import('../../git/git.ts');
-  const folder = protectedFolder(loopFolder(home, loop), protectedHash);
+  const copies = protectedFolder(loopFolder(home, loop), protectedHash);
   // A judge does not work in forks.
   const judge = await buildJudge({ ...needs, workplaces: [], redact: makeRedactor(secretValues(env)) });
   const top = repositoryInfo.repository?.directory ?? folder;
@@ -88,7 +88,7 @@ async function engineParts(
   return {
     workspace: history ?? plainWorkspace(folder),
     screen: history && screenOf(history, top, relative(top, directory)),
-    guard: protectedHash === undefined ? undefined : fileGuard(folder, protectedHash),
+    guard: protectedHash === undefined ? undefined : fileGuard(copies, protectedHash),
     judge: judge && judgeOf(judge.judge, history, loop),
   };
 }
