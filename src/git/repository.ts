@@ -105,17 +105,16 @@ async function programsOf(repository: Repository): Promise<readonly string[]> {
   return [...names, ...live].sort();
 }
 
-export type Preflight =
-  | {
-      readonly ok: true;
-      /** Sentences for the pre-run card. */
-      readonly notices: readonly string[];
-      /** Patterns of files behind a filter, such as those of LFS. */
-      readonly filters: readonly string[];
-      /** A merge, rebase or the like is not finished: no progress commits. */
-      readonly isMidway: boolean;
-    }
-  | Refusal;
+export interface Findings {
+  /** Sentences for the pre-run card. */
+  readonly notices: readonly string[];
+  /** Patterns of files behind a filter, such as those of LFS. */
+  readonly filters: readonly string[];
+  /** A merge, rebase or the like is not finished: no progress commits. */
+  readonly isMidway: boolean;
+}
+
+type Preflight = { readonly ok: true; readonly findings: Findings } | Refusal;
 
 /**
  * Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88,
@@ -150,7 +149,7 @@ export async function preflight(repository: Repository, directory: string): Prom
     sentence(programs, 'This repository would make git run programs; our calls of git do not run them'),
     ...(isMidway ? ['A merge or rebase is not finished here, so there are no progress commits.'] : []),
   ];
-  return { ok: true, notices: notices.flatMap(notice => notice ?? []), filters: patterns, isMidway };
+  return { ok: true, findings: { notices: notices.flatMap(notice => notice ?? []), filters: patterns, isMidway } };
 }
 
 /** What a person is in the middle of while git has this file. */

@@ -13,7 +13,7 @@ const outside = (...args: readonly string[]) =>
   execFileSync('git', args, { cwd: repo.root, env: repo.environment, stdio: 'pipe' });
 const noticesOf = async (of = repo) => {
   const found = await preflight(await of.open(), of.top);
-  return found.ok ? found.notices : [`refused: ${found.problem}`];
+  return found.ok ? found.findings.notices : [`refused: ${found.problem}`];
 };
 const opened = (directory: string) => openRepository({ directory, environment: repo.environment });
 
@@ -110,7 +110,7 @@ describe('F72: a loop works in', () => {
     repo.git('commit', '-qam', 'main');
     expect(() => repo.git('merge', '-q', 'other')).toThrow();
     await worksIn(repo);
-    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ ok: true, isMidway: true });
+    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ ok: true, findings: { isMidway: true } });
     expect((await noticesOf())[0]).toMatch(/no progress commits/);
   });
 });
@@ -160,7 +160,7 @@ describe('F72, B91: a person is told beforehand', () => {
       expect.stringMatching(/: core\.fsmonitor, core\.sshcommand, filter\.x\.clean, hooks\/post-commit\.$/),
     ]);
     expect(notices.join()).not.toContain('secret-program');
-    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ filters: ['*.bin'] });
+    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ findings: { filters: ['*.bin'] } });
   });
 });
 

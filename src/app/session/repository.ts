@@ -6,21 +6,16 @@ import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { GitWorkspace } from '../../git/git.ts';
-import type { Repository } from '../../git/repository.ts';
+import type { Findings, Repository } from '../../git/repository.ts';
 import type { Refusal } from '../../git/workspace.ts';
 import type { ForkOptions } from '../../git/worktrees/fork.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Environment, loopFolder } from '../app.ts';
 
 /** What a look at the folder found, before anything is written. */
-export interface RepositoryInfo {
+export interface RepositoryInfo extends Findings {
   /** Absent: not in a repository, so there is neither undo nor commits. */
   readonly repository?: Repository;
-  readonly notices: readonly string[];
-  /** A merge or rebase is not finished. */
-  readonly isMidway: boolean;
-  /** Patterns of files that stand behind a filter, such as those of LFS. */
-  readonly filters: readonly string[];
 }
 
 /** Git finds the settings of the user by these, and nothing else of ours. */
@@ -45,8 +40,7 @@ export async function inspectRepository(directory: string, env: Environment): Pr
   const { preflight } = await import('../../git/repository.ts');
   const found = await preflight(repository, directory);
   if (!found.ok) throw refusalError(found);
-  const { notices, isMidway, filters } = found;
-  return { repository, notices, isMidway, filters };
+  return { repository, ...found.findings };
 }
 
 /** A git that does not take our settings from the environment would run hooks and ask. */

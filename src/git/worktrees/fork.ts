@@ -17,7 +17,7 @@ import { readRecord, realOf, succeeds, writeRecord } from '../disk.ts';
 import { ownLock, setRef, waitForLock } from '../locks.ts';
 import { fromText, isAmong } from '../paths.ts';
 import type { Repository } from '../repository.ts';
-import { type Done, type Refusal, refuse, type Workspace } from '../workspace.ts';
+import { type Done, refuse, type Workspace } from '../workspace.ts';
 import { checkOutTree, dropTree } from './worktree.ts';
 
 export interface ForkOptions {
@@ -125,11 +125,7 @@ export async function makeFork(fork: Fork): ReturnType<Workspace['fork']> {
 }
 
 /** All files of the fork, ignored ones not. */
-export async function treeOfFork(
-  { options, task, index }: Fork,
-  place: GitPlace,
-  base: string,
-): Promise<{ readonly ok: true; readonly tree: string } | Refusal> {
+export async function treeOfFork({ options, task, index }: Fork, place: GitPlace, base: string) {
   const own = withIndex(place, index);
   await rm(`${index}.lock`, { force: true });
   const read = await ask(own, ['read-tree', '--no-sparse-checkout', '--reset', base]);
@@ -143,8 +139,7 @@ export async function treeOfFork(
   const back = differing.all.filter(staysBehind(options)).map(({ path, from, to }) => ({ path, from: to, to: from }));
   const put = await updateIndex(own, back);
   if (!put.ok) return put;
-  const tree = await ask(own, ['write-tree']);
-  return tree.ok ? { ok: true, tree: tree.text } : tree;
+  return ask(own, ['write-tree']);
 }
 
 /** Repositories that the agent made in the tree, what was copied in because git does not hold it, and the document. */

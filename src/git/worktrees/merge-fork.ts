@@ -77,7 +77,7 @@ async function saveWork(fork: Fork, place: GitPlace, record: ForkRecord): Promis
   const taken = await treeOfFork(fork, place, record.base);
   if (!taken.ok) return taken;
   const message = `The fork of ${fork.task}\n`;
-  const work = await makeCommit(place, { tree: taken.tree, parent: record.base, message });
+  const work = await makeCommit(place, { tree: taken.text, parent: record.base, message });
   if (!work.ok) return work;
   const set = await setRef(place, fork.ref, work.text);
   if (!set.ok) return set;
@@ -189,8 +189,8 @@ async function mergeFork(fork: Fork, order: MergeOrder): Promise<MergedFork> {
     return refuse(`Conflict markers are left in ${open.slice(0, 20).map(shown).join(', ')}; resolve them.`);
   const taken = await treeOfFork(fork, await placeIn(repository, fork.directory), tip);
   if (!taken.ok) return taken;
-  const isEmpty = taken.tree === (await revision(repository, `${tip}^{tree}`));
-  const commit = isEmpty ? '' : await commitOnto(fork, order, { tip, tree: taken.tree });
+  const isEmpty = taken.text === (await revision(repository, `${tip}^{tree}`));
+  const commit = isEmpty ? '' : await commitOnto(fork, order, { tip, tree: taken.text });
   if (typeof commit !== 'string') return commit;
   await writeRecord(journalOf(options), { task, iteration, from: tip, commit } satisfies Journal);
   const name = `refs/heads/${options.branch}`;
@@ -262,7 +262,7 @@ async function removeEmptyFolders(top: string, path: string): Promise<void> {
 }
 
 /** Merging without touching files came with git 2.38. */
-const versionMin = [2, 38] as const;
+const versionMin = '2.38';
 
 /** The forks of a parallel loop: made, merged with what the loop's branch became, and merged into it one after the other. */
 export function openForks(repository: Repository, options: ForkOptions): Forks {
@@ -299,10 +299,9 @@ function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> 
 async function tooOld(repository: Repository): Promise<Refusal | undefined> {
   const said = await ask(repository, ['version']);
   if (!said.ok) return said;
-  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(said.text) ?? [];
-  const isOld = Number(major) < versionMin[0] || (Number(major) === versionMin[0] && Number(minor) < versionMin[1]);
-  if (!isOld) return undefined;
-  return refuse(`Parallel tasks need git ${versionMin.join('.')}, and this is ${major}.${minor}.`, 'Update git.');
+  const [version = '0.0'] = /\d+\.\d+/.exec(said.text) ?? [];
+  if (version.localeCompare(versionMin, 'en', { numeric: true }) >= 0) return undefined;
+  return refuse(`Parallel tasks need git ${versionMin}, and this is ${version}.`, 'Update git.');
 }
 
 async function resumeOrMake(fork: Fork): ReturnType<Workspace['fork']> {
