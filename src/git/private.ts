@@ -162,11 +162,6 @@ async function put(path: string, content: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-const emptyBlobs: Readonly<Record<string, string>> = {
-  sha1: 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
-  sha256: '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
-};
-
 /** Whether git shall miss their files on disk. */
 const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', paths: readonly string[]) =>
   git(place, ['update-index', '-z', flag, '--stdin'], { input: toInput(paths) });
@@ -184,9 +179,6 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   if (tracked.code !== 0) return complaint(tracked);
   // Of a conflict any stage will do: its file differs from all.
   const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
-  // An entry of `git add -N` names the empty blob, which may not exist.
-  const empty = emptyBlobs[own.repository.objectFormat];
-  if (rows.some(({ object }) => object === empty)) await git(own.place, ['hash-object', '-w', '--stdin']);
   const filled = await setEntries(place, rows);
   if (filled.code !== 0) return complaint(filled);
   const sparse = rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));

@@ -123,6 +123,19 @@ describe('repair', () => {
     expect(all.flatMap(({ did }) => did).filter(text => text !== 'finished a restore that was cut')).toEqual([]);
   });
 
+  it("brings the user's index to a commit of ours that was cut before it", async () => {
+    await saved(workspace, 1);
+    const before = repo.git('rev-parse', 'HEAD').trim();
+    repo.write('README.md', 'work\n');
+    repo.git('commit', '-qam', 'work');
+    const commit = repo.git('rev-parse', 'HEAD').trim();
+    repo.git('read-tree', before);
+    writeFileSync(join(repo.folder, 'unsettled.json'), JSON.stringify({ before, commit }));
+    expect(repo.git('status', '--porcelain')).not.toBe('');
+    expect(await workspace.repair([])).toEqual({ did: [], missing: [] });
+    expect(repo.git('status', '--porcelain')).toBe('');
+  });
+
   it('a staging folder without a journal is only litter', async () => {
     const { staging } = await cutRestore();
     rmSync(join(repo.folder, 'restore.json'));

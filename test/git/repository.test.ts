@@ -1,6 +1,6 @@
 // Every kind of repository works or is refused in one sentence, and what a person should know beforehand is said.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fileSystemProblem, openRepository, preflight } from '../../src/git/repository.ts';
@@ -95,7 +95,9 @@ describe('F72: a loop works in', () => {
     expect(await workspace.changes([{ from: one.commit, to: two.commit }])).toEqual([
       { path: 'here/a', how: 'changed' },
     ]);
-    const { commit: now } = await saved(workspace, 3);
+    rmSync(join(repo.folder, 'index')); // made anew
+    const { commit: now, tree } = await saved(workspace, 3);
+    expect(tree).toBe(two.tree);
     await workspace.restore({ to: one.commit, base: two.commit, now });
     expect([repo.read('here/a'), existsSync(join(repo.top, 'there'))]).toEqual(['1', false]);
   });

@@ -387,6 +387,23 @@ describe('a restore in bad times', () => {
     expect(repo.read('a')).toBe('person');
   });
 
+  it.skipIf(process.getuid?.() === 0)(
+    'is refused before a file moves when a folder is closed [not to root]',
+    async () => {
+      repo.write('a', '1');
+      repo.write('folder/b', '1');
+      const one = await saved(workspace, 1);
+      repo.write('a', '2');
+      repo.write('folder/b', '2');
+      const two = await saved(workspace, 2);
+      chmodSync(join(repo.top, 'folder'), 0o500);
+      const refused = await goTo2(one.commit, two.commit);
+      chmodSync(join(repo.top, 'folder'), 0o700);
+      expect(refused).toMatchObject({ ok: false, problem: 'The folder folder cannot be written to.' });
+      expect([repo.read('a'), repo.read('folder/b')]).toEqual(['2', '2']);
+    },
+  );
+
   it('F39: is refused, and changes nothing, when an object is gone', async () => {
     repo.write('a', 'unique content');
     const one = await saved(workspace, 1);
