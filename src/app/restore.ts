@@ -1,8 +1,7 @@
-// Restore of a checkpoint, for every surface: which one is meant, why it is refused, what it would do, and doing it.
+// Restore of a checkpoint, for every surface: which one is meant, why it is refused, and what it would do.
 import type { TaskThen } from '../core/event.ts';
 import { waitingFor } from '../core/next.ts';
 import { hasStorageTrouble, type RestoreDue } from '../core/state.ts';
-import type { GitWorkspace } from '../git/git.ts';
 import type { RestorePlan } from '../git/workspace.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
@@ -10,24 +9,17 @@ import { stripControls } from '../text/text.ts';
 import type { CheckpointRow } from '../views/checkpoints.ts';
 import type { Sender } from './loops.ts';
 import {
-  finishRewind,
+  type CheckpointedLoop,
   type History,
   type HistoryNeeds,
   isInterrupted,
   newestVerifiedNumber,
   openHistory,
   previewRestore,
-  type Rewound,
   recordInterrupted,
   recordOf,
-  rewind,
   tasksThen,
 } from './rewind.ts';
-
-/** A loop that has checkpoints, and the repository that holds them. */
-export interface CheckpointedLoop extends History {
-  readonly workspace: GitWorkspace;
-}
 
 /** Refused where there can be no checkpoint; `say`: what was repaired on the way. */
 export async function openCheckpoints(
@@ -188,20 +180,19 @@ function conflictError(conflicts: readonly string[]): UsageError {
 
 /** What a restore would do; refused before anything is asked of the loop. */
 async function previewOf(loop: CheckpointedLoop, { to, overwrite, codeOnly }: RestoreRequest): Promise<Preview> {
-  const plan = await previewRestore(loop, loop.workspace, to, overwrite);
+  const plan = await previewRestore(loop, to, overwrite);
   if (plan.ok) return { plan, tasks: codeOnly ? [] : await tasksThen(loop, to.settledSeq) };
   throw plan.conflicts.length > 0 ? conflictError(plan.conflicts) : new UsageError(plan.problem, plan.fix ?? '');
 }
 
 /** Work that was cut is kept first, so that it can be told from a person's edits, and come back. */
-async function withCutWorkKept(loop: CheckpointedLoop, sender: Sender): Promise<CheckpointedLoop> {
-  const { workspace } = loop;
-  const history = await recordInterrupted(loop, sender, workspace);
-  const [live] = history.state.live;
-  if (live === undefined) return { ...history, workspace };
+async function withCutWorkKept(given: CheckpointedLoop, sender: Sender): Promise<CheckpointedLoop> {
+  const loop = await recordInterrupted(given, sender);
+  const [live] = loop.state.live;
+  if (live === undefined) return loop;
   throw new UsageError(
-    `Loop ${history.row.name} was cut when iteration ${live.iteration} began, and goes on with it.`,
-    `Let it: the same \`ralph run\` as before. Or end it first: ralph stop ${history.row.name}`,
+    `Loop ${loop.row.name} was cut when iteration ${live.iteration} began, and goes on with it.`,
+    `Let it: the same \`ralph run\` as before. Or end it first: ralph stop ${loop.row.name}`,
     9,
   );
 }
@@ -225,17 +216,4 @@ export async function prepareRestore(
   return due === undefined
     ? { type: 'ready', loop, preview: await previewOf(loop, request) }
     : { type: 'due', loop, due };
-}
-
-export const finishRestore = (loop: CheckpointedLoop, due: RestoreDue, sender: Sender): Promise<Rewound> =>
-  finishRewind(loop, sender, loop.workspace, due);
-
-export async function restore(
-  loop: CheckpointedLoop,
-  { to, because, codeOnly, overwrite }: RestoreRequest,
-  { tasks }: Preview,
-  sender: Sender,
-): Promise<Rewound> {
-  const order = { to, because, overwrite, tasks: codeOnly ? undefined : tasks };
-  return rewind(loop, sender, loop.workspace, order);
 }

@@ -21,22 +21,21 @@ export const isInterrupted = ({ state, isHeld }: History): boolean =>
   !isHeld && (state.live.length > 0 || state.checkpointsDue.length > 0) && state.restoreDue === undefined;
 
 /** Records how cut work ended and keeps it, as the next run would. */
-export async function recordInterrupted(history: History, sender: Sender, workspace: GitWorkspace): Promise<History> {
-  await command(orderFor(history, sender, workspace), []);
-  return openHistory(history, false);
+export async function recordInterrupted(loop: CheckpointedLoop, sender: Sender): Promise<CheckpointedLoop> {
+  await command(orderFor(loop, sender), []);
+  return { ...(await openHistory(loop, false)), workspace: loop.workspace };
 }
 
 /** What a restore would do to the files; leaves no trace. Work that was cut is the loop's, not a person's. */
 export async function previewRestore(
-  history: History,
-  workspace: GitWorkspace,
+  loop: CheckpointedLoop,
   to: CheckpointMark,
   overwrite: boolean,
 ): Promise<Restored> {
+  const { state, workspace } = loop;
   const now = await workspace.preview();
   if (!now.ok) throw refusalError(now);
-  const { state } = history;
-  const base = isInterrupted(history) ? now.commit : (state.newest?.commit ?? now.commit);
+  const base = isInterrupted(loop) ? now.commit : (state.newest?.commit ?? now.commit);
   return workspace.plan({
     to: to.commit,
     base,
@@ -88,17 +87,9 @@ async function performed<Outcome extends { readonly type: string }>(
   }
 }
 
-const orderFor = ({ home, ledger, row, seq }: History, sender: Sender, workspace: GitWorkspace) => ({
-  home,
-  ledger,
-  row,
-  seq,
-  loop: row.loop,
-  env: sender.env,
-  by: sender.by,
-  warn: sender.warn,
-  parts: { workspace },
-});
+const orderFor = ({ home, ledger, row, seq, workspace }: CheckpointedLoop, { env, by, warn }: Sender) => {
+  return { home, ledger, row, seq, loop: row.loop, env, by, warn, parts: { workspace } };
+};
 
 async function since(ledger: Ledger, loop: string, seq: number): Promise<readonly Event[]> {
   const events: Event[] = [];
@@ -123,26 +114,16 @@ function rewoundIn(events: readonly Event[], due?: RestoreDue): Rewound | undefi
   return failureIn(events);
 }
 
-export async function rewind(
-  history: History,
-  sender: Sender,
-  workspace: GitWorkspace,
-  order: RewindOrder,
-): Promise<Rewound> {
+export async function rewind(loop: CheckpointedLoop, sender: Sender, order: RewindOrder): Promise<Rewound> {
   const { to, because, overwrite, tasks } = order;
   const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree, left: to.left ?? [] };
   const wanted: Command = { type: 'restore', to: mark, because, overwrite, tasks };
-  return performed(orderFor(history, sender, workspace), [wanted], events => rewoundIn(events));
+  return performed(orderFor(loop, sender), [wanted], events => rewoundIn(events));
 }
 
 /** A restore that was asked for and then cut. */
-export async function finishRewind(
-  history: History,
-  sender: Sender,
-  workspace: GitWorkspace,
-  due: RestoreDue,
-): Promise<Rewound> {
-  return performed(orderFor(history, sender, workspace), [], events => rewoundIn(events, due));
+export async function finishRewind(loop: CheckpointedLoop, sender: Sender, due: RestoreDue): Promise<Rewound> {
+  return performed(orderFor(loop, sender), [], events => rewoundIn(events, due));
 }
 
 export async function createCheckpoint(
@@ -155,10 +136,14 @@ export async function createCheckpoint(
   // A holder of 0.4 passes no request on: the next one by hand that it makes is ours.
   const isOurs = (event: EventOf<'checkpoint.made'>): boolean =>
     event.kind === 'by-hand' && (event.request === undefined || event.request === request);
-  return performed<Created>(orderFor(history, sender, workspace), [{ type: 'checkpoint', label, request }], events => {
-    const made = events.filter(event => event.type === 'checkpoint.made').find(isOurs);
-    return made === undefined ? failureIn(events) : { type: 'done', event: made };
-  });
+  return performed<Created>(
+    orderFor({ ...history, workspace }, sender),
+    [{ type: 'checkpoint', label, request }],
+    events => {
+      const made = events.filter(event => event.type === 'checkpoint.made').find(isOurs);
+      return made === undefined ? failureIn(events) : { type: 'done', event: made };
+    },
+  );
 }
 
 export interface HistoryNeeds {
@@ -182,6 +167,11 @@ export interface History extends HistoryNeeds {
   readonly healed: readonly string[];
   /** A process that lives holds the loop. */
   readonly isHeld: boolean;
+}
+
+/** One that has checkpoints, and the repository that holds them. */
+export interface CheckpointedLoop extends History {
+  readonly workspace: GitWorkspace;
 }
 
 /** One pass over the ledger. `heals`: lost refs come back, and a restore that was cut is finished, unless held (F05). */
@@ -274,9 +264,9 @@ const neededOf = ({ current, standing, lastRestore }: CheckpointList, state: Sta
   );
 
 /** Remembered first: a crash between the two only leaves refs that the same command removes. */
-export async function pruneHistory(history: History, workspace: GitWorkspace, keep: number) {
-  const { home, row, list, state, pruned } = history;
-  const numbers = prunable(history, keep);
+export async function pruneHistory(loop: CheckpointedLoop, keep: number) {
+  const { home, row, list, state, pruned, workspace } = loop;
+  const numbers = prunable(loop, keep);
   writePruned(loopFolder(home, row.loop), [...pruned, ...numbers]);
   return workspace.prune({ keep, good: neededOf(list, state) });
 }

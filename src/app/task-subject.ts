@@ -7,10 +7,12 @@ import { identify, knownTasks } from '../core/task-identity.ts';
 import { lenient } from '../documents/document.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
+import { nearest } from '../text/similarity.ts';
+import { visible } from '../text/text.ts';
 import { stateOf } from './app.ts';
 import { findLoop, isRunning } from './loops.ts';
 import { findDocument, isInterview, readDocument } from './modes.ts';
-import { nearestId, readTaskFile, visible } from './tasks.ts';
+import { readTaskFile } from './tasks.ts';
 
 /** Where tasks are looked for. */
 export interface TaskPlace {
@@ -83,7 +85,7 @@ async function named({ directory, ledger }: TaskPlace, word: string): Promise<Su
 }
 
 /** The newest loop of this folder, or undefined. */
-export async function loopHere({ directory, ledger }: TaskPlace): Promise<LoopRow | undefined> {
+async function loopHere({ directory, ledger }: TaskPlace): Promise<LoopRow | undefined> {
   try {
     return ledger === undefined ? undefined : await findLoop(ledger, undefined, directory, true);
   } catch (error) {
@@ -93,8 +95,27 @@ export async function loopHere({ directory, ledger }: TaskPlace): Promise<LoopRo
 }
 
 /** The document that `ralph run` alone would take. */
-export async function documentHere({ directory, home }: TaskPlace): Promise<string> {
+async function documentHere({ directory, home }: TaskPlace): Promise<string> {
   return (await findDocument({ directory, home, given: undefined, mode: undefined, isDry: true })).path;
+}
+
+/** Where a task is added: the file that was named, else the list of the loop that works here, else the one that `ralph run` would take. */
+export async function targetOf(place: TaskPlace, file: string | undefined): Promise<string> {
+  if (file !== undefined) {
+    if (file.includes('\0')) throw new UsageError('The file name holds a NUL character.');
+    try {
+      return realpathSync(resolve(place.directory, file));
+    } catch {
+      throw new UsageError(
+        `There is no file ${JSON.stringify(visible(file.slice(0, 200)))}.`,
+        'Name one that is there: --file PRD.json',
+      );
+    }
+  }
+  const row = await loopHere(place);
+  if (place.ledger === undefined || row === undefined || row.reason !== null) return documentHere(place);
+  const { mode } = (await stateOf(place.ledger, row.loop)).state.settings;
+  return mode === 'prd' || mode === 'project' ? row.document : documentHere(place);
 }
 
 /** `word`: a file, or a loop's name; without one the newest loop of this folder, else its document. */
@@ -119,7 +140,7 @@ export function taskIn(subject: Subject, id: string): Task {
         : 'It does before its next iteration; until then take it out of the file instead.',
     );
   }
-  const meant = nearestId(
+  const meant = nearest(
     id,
     [...allTasks(subject.table)].map(one => one.id),
   );

@@ -6,7 +6,7 @@ import type { TaskSpec } from '../core/task.ts';
 import type { Backlog, Loss } from '../documents/convert/losses.ts';
 import type { Adder, NewTask } from '../documents/convert/new-task.ts';
 import type { WriterName } from '../documents/convert/write.ts';
-import { type Format, type FormatOptions, lenient, type ParsedDocument } from '../documents/document.ts';
+import { type Format, lenient, type ParsedDocument } from '../documents/document.ts';
 import { replaceFile } from '../documents/replace-file.ts';
 import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
@@ -14,8 +14,7 @@ import { nearest } from '../text/similarity.ts';
 import { suspicion, visible } from '../text/text.ts';
 import { refuseProblems } from './problems.ts';
 
-export type { Loss, NewTask, WriterName };
-export { visible };
+export type { Loss, WriterName };
 
 const bytesMax = 64 * 1024 * 1024;
 const listedMax = 20;
@@ -52,7 +51,7 @@ async function recognisedFormat(path: string, text: string): Promise<Format | un
 }
 
 /** Refused in sentences when it cannot be read as tasks. */
-export async function readTaskFile(path: string, options: FormatOptions = lenient): Promise<TaskFile> {
+export async function readTaskFile(path: string): Promise<TaskFile> {
   const read = await readText(path, bytesMax);
   if (read.type !== 'text') refuseProblems([read.problem]);
   const { text, identity } = read;
@@ -62,9 +61,58 @@ export async function readTaskFile(path: string, options: FormatOptions = lenien
       `${visible(basename(path))} is no task document that Ralph knows.`,
       'Known are PRD.json, tasks.json, checklists and plans in Markdown, YAML lists, PROMPT.md: docs/formats',
     );
-  const parsed = format.parse(text, options);
+  const parsed = format.parse(text, lenient);
   if (!parsed.ok) refuseProblems(parsed.problems, visible(basename(path)));
   return { path, format, text, identity, document: parsed.document };
+}
+
+// One task more: its texts are checked, and a dependency must be there.
+
+const titleCharsMax = 500;
+const textCharsMax = 20_000;
+const listMax = 100;
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+/** One line of words, without what a terminal would obey (B37). */
+function oneLine(text: string, what: string): string {
+  const line = text.trim();
+  if (line === '') throw new UsageError(`The ${what} is empty.`, 'ralph task add "Greet by name"');
+  if (/[\n\r\t\u2028\u2029]/.test(line) || controls.test(line))
+    throw new UsageError(
+      `The ${what} holds a line break or a control character: ${visible(line.slice(0, 80))}.`,
+      'Say it in one line.',
+    );
+  if (line.length > titleCharsMax)
+    throw new UsageError(`The ${what} is longer than ${titleCharsMax} characters.`, 'Put the rest into --description.');
+  return line.replace(/ +/g, ' ');
+}
+
+function checkedDescription(given: string): string {
+  const text = given.replace(/\r\n?/g, '\n');
+  if (controls.test(text)) throw new UsageError('The description holds a control character.', 'Give plain text.');
+  if (text.length > textCharsMax)
+    throw new UsageError(
+      `The description is longer than ${textCharsMax} characters.`,
+      'Put it into a file and name that.',
+    );
+  return text;
+}
+
+/** The same task, when its texts can stand in a document; refused otherwise. `described` may wait for standard input. */
+export async function checkedTask(
+  { title, criteria, dependsOn }: Omit<NewTask, 'description'>,
+  described: () => Promise<string>,
+): Promise<NewTask> {
+  const checked = criteria.map(one => oneLine(one, 'criterion'));
+  const after = [...new Set(dependsOn)];
+  if (checked.length > listMax || after.length > listMax)
+    throw new UsageError(`More than ${listMax} criteria or dependencies are one task too few.`, 'Split the task.');
+  return {
+    title: oneLine(title, 'title'),
+    description: checkedDescription(await described()),
+    criteria: checked,
+    dependsOn: after,
+  };
 }
 
 async function adderOf({ format, path }: TaskFile): Promise<Adder> {
@@ -97,7 +145,7 @@ function refuseUnknown(dependsOn: readonly string[], { document }: TaskFile): vo
   const ids = document.tasks.map(task => task.id);
   const unknown = dependsOn.find(id => !ids.includes(id));
   if (unknown === undefined) return;
-  const meant = nearestId(unknown, ids);
+  const meant = nearest(unknown, ids);
   throw new UsageError(
     `There is no task ${JSON.stringify(visible(unknown.slice(0, 80)))} to wait for.`,
     meant === undefined ? 'See them: ralph task list' : `Did you mean ${meant}?`,
@@ -235,6 +283,3 @@ const noticesIn = (tasks: readonly Texts[]): readonly { readonly sentence: strin
       ];
     }),
   );
-
-/** What a mistyped id was probably meant to be. */
-export const nearestId = (id: string, ids: readonly string[]): string | undefined => nearest(id, ids);

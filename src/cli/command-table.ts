@@ -74,7 +74,7 @@ const backCommands: readonly CommandRow[] = [
       ascii,
     ],
     examples: ['ralph diff', 'ralph diff my-loop --stat', 'ralph diff --iteration 3', 'ralph diff my-loop 2..5'],
-    load: () => import('./commands/diff.ts'),
+    load: async () => ({ execute: (await import('./commands/diff.ts')).diff }),
   },
   {
     usage: 'undo [loop]',
@@ -85,7 +85,7 @@ const backCommands: readonly CommandRow[] = [
     ],
     examples: ['ralph undo --dry-run', 'ralph undo my-loop', 'ralph undo my-loop --steps 3 --yes'],
     changes: true,
-    load: () => import('./commands/undo.ts'),
+    load: async () => ({ execute: (await import('./commands/restore.ts')).undo }),
   },
   {
     usage: 'checkpoint list [loop]',
@@ -106,7 +106,7 @@ const backCommands: readonly CommandRow[] = [
     summary: 'what changed up to a checkpoint since the one before, or between two (A..B)',
     options: [{ flags: '--stat', description: 'only the files and how many lines' }, json, ascii],
     examples: ['ralph checkpoint diff 3', 'ralph checkpoint diff 1..4 my-loop --stat'],
-    load: () => import('./commands/checkpoint-diff.ts'),
+    load: async () => ({ execute: (await import('./commands/diff.ts')).checkpointDiff }),
   },
   {
     usage: 'checkpoint create [loop]',
@@ -126,7 +126,7 @@ const backCommands: readonly CommandRow[] = [
     ],
     examples: ['ralph checkpoint restore 3 --dry-run', 'ralph checkpoint restore 3 my-loop --yes'],
     changes: true,
-    load: () => import('./commands/checkpoint-restore.ts'),
+    load: async () => ({ execute: (await import('./commands/restore.ts')).restore }),
   },
   {
     usage: 'checkpoint prune [loop]',
@@ -170,7 +170,7 @@ const modeCommands: readonly CommandRow[] = [
     options: [...settingFlags('project'), ...running],
     examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
     changes: true,
-    load: () => import('./commands/interview.ts'),
+    load: async () => ({ execute: (await import('./commands/project.ts')).interview }),
   },
   {
     usage: 'execute <name>',
@@ -182,7 +182,7 @@ const modeCommands: readonly CommandRow[] = [
     ],
     examples: ['ralph execute my-project', "ralph execute my-project --iterations 20 --verify 'npm test'"],
     changes: true,
-    load: () => import('./commands/execute-project.ts'),
+    load: () => import('./commands/project.ts'),
   },
 ];
 
@@ -326,7 +326,7 @@ const taskCommands: readonly CommandRow[] = [
     ],
     examples: ['ralph task import fix_plan.md', 'ralph task import tasks.yaml --to tasks.json --dry-run'],
     changes: true,
-    load: () => import('./commands/task-import.ts'),
+    load: async () => ({ execute: (await import('./commands/task-convert.ts')).importTasks }),
   },
   {
     usage: 'task export [what]',
@@ -337,7 +337,7 @@ const taskCommands: readonly CommandRow[] = [
       force,
     ],
     examples: ['ralph task export --format checklist', 'ralph task export my-loop --to done.md'],
-    load: () => import('./commands/task-export.ts'),
+    load: async () => ({ execute: (await import('./commands/task-convert.ts')).exportTasks }),
   },
 ];
 
@@ -413,7 +413,7 @@ export const commands: readonly CommandRow[] = [
     options: [{ flags: '--now', description: 'interrupt the live iteration' }],
     examples: ['ralph pause', 'ralph pause my-loop --now'],
     changes: true,
-    load: () => import('./commands/pause.ts'),
+    load: async () => ({ execute: (await import('./commands/steer.ts')).pause }),
   },
   {
     usage: 'resume [loop]',
@@ -421,14 +421,14 @@ export const commands: readonly CommandRow[] = [
     options: limitFlags,
     examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
     changes: true,
-    load: () => import('./commands/resume.ts'),
+    load: async () => ({ execute: (await import('./commands/steer.ts')).resume }),
   },
   {
     usage: 'stop [loop]',
     summary: 'end the loop; the live iteration is stopped at once',
     examples: ['ralph stop', 'ralph stop my-loop'],
     changes: true,
-    load: () => import('./commands/stop.ts'),
+    load: async () => ({ execute: (await import('./commands/steer.ts')).stop }),
   },
   {
     usage: 'explain [loop]',

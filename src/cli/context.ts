@@ -139,24 +139,6 @@ export const deliveryWords: Readonly<Record<Delivery, string>> = {
   waiting: 'in the mailbox; the running loop has not taken it up yet',
 };
 
-/** Sends `pause` or `stop` to a loop that has not ended, and says what became of it. */
-export async function steer(
-  context: Context,
-  name: string | undefined,
-  command: Command,
-  next?: string,
-): Promise<number> {
-  const { row } = await loopOf(context, name, true);
-  if (row.reason !== null) {
-    context.say(`Loop ${row.name} has ended already: ${row.reason}.`);
-    return 0;
-  }
-  const said = deliveryWords[await sendCommand(context, row, [command])];
-  const what = command.type === 'pause' ? 'Pause' : 'Stop';
-  context.say(`${what} of ${row.name}: ${said}.${next === undefined ? '' : ` ${next} ${row.name}`}`);
-  return 0;
-}
-
 // Text that a person gives: as an argument, or from standard input with `-`; checked before it is used (B06, B10).
 
 const bytesMax = 1024 * 1024;

@@ -1,9 +1,9 @@
 // Task words: what a task waits for, in words and as data, and the line that has a document worked on.
 import { relative } from 'node:path';
 import type { Subject } from '../app/task-subject.ts';
-import { visible } from '../app/tasks.ts';
 import { findTask, type Task, type TaskTable } from '../core/task.ts';
 import { someOf } from '../text/format.ts';
+import { visible } from '../text/text.ts';
 import type { Flags } from './context.ts';
 
 /** The dependencies that keep it from starting. */

@@ -4,7 +4,7 @@ import { refusalError } from '../../app/session/repository.ts';
 import { plural } from '../../text/format.ts';
 import { checkpointsOf, countOf } from '../checkpoints.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { agreed, refuseUnasked } from '../restore.ts';
+import { agreed, refuseUnasked } from './restore.ts';
 
 const keepByDefault = 20;
 const keepMax = 999_999_999;
@@ -39,7 +39,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     return 0;
   }
   if (!(await agreed('Press Enter to prune, Ctrl-C to leave ', flags))) return 130;
-  const pruned = await pruneHistory(loop, loop.workspace, keep);
+  const pruned = await pruneHistory(loop, keep);
   if (!pruned.ok) throw refusalError(pruned);
   context.say(`${plural(pruned.removed.length, 'checkpoint')} pruned. Git frees the space when it next tidies up.`);
   return 0;

@@ -1,10 +1,99 @@
-// `ralph diff`: what a loop has changed: since it began, in one iteration, or between two checkpoints.
-import { type CheckpointedLoop, presentRow } from '../../app/restore.ts';
+// `ralph diff` and `ralph checkpoint diff`: what a loop has changed, as a patch or as counts of lines.
+import { presentRow } from '../../app/restore.ts';
+import type { CheckpointedLoop } from '../../app/rewind.ts';
 import { refusalError } from '../../app/session/repository.ts';
 import { UsageError } from '../../text/errors.ts';
-import { checkpointsOf, type PatchSpan, printPatch } from '../checkpoints.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { spanBetween, spanOf, spanPattern } from './checkpoint-diff.ts';
+import { plural } from '../../text/format.ts';
+import type { CheckpointRow } from '../../views/checkpoints.ts';
+import { checkpointsOf, timeWords } from '../checkpoints.ts';
+import { type Context, type Flags, printJson, type Words } from '../context.ts';
+import { fitted, makeStyle, plain, type Style, type Tone } from '../terminal.ts';
+
+interface PatchSpan {
+  readonly from: string;
+  readonly to: string;
+  /** `checkpoint 1 to 4`. */
+  readonly words: string;
+}
+
+const bytesMax = 20_000_000;
+
+type Stat = Awaited<ReturnType<CheckpointedLoop['workspace']['stat']>>;
+
+const tones: readonly (readonly [RegExp, Tone])[] = [
+  [/^(diff |index |new file|deleted file|old mode|new mode|--- |\+\+\+ )/, 'strong'],
+  [/^@@/, 'quiet'],
+  [/^\+/, 'good'],
+  [/^-/, 'bad'],
+];
+
+const painted = (line: string, style: Style): string => {
+  const tone = tones.find(([pattern]) => pattern.test(line))?.[1];
+  return tone === undefined ? line : style.paint(tone, line);
+};
+
+function statLines(rows: Stat, style: Style): readonly string[] {
+  const room = Math.max(20, style.columns() - 24);
+  const width = Math.min(room, Math.max(0, ...rows.map(({ path }) => path.length)));
+  const counts = rows.map(({ path, added, deleted }) => {
+    const said = added === undefined ? 'not text' : `+${added} -${deleted ?? 0}`;
+    return `  ${fitted(path, room, style).padEnd(width)}  ${said}`;
+  });
+  const sum = (pick: (one: Stat[number]) => number | undefined): number =>
+    rows.reduce((total, one) => total + (pick(one) ?? 0), 0);
+  const all = `${plural(rows.length, 'file')} changed, +${sum(one => one.added)} -${sum(one => one.deleted)} lines`;
+  return [...counts, all];
+}
+
+async function printPatch(
+  context: Context,
+  { row, workspace }: CheckpointedLoop,
+  span: PatchSpan,
+  flags: Flags,
+): Promise<number> {
+  const isJson = flags['json'] === true;
+  const isStat = flags['stat'] === true;
+  const stat = isJson || isStat ? await workspace.stat(span) : [];
+  const patch = isStat ? undefined : await workspace.patch(span, bytesMax);
+  const text = patch && plain(patch.text);
+  if (isJson) {
+    const { from, to, words } = span;
+    const files = stat.map(({ path, added, deleted }) => ({ path, added: added ?? null, deleted: deleted ?? null }));
+    const whole = { version: 1, loop_id: row.loop, name: row.name, span: words, from, to, files };
+    return printJson(context, { ...whole, patch: text, cut: patch?.isCut });
+  }
+  const style = makeStyle(flags, process.stdout);
+  const isEmpty = patch === undefined ? stat.length === 0 : patch.text === '';
+  const lines =
+    text === undefined
+      ? statLines(stat, style)
+      : text
+          .trimEnd()
+          .split('\n')
+          .map(line => painted(line, style));
+  if (isEmpty) context.say(`Nothing changed: ${span.words}.`);
+  else context.out(lines.join('\n'));
+  if (patch?.isCut) context.say(`Cut after ${bytesMax / 1_000_000} MB: --stat shows every file.`);
+  return 0;
+}
+
+/** `1..4`. */
+const spanPattern = /^(\d{1,9})\.\.(\d{1,9})$/;
+
+function spanBetween(loop: CheckpointedLoop, from: string | number, to: string | number): PatchSpan {
+  const [older, newer] = [presentRow(loop, from), presentRow(loop, to)];
+  const words = [older, newer].map(({ number, at }) => `${number} (${timeWords(at)})`).join(' to ');
+  return { from: older.commit, to: newer.commit, words: `checkpoint ${words}` };
+}
+
+/** A fork's checkpoint stands on the commit that the fork was made from. */
+function spanOf(loop: CheckpointedLoop, row: CheckpointRow): PatchSpan {
+  if (row.isFork) return { from: `${row.commit}^`, to: row.commit, words: `what checkpoint ${row.number} adds` };
+  const { list, missing, pruned } = loop;
+  const isThere = ({ number }: CheckpointRow): boolean => !missing.has(number) && !pruned.has(number);
+  const before = list.rows.filter(one => !one.isFork && one.number < row.number && isThere(one)).at(-1);
+  return spanBetween(loop, before?.number ?? row.number, row.number);
+}
 
 function ofIteration(loop: CheckpointedLoop, text: string): PatchSpan {
   const { list, state, row } = loop;
@@ -35,7 +124,8 @@ async function sinceStart(loop: CheckpointedLoop): Promise<PatchSpan> {
   return { from: first.commit, to: now.commit, words: `checkpoint ${first.number} to now` };
 }
 
-export async function execute(context: Context, [one, other]: Words, flags: Flags): Promise<number> {
+/** Since the loop began, in one iteration, or between two checkpoints. */
+export async function diff(context: Context, [one, other]: Words, flags: Flags): Promise<number> {
   const words = [one, other].filter(word => word !== undefined);
   const spans = words.filter(word => spanPattern.test(word));
   const names = words.filter(word => !spanPattern.test(word));
@@ -49,4 +139,12 @@ export async function execute(context: Context, [one, other]: Words, flags: Flag
   if (from !== undefined && to !== undefined) return printPatch(context, loop, spanBetween(loop, from, to), flags);
   const span = iteration === undefined ? await sinceStart(loop) : ofIteration(loop, String(iteration));
   return printPatch(context, loop, span, flags);
+}
+
+/** Between two checkpoints, or since the one before. */
+export async function checkpointDiff(context: Context, [which = '', name]: Words, flags: Flags): Promise<number> {
+  const loop = await checkpointsOf(context, name);
+  const [, from, to] = spanPattern.exec(which) ?? [];
+  const isPair = from !== undefined && to !== undefined;
+  return printPatch(context, loop, isPair ? spanBetween(loop, from, to) : spanOf(loop, presentRow(loop, which)), flags);
 }

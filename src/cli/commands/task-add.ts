@@ -1,9 +1,9 @@
 // `ralph task add`: one task more in the document; a loop that works on it takes it up by itself.
 import { basename } from 'node:path';
-import { checkedTask, targetOf } from '../../app/add-task.ts';
 import { isRunning } from '../../app/loops.ts';
-import type { TaskPlace } from '../../app/task-subject.ts';
-import { addToFile, suspiciousTexts, visible } from '../../app/tasks.ts';
+import { type TaskPlace, targetOf } from '../../app/task-subject.ts';
+import { addToFile, checkedTask, suspiciousTexts } from '../../app/tasks.ts';
+import { visible } from '../../text/text.ts';
 import { type Context, type Flags, givenText, taskPlace, textFlag, type Words } from '../context.ts';
 import { runWords } from '../task-words.ts';
 

@@ -2,12 +2,12 @@
 import { basename } from 'node:path';
 import { stateOf } from '../../app/app.ts';
 import { ofLoop, type Subject, taskIn } from '../../app/task-subject.ts';
-import { visible } from '../../app/tasks.ts';
 import type { State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural, someOf } from '../../text/format.ts';
+import { visible } from '../../text/text.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
 import { runWords } from '../task-words.ts';
 

@@ -1,8 +1,8 @@
 // `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
 import { type Subject, subjectOf } from '../../app/task-subject.ts';
-import { visible } from '../../app/tasks.ts';
 import { allTasks, type Task } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
+import { visible } from '../../text/text.ts';
 import { type Context, type Flags, printJson, taskPlace, type Words } from '../context.ts';
 import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
 import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';

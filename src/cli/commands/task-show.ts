@@ -2,9 +2,9 @@
 
 import { eventsIn } from '../../app/loops.ts';
 import { type Subject, subjectOf, taskIn } from '../../app/task-subject.ts';
-import { visible } from '../../app/tasks.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';
+import { visible } from '../../text/text.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, printJson, taskPlace, textFlag, type Words } from '../context.ts';
 import { isCut, taskJson, waitWords } from '../task-words.ts';

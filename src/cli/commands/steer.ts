@@ -1,4 +1,4 @@
-// `ralph resume`: goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit, with its counters kept.
+// `ralph pause`, `ralph resume` and `ralph stop`: a loop held back, going on, and ended on purpose.
 
 import { isRunning, resumeHint } from '../../app/loops.ts';
 import { nothingBounds } from '../../app/problems.ts';
@@ -15,10 +15,31 @@ import {
   configuredRun,
   deliveryWords,
   type Flags,
+  loopOf,
   loopStateOf,
   sendCommand,
   type Words,
 } from '../context.ts';
+
+/** Sends `pause` or `stop` to a loop that has not ended, and says what became of it. */
+async function halt(context: Context, name: string | undefined, command: Command): Promise<number> {
+  const { row } = await loopOf(context, name, true);
+  if (row.reason !== null) {
+    context.say(`Loop ${row.name} has ended already: ${row.reason}.`);
+    return 0;
+  }
+  const said = deliveryWords[await sendCommand(context, row, [command])];
+  const [what, next] = command.type === 'pause' ? ['Pause', ` Go on: ralph resume ${row.name}`] : ['Stop', ''];
+  context.say(`${what} of ${row.name}: ${said}.${next}`);
+  return 0;
+}
+
+/** The live iteration finishes, but for `--now`, and no other begins until `ralph resume`. */
+export const pause = (context: Context, [name]: Words, flags: Flags): Promise<number> =>
+  halt(context, name, { type: 'pause', now: flags['now'] === true });
+
+/** A live iteration is stopped at once; claims already made are still checked. */
+export const stop = (context: Context, [name]: Words): Promise<number> => halt(context, name, { type: 'stop' });
 
 async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Limits>> {
   const { settings } = await configuredRun({ ...context, env: {} }, flags);
@@ -45,7 +66,8 @@ function wayOn(name: string, state: State, still: Termination): string {
     : `Raise that limit: ralph resume ${name} ${raised}`;
 }
 
-export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
+/** Goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit; counters stay. */
+export async function resume(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { ledger, row, state } = await loopStateOf(context, name, true);
   const limits = await wantedLimits(context, flags);
   const changes = Object.keys(limits).length > 0;

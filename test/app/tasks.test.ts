@@ -1,6 +1,6 @@
 // A task to be added: texts that a document or a terminal could not bear are refused before the file is looked at.
 import { expect, it } from 'vitest';
-import { checkedTask } from '../../src/app/add-task.ts';
+import { checkedTask } from '../../src/app/tasks.ts';
 
 const check = (title: string, criteria: readonly string[] = [], description = '') =>
   checkedTask({ title, criteria, dependsOn: ['US-001', 'US-001'] }, async () => description);

@@ -1,24 +1,24 @@
-// Restore at the terminal: what will happen, a yes, what happened, and how to take it back.
+// `ralph undo` and `ralph checkpoint restore`: what will happen, a yes, what happened, and how to take it back.
 import {
-  type CheckpointedLoop,
-  finishRestore,
   isNothing,
+  latestRow,
   type Preview,
   pathsMax,
   prepareRestore,
   type RestoreRequest,
-  restore,
-} from '../app/restore.ts';
-import type { RewindOrder, Rewound } from '../app/rewind.ts';
-import type { TaskThen } from '../core/event.ts';
-import type { RestoreDue, State } from '../core/state.ts';
-import { allTasks, mayHaveHappened } from '../core/task.ts';
-import type { RestorePlan } from '../git/workspace.ts';
-import { UsageError } from '../text/errors.ts';
-import { plural } from '../text/format.ts';
-import { rowWords } from './checkpoints.ts';
-import { type Context, type Flags, printJson, senderOf } from './context.ts';
-import { confirm, fitted, hanging, makeStyle, plain, type Style } from './terminal.ts';
+  wholeRow,
+} from '../../app/restore.ts';
+import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
+import type { TaskThen } from '../../core/event.ts';
+import type { RestoreDue, State } from '../../core/state.ts';
+import { allTasks, findTask, mayHaveHappened } from '../../core/task.ts';
+import type { RestorePlan } from '../../git/workspace.ts';
+import { UsageError } from '../../text/errors.ts';
+import { plural } from '../../text/format.ts';
+import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../../views/checkpoints.ts';
+import { checkpointsOf, countOf, rowWords } from '../checkpoints.ts';
+import { type Context, type Flags, printJson, senderOf, type Words } from '../context.ts';
+import { confirm, fitted, hanging, makeStyle, plain, type Style } from '../terminal.ts';
 
 const taskWords: Readonly<Record<TaskThen['status'], string>> = {
   pending: 'open again',
@@ -138,12 +138,12 @@ async function finish(context: Context, loop: CheckpointedLoop, due: RestoreDue,
   if (isDry) context.say(`${what} was cut, and is finished first. Dry run: nothing was changed.`);
   else {
     context.say(`${what} was cut: it is finished now, and nothing else.`);
-    report(context, loop, due, await finishRestore(loop, due, senderOf(context)));
+    report(context, loop, due, await finishRewind(loop, senderOf(context), due));
   }
   return 0;
 }
 
-export async function carryOut(
+async function carryOut(
   context: Context,
   given: CheckpointedLoop,
   request: TitledRequest,
@@ -170,10 +170,66 @@ export async function carryOut(
     return 0;
   }
   if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) return 130;
-  const done = await restore(loop, request, preview, senderOf(context));
-  report(context, loop, { ...request, tasks: request.codeOnly ? undefined : preview.tasks }, done);
+  const order = { ...request, tasks: request.codeOnly ? undefined : preview.tasks };
+  const done = await rewind(loop, senderOf(context), order);
+  report(context, loop, order, done);
   return printed(done);
 }
 
-export const stepsHint = (count: number): string =>
-  count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;
+/** The last act: the last iteration, or the last restore. */
+export async function undo(context: Context, [name]: Words, flags: Flags): Promise<number> {
+  const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
+  const { list, row, state } = loop;
+  const count = standingCount(list);
+  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.readOnly === true);
+  const hint = count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;
+  const target = undoTarget(list, countOf(flags, 'steps', count, hint), isIdle);
+  if (target === undefined)
+    throw new UsageError(
+      count === 0
+        ? `There is nothing to undo in loop ${row.name}: no iteration stands in these files.`
+        : `There is nothing to undo in loop ${row.name}: its iterations only looked, and changed no file.`,
+      `All its checkpoints: ralph checkpoint list ${row.name}`,
+    );
+  const to = await wholeRow(loop, target.number, false);
+  const title = `Undo in loop ${row.name}: takes back ${target.what}`;
+  const because = `undo: takes back ${target.what}`;
+  const request = { to, because, title, codeOnly: false, overwrite: flags['overwrite'] === true };
+  return carryOut(context, loop, request, flags);
+}
+
+/** `--iteration 3`: as it was when that iteration had ended; 0: before the first. */
+function afterIteration({ list, row, state }: CheckpointedLoop, text: string): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  const found = number === 0 ? list.rows[0]?.number : list.iterations.get(number)?.after;
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `Loop ${row.name} has no checkpoint of iteration ${JSON.stringify(text.slice(0, 40))}.`,
+    `Give a number from 0 (before the first) to ${state.iterations}.`,
+  );
+}
+
+function wanted(loop: CheckpointedLoop, number: string | undefined, flags: Flags): Promise<CheckpointRow> {
+  const codeOnly = flags['codeOnly'] === true;
+  const { iteration } = flags;
+  if (iteration !== undefined && number !== undefined)
+    throw new UsageError('Give a checkpoint or --iteration, not both.', 'ralph help checkpoint restore');
+  if (iteration !== undefined) return wholeRow(loop, afterIteration(loop, String(iteration)), codeOnly);
+  return number === undefined ? latestRow(loop) : wholeRow(loop, number, codeOnly);
+}
+
+/** Files, untracked files and task states as they were at a checkpoint. */
+export async function restore(context: Context, [first, second]: Words, flags: Flags): Promise<number> {
+  const isNumber = first !== undefined && (second !== undefined || /^\d+$/.test(first));
+  const [number, name] = isNumber ? [first, second] : [undefined, first];
+  const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
+  const to = await wanted(loop, number === 'latest' ? undefined : number, flags);
+  const request = {
+    to,
+    because: `ralph checkpoint restore ${to.number}`,
+    title: `Restore in loop ${loop.row.name}`,
+    codeOnly: flags['codeOnly'] === true,
+    overwrite: flags['overwrite'] === true,
+  };
+  return carryOut(context, loop, request, flags);
+}
