@@ -65,8 +65,8 @@ export type { Report } from './messages/report.ts';
 export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
+export type { AskedQuestion } from './views/ending.ts';
 export { type Efficiency, efficiencyOf, type Metrics, MetricsView, measureEfficiency } from './views/metrics.ts';
-export type { AskedQuestion } from './views/question.ts';
 export { type LoopReport, ReportView } from './views/report.ts';
 export {
   type IterationStatus,

@@ -48,11 +48,11 @@ export function fingerprint(errorText: string): string {
   return joinNumbers(normalise(errorText).slice(0, fingerprintCharsMax).toWellFormed());
 }
 
-/** How alike two normalised texts are, or 0 when they are not alike; an empty text is like nothing. */
-function likeness(a: string, b: string): number {
+/** How alike two normalised texts are, or 0 when that is less than `least`; an empty text is like nothing. */
+export function likeness(a: string, b: string, least = ratioMin): number {
   if (a === '' || b === '') return 0;
   if (Math.min(a.length, b.length) < comparableCharsMin) return a === b ? 1 : 0;
-  return similarity(a, b, ratioMin);
+  return similarity(a, b, least);
 }
 
 /** Newest last in `recentOutputs` and `errors`; neither holds the iteration that is being judged. */

@@ -2,11 +2,10 @@
 
 import { type Fields, isFields } from '../text/fields.ts';
 import { plural } from '../text/format.ts';
-import { similarity } from '../text/similarity.ts';
 import { stripControls, takeCharacters } from '../text/text.ts';
 import { parseObject } from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
-import { normalise } from './repetition.ts';
+import { likeness, normalise } from './repetition.ts';
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
 
@@ -137,8 +136,6 @@ export function readReview(message: string): ReviewReading {
 
 /** Reviewers word the same thing differently; a wrong merge costs little, because every wording is kept. */
 const ratioMin = 0.8;
-/** Below this, one changed word is most of the text: only equality counts. */
-const comparableCharsMin = 20;
 /** An issue says in its first words what it is; comparing all of 300 long ones would take seconds. */
 const comparedCharsMax = 200;
 
@@ -172,9 +169,7 @@ function printOf(one: ReviewIssue): Print {
 }
 
 function isAlike(a: Print, b: Print): boolean {
-  if (a.place !== b.place || a.numbers !== b.numbers) return false;
-  if (Math.min(a.words.length, b.words.length) < comparableCharsMin) return a.words === b.words && a.words !== '';
-  return similarity(a.words, b.words, ratioMin) > 0;
+  return a.place === b.place && a.numbers === b.numbers && likeness(a.words, b.words, ratioMin) > 0;
 }
 
 function joined(known: MergedIssue, found: ReviewIssue): MergedIssue {

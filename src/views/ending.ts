@@ -1,6 +1,6 @@
 // Endings: how a loop ended or why it stands still, in one sentence, what to do next, and the exit code. The same on every surface.
 
-import type { LimitId, Termination, TerminationReason } from '../core/event.ts';
+import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
@@ -227,6 +227,19 @@ export function outcomeOf(state: State, requireChecks: boolean, exitCode: number
     questions: state.escalations.map(one => one.id),
   };
 }
+
+/** An open question for programs: its options are texts in order, as people see them, with their ids beside them. */
+export interface AskedQuestion extends Omit<Escalation, 'options'> {
+  readonly options: readonly string[];
+  /** What an answer may name in place of the number. */
+  readonly optionIds: readonly OptionId[];
+}
+
+export const askedQuestion = (escalation: Escalation): AskedQuestion => ({
+  ...escalation,
+  options: escalation.options.map(one => one.text),
+  optionIds: escalation.options.map(one => one.id),
+});
 
 function standing(state: State): Ending {
   const open = state.escalations;

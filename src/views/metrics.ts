@@ -3,68 +3,51 @@ import type { Event, Usage } from '../core/event.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 
-export interface Metrics {
-  readonly iterations: number;
-  readonly successes: number;
-  readonly failures: number;
-  readonly errors: number;
-  readonly interrupted: number;
-  readonly checkpoints: number;
-  readonly rollbacks: number;
-  readonly checks_passed: number;
-  readonly checks_failed: number;
-  readonly claims_refused: number;
-  readonly escalations: number;
-  readonly tasks_closed: number;
-  readonly success_rate: number;
-  readonly elapsed_hours: number;
-  readonly cost_per_task_usd: number;
-}
+/** An event counts for each row that it fits. */
+const counters = {
+  iterations: event => event.type === 'iteration.started' && !event.again,
+  successes: event =>
+    event.type === 'iteration.ended' && ['succeeded', 'handed-off', 'escalated'].includes(event.outcome),
+  failures: event => event.type === 'iteration.ended' && event.outcome === 'failed',
+  errors: event => event.type === 'iteration.ended' && event.outcome === 'failed' && event.failure !== undefined,
+  interrupted: event => event.type === 'iteration.ended' && event.outcome === 'interrupted',
+  checkpoints: event => event.type === 'checkpoint.made',
+  rollbacks: event => event.type === 'checkpoint.restored',
+  checks_passed: event => event.type === 'check.ended' && event.passed,
+  checks_failed: event => event.type === 'check.ended' && !event.passed,
+  claims_refused: event =>
+    (event.type === 'signal.read' && !event.accepted) ||
+    (event.type === 'proof.screened' && event.refused) ||
+    (event.type === 'check.ended' && !event.passed),
+  escalations: event => event.type === 'escalation.raised',
+  tasks_closed: event => event.type === 'task.closed',
+} satisfies Record<string, (event: Event) => boolean>;
+
+type Counter = keyof typeof counters;
+export type Metrics = Readonly<Record<Counter | 'success_rate' | 'elapsed_hours' | 'cost_per_task_usd', number>>;
+
+const names = Object.keys(counters) as readonly Counter[];
 
 export class MetricsView {
-  private readonly count = new Map<string, number>();
+  private readonly counts = Object.fromEntries(names.map(name => [name, 0])) as Record<Counter, number>;
   private costUsdMicros = 0;
   private firstAt = 0;
   private lastAt = 0;
 
-  private more(key: string): void {
-    this.count.set(key, (this.count.get(key) ?? 0) + 1);
-  }
-
   add(event: Event): void {
     if (this.firstAt === 0) this.firstAt = event.at;
     this.lastAt = Math.max(this.lastAt, event.at);
-    this.more(event.type);
-    if (event.type === 'iteration.started' && event.again) this.more('again');
-    if (event.type === 'iteration.ended') this.more(`outcome ${event.outcome}`);
-    if (event.type === 'iteration.ended' && event.failure && event.outcome === 'failed') this.more('error');
-    if (event.type === 'check.ended') this.more(event.passed ? 'check passed' : 'check failed');
-    if (event.type === 'signal.read' && !event.accepted) this.more('refused');
-    if (event.type === 'proof.screened' && event.refused) this.more('refused');
+    for (const name of names) if (counters[name](event)) this.counts[name] += 1;
     if (event.type === 'usage.recorded') this.costUsdMicros += event.usage.costUsdMicros;
   }
 
   metrics(): Metrics {
-    const of = (key: string): number => this.count.get(key) ?? 0;
-    const iterations = of('iteration.started') - of('again');
-    const successes = of('outcome succeeded') + of('outcome handed-off') + of('outcome escalated');
-    const closed = of('task.closed');
+    const { iterations, successes, tasks_closed } = this.counts;
     return {
-      iterations,
-      successes,
-      failures: of('outcome failed'),
-      errors: of('error'),
-      interrupted: of('outcome interrupted'),
-      checkpoints: of('checkpoint.made'),
-      rollbacks: of('checkpoint.restored'),
-      checks_passed: of('check passed'),
-      checks_failed: of('check failed'),
-      claims_refused: of('refused') + of('check failed'),
-      escalations: of('escalation.raised'),
-      tasks_closed: closed,
+      ...this.counts,
       success_rate: successes / Math.max(1, iterations),
       elapsed_hours: Math.max(0, this.lastAt - this.firstAt) / 3_600_000,
-      cost_per_task_usd: closed === 0 ? 0 : this.costUsdMicros / 1_000_000 / closed,
+      cost_per_task_usd: share(this.costUsdMicros / 1_000_000, tasks_closed),
     };
   }
 }

@@ -8,7 +8,7 @@ import { limitPresets, type ModeName } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import type { AskedQuestion } from '../../views/question.ts';
+import type { AskedQuestion } from '../../views/ending.ts';
 import type { Environment } from '../app.ts';
 import {
   type Fields,

@@ -5,7 +5,7 @@ import { isAnswer } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type AskedQuestion, askedQuestion } from '../../views/question.ts';
+import { type AskedQuestion, askedQuestion } from '../../views/ending.ts';
 import type { AnswerQuestion } from './options.ts';
 import { reasonOf } from './performer.ts';
 

@@ -1,7 +1,7 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
 import { openQuestions } from '../../app/loops.ts';
 import type { Escalation } from '../../core/event.ts';
-import { askedQuestion } from '../../views/question.ts';
+import { askedQuestion } from '../../views/ending.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { escalationCard } from '../live.ts';
 import { makeStyle } from '../terminal.ts';
