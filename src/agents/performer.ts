@@ -98,6 +98,12 @@ export function stopReasonOf({ reason }: AbortSignal): StopReason | undefined {
     : undefined;
 }
 
+export const untilAborted = (stop: AbortSignal): Promise<void> =>
+  new Promise(done => {
+    if (stop.aborted) done();
+    else stop.addEventListener('abort', () => done(), { once: true });
+  });
+
 export interface Performer {
   readonly name: string;
   readonly can: PerformerAbilities;

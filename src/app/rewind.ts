@@ -208,7 +208,7 @@ export async function newestVerifiedNumber(history: History): Promise<number | u
   const { newestVerified } = await import('../engine/checkpoints.ts');
   const { home, row, list, missing, pruned } = history;
   const rows = list.rows.filter(one => !one.isFork && !missing.has(one.number) && !pruned.has(one.number));
-  return (await newestVerified(loopFolder(home, row.loop), rows)).newest?.number;
+  return newestVerified(loopFolder(home, row.loop), rows);
 }
 
 const thenOf = (status: TaskStatus | undefined): TaskThen['status'] =>

@@ -1,6 +1,6 @@
 // Checkpoints of the work with their records, restores, and commits of what is done.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,17 +9,14 @@ import { findTask } from '../core/task.ts';
 import type { Span } from '../git/workspace.ts';
 import { redactDeep } from '../secrets/redactor.ts';
 import { Bug } from '../text/errors.ts';
-import {
-  type CheckpointRecord,
-  checkpointRecord,
-  recordText,
-  type VerifiedRecord,
-  verifyRecord,
-} from '../views/checkpoint-record.ts';
+import { checkpointRecord, recordText, type VerifiedRecord, verifyRecord } from '../views/checkpoint-record.ts';
 import { restoreExclusions } from '../views/checkpoints.ts';
 import type { Perform } from './engine.ts';
 
 const filesMax = 200;
+
+const told = ({ problem, fix }: { readonly problem: string; readonly fix?: string }): string =>
+  fix === undefined ? problem : `${problem} ${fix}`;
 
 export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engine, state, post, anchor }) => {
   const { workspace } = engine;
@@ -30,10 +27,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const isUserEdit = kind === 'user-edits' || kind === 'before-restore';
   const userEditsSince = isUserEdit ? state.newest?.tree : undefined;
   const saved = await workspace.save({ number, iteration, kind, label, anchor: head, task, userEditsSince });
-  if (!saved.ok) {
-    const problem = [saved.problem, saved.fix].filter(part => part !== undefined).join(' ');
-    return post({ type: 'checkpoint-failed', problem });
-  }
+  if (!saved.ok) return post({ type: 'checkpoint-failed', problem: told(saved) });
   const { ref, commit, tree, skipped } = saved;
   const span: readonly Span[] = state.newest === undefined ? [] : [{ from: state.newest.tree, to: tree }];
   const changes = state.settings.worktreePerTask ? [] : await workspace.changes(span);
@@ -93,18 +87,13 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   const spans = [...state.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
   const order = { loop, task, title: found?.title ?? '', iteration, spans, document, branch };
   const made = await engine.workspace.commit(order);
-  if (!made.ok)
-    return post({
-      type: 'committed',
-      ...done,
-      failed: `not committed: ${[made.problem, made.fix].filter(part => part !== undefined).join(' ')}`,
-    });
+  if (!made.ok) return post({ type: 'committed', ...done, failed: `not committed: ${told(made)}` });
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
 };
 
 const bytesMax = 4 * 1024 * 1024; // a record has bounds of its own, far below this
 
-export const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+export const sha256Of = (text: string): string => hash('sha256', text);
 
 // Records of checkpoints: files in the loop's folder that the ledger's hash proves.
 
@@ -164,20 +153,11 @@ export async function readRecord(folder: string, { number, sha256 }: RecordRow):
   }
 }
 
-export interface NewestRecord {
-  readonly newest?: { readonly number: number; readonly record: CheckpointRecord };
-  /** Newer ones that are missing or not what they were; newest first. */
-  readonly damaged: readonly { readonly number: number; readonly problem: string }[];
-}
-
-/** Recovery takes this one. Reads no more files than it must; of two rows with one number the later holds. */
-export async function newestVerified(folder: string, rows: readonly RecordRow[]): Promise<NewestRecord> {
+/** The number of the newest record that is whole. Reads no more files than it must; of two rows with one number the later holds. */
+export async function newestVerified(folder: string, rows: readonly RecordRow[]): Promise<number | undefined> {
   const hashes = new Map(rows.map(row => [row.number, row.sha256]));
-  const damaged: { number: number; problem: string }[] = [];
   for (const [number, sha256] of [...hashes].sort(([a], [b]) => b - a)) {
-    const found = await readRecord(folder, { number, sha256 });
-    if (found.ok) return { newest: { number, record: found.record }, damaged };
-    damaged.push({ number, problem: found.problem });
+    if ((await readRecord(folder, { number, sha256 })).ok) return number;
   }
-  return { damaged };
+  return undefined;
 }

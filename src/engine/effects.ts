@@ -1,4 +1,5 @@
 // Effects: each becomes a call of a port, and the answer an input. One row per effect, no decisions.
+import { untilAborted } from '../agents/performer.ts';
 import type { Answer } from '../core/event.ts';
 import type { Effect } from '../core/next.ts';
 import { liveIteration, showsProgress } from '../core/state.ts';
@@ -49,12 +50,6 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
     post({ type: 'saved', marks, hash: '', failed: saved.problems[0]?.message ?? 'unknown' });
   else post({ type: 'saved', marks, hash: saved.hash, restored: saved.restored });
 };
-
-const untilAborted = (stop: AbortSignal): Promise<void> =>
-  new Promise(done => {
-    if (stop.aborted) done();
-    else stop.addEventListener('abort', () => done(), { once: true });
-  });
 
 /** Asked at the terminal, answered by policy, or left open for `ralph answer`. */
 const ask: Perform<'ask'> = async ({ escalation }, { engine, state, post }, stop) => {

@@ -5,18 +5,12 @@ import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import { evolve } from '../core/evolve/evolve.ts';
 import { initialState, type State } from '../core/state.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { ModeView, ViewFile } from '../modes/mode.ts';
 import { ReportView } from '../views/report.ts';
-import type { Clock } from './clock.ts';
+import type { Engine } from './engine.ts';
 import { eventsOf } from './replay.ts';
 
 const everyMs = 1_000;
-
-export interface Publisher {
-  changed(): void;
-  close(): Promise<void>;
-}
 
 /** What a mode shows, and the folders that it may be shown in. */
 export interface Shown {
@@ -24,9 +18,7 @@ export interface Shown {
   readonly roots: readonly string[];
 }
 
-interface PublisherNeeds {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
+interface PublisherNeeds extends Pick<Engine, 'ledger' | 'clock'> {
   readonly loop: string;
   readonly folder: string;
   readonly warn: (sentence: string) => void;
@@ -34,7 +26,7 @@ interface PublisherNeeds {
 }
 
 /** Views are projections of the ledger: the publisher reads it for itself, a second at the earliest after the last time. */
-export function publisher({ ledger, clock, loop, folder, warn, mode }: PublisherNeeds): Publisher {
+export function publisher({ ledger, clock, loop, folder, warn, mode }: PublisherNeeds): NonNullable<Engine['publish']> {
   const shown = new Map<string, string | null>();
   const view = new ReportView();
   let state: State = initialState;

@@ -2,12 +2,19 @@
 import { decide } from '../core/decide/decide.ts';
 import type { Event } from '../core/event.ts';
 import { evolve } from '../core/evolve/evolve.ts';
-import type { Input, Question } from '../core/input.ts';
+import type { Input, InputOf, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
 import type { Lease, StoreFailure, StoreFailureKind } from '../ledger/ledger.ts';
 import { type Redact, redactDeep } from '../secrets/redactor.ts';
 import type { Engine } from './engine.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
+
+const renewEveryMs = 15_000;
+const fenced: StoreFailure = {
+  kind: 'fenced',
+  detail: 'another process took this loop over',
+  hint: 'See who: ralph status',
+};
 
 export class Recorder {
   state: State;
@@ -53,18 +60,31 @@ export class Recorder {
       for (const notifier of notifiers) notifier.tell(event, this.state);
     }
     publish?.changed();
-    if (this.seq - this.snapshotSeq >= snapshotEvery && this.state.live.length > 0) await this.snapshot();
+    if (this.seq - this.snapshotSeq >= snapshotEvery && this.state.live.length > 0) {
+      this.snapshotSeq = this.seq;
+      await saveSnapshot(ledger, this.lease.loop, this);
+    }
     return true;
   }
 
-  private async snapshot(): Promise<void> {
-    this.snapshotSeq = this.seq;
-    await saveSnapshot(this.engine.ledger, this.lease.loop, {
-      state: this.state,
-      seq: this.seq,
-      hash: this.hash,
-      folded: 0,
-    });
+  /** Renews the lease, and notices when it is lost: then nothing more may be written. Returns how to stop. */
+  keepLease(): () => void {
+    const { clock, ledger } = this.engine;
+    let cancel: () => void = () => {};
+    let stopped = false;
+    const arm = (): void => {
+      cancel = clock.at(clock.now() + renewEveryMs, async () => {
+        const failure = await ledger.store.renew(this.lease).then(ours => (ours ? undefined : fenced), failureIn);
+        if (stopped) return;
+        if (failure === undefined) arm();
+        else this.fail(failure);
+      });
+    };
+    arm();
+    return () => {
+      stopped = true;
+      cancel();
+    };
   }
 
   /** A full disk: the reserve file makes room for one question, so that the next start knows (F38). */
@@ -97,19 +117,15 @@ function diskFull(detail: string): Question {
 // The funnel: no input reaches the core, and so the ledger, a view or a prompt, with a secret that we can recognise.
 
 /** Names, places and hashes must stay what they are: what was rewritten could not be found again. */
-function redacted(input: Input, redact: Redact): Input {
+const exact: { readonly [Type in Input['type']]?: readonly (keyof InputOf<Type>)[] } = {
+  checkpointed: ['mark', 'ref', 'sha256'],
+  start: ['loop', 'name', 'document', 'directory'],
+};
+
+function redacted<Given extends Input>(input: Given, redact: Redact): Given {
   const clean = redactDeep(input, redact);
-  if (input.type === 'checkpointed') {
-    const { skipped, files } = input;
-    return {
-      ...input,
-      skipped: redactDeep(skipped, redact),
-      files: redactDeep(files, redact),
-    };
-  }
-  if (input.type !== 'start' || clean.type !== 'start') return clean;
-  const { loop, name, document, directory } = input;
-  return { ...clean, loop, name, document, directory };
+  const names = exact[input.type] as readonly (keyof Given)[] | undefined;
+  return names === undefined ? clean : { ...clean, ...Object.fromEntries(names.map(name => [name, input[name]])) };
 }
 
 /** A report is JSON: what was escaped in the message is decoded by the core (B66). */
@@ -164,4 +180,11 @@ export function storageFailure(error: unknown): StoreFailure | undefined {
   if (failure !== undefined) return failure;
   const row = typeof syscall === 'string' ? rows[code ?? ''] : undefined;
   return row && { kind: row.kind, detail: `${row.what}: ${message}`, hint: row.hint };
+}
+
+/** Store methods without room for a failure reject with an error that carries it. */
+export function failureIn(error: unknown): StoreFailure {
+  const failure = storageFailure(error);
+  if (failure === undefined) throw error;
+  return failure;
 }

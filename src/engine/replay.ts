@@ -41,6 +41,6 @@ export async function replay(ledger: Ledger, loop: string, version = stateVersio
   return { state, seq, hash, folded };
 }
 
-export async function saveSnapshot(ledger: Ledger, loop: string, at: Replayed): Promise<void> {
+export async function saveSnapshot(ledger: Ledger, loop: string, at: Omit<Replayed, 'folded'>): Promise<void> {
   await ledger.snapshots.save(loop, { seq: at.seq, hash: at.hash, version: stateVersion, state: packState(at.state) });
 }

@@ -3,16 +3,16 @@
 import type { StopReason } from '../agents/performer.ts';
 import { commandVersion, type Input, isCommand } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
-import type { State } from '../core/state.ts';
+import { isBusy, type State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../documents/document.ts';
 import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
+import { documentInput } from './document.ts';
 import { performEffect } from './effects.ts';
 import type { Engine, RunResult } from './engine.ts';
-import { Recorder, storageFailure } from './recorder.ts';
+import { failureIn, Recorder, storageFailure } from './recorder.ts';
 import { type Replayed, replay } from './replay.ts';
 import { NoteBoard } from './steering.ts';
-import { failureIn, keepLease, openingInputs } from './takeover.ts';
 
 export interface RunOptions {
   /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
@@ -57,10 +57,7 @@ class LoopRun {
 
   async go(): Promise<RunResult> {
     const { interrupt, first } = this.options;
-    const cancels = [
-      this.engine.ledger.mailbox.watch(() => this.mailCame()),
-      keepLease(this.engine, this.lease, failure => this.fail(failure)),
-    ];
+    const cancels = [this.engine.ledger.mailbox.watch(() => this.mailCame()), this.book.keepLease()];
     const onInterrupt = (): void => this.wake();
     interrupt.addEventListener('abort', onInterrupt);
     try {
@@ -266,6 +263,28 @@ export async function runLoop(engine: Engine, loop: string, options: RunOptions)
   } finally {
     await engine.ledger.store.release(leased.lease);
   }
+}
+
+/** What a process says first when it takes a loop up: that it did, what the document holds now, that old trouble is over. */
+type Opening = { readonly inputs: readonly Input[] } | { readonly problems: readonly Problem[] };
+
+async function openingInputs(engine: Engine, state: State, hasBegun: boolean, settleOnly: boolean): Promise<Opening> {
+  const inputs: Input[] = [];
+  if (hasBegun) await engine.workspace?.repair([state.newest, state.good].filter(mark => mark !== undefined));
+  // A command to a loop that a process left in the middle of work must not count the time since as work.
+  if (hasBegun && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
+  const loaded = state.loaded && !settleOnly ? await engine.source.load() : undefined;
+  if (loaded?.type === 'failed') return { problems: loaded.problems };
+  if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
+  for (const { id, kind } of state.escalations) {
+    if (kind !== 'storage' || settleOnly) continue;
+    inputs.push({
+      type: 'command',
+      by: 'ralph',
+      command: { type: 'answer', escalation: id, answer: { kind: 'retry' } },
+    });
+  }
+  return { inputs };
 }
 
 /** A terminal serves one at a time, and a question comes before an agent. */

@@ -1,73 +1,56 @@
 // Steering of a working performer: one channel per live iteration, so that words reach it or are known not to have.
 import type { Note, Notes } from '../agents/performer.ts';
 
-interface Channel {
-  readonly notes: Notes;
-  /** The performer has it. */
-  told(note: string): void;
-  close(): void;
-}
+type Channel = ReturnType<typeof openChannel>;
 
-class OpenChannel implements Channel {
-  private listener: ((note: Note) => void) | undefined;
-  private readonly early: Note[] = [];
-  private readonly waiting = new Map<string, (delivered: boolean) => void>();
-  private readonly canSteer: boolean;
-
-  constructor(canSteer: boolean) {
-    this.canSteer = canSteer;
-  }
-
-  readonly notes: Notes = {
-    listen: listener => {
-      this.listener = listener;
-      for (const note of this.early.splice(0)) listener(note);
-    },
-  };
+function openChannel(canSteer: boolean, onClose: () => void) {
+  let listener: ((note: Note) => void) | undefined;
+  const early: Note[] = [];
+  const waiting = new Map<string, (delivered: boolean) => void>();
 
   /** True when the performer can be spoken to: it gets the note as soon as it listens. */
-  send(note: Note): boolean {
-    if (!this.canSteer) return false;
-    if (this.listener === undefined) this.early.push(note);
-    else this.listener(note);
+  function send(note: Note): boolean {
+    if (!canSteer) return false;
+    if (listener === undefined) early.push(note);
+    else listener(note);
     return true;
   }
 
-  deliver(note: Note): Promise<boolean> {
-    return new Promise(done => {
-      this.waiting.set(note.id, done);
-      if (!this.send(note)) this.settle(note.id, false);
-    });
+  function settle(id: string, delivered: boolean): void {
+    waiting.get(id)?.(delivered);
+    waiting.delete(id);
   }
 
-  told(note: string): void {
-    this.settle(note, true);
-  }
-
-  close(): void {
-    for (const id of [...this.waiting.keys()]) this.settle(id, false);
-  }
-
-  private settle(id: string, delivered: boolean): void {
-    this.waiting.get(id)?.(delivered);
-    this.waiting.delete(id);
-  }
+  const notes: Notes = {
+    listen(next) {
+      listener = next;
+      for (const note of early.splice(0)) next(note);
+    },
+  };
+  return {
+    notes,
+    send,
+    deliver: (note: Note) =>
+      new Promise<boolean>(done => {
+        waiting.set(note.id, done);
+        if (!send(note)) settle(note.id, false);
+      }),
+    /** The performer has it. */
+    told: (note: string): void => settle(note, true),
+    close(): void {
+      onClose();
+      for (const id of [...waiting.keys()]) settle(id, false);
+    },
+  };
 }
 
 export class NoteBoard {
-  private readonly channels = new Map<number, OpenChannel>();
+  private readonly channels = new Map<number, Channel>();
 
   open(iteration: number, canSteer: boolean): Channel {
-    const channel = new OpenChannel(canSteer);
+    const channel = openChannel(canSteer, () => this.channels.delete(iteration));
     this.channels.set(iteration, channel);
-    return {
-      notes: channel.notes,
-      told: note => channel.told(note),
-      close: () => {
-        this.channels.delete(iteration);
-        channel.close();
-      },
-    };
+    return channel;
   }
 
   /** For what must act at once: whether the performer can hear it at all. */

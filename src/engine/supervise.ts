@@ -2,9 +2,8 @@
 
 import { type Activity, type Assignment, stopReasonOf } from '../agents/performer.ts';
 import { keyOf } from '../core/decide/actions.ts';
-import type { Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
-import type { Input } from '../core/input.ts';
+import type { Performed } from '../core/input.ts';
 import { type LiveIteration, noUsage, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { identify, knownTasks } from '../core/task-identity.ts';
@@ -14,12 +13,7 @@ import { documentAfter } from './document.ts';
 import type { EffectContext, Engine } from './engine.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
-type Post = (input: Input) => void;
-
-interface End {
-  readonly message: string;
-  readonly failure?: Failure;
-}
+type End = Pick<Performed, 'message' | 'failure'>;
 
 /** What an agent did to the document is a claim about its own task, and drift for every other. */
 async function readDocument(
@@ -30,12 +24,6 @@ async function readDocument(
   if (document === undefined) return [];
   const { specs } = identify(knownTasks(state.tasks), document.tasks, live.task);
   return specs.some(task => task.id === live.task && task.done) ? [live.task] : [];
-}
-
-interface Heard {
-  readonly end: End;
-  readonly usage: Usage;
-  readonly toolCalls: number;
 }
 
 /** A tool call gets a line of its own, so that the log reads as what happened. */
@@ -61,15 +49,14 @@ function withReset(end: End, resetAtMs: number | undefined): End {
   return { ...end, failure: { ...failure, resetAtMs } };
 }
 
-interface Listener {
+interface Listener extends Pick<EffectContext, 'post'> {
   readonly iteration: number;
   readonly spool: SpoolWriter;
   readonly heartbeat: Heartbeat;
-  readonly post: Post;
   readonly told: (note: string) => void;
 }
 
-async function listen(activities: AsyncIterable<Activity>, listener: Listener): Promise<Heard> {
+async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
   const { iteration, spool, heartbeat, post, told } = listener;
   let end: End = { message: '', failure: { kind: 'unknown', detail: 'the agent ended without saying how' } };
   let usage = noUsage;
@@ -150,13 +137,9 @@ export async function supervise(
 ): Promise<void> {
   const { iteration, task } = live;
   const performer = engine.performers[live.performer];
-  const failed = (kind: Failure['kind'], detail: string): void =>
-    post({
-      type: 'performed',
-      iteration,
-      performed: { message: '', failure: { kind, detail } },
-      chance: engine.clock.random(),
-    });
+  const say = (performed: Performed): void =>
+    post({ type: 'performed', iteration, performed, chance: engine.clock.random() });
+  const failed = (kind: Failure['kind'], detail: string): void => say({ message: '', failure: { kind, detail } });
   if (performer === undefined) return failed('spawn', `no agent is called ${live.performer}`);
   const fork = state.settings.worktreePerTask ? await engine.workspace?.fork(task) : undefined;
   if (fork?.ok === false) return failed('unknown', fork.problem);
@@ -175,11 +158,11 @@ export async function supervise(
   const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');
   const activities = begun(performer.perform(assignment, stop));
   let spool: SpoolWriter;
-  let heard: Heard;
+  let heard: Awaited<ReturnType<typeof listen>>;
   try {
     spool = engine.spool.open(iteration, told);
     await engine.archive?.(iteration, told);
-    heard = await listen(activities, { iteration, spool, heartbeat, post, told: note => channel.told(note) });
+    heard = await listen(activities, { iteration, spool, heartbeat, post, told: channel.told });
   } finally {
     heartbeat.stop();
     channel.close();
@@ -193,5 +176,5 @@ export async function supervise(
   spool.end(performed);
   await engine.source.tidy?.();
   const statusEdits = await readDocument({ engine, state, post }, live);
-  post({ type: 'performed', iteration, performed: { ...performed, statusEdits }, chance: engine.clock.random() });
+  say({ ...performed, statusEdits });
 }

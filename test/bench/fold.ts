@@ -158,7 +158,7 @@ export async function benchFold(quick: boolean): Promise<readonly BenchRow[]> {
     const earlyBytes = heapBytes() - emptyBytes;
     kept = await foldTo(ledger, kept, count - snapshotEvery + 1);
     const lateBytes = heapBytes() - emptyBytes;
-    await saveSnapshot(ledger, loop, { ...kept, folded: 0 });
+    await saveSnapshot(ledger, loop, kept);
     const resumed = await timed(() => replay(ledger, loop));
     if (resumed.result.folded !== snapshotEvery - 1) throw new Error(`${resumed.result.folded} events were folded`);
     await ledger.store.close();

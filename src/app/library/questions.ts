@@ -1,5 +1,6 @@
 // Lets a program answer a loop's questions, and lets the loop come back when the program leaves one open.
 
+import { untilAborted } from '../../agents/performer.ts';
 import type { Answer, Escalation } from '../../core/event.ts';
 import { isAnswer } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
@@ -31,12 +32,6 @@ function problemOf({ kind, options, optionIds }: AskedQuestion, answer: unknown)
     return `answered with ${answer.kind}, which does not say whether it happened`;
   return undefined;
 }
-
-const untilAborted = (stop: AbortSignal): Promise<void> =>
-  new Promise(done => {
-    if (stop.aborted) done();
-    else stop.addEventListener('abort', () => done(), { once: true });
-  });
 
 /** What the program says; undefined, and a word about it, when that is nothing that counts. */
 function checkedAnswers(answer: AnswerQuestion, say: (sentence: string) => void): AnswerQuestion {
