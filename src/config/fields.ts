@@ -2,7 +2,7 @@
 import type { ModeName } from '../core/settings.ts';
 import { looksSecret } from '../secrets/redactor.ts';
 import { type Reading, refuse } from './reading.ts';
-import { commandCharactersMax, type Field, kinds, million, readKind, type ValueByKind } from './values.ts';
+import { commandCharactersMax, type Field, kinds, million, readKind, type ValueOf } from './values.ts';
 
 /** The settings of checks beyond their commands. */
 const checkFields = {
@@ -360,7 +360,7 @@ export const fields = {
 type Fields = typeof fields;
 export type Key = keyof Fields;
 type Choice<Row> = Row extends { readonly choices: readonly (infer Word)[] } ? Word : never;
-type Plain<Row extends Field> = Row['kind'] extends 'choice' ? Choice<Row> : ValueByKind[Row['kind']];
+type Plain<Row extends Field> = Row['kind'] extends 'choice' ? Choice<Row> : ValueOf<Row['kind']>;
 export type Value<Name extends Key> = Plain<Fields[Name]> | (Fields[Name] extends { unlimited: true } ? null : never);
 /** Settings as read; a key that nobody set is absent. */
 export type Values = { readonly [Name in Key]?: Value<Name> };

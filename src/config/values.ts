@@ -6,49 +6,21 @@ import { type Given as GivenText, good, goodAll, type Reading, refuse, wrong } f
 export const million = 1_000_000;
 export const commandCharactersMax = 10_000;
 
-/** The type of a value once read. Money is micro-dollars, durations are ms, a deadline is epoch ms, a size bytes. */
-export interface ValueByKind {
-  whole: number;
-  money: number;
-  duration: number;
-  deadline: number;
-  line: string;
-  path: string;
-  slug: string;
-  choice: string;
-  truth: boolean;
-  names: readonly string[];
-  roles: readonly string[];
-  commands: readonly string[];
-  size: number;
-  /** AGENT or AGENT/MODEL. */
-  agent: string;
-  agents: readonly string[];
-  model: string;
-  /** NAME=AGENT[/MODEL]. */
-  pairs: readonly string[];
-  /** One line, split as a shell would. */
-  words: readonly string[];
-  paths: readonly string[];
-  /** N/M. */
-  runs: string;
-  /** AGENT[/MODEL] or auto. */
-  judge: string;
-}
-
-export type Kind = keyof ValueByKind;
-
-export interface Field {
-  readonly kind: Kind;
-  readonly description: string;
-  readonly example: string;
+/** What a value is held to. */
+interface Bounds {
   /** Largest number, longest duration (ms) or most characters. */
   readonly most?: number;
   /** Smallest size in bytes; 64 MB unless set. */
   readonly least?: number;
+  readonly choices?: readonly string[];
+}
+
+export interface Field extends Bounds {
+  readonly kind: Kind;
+  readonly description: string;
+  readonly example: string;
   /** The word `unlimited` is allowed and reads as null. */
   readonly unlimited?: true;
-  readonly choices?: readonly string[];
   readonly short?: string;
   /** Without effect in the others: said on the command line there, it is an error. */
   readonly modes?: readonly ModeName[];
@@ -60,7 +32,7 @@ export interface Field {
 
 /** What the readers of one kind are given. */
 interface Given extends GivenText {
-  readonly field: Pick<Field, 'most' | 'least' | 'choices'>;
+  readonly field: Bounds;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -254,7 +226,7 @@ interface KindRow {
   readonly isAmount?: true;
 }
 
-export const kinds: Readonly<Record<Kind, KindRow>> = {
+const rows = {
   whole: { read: readWhole, placeholder: ' <number>', expected: 'a whole number', isAmount: true },
   money: {
     read: readMoney,
@@ -317,7 +289,15 @@ export const kinds: Readonly<Record<Kind, KindRow>> = {
     placeholder: ' <agent>',
     expected: 'an agent in quotes, like "codex", or "auto"',
   },
-};
+} as const satisfies Readonly<Record<string, KindRow>>;
+
+export type Kind = keyof typeof rows;
+export const kinds: Readonly<Record<Kind, KindRow>> = rows;
+
+/** The type of a value once read. Money is micro-dollars, durations are ms, a deadline is epoch ms, a size bytes. */
+export type ValueOf<Name extends Kind> = (typeof rows)[Name]['read'] extends (given: never) => Reading<infer Value>
+  ? Value
+  : never;
 
 /** `unlimited` must be typed, and only where it is allowed. */
 export function readKind(kind: Kind, given: Given, mayBeUnlimited = false): Reading<unknown> {

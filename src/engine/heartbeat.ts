@@ -79,12 +79,6 @@ export function startHeartbeat(iteration: number, { clock, limits, isInteractive
   };
 }
 
-export interface Throttle<Value> {
-  say(value: Value): void;
-  /** What still waits is not said. */
-  stop(): void;
-}
-
 /** Says a thing at once when it was quiet before, else only every so often: what comes meanwhile makes way for newer. */
 export function throttle<Value>(
   clock: Clock,
@@ -92,7 +86,7 @@ export function throttle<Value>(
   say: (value: Value) => void,
   /** Cannot wait, compared with what was said last. */
   isUrgent: (value: Value, said: Value | undefined) => boolean = () => false,
-): Throttle<Value> {
+) {
   let said: Value | undefined;
   let saidAt = Number.NEGATIVE_INFINITY;
   let waiting: { value: Value } | undefined;
@@ -105,7 +99,7 @@ export function throttle<Value>(
   }
 
   return {
-    say(value) {
+    say(value: Value) {
       const isDue = Math.abs(clock.now() - saidAt) >= everyMs; // also when the clock was put back
       if (isUrgent(value, said)) {
         cancel();
@@ -122,7 +116,8 @@ export function throttle<Value>(
         if (newest !== undefined) tell(newest.value);
       });
     },
-    stop() {
+    /** What still waits is not said. */
+    stop(): void {
       waiting = undefined;
       cancel();
     },

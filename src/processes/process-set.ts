@@ -210,17 +210,10 @@ export function shutdownOf(set: ProcessSet, graceMs: number, killRoot: () => voi
   };
 }
 
-interface TermSender {
-  /** TERM, once for each. */
-  send(targets: readonly RecordedProcess[]): void;
-  /** A child that has not yet become its own program may swallow a signal: so not at once. */
-  sendAtSecondSight(targets: readonly RecordedProcess[]): void;
-  wasSent(): boolean;
-}
-
-function termSender(): TermSender {
+function termSender() {
   const told = new Set<string>();
   const seen = new Set<string>();
+  /** TERM, once for each. */
   function send(targets: readonly RecordedProcess[]): void {
     const fresh = targets.filter(each => !told.has(keyOf(each)));
     for (const each of fresh) told.add(keyOf(each));
@@ -229,10 +222,11 @@ function termSender(): TermSender {
   }
   return {
     send,
-    sendAtSecondSight(targets) {
+    /** A child that has not yet become its own program may swallow a signal: so not at once. */
+    sendAtSecondSight(targets: readonly RecordedProcess[]): void {
       send(targets.filter(each => seen.has(keyOf(each))));
       for (const each of targets) seen.add(keyOf(each));
     },
-    wasSent: () => told.size > 0,
+    wasSent: (): boolean => told.size > 0,
   };
 }

@@ -9,9 +9,9 @@ import { startTimeOf, thisHost } from './identity.ts';
 import { type ResourceCause, type ResourceLimits, watchResources } from './limits.ts';
 import { type ProcessSet, processSetOf, type Shutdown, shutdownOf } from './process-set.ts';
 import { drained, type OutputEvent, openQueue, type Queue, readText, weightOfEvent } from './streams.ts';
-import { type RunningTimers, startTimers, type TimerCause, type Timers } from './timers.ts';
+import { type RunningTimers, startTimers, type TimerCause, type TimerOrder } from './timers.ts';
 
-export interface ProcessOrder {
+export interface ProcessOrder extends TimerOrder {
   readonly command: string;
   readonly args: readonly string[];
   readonly directory: string;
@@ -21,11 +21,6 @@ export interface ProcessOrder {
   readonly input: string;
   /** Made by `openStdin` for this one process: keeps stdin open. */
   readonly stdin?: OpenStdin;
-  readonly timeMsMax: number;
-  /** Besides `timeMsMax`; none by default. */
-  readonly timers?: Timers;
-  /** It has been silent for too long: true when it was nudged and is to get some more time (`nudgedMs`). */
-  readonly onSilence?: () => boolean;
   readonly stop: AbortSignal;
   /** Looked at about once a second; over one of them, all is killed without grace. */
   readonly limits?: ResourceLimits;
@@ -120,12 +115,7 @@ function explain(problem: string, order: ProcessOrder): string {
 /** The first three are missing at the terminal. */
 type Stdio = readonly [Socket | null, Socket | null, Socket | null, Socket];
 
-interface Live {
-  readonly queue: Queue<ProcessEvent>;
-  abandon(): Promise<void>;
-}
-
-function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Contained['containment']): Live {
+function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Contained['containment']) {
   const [input, output, errors, control] = child.stdio as unknown as Stdio;
   const spoken = [output, errors].filter(stream => stream !== null);
   const streams = [input, ...spoken, control].filter(stream => stream !== null);
@@ -165,7 +155,7 @@ function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Cont
 
   return {
     queue,
-    async abandon() {
+    async abandon(): Promise<void> {
       queue.close(); // nobody listens any more, so nothing may wait for it
       shutdown.kill();
       await over;
@@ -203,13 +193,7 @@ function connectStdin(order: ProcessOrder, input: Socket, timers: RunningTimers)
   });
 }
 
-interface EndReasons {
-  readonly timers: RunningTimers;
-  /** Says which of them, if any, came first. */
-  disarm(): Pick<ProcessExit, 'timedOut' | 'stoppedByUs' | 'cause'>;
-}
-
-function endOnReason(order: ProcessOrder, shutdown: Shutdown, set: ProcessSet, queue: Queue<ProcessEvent>): EndReasons {
+function endOnReason(order: ProcessOrder, shutdown: Shutdown, set: ProcessSet, queue: Queue<ProcessEvent>) {
   let reason: 'stop' | EndCause | undefined;
   const end = (why: 'stop' | EndCause): void => {
     reason ??= why;
@@ -224,7 +208,8 @@ function endOnReason(order: ProcessOrder, shutdown: Shutdown, set: ProcessSet, q
   order.stop.addEventListener('abort', stop, { once: true });
   return {
     timers,
-    disarm() {
+    /** Says which of them, if any, came first. */
+    disarm(): Pick<ProcessExit, 'timedOut' | 'stoppedByUs' | 'cause'> {
       timers.disarm();
       stopLooking();
       order.stop.removeEventListener('abort', stop);
@@ -243,17 +228,11 @@ function outcomeOf(code: number | null, signal: NodeJS.Signals | null): Pick<Pro
 }
 
 /** The stdin of a living process, and what its adapter knows about it that a timer cannot. */
-export interface Stdin {
+export interface Stdin extends Pick<RunningTimers, 'finished' | 'resumed' | 'busy'> {
   /** Queued until it has started; lost after its end. */
   write(text: string): void;
   /** Closes its stdin. */
   end(): void;
-  /** It has said its last word: from now on it has a short time to exit; further output starts that time anew. */
-  finished(): void;
-  /** It goes on after all: the times of one that works hold again. */
-  resumed(): void;
-  /** It works on something that may be silent for long (a tool): silence is allowed to last longer. */
-  busy(isBusy: boolean): void;
   /** How many bytes of what was written lie there because it does not read them. */
   unreadBytes(): number;
 }

@@ -21,17 +21,20 @@ export type TimerCause = 'time' | 'first-byte' | 'silence' | 'result';
 
 export interface TimerOrder {
   readonly timeMsMax: number;
+  /** Besides `timeMsMax`; none by default. */
   readonly timers?: Timers;
-  /** Silence is over its limit: true when the process was nudged and is to get some more time. */
+  /** It has been silent for too long: true when it was nudged and is to get some more time (`nudgedMs`). */
   readonly onSilence?: () => boolean;
 }
 
 export interface RunningTimers {
   /** A byte came, or the one who holds them up let go. Cheap: called for every chunk. */
   heard(): void;
+  /** It has said its last word: from now on it has a short time to exit; further output starts that time anew. */
   finished(): void;
-  /** `finished` was said too early. */
+  /** It goes on after all: the times of one that works hold again. */
   resumed(): void;
+  /** It works on something that may be silent for long (a tool): silence is allowed to last longer. */
   busy(isBusy: boolean): void;
   disarm(): void;
 }

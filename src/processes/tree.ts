@@ -72,10 +72,8 @@ export function signalTree(recorded: readonly RecordedProcess[], signal: NodeJS.
   return count;
 }
 
-type ChildFinder = (pid: number) => readonly ProcessStat[];
-
 /** Kernels without the `children` file, and other systems, are read as one table. */
-function childFinder(root: number): ChildFinder {
+function childFinder(root: number): (pid: number) => readonly ProcessStat[] {
   try {
     readFileSync(`/proc/${root}/task/${root}/children`);
     return childrenByFile;

@@ -98,8 +98,8 @@ export class Appender {
   }
 
   #head(loop: string): Head {
-    const row = this.#connection.get('SELECT seq, hash FROM events WHERE loop = ? ORDER BY seq DESC LIMIT 1', loop);
-    return row === undefined ? { seq: 0, hash: genesisHash } : { seq: Number(row['seq']), hash: String(row['hash']) };
+    const sql = 'SELECT seq, hash FROM events WHERE loop = ? ORDER BY seq DESC LIMIT 1';
+    return this.#connection.get<Head>(sql, loop) ?? { seq: 0, hash: genesisHash };
   }
 }
 

@@ -7,7 +7,14 @@ import type { StoreFailure, StoreFailureKind } from '../ledger.ts';
 /** Long enough for ten writers in a row, short enough for a person (F43). */
 const defaultBusyMsMax = 10_000;
 
-export type Row = Record<string, SQLInputValue>;
+/** An event as the table holds it. */
+export interface EventRow {
+  readonly cursor: number;
+  readonly loop: string;
+  readonly seq: number;
+  readonly body: string;
+  readonly hash: string;
+}
 
 export function openDatabase(path: string, readOnly: boolean, busyMsMax = defaultBusyMsMax): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly, timeout: busyMsMax, enableForeignKeyConstraints: true });
@@ -61,11 +68,12 @@ export class Connection {
     return known;
   }
 
-  all(sql: string, ...values: SQLInputValue[]): Row[] {
+  /** `Row`: what the columns of the statement are. */
+  all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.statement(sql).all(...values) as Row[];
   }
 
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.statement(sql).get(...values) as Row | undefined;
   }
 

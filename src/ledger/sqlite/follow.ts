@@ -85,7 +85,7 @@ export class Pulse {
   #seen(): number {
     if (this.#connection.unusable() !== undefined) return -2;
     try {
-      return Number(this.#connection.get('PRAGMA data_version')?.['data_version']);
+      return this.#connection.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? -2;
     } catch {
       return -2;
     }
@@ -103,17 +103,9 @@ export function mailboxOf(connection: Connection, pulse: Pulse): Mailbox {
       return id;
     },
     async waiting(loop) {
-      const rows = connection.orThrow(() => connection.all('SELECT * FROM mailbox WHERE loop = ? ORDER BY id', loop));
-      return rows.map(
-        (row): Mail => ({
-          id: Number(row['id']),
-          loop,
-          at: Number(row['at']),
-          by: String(row['by']),
-          version: Number(row['version']),
-          body: JSON.parse(String(row['body'])) as unknown,
-        }),
-      );
+      const sql = 'SELECT id, loop, at, "by", version, body FROM mailbox WHERE loop = ? ORDER BY id';
+      const rows = connection.orThrow(() => connection.all<Mail & { readonly body: string }>(sql, loop));
+      return rows.map(row => ({ ...row, body: JSON.parse(row.body) as unknown }));
     },
     watch: changed =>
       pulse.listen(change => {

@@ -1,7 +1,7 @@
 // Leases: one holder at a time may write a loop, with a token that grows so that a late writer is fenced off.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Holder, Lease, Leased, LeaseState, StoreFailure } from '../ledger.ts';
-import { type Connection, failure, type Row, StoreFailed } from './connection.ts';
+import { type Connection, failure, StoreFailed } from './connection.ts';
 
 /** A holder that we cannot look at (another boot or pid namespace) is dead when it was silent for this long. */
 const silentMsMax = 60_000;
@@ -22,14 +22,19 @@ interface HeldLease {
   readonly renewedAt: number;
 }
 
-function heldLease(row: Row): HeldLease {
-  const holder = JSON.parse(String(row['holder'])) as Holder;
-  const lease = { loop: String(row['loop']), holder, token: Number(row['token']), since: Number(row['since']) };
-  return { lease, renewedAt: Number(row['renewed_at']) };
+interface LeaseRow extends Omit<Lease, 'holder'> {
+  readonly holder: string;
+  readonly renewed_at: number;
+}
+
+function heldLease({ loop, holder, token, since, renewed_at }: LeaseRow): HeldLease {
+  return { lease: { loop, holder: JSON.parse(holder) as Holder, token, since }, renewedAt: renewed_at };
 }
 
 export function heldLeases(database: DatabaseSync): readonly HeldLease[] {
-  return (database.prepare('SELECT * FROM leases WHERE holder IS NOT NULL').all() as Row[]).map(heldLease);
+  return (database.prepare('SELECT * FROM leases WHERE holder IS NOT NULL').all() as unknown as LeaseRow[]).map(
+    heldLease,
+  );
 }
 
 export class Leases {
@@ -44,7 +49,7 @@ export class Leases {
   }
 
   #held(loop: string): HeldLease | undefined {
-    const row = this.#connection.get('SELECT * FROM leases WHERE loop = ? AND holder IS NOT NULL', loop);
+    const row = this.#connection.get<LeaseRow>('SELECT * FROM leases WHERE loop = ? AND holder IS NOT NULL', loop);
     return row && heldLease(row);
   }
 
@@ -79,7 +84,7 @@ export class Leases {
       this.#connection.statement('UPDATE leases SET renewed_at = ? WHERE loop = ?').run(now, loop);
       return { ok: true, lease: held.lease };
     }
-    const row = this.#connection.get(
+    const row = this.#connection.get<{ token: number }>(
       `INSERT INTO leases (loop, token, holder, since, renewed_at) VALUES (?, 1, ?, ?, ?) ON CONFLICT (loop) DO
        UPDATE SET token = token + 1, holder = excluded.holder, since = excluded.since, renewed_at = excluded.renewed_at
        RETURNING token`,
@@ -88,7 +93,7 @@ export class Leases {
       now,
       now,
     );
-    return { ok: true, lease: { loop, holder, token: Number(row?.['token']), since: now } };
+    return { ok: true, lease: { loop, holder, token: row!.token, since: now } };
   }
 
   renew(lease: Lease): boolean {

@@ -98,10 +98,11 @@ function backUp(path: string, version: number): void {
   sync(dirname(path));
 }
 
-function freeName(wanted: string): string {
+/** Of a database that is put beside ours. */
+export function freeName(wanted: string): string {
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? wanted : `${wanted}-${count}`;
-    if (!existsSync(name)) return name;
+    if (!existsSync(name) && !existsSync(`${name}-wal`)) return name;
   }
 }
 

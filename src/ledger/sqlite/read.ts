@@ -1,8 +1,8 @@
 // Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44); and snapshots.
 import { ChainWalk } from '../chain.ts';
-import type { LoopFilter, LoopRow, Recorded, Snapshots, Verified } from '../ledger.ts';
+import type { LoopFilter, LoopRow, Recorded, Snapshot, Snapshots, Verified } from '../ledger.ts';
 import { upcast } from '../upcast.ts';
-import { type Connection, failure, type Row, StoreFailed } from './connection.ts';
+import { type Connection, type EventRow, failure, StoreFailed } from './connection.ts';
 
 const pageRows = 1_000;
 
@@ -14,17 +14,14 @@ export function read(connection: Connection, loop: string, after = 0, most = pag
   return connection.orThrow(() => rowsOf(connection, loop, after, most).map(row => recorded(connection, row)));
 }
 
-function rowsOf(connection: Connection, loop: string, after: number, most: number): Row[] {
+function rowsOf(connection: Connection, loop: string, after: number, most: number): EventRow[] {
   const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE loop = ? AND seq > ? ORDER BY seq LIMIT ?';
   return connection.all(sql, loop, after, most);
 }
 
-function recorded({ path }: Connection, row: Row): Recorded {
-  const loop = String(row['loop']);
-  const seq = Number(row['seq']);
+function recorded({ path }: Connection, { loop, seq, hash, cursor, body }: EventRow): Recorded {
   try {
-    const event = upcast(JSON.parse(String(row['body'])));
-    return { loop, seq, hash: String(row['hash']), cursor: Number(row['cursor']), event };
+    return { loop, seq, hash, cursor, event: upcast(JSON.parse(body)) };
   } catch (error) {
     const known = failure('corrupt', path, `event ${seq} of loop ${loop} in ${path} is not readable`);
     throw new StoreFailed({ ...known, hint: 'Check it: ralph audit verify.' }, error);
@@ -34,22 +31,25 @@ function recorded({ path }: Connection, row: Row): Recorded {
 /** The seq of a loop's last event at or before a cursor, to follow one loop by its own index. */
 export function seqAt(connection: Connection, loop: string, cursor: number): number {
   const sql = 'SELECT seq FROM events WHERE loop = ? AND cursor <= ? ORDER BY seq DESC LIMIT 1';
-  return Number(connection.orThrow(() => connection.get(sql, loop, cursor))?.['seq'] ?? 0);
+  return connection.orThrow(() => connection.get<{ seq: number }>(sql, loop, cursor))?.seq ?? 0;
 }
 
 export function readAll(connection: Connection, cursor: number): readonly Recorded[] {
   const sql = 'SELECT cursor, loop, seq, body, hash FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?';
-  return connection.orThrow(() => connection.all(sql, cursor, pageRows).map(row => recorded(connection, row)));
+  return connection.orThrow(() =>
+    connection.all<EventRow>(sql, cursor, pageRows).map(row => recorded(connection, row)),
+  );
 }
 
 export function loops(connection: Connection, filter: LoopFilter = {}): readonly LoopRow[] {
-  const sql = `SELECT loops.*, (SELECT max(seq) FROM events WHERE events.loop = loops.loop) AS seq FROM loops
+  const sql = `SELECT loop, name, document, directory, started_at AS startedAt,
+      coalesce((SELECT max(seq) FROM events WHERE events.loop = loops.loop), 0) AS seq, reason, ended_at AS endedAt FROM loops
     WHERE (? IS NULL OR document = ?) AND (? IS NULL OR (reason IS NULL) = ?) AND (? IS NULL OR ? = (${projectOf}))
     ORDER BY started_at DESC, rowid DESC`;
   const { document = null, project = null } = filter;
   const open = filter.open === undefined ? null : Number(filter.open);
   const values = [document, document, open, open, project, project];
-  return connection.orThrow(() => connection.all(sql, ...values).map(loopRow));
+  return connection.orThrow(() => connection.all<LoopRow>(sql, ...values));
 }
 
 export function verify(connection: Connection, loop: string): Verified {
@@ -57,28 +57,12 @@ export function verify(connection: Connection, loop: string): Verified {
   try {
     for (;;) {
       const rows = rowsOf(connection, loop, walk.seq, pageRows);
-      for (const row of rows) {
-        const stored = { seq: Number(row['seq']), body: String(row['body']), hash: String(row['hash']) };
-        if (!walk.step(stored)) return walk.result();
-      }
+      if (!rows.every(row => walk.step(row))) return walk.result();
       if (rows.length < pageRows) return walk.result();
     }
   } catch (error) {
     return { ok: false, seq: walk.seq + 1, detail: `cannot be read: ${connection.failure(error).detail}` };
   }
-}
-
-function loopRow(row: Row): LoopRow {
-  return {
-    loop: String(row['loop']),
-    name: String(row['name']),
-    document: String(row['document']),
-    directory: String(row['directory']),
-    startedAt: Number(row['started_at']),
-    seq: Number(row['seq'] ?? 0),
-    reason: row['reason'] === null ? null : String(row['reason']),
-    endedAt: row['ended_at'] === null ? null : Number(row['ended_at']),
-  };
 }
 
 /** The newest folded state of each loop; losing one costs time, never truth, so no failure leaves this function. */
@@ -97,16 +81,11 @@ export function snapshotsOf(connection: Connection, warn: (sentence: string) => 
     },
     async latest(loop, version) {
       try {
-        const sql = `SELECT snapshots.* FROM snapshots JOIN events USING (loop, seq)
+        const sql = `SELECT seq, snapshots.hash, state FROM snapshots JOIN events USING (loop, seq)
           WHERE loop = ? AND version = ? AND events.hash = snapshots.hash`;
-        const row = connection.orThrow(() => connection.get(sql, loop, String(version)));
-        if (row === undefined) return undefined;
-        return {
-          seq: Number(row['seq']),
-          hash: String(row['hash']),
-          version,
-          state: JSON.parse(String(row['state'])) as unknown,
-        };
+        type Stored = Snapshot & { readonly state: string };
+        const row = connection.orThrow(() => connection.get<Stored>(sql, loop, String(version)));
+        return row && { seq: row.seq, hash: row.hash, version, state: JSON.parse(row.state) as unknown };
       } catch (error) {
         warn(`The snapshot of loop ${loop} cannot be used, so this start takes longer: ${String(error)}`);
         return undefined;

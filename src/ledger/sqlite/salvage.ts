@@ -20,9 +20,9 @@ import type { Event } from '../../core/event.ts';
 import { ChainWalk, isLoopEvent } from '../chain.ts';
 import type { StoreFailure } from '../ledger.ts';
 import { listLoop } from './append.ts';
-import { Connection, failure, inodeOf, isSqliteError, openDatabase, type Row } from './connection.ts';
+import { Connection, type EventRow, failure, inodeOf, isSqliteError, openDatabase } from './connection.ts';
 import { sync } from './files.ts';
-import { type Target, writeDatabase } from './migrate.ts';
+import { freeName, type Target, writeDatabase } from './migrate.ts';
 
 /** How much of the first page is replaced by that of a fresh database: nothing, the file's header, all of it. */
 const transplantBytes = [0, 100, 4_096];
@@ -108,9 +108,7 @@ function transplant(copy: string, fresh: string, bytes: number): void {
 
 /** The log goes first: beside a new database it would be read as the new one's. */
 function replaceDamaged(path: string, saved: string, stamp: string): string {
-  let damaged = `${path}.corrupt-${stamp}`;
-  for (let count = 2; existsSync(damaged) || existsSync(`${damaged}-wal`); count += 1)
-    damaged = `${path}.corrupt-${stamp}-${count}`;
+  const damaged = freeName(`${path}.corrupt-${stamp}`);
   for (const end of ['-wal', '-shm']) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${damaged}${end}`);
   if (existsSync(path)) linkSync(path, damaged);
   sync(saved);
@@ -132,17 +130,14 @@ function extract(from: DatabaseSync, to: Connection): Saved {
   let isWhole = true;
   let events = 0;
   let last = 0;
-  const keep = (row: Row): void => {
-    const cursor = Number(row['cursor']);
+  const keep = ({ cursor, loop, seq, body, hash }: EventRow): void => {
     if (!(cursor > last)) {
       isWhole = false; // a damaged page can repeat itself
       return;
     }
-    const loop = String(row['loop']);
     const walk = walks.get(loop) ?? new ChainWalk(loop);
     walks.set(loop, walk);
-    const body = String(row['body']);
-    if (!walk.step({ seq: Number(row['seq']), body, hash: String(row['hash']) })) {
+    if (!walk.step({ seq, body, hash })) {
       isWhole = false;
       return;
     }
@@ -165,7 +160,7 @@ function extract(from: DatabaseSync, to: Connection): Saved {
 const holeEventsMax = 50_000;
 
 /** Reads events in order and steps over the pages that cannot be read; true when there were any. */
-function readAround(from: DatabaseSync, keep: (row: Row) => void): boolean {
+function readAround(from: DatabaseSync, keep: (row: EventRow) => void): boolean {
   const scan = from.prepare(
     'SELECT cursor, loop, seq, body, hash FROM events WHERE cursor > ? ORDER BY cursor LIMIT 100',
   );
@@ -173,9 +168,9 @@ function readAround(from: DatabaseSync, keep: (row: Row) => void): boolean {
   let hasHoles = false;
   let after = 0;
   while (after <= last) {
-    let rows: Row[];
+    let rows: EventRow[];
     try {
-      rows = scan.all(after) as Row[];
+      rows = scan.all(after) as unknown as EventRow[];
     } catch {
       hasHoles = true;
       const { readable, next } = stepOver(from, after, last);
@@ -187,7 +182,7 @@ function readAround(from: DatabaseSync, keep: (row: Row) => void): boolean {
     if (rows.length === 0) break;
     for (const row of rows) {
       keep(row);
-      after = Math.max(after + 1, Number(row['cursor']));
+      after = Math.max(after + 1, row.cursor);
     }
   }
   return hasHoles;
@@ -198,13 +193,13 @@ function stepOver(
   from: DatabaseSync,
   after: number,
   last: number,
-): { readonly readable: readonly Row[]; readonly next: number | undefined } {
+): { readonly readable: readonly EventRow[]; readonly next: number | undefined } {
   const one = from.prepare('SELECT cursor, loop, seq, body, hash FROM events WHERE cursor = ?');
-  const readable: Row[] = [];
+  const readable: EventRow[] = [];
   let hasFailed = false;
   for (let cursor = after + 1; cursor <= last && cursor <= after + holeEventsMax; cursor += 1) {
     try {
-      const row = one.get(cursor) as Row | undefined;
+      const row = one.get(cursor) as unknown as EventRow | undefined;
       if (row === undefined) continue;
       if (hasFailed) return { readable, next: cursor - 1 };
       readable.push(row);
