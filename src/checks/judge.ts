@@ -130,9 +130,9 @@ function bounded(diff: string): string {
     left -= share;
   });
   const shown = parts.map((part, at) => {
-    const kept = takeCharacters(part, shares.get(at) ?? 0);
-    if (kept.length === part.length) return part;
-    return `${kept}\n[${part.length - kept.length} characters of this file were left out here]\n`;
+    const beginning = takeCharacters(part, shares.get(at) ?? 0);
+    if (beginning.length === part.length) return part;
+    return `${beginning}\n[${part.length - beginning.length} characters of this file were left out here]\n`;
   });
   return takeCharacters(shown.join(''), 2 * diffCharsMax);
 }

@@ -110,14 +110,14 @@ function findField(body: string, field: Field): Span {
 }
 
 function outside(body: string, spans: readonly Span[]): string {
-  const kept: string[] = [];
+  const parts: string[] = [];
   let from = 0;
   for (const span of [...spans].sort((a, b) => a.from - b.from)) {
-    if (span.from > from) kept.push(body.slice(from, span.from));
+    if (span.from > from) parts.push(body.slice(from, span.from));
     from = Math.max(from, span.to);
   }
-  kept.push(body.slice(from));
-  return kept
+  parts.push(body.slice(from));
+  return parts
     .map(part => part.trim())
     .filter(part => part !== '')
     .join('\n');
@@ -154,9 +154,9 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
   const { options, rest } = readOptions(found.options.text);
   const overflow: string[] = [];
   const fit = (text: string, max: number): string => {
-    const kept = takeCharacters(text, max);
-    if (kept.length < text.length) overflow.push(text.slice(kept.length));
-    return kept;
+    const fitting = takeCharacters(text, max);
+    if (fitting.length < text.length) overflow.push(text.slice(fitting.length));
+    return fitting;
   };
   const summary = fit(found.summary.text, summaryCharsMax);
   const context = fit(found.context.text, contextCharsMax);

@@ -79,10 +79,10 @@ class Fields {
 
   private bounded(text: string, charsMax: number): string {
     const clean = stripControls(text).trim();
-    const kept = takeCharacters(clean, Math.min(charsMax, this.charsLeft));
-    if (kept.length < clean.length) this.isCut = true;
-    this.charsLeft -= kept.length;
-    return kept;
+    const fitting = takeCharacters(clean, Math.min(charsMax, this.charsLeft));
+    if (fitting.length < clean.length) this.isCut = true;
+    this.charsLeft -= fitting.length;
+    return fitting;
   }
 
   phase(): Phase | undefined {
@@ -119,8 +119,8 @@ class Fields {
     else if (wrong > 0)
       this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
     return read.flatMap(({ record, text, more }): readonly Entry[] => {
-      const kept = isText(text) ? this.bounded(text, itemCharsMax) : '';
-      return kept === '' ? [] : [[kept, isText(more) ? this.bounded(more, itemCharsMax) : '', record]];
+      const item = isText(text) ? this.bounded(text, itemCharsMax) : '';
+      return item === '' ? [] : [[item, isText(more) ? this.bounded(more, itemCharsMax) : '', record]];
     });
   }
 

@@ -227,7 +227,7 @@ export interface StreamRedactor {
 }
 
 /** A longer line is flushed in parts, so that a flood without line ends stays bounded. */
-const heldCharsMax = 65_536;
+const pendingCharsMax = 65_536;
 const overlapChars = 4_096;
 const bodyCharsMin = 512;
 
@@ -251,20 +251,20 @@ function cutOf(text: string, redact: Redact): number {
 }
 
 export function makeStreamRedactor(redact: Redact): StreamRedactor {
-  let held = '';
+  let pending = '';
   return {
     push: chunk => {
-      held += chunk;
-      if (!chunk.includes('\n') && held.length <= heldCharsMax) return '';
-      let cut = pemOrLineAt(held, held.lastIndexOf('\n') + 1);
-      if (held.length - cut > heldCharsMax) cut = cutOf(held, redact);
-      const out = redact(held.slice(0, cut));
-      held = held.slice(cut);
+      pending += chunk;
+      if (!chunk.includes('\n') && pending.length <= pendingCharsMax) return '';
+      let cut = pemOrLineAt(pending, pending.lastIndexOf('\n') + 1);
+      if (pending.length - cut > pendingCharsMax) cut = cutOf(pending, redact);
+      const out = redact(pending.slice(0, cut));
+      pending = pending.slice(cut);
       return out;
     },
     end: () => {
-      const out = redact(held);
-      held = '';
+      const out = redact(pending);
+      pending = '';
       return out;
     },
   };

@@ -107,8 +107,8 @@ function momentOf(state: State, checkpoint: string, about: NonNullable<State['la
   const last = state.lastIteration;
   const here: State = { ...state, lastCheckpoint: checkpoint };
   if (last === undefined || about.task === '' || about.task === last.task) return here;
-  const { report: _theirs, handoff: _why, ...rest } = here;
-  return { ...rest, lastIteration: { ...about, performer: about.performer || 'an agent' } };
+  const lastIteration = { ...about, performer: about.performer || 'an agent' };
+  return { ...here, report: undefined, handoff: undefined, lastIteration };
 }
 
 export function checkpointRecord(state: State, facts: CheckpointFacts): CheckpointRecord {
@@ -236,12 +236,6 @@ const checkWords = (checks: readonly CheckFact[], passed: boolean): readonly str
     .filter(one => one.passed === passed)
     .map(one => `check "${shown(one.check)}" ${passed ? 'passed' : 'failed'} (iteration ${one.iteration})`);
 
-/** The task of this checkpoint first: it is what the reader asks about. */
-function tasksLike(state: State, first: string, wanted: (task: Task) => boolean): readonly Task[] {
-  const found = [...allTasks(state.tasks)].filter(wanted);
-  return [...found.filter(task => task.id === first), ...found.filter(task => task.id !== first)];
-}
-
 const named = (task: Task, note = ''): string => shown(`${task.id}: ${task.title}${note === '' ? '' : ` (${note})`}`);
 
 function blockedReason(state: State, task: Task): string | undefined {
@@ -255,15 +249,16 @@ type Items = Pick<Report, 'completed' | 'pending' | 'blocked'>;
 
 /** What we know without the agent's word: tasks closed in this loop, the diff, the checks. */
 function derivedItems(state: State, facts: CheckpointFacts, task: string): Items {
-  const closed = tasksLike(state, task, one => one.status === 'done' && one.verified !== undefined);
-  const stuck = tasksLike(state, task, one => blockedReason(state, one) !== undefined);
-  const isStuck = new Set(stuck.map(one => one.id));
-  const open = tasksLike(
-    state,
-    task,
-    one => (one.status === 'pending' || one.status === 'active') && !isStuck.has(one.id),
+  // The task of this checkpoint first: it is what the reader asks about.
+  const tasks = [...allTasks(state.tasks)].sort((a, b) => Number(b.id === task) - Number(a.id === task));
+  const closed = tasks.filter(one => one.status === 'done' && one.verified !== undefined);
+  const open = tasks.filter(
+    one => (one.status === 'pending' || one.status === 'active') && blockedReason(state, one) === undefined,
   );
-  const blocked = stuck.map(one => ({ item: named(one), reason: shown(blockedReason(state, one) ?? '') }));
+  const blocked = tasks.flatMap(one => {
+    const reason = blockedReason(state, one);
+    return reason === undefined ? [] : [{ item: named(one), reason: shown(reason) }];
+  });
   const rest = blocked.length - itemsMax + 1;
   return {
     completed: bounded([

@@ -159,11 +159,11 @@ export function standingCount({ standing }: CheckpointList): number {
 
 /** Files, and folders with all that is in them. */
 export function restoreExclusions({ settings, document, directory, tasks }: State): readonly string[] {
-  const kept = keptDocuments(settings.mode, document);
-  if (settings.mode !== 'plan') return kept;
+  const documents = keptDocuments(settings.mode, document);
+  if (settings.mode !== 'plan') return documents;
   const root = vaultRootOf(document, directory);
   const made = [...allTasks(tasks)].flatMap(({ order, status }) =>
     order?.type === 'create_file' && status === 'done' ? [stepPath(order.path, root, directory)] : [],
   );
-  return [...kept, ...vaultFolders.map(folder => `${root}/${folder}`), ...made];
+  return [...documents, ...vaultFolders.map(folder => `${root}/${folder}`), ...made];
 }

@@ -135,10 +135,9 @@ function effort(state: State): string {
   const { stepwise } = state.settings;
   const uncommitted = stepwise ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
   const onWord = stepwise ? '' : `${plural(unverified, 'task')} `;
-  const isDeeds = hasOnlyActions(state); // nobody who costs anything
   const parts = [
     plural(state.iterations, 'iteration'),
-    ...(isDeeds ? [] : [costWords(state)]),
+    ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
     ...(state.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
     ...(unverified > 0 ? [`verified: false (${onWord}on the agent's word)`] : []),
   ];

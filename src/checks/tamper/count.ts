@@ -82,7 +82,12 @@ function characterAfter(code: string, end: number): string {
 
 const restAt = (code: string, end: number): string => code.slice(end, end + restCharsMax);
 
-const isPlaced = ({ before, after, isFirst, rest, prior }: Pattern, code: string, at: number, end: number): boolean =>
+const isInContext = (
+  { before, after, isFirst, rest, prior }: Pattern,
+  code: string,
+  at: number,
+  end: number,
+): boolean =>
   before?.test(code[at - 1] ?? '\n') !== false &&
   after?.test(characterAfter(code, end)) !== false &&
   (isFirst === undefined || isFirstOfLine(code, at)) &&
@@ -92,7 +97,7 @@ const isPlaced = ({ before, after, isFirst, rest, prior }: Pattern, code: string
 function countedAt(named: readonly Row[], code: string, at: number, end: number): readonly Counted[] {
   const counted: Counted[] = [];
   for (const [found, pattern, then] of named) {
-    if (!isPlaced(pattern, code, at, end)) continue;
+    if (!isInContext(pattern, code, at, end)) continue;
     counted.push(...found);
     if (then === undefined) break;
   }

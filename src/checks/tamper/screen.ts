@@ -136,8 +136,8 @@ function targetsOfTest({ path, before }: DeletedTest, { lines, names }: Moves): 
 function deletedFinding({ path, before, lost, isCounted }: DeletedTest, { lines }: Moves): Finding {
   const isHidden = targetsOf(linesOf(before), lines, () => true).length > 0;
   if (isHidden) return finding('test-deleted', path, 'it was moved to a name that test runners do not look for');
-  const held = `it held ${plural(lost.tests, 'test')} and ${plural(lost.assertions, 'assertion')}`;
-  return finding('test-deleted', path, isCounted ? held : 'its tests cannot be counted');
+  const lostWords = `it held ${plural(lost.tests, 'test')} and ${plural(lost.assertions, 'assertion')}`;
+  return finding('test-deleted', path, isCounted ? lostWords : 'its tests cannot be counted');
 }
 
 /** Deleted test files that live on elsewhere are counted there. */
