@@ -1,4 +1,6 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
+
+import { type Fields, isFields } from '../text/fields.ts';
 import type {
   Answer,
   CheckpointMark,
@@ -140,13 +142,8 @@ export function versionOf(command: unknown): number {
   return type === 'answer' && answer?.kind === 'option' && typeof answer.option === 'string' ? 2 : 1;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export function isAnswer(value: unknown): value is Answer {
-  if (!isObject(value)) return false;
+  if (!isFields(value)) return false;
   if (value['kind'] === 'option') return Number.isInteger(value['option']) || typeof value['option'] === 'string';
   if (value['kind'] === 'text') return typeof value['text'] === 'string';
   return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
@@ -176,7 +173,7 @@ export const isBound = ([key, value]: readonly [string, unknown]): boolean => {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
-const isTable = (value: unknown): boolean => isObject(value) && Object.values(value).every(isText);
+const isTable = (value: unknown): boolean => isFields(value) && Object.values(value).every(isText);
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
 const optional =
   (isValid: (value: unknown) => boolean) =>
@@ -186,7 +183,7 @@ const optional =
 type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 
 const fits = (value: unknown, shape: Shape): value is Fields =>
-  isObject(value) && Object.entries(shape).every(([key, isValid]) => isValid(value[key]));
+  isFields(value) && Object.entries(shape).every(([key, isValid]) => isValid(value[key]));
 
 /** Mail may name other checks or agents; it cannot take the checks away. */
 const changes: Shape = {
@@ -202,7 +199,7 @@ const changes: Shape = {
 };
 
 const isChange = (value: unknown): boolean =>
-  isObject(value) && Object.entries(value).every(([key, one]) => Object.hasOwn(changes, key) && changes[key]?.(one));
+  isFields(value) && Object.entries(value).every(([key, one]) => Object.hasOwn(changes, key) && changes[key]?.(one));
 
 const isMark = (value: unknown): boolean =>
   fits(value, { number: Number.isInteger, checkpoint: isText, commit: isText, tree: isText });
@@ -231,12 +228,12 @@ const shapes: { readonly [Type in Command['type']]: Shape } = {
     again: optional(value => value === true),
   },
   limits: {
-    limits: value => isObject(value) && Object.entries(value).every(isBound),
+    limits: value => isFields(value) && Object.entries(value).every(isBound),
     settings: optional(isChange),
   },
 };
 
 export function isCommand(value: unknown): value is Command {
-  if (!isObject(value) || typeof value['type'] !== 'string' || !Object.hasOwn(shapes, value['type'])) return false;
+  if (!isFields(value) || typeof value['type'] !== 'string' || !Object.hasOwn(shapes, value['type'])) return false;
   return fits(value, shapes[value['type'] as Command['type']]);
 }

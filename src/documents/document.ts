@@ -30,9 +30,12 @@ export interface DocumentDefaults {
   readonly iterationsMax?: number | null;
 }
 
-export type Parsed =
-  | { readonly ok: true; readonly document: ParsedDocument }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export interface Refusal {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+}
+
+export type Parsed = { readonly ok: true; readonly document: ParsedDocument } | Refusal;
 
 export interface FormatOptions {
   /** `--no-criteria`: stories without acceptance criteria are allowed. */

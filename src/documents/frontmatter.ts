@@ -2,8 +2,9 @@
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
 import { shown } from '../text/text.ts';
+import type { Refusal } from './document.ts';
 import { type Edit, startOf, withEdits } from './edits.ts';
-import { ProblemList, type Refusal } from './problems.ts';
+import { ProblemList } from './problems.ts';
 import { readYaml, yamlScalar } from './yaml.ts';
 
 /** A front matter is a handful of values; the text belongs below it. */

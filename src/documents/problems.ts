@@ -1,5 +1,5 @@
 // Problems of a document: all of them are collected in one go, each with the line and column where it lies.
-import type { Problem } from './document.ts';
+import type { Problem, Refusal } from './document.ts';
 import { startOf } from './edits.ts';
 import { type JsonPath, scanJson } from './json.ts';
 
@@ -13,11 +13,6 @@ interface Entry {
   readonly place: Place;
   readonly message: string;
   readonly fix: string;
-}
-
-export interface Refusal {
-  readonly ok: false;
-  readonly problems: readonly Problem[];
 }
 
 export class ProblemList {

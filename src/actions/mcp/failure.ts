@@ -1,7 +1,7 @@
 // Says what a talk that failed means: above all whether the effect may have happened although no answer came (F62).
 import { classifyFailure, type Failure } from '../../core/failure.ts';
 import { fieldsOf, textOf } from '../../text/fields.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
+import { oneLine } from '../../text/text.ts';
 import type { Break } from './server.ts';
 
 /** How far a call has come. */
@@ -48,9 +48,7 @@ export const saysBadOutput = (text: string): boolean => /output validation error
 const saysBadInput = (text: string): boolean => /input|argument|param/i.test(text) && !/output|result/i.test(text);
 
 /** On one line: it stands in the middle of sentences. */
-export function shortened(text: string): string {
-  return takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), detailCharsMax);
-}
+export const shortened = (text: string): string => oneLine(text, detailCharsMax);
 
 function lostReply(detail: string): Failure {
   return { kind: 'lost-reply', detail: `the call was sent, but no good answer came (${detail}): it may have happened` };

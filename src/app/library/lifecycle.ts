@@ -13,10 +13,11 @@ import type { Phase } from '../../messages/report.ts';
 import { goalPrompt } from '../../modes/goal/mode.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { UsageError } from '../../text/errors.ts';
+import type { Fields } from '../../text/fields.ts';
 import type { LoopStatus } from '../../views/status.ts';
 import { modeKind } from './options.ts';
 import { readActivity, readUsage } from './performer.ts';
-import { type Fields, isText, type Kind, orNull, refuseShape, text } from './shapes.ts';
+import { isText, type Kind, orNull, refuseShape, text } from './shapes.ts';
 
 /** What a step leads to. Store `events`: folded by `evolve` they give `state` again. */
 export interface Step {

@@ -1,4 +1,5 @@
 // Options of a loop for a program, in plain units, and how they become the flags that the command line knows too.
+
 import { isAbsolute } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
@@ -8,20 +9,10 @@ import { limitPresets, type ModeName } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
+import { type Fields, isFields } from '../../text/fields.ts';
 import type { AskedQuestion } from '../../views/ending.ts';
 import type { Environment } from '../app.ts';
-import {
-  type Fields,
-  isObject,
-  isText,
-  type Kind,
-  type Kinds,
-  oneOf,
-  refuseShape,
-  table,
-  text,
-  truth,
-} from './shapes.ts';
+import { isText, type Kind, type Kinds, oneOf, refuseShape, table, text, truth } from './shapes.ts';
 
 /** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
 export interface LoopLimits {
@@ -211,23 +202,23 @@ export function checkOptions(options: LoopOptions): void {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const has = (value: unknown, ...names: readonly string[]): boolean =>
-  isObject(value) && names.every(name => isFunction(value[name]));
+  isFields(value) && names.every(name => isFunction(value[name]));
 const path: Kind = [value => isText(value) && !value.includes('\0'), 'a path'];
 const callback: Kind = [isFunction, 'a function'];
-const isNamed = (value: unknown): boolean => isText(value) || isObject(value);
+const isNamed = (value: unknown): boolean => isText(value) || isFields(value);
 const named: Kind = [value => Array.isArray(value) && value.every(isNamed), 'a list of names or objects only'];
 
 const isSignal = (value: unknown): boolean =>
   value instanceof AbortSignal || (has(value, 'addEventListener') && typeof (value as Fields)['aborted'] === 'boolean');
 
 const isLedger = (value: unknown): boolean =>
-  isObject(value) &&
+  isFields(value) &&
   has(value['store'], 'append', 'read', 'loops', 'lease') &&
   has(value['mailbox'], 'send', 'waiting', 'watch') &&
   has(value['snapshots'], 'save', 'latest');
 
 const isEnvironment = (value: unknown): boolean =>
-  isObject(value) && Object.values(value).every(one => one === undefined || isText(one));
+  isFields(value) && Object.values(value).every(one => one === undefined || isText(one));
 
 const isLine = (value: unknown): boolean => isText(value) && /^[^\p{Cc}]{1,200}$/u.test(value.trim());
 

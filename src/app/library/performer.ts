@@ -5,21 +5,10 @@ import { type Activity, type Assignment, type Notes, type Performer, stopReasonO
 import type { Usage } from '../../core/event.ts';
 import { type Failure, failureRules } from '../../core/failure.ts';
 import { present } from '../../core/state.ts';
+import { type Fields, isFields } from '../../text/fields.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
-import {
-  type Fields,
-  isObject,
-  isText,
-  type Kind,
-  type Kinds,
-  oneOf,
-  optional,
-  shown,
-  table,
-  text,
-  truth,
-} from './shapes.ts';
+import { isText, type Kind, type Kinds, oneOf, optional, shown, table, text, truth } from './shapes.ts';
 
 /** As long as the processes of an agent CLI have from TERM to KILL. */
 const endsWithinMs = 10_000;
@@ -221,7 +210,7 @@ const parts: { readonly [Type in Activity['type']]: Kinds } = {
 
 /** Each field is looked at once; those that are not known are left behind. */
 function take(value: unknown, kinds: Kinds, at: string): Read<Fields> {
-  if (!isObject(value)) return { ok: false, problem: `${at} is ${shown(value)}, not an object` };
+  if (!isFields(value)) return { ok: false, problem: `${at} is ${shown(value)}, not an object` };
   const fields: Fields = present(Object.fromEntries(Object.keys(kinds).map(name => [name, value[name]])));
   const wrong = Object.entries(kinds).find(([name, [isIt]]) => !isIt(fields[name]));
   if (wrong === undefined) return { ok: true, value: fields };
@@ -247,7 +236,7 @@ const cut = (fields: Fields): Fields =>
 export const readUsage = (value: unknown, at = 'usage'): Read<Usage> => take(value, usageParts, at) as Read<Usage>;
 
 export function readActivity(value: unknown): Read<Activity> {
-  if (!isObject(value)) return { ok: false, problem: `an activity is ${shown(value)}, not an object` };
+  if (!isFields(value)) return { ok: false, problem: `an activity is ${shown(value)}, not an object` };
   const { type } = value;
   if (!isText(type) || !Object.hasOwn(parts, type))
     return { ok: false, problem: `its type is ${shown(type)}, not one of ${Object.keys(parts).join(', ')}` };

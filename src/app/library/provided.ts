@@ -3,13 +3,14 @@
 import type { Performer } from '../../agents/performer.ts';
 import type { Check, CheckResult } from '../../checks/check.ts';
 import { UsageError } from '../../text/errors.ts';
+import type { Fields } from '../../text/fields.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
 import type { Prepared, Provided } from '../session/prepare.ts';
 import { providedCheckName } from '../session/resume-rules.ts';
 import { chainOf, type LoopOptions } from './options.ts';
 import { performerToContract, readUsage, reasonOf, watchdog } from './performer.ts';
-import { type Fields, isText, shown } from './shapes.ts';
+import { isText, shown } from './shapes.ts';
 
 const nameCharsMax = 200;
 

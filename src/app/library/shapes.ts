@@ -1,19 +1,17 @@
 // Shape checks for values that a program hands over: what each has to be, and one refusal that names what is not.
 import { UsageError } from '../../text/errors.ts';
+import { isFields } from '../../text/fields.ts';
 import { nearest } from '../../text/similarity.ts';
 
 /** Whether a value is one, and what it has to be. */
 export type Kind = readonly [isIt: (value: unknown) => boolean, wanted: string];
 export type Kinds = Readonly<Record<string, Kind>>;
-export type Fields = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isText = (value: unknown): value is string => typeof value === 'string';
 
 export const text: Kind = [isText, 'a text'];
 export const truth: Kind = [value => typeof value === 'boolean', 'true or false'];
-export const table: Kind = [isObject, 'an object'];
+export const table: Kind = [isFields, 'an object'];
 
 export const optional = ([isIt, wanted]: Kind): Kind => [value => value === undefined || isIt(value), wanted];
 export const orNull = ([isIt, wanted]: Kind): Kind => [value => value === null || isIt(value), `${wanted}, or null`];
@@ -30,7 +28,7 @@ export function shown(value: unknown): string {
 
 /** `where` stands before the name, as in `limits.`. What is undefined was not said. */
 export function refuseShape(given: unknown, kinds: Kinds, where: string, what: string): void {
-  if (!isObject(given)) throw new UsageError(`${what}s must be an object.`);
+  if (!isFields(given)) throw new UsageError(`${what}s must be an object.`);
   for (const [name, value] of Object.entries(given)) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     if (kind === undefined) {

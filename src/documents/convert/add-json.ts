@@ -1,4 +1,5 @@
 // A new object at the end of a JSON list, written as the one before it is: key names, order, spaces, line ends.
+import type { Fields } from '../../text/fields.ts';
 import type { IndexedFormat } from '../document.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
@@ -9,7 +10,6 @@ import type { Adder, NewTask } from './new-task.ts';
 type Value = string | number | boolean | readonly string[];
 /** In the order of the keys; what is undefined is left out. */
 type Values = Readonly<Record<string, Value | undefined>>;
-type Row = Readonly<Record<string, unknown>>;
 
 interface Around {
   readonly open: string;
@@ -59,7 +59,7 @@ function objectLike(row: string, values: Values): string {
     return parts.length === 0 ? '[]' : `[${joined(parts, listLook)}]`;
   };
   const names = new Set([...members.map(member => member.name), ...Object.keys(values)]);
-  const colon = members[0] === undefined ? ': ' : colonOf(row, members[0]);
+  const colon = colonOf(row, members[0]!);
   const added = [...names].flatMap(name => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     return value === undefined ? [] : [`${JSON.stringify(name)}${colon}${written(value)}`];
@@ -80,15 +80,15 @@ function withRow(text: string, key: string, values: Values): string {
 }
 
 /** The name that the document itself uses, the last row first. */
-function usedName(rows: readonly Row[], names: readonly [string, ...string[]]): string {
+function usedName(rows: readonly Fields[], names: readonly [string, ...string[]]): string {
   const row = rows.findLast(one => names.some(name => Array.isArray(one[name])));
   return names.find(name => Array.isArray(row?.[name])) ?? names[0];
 }
 
-type ValuesFor = (rows: readonly Row[], task: NewTask, id: string) => Values;
+type ValuesFor = (rows: readonly Fields[], task: NewTask, id: string) => Values;
 
 const storyValues: ValuesFor = (rows, task, id) => {
-  const last = rows.at(-1) ?? {};
+  const last = rows.at(-1)!;
   const dependencies = usedName(rows, ['depends_on', 'dependsOn', 'dependencies']);
   const priorities = rows.map(row => row['priority']);
   return {
@@ -105,7 +105,7 @@ const storyValues: ValuesFor = (rows, task, id) => {
 };
 
 const taskValues: ValuesFor = (rows, task, id) => {
-  const last = rows.at(-1) ?? {};
+  const last = rows.at(-1)!;
   const most = Number.isSafeInteger(last['max_attempts']) ? (last['max_attempts'] as number) : 0;
   const hasList = (key: string): boolean => Array.isArray(last[key]);
   return {
@@ -136,7 +136,7 @@ const jsonAdder = ({ noun, key, format, values }: JsonList): Adder => ({
   needsId: true,
 
   open(text) {
-    const rows = (parseJson(text) as Readonly<Record<string, readonly Row[]>>)[key] ?? [];
+    const rows = (parseJson(text) as Readonly<Record<string, readonly Fields[]>>)[key] ?? [];
     return {
       writtenIds: rows.map(row => row['id']).filter(id => typeof id === 'string'),
       put: (task, id = '') => withRow(text, key, values(rows, task, id)),

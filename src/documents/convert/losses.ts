@@ -1,5 +1,6 @@
 // Losses of a conversion: what one document says and another does not, field by field, named so that nobody misses it later.
 import type { Json, TaskSpec } from '../../core/task.ts';
+import type { Fields } from '../../text/fields.ts';
 import { visible } from '../../text/text.ts';
 import { type ParsedDocument, statusOf } from '../document.ts';
 import { startOf } from '../edits.ts';
@@ -68,8 +69,6 @@ export function lossesBetween(
 
 // Parts of a document that are not taken along when its tasks are.
 
-type Row = Readonly<Record<string, unknown>>;
-
 type KnownKeys = typeof prdKeys;
 
 const reasons: Readonly<Record<string, string>> = {
@@ -83,8 +82,8 @@ const keysMax = 20;
 const keyCharsMax = 40;
 
 function unreadKeys(value: unknown, { list, document, row }: KnownKeys): readonly Loss[] {
-  const root = (Array.isArray(value) ? { [list]: value } : value) as Row;
-  const rows = (Array.isArray(root[list]) ? root[list] : []) as readonly Row[];
+  const root = (Array.isArray(value) ? { [list]: value } : value) as Fields;
+  const rows = (Array.isArray(root[list]) ? root[list] : []) as readonly Fields[];
   const unread = rows.flatMap((one, at) =>
     keysBut(row, one).map(key => ({ key, id: visible(String(one['id'] ?? `#${at + 1}`)) })),
   );
@@ -101,7 +100,7 @@ function unreadKeys(value: unknown, { list, document, row }: KnownKeys): readonl
 }
 
 /** The other keys that say something. */
-const keysBut = (known: readonly string[], row: Row): readonly string[] =>
+const keysBut = (known: readonly string[], row: Fields): readonly string[] =>
   Object.keys(row).filter(key => !known.includes(key) && row[key] !== '' && row[key] !== null);
 
 /** `inside`: the lines that belong to a task. */

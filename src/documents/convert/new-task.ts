@@ -1,15 +1,10 @@
 // A task is added to a document: its format says how it is written there, and the result is read back and compared.
 import type { TaskSpec } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
-import { type Format, lenient, type Problem } from '../document.ts';
+import { type Format, lenient, type Refusal } from '../document.ts';
 import { IdGiver, idRule, isTaskId } from '../task-checks.ts';
 
-export interface NewTask {
-  readonly title: string;
-  readonly description: string;
-  readonly criteria: readonly string[];
-  readonly dependsOn: readonly string[];
-}
+export type NewTask = Pick<TaskSpec, 'title' | 'description' | 'criteria' | 'dependsOn'>;
 
 /** How one format takes a new task. */
 export interface Adder {
@@ -32,11 +27,9 @@ interface OpenDocument {
   put(task: NewTask, id: string | undefined): string;
 }
 
-export type Added =
-  | { readonly ok: true; readonly text: string; readonly task: TaskSpec }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export type Added = { readonly ok: true; readonly text: string; readonly task: TaskSpec } | Refusal;
 
-const refused = (message: string, fix: string): Added => ({ ok: false, problems: [{ message, fix }] });
+const refused = (message: string, fix: string): Refusal => ({ ok: false, problems: [{ message, fix }] });
 
 /** US-007 after US-006, in the style of the last one that ends with a number. */
 export function nextId(ids: readonly string[]): string | undefined {
@@ -55,7 +48,7 @@ export function nextId(ids: readonly string[]): string | undefined {
   }
 }
 
-function idProblem(id: string, tasks: readonly TaskSpec[]): Added | undefined {
+function idProblem(id: string, tasks: readonly TaskSpec[]): Refusal | undefined {
   if (!isTaskId(id)) return refused(`${shown(id)} is not a valid id.`, idRule);
   const same = tasks.find(task => task.id.toLowerCase() === id.toLowerCase());
   if (same === undefined) return undefined;

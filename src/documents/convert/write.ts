@@ -1,6 +1,6 @@
 // Conversion of tasks to another format: the new document is read back, and what it could not say is listed.
 import type { TaskSpec } from '../../core/task.ts';
-import { type Format, lenient, type Problem, statusOf } from '../document.ts';
+import { type Format, lenient, type Refusal, statusOf } from '../document.ts';
 import { checklist, leadingId } from '../formats/checklist.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
@@ -139,9 +139,7 @@ const writers: Readonly<Record<WriterName, Writer>> = {
   },
 };
 
-export type Written =
-  | { readonly ok: true; readonly text: string; readonly losses: readonly Loss[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export type Written = { readonly ok: true; readonly text: string; readonly losses: readonly Loss[] } | Refusal;
 
 /** Where there are no dependencies, the order stands for them. */
 function inOrder({ tasks }: Backlog): readonly TaskSpec[] {

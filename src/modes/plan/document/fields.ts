@@ -4,6 +4,7 @@ import type { Json } from '../../../core/task.ts';
 import { type TextLine, textLines } from '../../../documents/edits.ts';
 import { ProblemList } from '../../../documents/problems.ts';
 import { readYaml } from '../../../documents/yaml.ts';
+import { isFields } from '../../../text/fields.ts';
 import { editDistance } from '../../../text/similarity.ts';
 import { shown } from '../../../text/text.ts';
 
@@ -69,7 +70,7 @@ function blockText(style: string, raw: string, add: AddFault): string {
   if (lines.length === 0) add(0, 'This block of text is empty.', 'Write its lines below it, indented.');
   const source = `value: ${style}\n${lines.map(line => (line.trim() === '' ? '\n' : `  ${line}\n`)).join('')}`;
   const value = yamlValue(source, (_at, message, fix) => add(0, message, fix), 0);
-  return isMembers(value) && typeof value['value'] === 'string' ? value['value'] : '';
+  return isFields(value) && typeof value['value'] === 'string' ? value['value'] : '';
 }
 
 function writtenLines(raw: string): string {
@@ -126,10 +127,6 @@ const paramsCharsMax = 64 * 1024;
 const paramsDepthMax = 20;
 type Members = { readonly [key: string]: Json };
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** B47: JSON values only, bounded in size and depth, also after aliases are written out. */
 export function params(raw: string, add: AddFault): Members {
   const refused = (message: string, fix: string): Members => {
@@ -141,7 +138,7 @@ export function params(raw: string, add: AddFault): Members {
   if (writtenDepth(raw) > paramsDepthMax) return refused(tooDeep.message, tooDeep.fix);
   const value = raw.trim() === '' ? {} : yamlValue(raw, add, 0);
   if (value === undefined) return {};
-  if (!isMembers(value)) return refused('must be names with values', 'Write { name: value, other: "text" }.');
+  if (!isFields(value)) return refused('must be names with values', 'Write { name: value, other: "text" }.');
   const rule = brokenRule(value, 1);
   if (rule !== undefined) return refused(rule.message, rule.fix);
   const text = JSON.stringify(value);
