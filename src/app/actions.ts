@@ -27,16 +27,6 @@ function configPath({ config, env, directory }: Pick<AgentNeeds, 'config' | 'env
   );
 }
 
-/** What neither an agent nor a server of a plan may change: what says yes to plans, and which programs are servers. */
-export function readOnlyForPlan(
-  { mcpConfig }: AgentNeeds['config'],
-  directory: string,
-  document: string,
-): readonly string[] {
-  const named = mcpConfig === undefined ? [] : [resolve(directory, mcpConfig)];
-  return [join(vaultRootOf(document, directory), 'Approved'), ...named];
-}
-
 const missingWords = (name: string, path: string, { isThere, servers }: ReadMcpServers): string => {
   const known = servers.length === 0 ? 'none' : servers.map(one => one.name).join(', ');
   return `No MCP server is called ${JSON.stringify(name)}: ${isThere ? `${path} names ${known}` : `there is no ${path}`}.`;

@@ -19,9 +19,7 @@ import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
 import { makeRedactor, redactDeep, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
-import { vaultRootOf } from '../text/step-path.ts';
 import { version } from '../version.ts';
-import { isInterview } from './modes.ts';
 
 export type { Engine, RunConfig, RunResult };
 
@@ -129,7 +127,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     spool: fileSpool(folder, redact),
     notifiers: needs.notifiers ?? [],
     redact,
-    prompt: needs.interactive && !isInterview(mode.name, place.document) ? atTerminal(mode.prompt) : mode.prompt,
+    prompt: needs.interactive && mode.conversation === undefined ? atTerminal(mode.prompt) : mode.prompt,
     onEscalation: needs.onEscalation ?? 'exit',
     holder: thisHolder(clock.id(), version()),
     by: needs.by,
@@ -146,9 +144,8 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
   };
 }
 
-/** A vault may lie outside of the folder of work: then it is around the document. */
-function shownBy({ view, name }: Mode, place: ViewPlace): Shown | undefined {
-  const around = name === 'plan' ? vaultRootOf(place.document, place.directory) : dirname(place.document);
+function shownBy({ view, viewRoot }: Mode, place: ViewPlace): Shown | undefined {
+  const around = viewRoot?.(place) ?? dirname(place.document);
   return view && { view: view(place), roots: [place.directory, around] };
 }
 

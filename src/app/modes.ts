@@ -7,30 +7,9 @@ import type { ModeName } from '../core/settings.ts';
 import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
 import { type InstructionsFile, readText } from '../documents/text-file.ts';
 import type { Mode } from '../modes/mode.ts';
+import { openMode, openModeSession } from '../modes/registry.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
-
-const loads: { readonly [Name in ModeName]: () => Promise<Mode> } = {
-  goal: async () => (await import('../modes/goal/mode.ts')).goalMode,
-  prompt: async () => (await import('../modes/prompt/mode.ts')).promptMode,
-  prd: async () => (await import('../modes/prd/mode.ts')).prdMode,
-  project: async () => (await import('../modes/project/mode.ts')).projectMode,
-  plan: async () => (await import('../modes/plan/mode.ts')).planMode,
-  review: async () => (await import('../modes/review/mode.ts')).reviewMode,
-};
-
-export const modeNames = Object.keys(loads) as readonly ModeName[];
-
-/** A project is interviewed about its spec.md before its tasks are executed. */
-export const isInterview = (mode: ModeName, document: string): boolean =>
-  mode === 'project' && basename(document) === 'spec.md';
-
-export async function openMode(name: ModeName, document: string): Promise<Mode> {
-  if (isInterview(name, document)) return (await import('../modes/interview/mode.ts')).interviewMode;
-  if (name === 'prd' && !/\.jsonc?$/i.test(document))
-    return (await import('../modes/lists/mode.ts')).listModeFor(document);
-  return loads[name]();
-}
 
 const documentBytesMax = 64 * 1024 * 1024;
 
@@ -243,13 +222,6 @@ function instructionsOf({ instructions }: Mode, { path, directory }: DocumentPla
   return { path: join(within === 'document' ? dirname(path) : directory, name), text, isWritten };
 }
 
-/** What a project's agents write to say that they have finished: a hint, and gone once it was seen. */
-async function signalsOf({ mode, path }: DocumentPlace): Promise<readonly string[]> {
-  if (mode !== 'project') return [];
-  const { isProjectFolder } = await import('../modes/project/session.ts');
-  return isProjectFolder(dirname(path)) ? [join(dirname(path), 'done.md')] : [];
-}
-
 export async function documentSource(
   env: Readonly<Record<string, string | undefined>>,
   place: DocumentPlace & { readonly folder: string },
@@ -262,7 +234,7 @@ export async function documentSource(
     options: place.options ?? lenient,
     copyPath: join(place.folder, 'document'),
     redact: makeRedactor(secretValues(env)),
-    signals: await signalsOf(place),
+    signals: (await openModeSession(place.mode, place.path)).signals?.(place.path) ?? [],
     instructions: instructionsOf(mode, place),
     damage: mode.damage,
   });

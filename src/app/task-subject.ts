@@ -6,12 +6,13 @@ import { addTasks, allTasks, emptyTable, findTask, type Task, type TaskSpec, typ
 import { identify, knownTasks } from '../core/task-identity.ts';
 import { lenient } from '../documents/document.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import { openMode } from '../modes/registry.ts';
 import { UsageError } from '../text/errors.ts';
 import { nearest } from '../text/similarity.ts';
 import { visible } from '../text/text.ts';
 import { stateOf } from './app.ts';
 import { findLoop, isRunning } from './loops.ts';
-import { findDocument, isInterview, readDocument } from './modes.ts';
+import { findDocument, readDocument } from './modes.ts';
 import { readTaskFile } from './tasks.ts';
 
 /** Where tasks are looked for. */
@@ -42,7 +43,7 @@ export interface Subject {
 /** What was written into the document since the loop last read it; a broken document is not ours to complain about. */
 async function unreadTasks({ document, directory }: LoopRow, state: State): Promise<readonly TaskSpec[]> {
   const { mode } = state.settings;
-  if ((mode !== 'prd' && mode !== 'project') || isInterview(mode, document)) return [];
+  if ((await openMode(mode, document)).hasBacklog !== true) return [];
   const parsed = await readDocument({ mode, path: document, directory, options: lenient });
   if (!parsed.ok) return [];
   const { specs } = identify(knownTasks(state.tasks), parsed.document.tasks);

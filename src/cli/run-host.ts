@@ -156,10 +156,7 @@ export function sayEnding(
 
 function sayNothingLeft({ say }: Context, { mode, path, document }: Prepared): number {
   const isSkipped = document.tasks.every(task => !task.done);
-  const why =
-    mode === 'prompt'
-      ? `${path} is ${isSkipped ? 'marked as left out' : 'complete'}; to run it again, take the mark of that out of it`
-      : `every task of ${path} is done or skipped.`;
+  const why = mode.words?.nothingLeft?.(path, isSkipped) ?? `every task of ${path} is done or skipped.`;
   say(`Nothing to do: ${why}`);
   return 0;
 }

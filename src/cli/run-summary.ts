@@ -3,7 +3,6 @@
 import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
 import { containmentWords } from '../app/agents/process-limits.ts';
-import { isInterview } from '../app/modes.ts';
 import type { Prepared } from '../app/session/prepare.ts';
 import type { Chosen } from '../app/session/resume-rules.ts';
 import type { Limits, Settings } from '../core/settings.ts';
@@ -29,15 +28,15 @@ function limitWords(limits: Limits, isStepwise: boolean): string {
   return words.join(', ');
 }
 
-function commitWords({ mode, stepwise, commitEvery }: Settings): string {
-  if (mode === 'plan') return 'a commit for every step of an agent that is done, none of the files that actions make';
+function commitWords({ words = {} }: Prepared['mode'], { stepwise, commitEvery }: Settings): string {
+  if (words.commits !== undefined) return words.commits;
   if (!stepwise) return 'a commit for every task that is done';
-  const end = mode === 'goal' ? 'when the goal is reached' : 'when it is complete';
+  const end = words.completed ?? 'when it is complete';
   return `a commit ${commitEvery === null ? '' : `after every ${plural(commitEvery, 'iteration').replace(/^1 /, '')} and `}${end}`;
 }
 
 /** Where the work happens, and whether it can be undone. */
-function treeWords({ run, repositoryInfo }: Prepared, chosen: Chosen | undefined): string {
+function treeWords({ mode, run, repositoryInfo }: Prepared, chosen: Chosen | undefined): string {
   const { config } = run;
   const settings = chosen?.state?.settings ?? run.settings;
   if (repositoryInfo.repository === undefined)
@@ -49,7 +48,7 @@ function treeWords({ run, repositoryInfo }: Prepared, chosen: Chosen | undefined
     : 'your working tree';
   const parallel = settings.worktreePerTask ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
-  const commits = settings.commits || settings.worktreePerTask ? commitWords(settings) : 'no commits';
+  const commits = settings.commits || settings.worktreePerTask ? commitWords(mode, settings) : 'no commits';
   const rollback = settings.rollbackAfter === null ? '' : `, rollback after ${settings.rollbackAfter} errors in a row`;
   const undo = settings.worktreePerTask ? '' : ' (ralph undo)';
   return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
@@ -59,8 +58,7 @@ function checkWords({ run, detected }: Prepared): string {
   const { checks } = run.settings;
   if (checks.length === 0 && run.settings.review !== null)
     return 'the reviewers themselves, who look again after every round';
-  if (checks.length === 0 && run.settings.mode === 'plan' && run.settings.performers.length === 0)
-    return "each action's own result";
+  if (checks.length === 0 && run.settings.performers.length === 0) return "each action's own result";
   if (checks.length === 0)
     return `NONE: ${run.settings.stepwise ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
   const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
@@ -68,12 +66,8 @@ function checkWords({ run, detected }: Prepared): string {
 }
 
 /** What is to be done, in the words of its mode. */
-function workRow({ mode, document, path }: Prepared, done: number, total: number): readonly [string, string] {
-  if (mode === 'goal') return ['goal', document.goal];
-  if (mode === 'prompt') return ['prompt', path];
-  if (mode === 'review') return ['review', path];
-  if (isInterview(mode, path)) return ['interview', `about ${path} (${done}/${plural(total, 'round')} held)`];
-  return [mode === 'plan' ? 'plan' : 'tasks', `${path} (${done}/${total} done)`];
+function workRow({ mode, document, path }: Prepared, done: number, total: number): Row {
+  return mode.words?.work?.({ document, path, done, total }) ?? ['tasks', `${path} (${done}/${total} done)`];
 }
 
 /** A plan of actions alone: who carries them out. */
@@ -92,7 +86,7 @@ const sinceWords = (iterations: number): string =>
 
 export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
   const { document, run, directory } = prepared;
-  const isAgentless = run.settings.mode === 'plan' && run.settings.performers.length === 0;
+  const isAgentless = run.settings.performers.length === 0;
   const { who, cost } = isAgentless ? actionRows(prepared) : agentRows(prepared);
   const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;

@@ -1,7 +1,8 @@
 // Text files that other programs may change, cut or replace at any time: their text, or exactly why it cannot be read.
 import { isUtf8 } from 'node:buffer';
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, open, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, realpath, stat, writeFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { visible } from '../text/text.ts';
 import type { Problem } from './document.ts';
 
@@ -54,6 +55,18 @@ export async function readText(path: string, bytesMax: number): Promise<ReadText
   } finally {
     await handle?.close();
   }
+}
+
+const insideBytesMax = 1024 * 1024;
+
+/** A file of a folder where agents write: no link out of it is followed; empty where there is no text. */
+export async function readTextInside(directory: string, ...way: readonly string[]): Promise<string> {
+  const [top = '', real = ''] = await Promise.all(
+    [directory, join(directory, ...way)].map(one => realpath(one).catch(() => '')),
+  );
+  if (!real.startsWith(`${top}${sep}`)) return '';
+  const read = await readText(real, insideBytesMax);
+  return read.type === 'text' ? read.text : '';
 }
 
 function textProblem(path: string, bytes: Buffer): Problem | undefined {

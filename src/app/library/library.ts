@@ -33,7 +33,7 @@ const kinds: { readonly [Name in ModeName]?: readonly string[] } = {
 
 /** How the documents of a mode are read and marked, without any file: `parse(mark(text, marks)) = apply(parse(text), marks)`. */
 export async function formatsOf(mode: ModeName): Promise<readonly Format[]> {
-  const { openMode } = await import('../modes.ts');
+  const { openMode } = await import('../../modes/registry.ts');
   const modes = await Promise.all((kinds[mode] ?? ['']).map(name => openMode(mode, name)));
   return modes.flatMap(one => one.formats);
 }

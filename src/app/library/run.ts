@@ -159,7 +159,7 @@ async function called(call: Call): Promise<LoopResult> {
     for (const notice of prepared.notices) say(notice);
     ledger ??= await open();
     const job: Job = { ...call, ledger, prepared };
-    if (prepared.mode !== 'plan') return await runJob(job);
+    if (prepared.mode.bindsText !== true) return await runJob(job);
     return await withLease(ledger, planKey(prepared.document.id ?? ''), refuseHeld, () => runPlanJob(job));
   } finally {
     if (options.ledger === undefined) await ledger?.store.close();

@@ -1,19 +1,14 @@
 // The engine of a loop that is prepared and has its workspace, and its first inputs: the same for the command line and for programs.
 
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import type { Command, Input } from '../../core/input.ts';
-import { present, type State } from '../../core/state.ts';
-import { readText } from '../../documents/text-file.ts';
+import type { State } from '../../core/state.ts';
 import { sha256Of } from '../../engine/checkpoints.ts';
 import { putView } from '../../engine/publish.ts';
-import type { Workspace } from '../../git/workspace.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { interviewChecks, interviewDoneFile } from '../../modes/interview/session.ts';
-import { takeCharacters } from '../../text/text.ts';
 import { configInReach, refuseChangedConfig } from '../actions.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
-import { documentSource, isInterview, readDocument } from '../modes.ts';
+import { documentSource } from '../modes.ts';
 import { protectedHashOf } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
 import { type Chosen, changedSettings } from './resume-rules.ts';
@@ -33,12 +28,12 @@ export interface Launch {
 
 export async function engineFor(launch: Launch): Promise<Engine> {
   const { ledger, prepared, workspace, chosen, by, say, notifiers, ask } = launch;
-  const { env, home, path, mode: name, options, run } = prepared;
+  const { env, home, path, options, run, modeSession } = prepared;
   const { directory } = workspace;
   const folder = loopFolder(home, chosen.loop);
   const servers = await configInReach({ ...prepared, config: run.config });
   if (servers !== undefined) await refuseChangedConfig(servers, folder);
-  const { source, mode } = await documentSource(env, { mode: name, path, directory, folder, options });
+  const { source, mode } = await documentSource(env, { mode: prepared.mode.name, path, directory, folder, options });
   return buildEngine({
     home,
     env,
@@ -51,12 +46,12 @@ export async function engineFor(launch: Launch): Promise<Engine> {
     by,
     performers: workspace.performers.byName,
     interactive: run.config.interactive,
-    checks: [...workspace.checks, ...(await interviewChecks(prepared))],
+    checks: [...workspace.checks, ...((await modeSession.checks?.(prepared)) ?? [])],
     parts: {
       ...workspace.engine,
-      facts: promptInputs(workspace.engine.workspace),
+      facts: async (state, live) => modeSession.promptInputs?.(state, live, workspace.engine.workspace) ?? {},
       archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, say),
-      doneFile: interviewDoneFile(name, path),
+      doneFile: modeSession.doneFile?.(path),
     },
     notifiers,
     onEscalation: run.config.onEscalation ?? (ask === undefined ? 'exit' : 'wait'),
@@ -103,7 +98,8 @@ export function firstInputs(
 /** A plan that needs no approval is bound to the text that was run: what is written into it later needs a yes. */
 function approvalByRunning({ mode, document }: Prepared, state: State | undefined): readonly Command[] {
   const { approval, id = '' } = document;
-  if (mode !== 'plan' || approval === undefined || approval.required || state?.approval !== undefined) return [];
+  if (mode.bindsText !== true || approval === undefined || approval.required || state?.approval !== undefined)
+    return [];
   const because = 'it needs no approval (approval_required: false): by the command that runs it';
   return [{ type: 'approve', subject: id, hash: sha256Of(approval.substance), because }];
 }
@@ -126,65 +122,5 @@ function archiveIn(directory: string, folder: string, warn: (sentence: string) =
     const file = { path: join(directory, folder, `prompt_${iteration}.md`), text: prompt };
     const problem = await putView([directory], file);
     if (problem !== undefined) warn(`The prompt was not archived: ${problem}.`);
-  };
-}
-
-// Inputs of a prompt that the state does not hold: the diff since the start, notes that agents keep, reviewers' own words.
-
-const bytesMax = 1024 * 1024;
-const promptCharsMax = 20_000;
-const diffLinesMax = 60;
-
-/** A file of the folder that an agent may have written: no link out of it is followed, nothing else than text is read. */
-async function textOf(directory: string, ...way: readonly string[]): Promise<string> {
-  const path = join(directory, ...way);
-  const [top, real] = await Promise.all([directory, path].map(one => realpath(one).catch(() => '')));
-  if (top === undefined || real === undefined || real === '' || !real.startsWith(`${top}${sep}`)) return '';
-  const read = await readText(real, bytesMax);
-  return read.type === 'text' ? read.text : '';
-}
-
-/** What differs from the first checkpoint, a line for each file. */
-async function diffSince(state: State, workspace: Workspace | undefined): Promise<string> {
-  const { first, newest } = state;
-  if (workspace === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
-  const changes = (await workspace.changes([{ from: first.tree, to: newest.tree }])).filter(
-    ({ path }) => join(state.directory, path) !== state.document, // it changes with every iteration, by our hand
-  );
-  const lines = changes.map(({ path, how }) => `${how} ${path}`);
-  const more = lines.length - diffLinesMax;
-  return [...lines.slice(0, diffLinesMax), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
-}
-
-async function reviewInputs({ directory, document, settings }: State): Promise<Readonly<Record<string, string>>> {
-  const { reviewers = [], section, workflow } = settings.review ?? {};
-  const roles: [string, string][] = [];
-  for (const role of reviewers) {
-    const text = await textOf(directory, '.ralph', 'prompts', `review-${role}.md`);
-    if (text.trim() !== '') roles.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
-  }
-  const place = relative(directory, document) || basename(document);
-  return { ...Object.fromEntries(roles), ...present({ section, workflow }), document: place };
-}
-
-/** What is odd about the spec as it is now: an earlier round may have brought it in. */
-async function noticesOf({ directory, document, settings: { mode } }: State): Promise<string> {
-  const read = await readDocument({ mode, path: document, directory });
-  return read.ok ? read.document.notices.join('\n') : '';
-}
-
-function promptInputs(workspace: Workspace | undefined): NonNullable<Engine['facts']> {
-  return async (state, live) => {
-    const { mode } = state.settings;
-    if (mode === 'review') return reviewInputs(state);
-    if (mode === 'prompt') {
-      const place = workspace?.directory(live.task) ?? state.directory;
-      return { scratchpad: await textOf(place, '.agent', 'scratchpad.md') };
-    }
-    if (mode !== 'project') return {};
-    const artefacts = relative(state.directory, dirname(state.document));
-    const place = { artefacts, spec: join(artefacts, 'spec.md') };
-    if (isInterview(mode, state.document)) return { ...place, notices: await noticesOf(state) };
-    return { ...place, diff: await diffSince(state, workspace) };
   };
 }

@@ -1,23 +1,23 @@
 // Preparation of a loop before a byte is written: the folder, the settings, the document, the agents, the checks.
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, isAbsolute, resolve, sep } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
 import { fieldOf, flagName, keys } from '../../config/fields.ts';
 import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
 import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
-import { interviewRounds } from '../../modes/interview/mode.ts';
-import { interviewCheckName } from '../../modes/interview/session.ts';
+import type { Mode, ModeSession } from '../../modes/mode.ts';
+import { modeNames, openMode, openModeSession } from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { buildActions, configInReach, reachNotice, readOnlyForPlan } from '../actions.ts';
+import { buildActions, configInReach, reachNotice } from '../actions.ts';
 import { chooseAgents, unknownTasks } from '../agents/choose-agents.ts';
 import { type AgentNeeds, type PerformerSet, performersFor } from '../agents/performers.ts';
 import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
 import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
-import { type FoundDocument, findDocument, isInterview, modeNames, readDocument } from '../modes.ts';
+import { type FoundDocument, findDocument, readDocument } from '../modes.ts';
 import { nothingBounds, refuseProblems } from '../problems.ts';
 import { inspectRepository, type RepositoryInfo, settingsHere } from './repository.ts';
 
@@ -25,7 +25,8 @@ type Flags = Readonly<Record<string, unknown>>;
 
 export interface Prepared extends Place {
   readonly path: string;
-  readonly mode: ModeName;
+  readonly mode: Mode;
+  readonly modeSession: ModeSession;
   /** How the document is read. */
   readonly options: FormatOptions;
   readonly document: ParsedDocument;
@@ -107,7 +108,7 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
 }
 
 /** What the document asks for, where nobody else said anything about it. */
-function withDocumentDefaults(run: RunConfig, document: ParsedDocument): RunConfig {
+function withDocumentDefaults(run: RunConfig, mode: Mode, document: ParsedDocument): RunConfig {
   const { defaults, approval } = document;
   const { settings, isPreset } = run;
   const { promise, iterationsMax } = defaults ?? {};
@@ -115,10 +116,10 @@ function withDocumentDefaults(run: RunConfig, document: ParsedDocument): RunConf
     iterationsMax === undefined || !isPreset('iterationsMax') ? settings.limits : { ...settings.limits, iterationsMax };
   if (!isBounded(limits)) throw nothingBounds();
   const isAsked = promise !== undefined && isPreset('promise');
-  const performers = hasOnlyActions(settings.mode, document) ? [] : settings.performers;
+  const performers = hasOnlyActions(document) ? [] : settings.performers;
   const more = { promise: isAsked ? promise : settings.promise, performers };
-  // A plan that needs no yes is bound to its text all the same: by the command that runs it.
-  const isBound = settings.mode === 'plan' || approval?.required === true;
+  // What needs no yes is bound to its text all the same: by the command that runs it.
+  const isBound = mode.bindsText === true || approval?.required === true;
   return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
 }
 
@@ -130,48 +131,49 @@ export function findHere(place: Place, { file, goal, flags }: Request): Promise<
 
 /** The document, and the settings that hold for it. */
 async function readFirst(place: Place, found: FoundDocument, { flags, remembered = nothing }: Request) {
-  const { mode, path } = found;
-  const resolved = await resolveRunConfig(place.env, place.directory, flags, mode);
+  const { mode: name, path } = found;
+  const mode = await openMode(name, path);
+  const resolved = await resolveRunConfig(place.env, place.directory, flags, name);
   if (!resolved.ok) refuseProblems(resolved.problems);
-  refuseIdleFlags(found, flags);
+  refuseIdleFlags(mode, flags);
   const before = await remembered.settings(path);
   const { config, settings } = resolved.run;
-  const usualRounds = isInterview(mode, path) ? interviewRounds : null;
+  const usualRounds = mode.conversation?.rounds ?? null;
   const rounds = config.rounds ?? before?.rounds ?? usualRounds;
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true,
     rounds: rounds ?? undefined,
   };
-  const read = await readDocument({ mode, path, directory: place.directory, options }, found.text);
+  const read = await readDocument({ mode: name, path, directory: place.directory, options }, found.text);
   if (!read.ok) {
     const copy = await remembered.lastGood(path);
     const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
-    refuseProblems([...read.problems, ...hint], mode === 'goal' ? 'the goal' : basename(path));
+    refuseProblems([...read.problems, ...hint], mode.subject ?? basename(path));
   }
   refuseSecrets(read.document, place.env);
   const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
-  const ticked = options.acceptTicked ? [] : await tickedBefore(found, read.document, remembered);
+  const ticked = options.acceptTicked ? [] : await tickedBefore(mode, path, read.document, remembered);
   const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
-  return { before, document, run: withDocumentDefaults(run, document), options };
+  return { mode, before, document, run: withDocumentDefaults(run, mode, document), options };
 }
 
-/** A plan asks about its boxes itself. */
 async function tickedBefore(
-  { mode, path }: FoundDocument,
+  { bindsText = false }: Mode,
+  path: string,
   { tasks }: ParsedDocument,
   remembered: Remembered,
 ): Promise<readonly string[]> {
-  if (mode === 'plan' || !tasks.some(task => task.done || task.skipped)) return [];
+  if (bindsText || !tasks.some(task => task.done || task.skipped)) return [];
   const { unrecordedTicks } = await import('../../documents/damage.ts');
   return unrecordedTicks(tasks, await remembered.closed(path));
 }
 
 /** A flag that can do nothing here is a mistake of whoever typed it. */
-function refuseIdleFlags({ mode, path }: FoundDocument, flags: Flags): void {
+function refuseIdleFlags({ name: mode, conversation }: Mode, flags: Flags): void {
   for (const key of keys) {
     const modes = fieldOf(key).modes ?? [mode];
-    const isIdle = !modes.includes(mode) || (key === 'rounds' && mode === 'project' && !isInterview(mode, path));
+    const isIdle = !modes.includes(mode) || (key === 'rounds' && mode === 'project' && conversation === undefined);
     if (flags[key] === undefined || !isIdle) continue;
     const where = modes.length === 1 && modes[0] !== mode ? `: it belongs to the mode ${modes[0]}` : '';
     throw new UsageError(`${flagName(key)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
@@ -211,37 +213,38 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const { provided = nothingProvided, isOnlyRecorded = false } = request;
   const { env, directory } = place;
   const found = request.found ?? (await findHere(place, request));
-  const { path, mode } = found;
-  const { before, document, run: resolved, options } = await readFirst(place, found, request);
+  const { path } = found;
+  const { mode, before, document, run: resolved, options } = await readFirst(place, found, request);
+  const modeSession = await openModeSession(mode.name, path);
   const repositoryInfo = await inspectRepository(directory, env);
   const { run: chosen, isFound } =
-    isOnlyRecorded || hasOnlyActions(mode, document)
+    isOnlyRecorded || hasOnlyActions(document)
       ? { run: resolved, isFound: false }
-      : await chooseAgents(withProvided(resolved, provided), place, before, isInterview(mode, path));
-  const isUnproven = before === undefined && provided.checks.length === 0 && detects.includes(mode);
+      : await chooseAgents(withProvided(resolved, provided), place, before, mode.conversation !== undefined);
+  const isUnproven = before === undefined && provided.checks.length === 0 && mode.detectsChecks === true;
   const detected = isUnproven ? detectedFor(chosen, place) : undefined;
-  const run = isInterview(mode, path)
-    ? forInterview(chosen, repositoryInfo)
+  const run = mode.conversation
+    ? forConversation(chosen, mode.conversation.check, repositoryInfo)
     : await withProof(chosen, place, repositoryInfo, { detected, provided });
-  const unknown = unknownTasks(run, document, mode === 'goal' ? 'A goal' : basename(path));
+  const unknown = unknownTasks(run, document, mode.subject ?? basename(path));
   if (run.settings.performers.includes('command') && !isOnlyRecorded)
     refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
-  const readOnly = mode === 'plan' ? readOnlyForPlan(run.config, directory, path) : [];
+  const readOnly = modeSession.readOnly?.({ path, directory, options }, run.config) ?? [];
   const needs = { config: run.config, settings: run.settings, ...place, readOnly };
   const performers = isOnlyRecorded ? noPerformers : await allPerformers(needs, provided, path, document);
   const checks = [...(await buildChecks(needs)), ...provided.checks];
-  const promise = mode === 'prd' ? await promiseNotice(path, run.settings.promise) : [];
+  const ofMode = (await modeSession.notices?.(path, run.settings)) ?? [];
   const servers = await configInReach({ config: run.config, directory, document });
   const reach = servers === undefined ? [] : [reachNotice(servers)];
-  const said = [...document.notices, ...promise, ...unknown, ...reach];
+  const said = [...document.notices, ...ofMode, ...unknown, ...reach];
   const notices = [...run.notices, ...found.notices, ...repositoryInfo.notices, ...said];
   const made = { document, run, performers, isFound, checks, repositoryInfo, notices, provided, detected };
-  return { ...place, path, mode, options, ...made };
+  return { ...place, path, mode, modeSession, options, ...made };
 }
 
-/** Where every step of a plan is an action, no agent is needed. */
-const hasOnlyActions = (mode: ModeName, { tasks }: ParsedDocument): boolean =>
-  mode === 'plan' && tasks.every(task => task.performer !== undefined);
+/** Where every task is an action, no agent is needed. */
+const hasOnlyActions = ({ tasks }: ParsedDocument): boolean =>
+  tasks.length > 0 && tasks.every(task => task.performer !== undefined);
 
 /** The agents that the settings name, those that a program provides, and the actions of a plan. */
 async function allPerformers(
@@ -253,9 +256,6 @@ async function allPerformers(
   const { byName, facts } = await performersFor(needs, provided.performers);
   return { byName: { ...byName, ...(await buildActions(needs, path, document)) }, facts };
 }
-
-/** Where the project's own tests say something about the work. */
-const detects: readonly ModeName[] = ['goal', 'prompt', 'prd', 'project'];
 
 /** Only where nobody named a check, and only once: a loop that goes on keeps its own. */
 function detectedFor({ config }: RunConfig, { directory, env }: Place): DetectedCheck | undefined {
@@ -277,20 +277,10 @@ async function withProof(
 }
 
 /** A round is proven by what it left, and talk is no work to be committed or looked at. */
-function forInterview(run: RunConfig, repositoryInfo: RepositoryInfo): RunConfig {
+function forConversation(run: RunConfig, check: string, repositoryInfo: RepositoryInfo): RunConfig {
   const config = { ...run.config, verify: [], interactive: true };
-  const settings = settingsHere({ ...run.settings, checks: [interviewCheckName] }, config, repositoryInfo);
+  const settings = settingsHere({ ...run.settings, checks: [check] }, config, repositoryInfo);
   return { ...run, config, settings: { ...settings, commits: false, tamperScreen: false } };
-}
-
-/** A promise that stands in the instructions may be echoed; only an exact last line counts, but say so (B09). */
-async function promiseNotice(path: string, promise: string): Promise<readonly string[]> {
-  const { readFile } = await import('node:fs/promises');
-  const text = await readFile(join(dirname(path), 'PROMPT.md'), 'utf8').catch(() => '');
-  const echoed = [promise, `<promise>${promise}</promise>`];
-  return text.split('\n').some(line => echoed.includes(line.trim()))
-    ? [`PROMPT.md holds the promise ${promise} on a line of its own; only the agent's own last line counts.`]
-    : [];
 }
 
 /** A plain word at the start of a command line; what else a shell may begin with is left to the shell. */

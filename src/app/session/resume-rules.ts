@@ -14,7 +14,6 @@ import { endedUnasked } from '../../views/ending.ts';
 import { type Environment, freshId, hasLedger, loopFolder, loopName, openLedger, stateOf } from '../app.ts';
 import { buildChecks, judgeNamed } from '../checks.ts';
 import { newestLoop } from '../loops.ts';
-import { isInterview } from '../modes.ts';
 import { nothingBounds } from '../problems.ts';
 import type { Prepared, Remembered } from './prepare.ts';
 
@@ -25,9 +24,8 @@ export interface Chosen {
   readonly state?: State;
 }
 
-/** A review finds its tasks itself. */
 export const hasWork = ({ mode, document }: Pick<Prepared, 'mode' | 'document'>): boolean =>
-  mode === 'review' || document.tasks.some(task => !task.done && !task.skipped);
+  mode.findsTasks === true || document.tasks.some(task => !task.done && !task.skipped);
 
 export type Earlier =
   | { readonly type: 'open'; readonly chosen: Chosen & { readonly state: State } }
@@ -42,9 +40,9 @@ export async function earlierLoop(ledger: Ledger, prepared: Prepared): Promise<E
   const { loop, name } = newest;
   const { state } = await stateOf(ledger, loop);
   if (state.ended === undefined) return { type: 'open', chosen: { loop, name, state } };
-  if (prepared.mode === 'goal' && state.loaded && progress(state.tasks).open === 0) return { type: 'over', state };
+  if (prepared.mode.endsForGood && state.loaded && progress(state.tasks).open === 0) return { type: 'over', state };
   const { left, gone } = leftIn(state, prepared);
-  const isLeft = prepared.mode === 'review' ? hasWork(prepared) : left > 0;
+  const isLeft = prepared.mode.findsTasks === true || left > 0;
   // Also after a stop: "nothing to do" is not said while the ledger has tasks that only the document lacks.
   return isLeft && (endedUnasked(state) || !hasWork(prepared)) ? { type: 'ended', state, gone } : undefined;
 }
@@ -126,9 +124,9 @@ export const providedCheckName = (name: string): string => `${providedPrefix}${n
 
 /** A loop that goes on keeps its checks unless a person names others: proof never goes away silently. */
 export async function checksOnResume(prepared: Prepared, state: State | undefined): Promise<Prepared> {
-  const { run, provided, mode, path, directory, home, env } = prepared;
+  const { run, provided, mode, directory, home, env } = prepared;
   const isSaid = run.isSet('verify') || provided.checks.length > 0;
-  if (state === undefined || isSaid || isInterview(mode, path)) return prepared;
+  if (state === undefined || isSaid || mode.conversation !== undefined) return prepared;
   const names = state.settings.checks;
   if (names.some(command => command.includes('[redacted:')))
     throw new UsageError(

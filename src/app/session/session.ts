@@ -5,11 +5,9 @@ import type { CheckResult } from '../../checks/check.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
-import { moveEarlierFiles } from '../../modes/project/session.ts';
 import { UsageError } from '../../text/errors.ts';
 import { runEngine, storeError } from '../app.ts';
 import { withLease } from '../loops.ts';
-import { isInterview } from '../modes.ts';
 import { refuseProblems } from '../problems.ts';
 import { engineFor, firstInputs } from './launch.ts';
 import type { Prepared } from './prepare.ts';
@@ -132,8 +130,7 @@ async function create(
     await workspace.discard();
     return { type: 'declined', gate };
   }
-  if (prepared.mode === 'project' && !isInterview(prepared.mode, prepared.path))
-    await moveEarlierFiles(prepared.path, chosen.loop, announce);
+  await prepared.modeSession.beforeFirst?.(prepared.path, chosen.loop, announce);
   return workspace;
 }
 

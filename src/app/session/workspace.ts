@@ -13,7 +13,6 @@ import type { Engine } from '../../engine/engine.ts';
 import type { GitWorkspace } from '../../git/git.ts';
 import type { Refusal, Span } from '../../git/workspace.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
-import { readOnlyForPlan } from '../actions.ts';
 import { type AgentNeeds, buildPerformers, type PerformerSet, withoutProvided } from '../agents/performers.ts';
 import { environmentOf, processLimits } from '../agents/process-limits.ts';
 import { loopFolder } from '../app.ts';
@@ -50,7 +49,7 @@ export async function openWorkspace(
   const { home, env, run, directory, path, provided, performers, checks } = prepared;
   const { config } = run;
   const workplaces = place.forked ? [forksOf(home, place.loop)] : [];
-  const readOnly = run.settings.mode === 'plan' ? readOnlyForPlan(config, directory, path) : [];
+  const readOnly = prepared.modeSession.readOnly?.(prepared, config) ?? [];
   // What a program brings along cannot be made anew for another folder.
   const settings = withoutProvided(run.settings, provided.performers);
   const needs = { config, settings, directory: place.directory, home, env, workplaces, readOnly };

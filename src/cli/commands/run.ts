@@ -1,6 +1,5 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
-import { isInterview } from '../../app/modes.ts';
 import { findHere, prepareLoop, type Request } from '../../app/session/prepare.ts';
 import { lookInto, previousLoop } from '../../app/session/resume-rules.ts';
 import { runSession } from '../../app/session/session.ts';
@@ -29,11 +28,7 @@ export async function runRequest(context: Context, { flags, ...asked }: Request)
   if (typeof prepared === 'number') return prepared;
   const isDry = flags['dryRun'] === true;
   if (prepared.run.config.interactive)
-    refuseWithoutTerminal(
-      prepared.performers,
-      isDry || isInteractive(flags),
-      isInterview(prepared.mode, prepared.path),
-    );
+    refuseWithoutTerminal(prepared.performers, isDry || isInteractive(flags), prepared.mode.conversation !== undefined);
   for (const notice of prepared.notices) context.say(`note: ${notice}`);
   if (isDry) {
     context.out(runSummary(prepared, undefined, makeStyle(flags)));

@@ -120,4 +120,13 @@ export function goalPrompt(state: State, live: LiveIteration, instructions: stri
   return { text: `${text}\n`, stableHash: prefixHash(stable), system: system || undefined };
 }
 
-export const goalMode: Mode = { name: 'goal', formats: [goal], damage: editedTask, prompt: goalPrompt };
+export const goalMode: Mode = {
+  name: 'goal',
+  formats: [goal],
+  damage: editedTask,
+  prompt: goalPrompt,
+  subject: 'the goal',
+  detectsChecks: true,
+  endsForGood: true,
+  words: { work: ({ document }) => ['goal', document.goal], completed: 'when the goal is reached' },
+};

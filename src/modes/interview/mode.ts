@@ -3,6 +3,7 @@
 import type { LiveIteration, State } from '../../core/state.ts';
 import { allTasks, findTask, type TaskSpec } from '../../core/task.ts';
 import type { Format, Parsed } from '../../documents/document.ts';
+import { plural } from '../../text/format.ts';
 import { stripControls, suspicion, takeCharacters } from '../../text/text.ts';
 import {
   fillTemplate,
@@ -128,4 +129,8 @@ export const interviewMode: Mode = {
   formats: [specFormat],
   instructions: { name: '.ralph/prompts/interview.md', within: 'directory', text: interviewTemplate, isWritten: false },
   prompt: interviewPrompt,
+  conversation: { rounds: interviewRounds, check: 'spec.md and tasks.json' },
+  words: {
+    work: ({ path, done, total }) => ['interview', `about ${path} (${done}/${plural(total, 'round')} held)`],
+  },
 };

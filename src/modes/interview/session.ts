@@ -1,45 +1,47 @@
 // Proof of an interview's round: spec.md can be worked from, and after the last round tasks.json can be executed.
 import { basename, dirname, join } from 'node:path';
-import { isInterview } from '../../app/modes.ts';
 import { problemLine } from '../../app/problems.ts';
 import type { Check } from '../../checks/check.ts';
-import type { ModeName } from '../../core/settings.ts';
 import type { TaskSpec } from '../../core/task.ts';
-import type { FormatOptions } from '../../documents/document.ts';
 import { projectTasks } from '../../documents/formats/tasks.ts';
 import { readText } from '../../documents/text-file.ts';
 import { someOf } from '../../text/format.ts';
-import { readOwnPrompt } from '../project/session.ts';
+import type { ModeSession, SessionPlace } from '../mode.ts';
+import { artefactsOf, doneSignal, readOwnPrompt } from '../project/session.ts';
 import { isUntouchedSpec } from '../project/templates.ts';
-import { interviewRounds } from './mode.ts';
+import { interviewMode, interviewRounds } from './mode.ts';
 
-export const interviewCheckName = 'spec.md and tasks.json';
 const specBytesMax = 1024 * 1024;
 const tasksBytesMax = 16 * 1024 * 1024;
 const detailCharsMax = 6_000;
 
-interface Interview {
-  readonly mode: ModeName;
-  /** Of spec.md. */
-  readonly path: string;
-  readonly options: FormatOptions;
-  readonly directory: string;
-}
-
-export async function interviewChecks({ mode, path, options, directory }: Interview): Promise<readonly Check[]> {
-  if (!isInterview(mode, path)) return [];
+/** Of spec.md. */
+async function interviewCheck({ path, options, directory }: SessionPlace): Promise<Check> {
   const folder = dirname(path);
   const tasks = join(folder, 'tasks.json');
   const own = await readOwnPrompt(directory, 'init');
-  const proof = {
+  return tasksReadyCheck({
     spec: path,
     tasks,
     lastRound: options.rounds ?? interviewRounds,
     isUntouched: (spec: string) => isUntouchedSpec(spec, basename(folder), own.text),
     begunBefore: await begunIn(tasks),
-  };
-  return [tasksReadyCheck(proof)];
+  });
 }
+
+/** What is odd about the spec as it is now: an earlier round may have brought it in. */
+async function specNoticesNow(spec: string): Promise<string> {
+  const read = await readText(spec, specBytesMax);
+  const parsed = read.type === 'text' ? interviewMode.formats[0]?.parse(read.text) : undefined;
+  return parsed?.ok === true ? parsed.document.notices.join('\n') : '';
+}
+
+export const interviewSession: ModeSession = {
+  checks: async place => [await interviewCheck(place)],
+  doneFile: document => join(dirname(document), 'done.md'),
+  signals: doneSignal,
+  promptInputs: async state => ({ ...artefactsOf(state), notices: await specNoticesNow(state.document) }),
+};
 
 async function begunIn(path: string): Promise<ReadonlySet<string>> {
   const found = await readText(path, tasksBytesMax);
@@ -47,10 +49,6 @@ async function begunIn(path: string): Promise<ReadonlySet<string>> {
   const tasks = parsed?.ok === true ? parsed.document.tasks : [];
   return new Set(tasks.filter(isBegun).map(task => task.id));
 }
-
-/** The file that ends a round. */
-export const interviewDoneFile = (mode: ModeName, path: string): string | undefined =>
-  isInterview(mode, path) ? join(dirname(path), 'done.md') : undefined;
 
 interface InterviewProof {
   /** Absolute paths. */
@@ -89,7 +87,7 @@ async function taskProblems({ tasks, begunBefore }: InterviewProof): Promise<rea
 
 /** All that is wrong in one go, so that one more round can mend it. Without a task, everything is asked for. */
 export function tasksReadyCheck(proof: InterviewProof): Check {
-  const name = interviewCheckName;
+  const name = interviewMode.conversation?.check ?? '';
   return {
     name,
     async run(_directory, stop, task) {

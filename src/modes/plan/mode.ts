@@ -61,4 +61,10 @@ export const planMode: Mode = {
   prompt: planPrompt,
   view: ({ directory, document }) =>
     new VaultView(vaultRootOf(document, directory), document.split('/').at(-1) ?? document),
+  viewRoot: ({ directory, document }) => vaultRootOf(document, directory),
+  bindsText: true,
+  words: {
+    work: ({ path, done, total }) => ['plan', `${path} (${done}/${total} done)`],
+    commits: 'a commit for every step of an agent that is done, none of the files that actions make',
+  },
 };

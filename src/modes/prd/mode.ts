@@ -48,4 +48,6 @@ export const prdMode: Mode = {
   damage: lostTasks,
   instructions: { name: 'PROMPT.md', within: 'document', text: prdInstructions, isWritten: true },
   prompt: iterationPrompt,
+  detectsChecks: true,
+  hasBacklog: true,
 };

@@ -64,6 +64,8 @@ export const projectMode: Mode = {
   instructions: { name: '.ralph/prompts/execute.md', within: 'directory', text: executeTemplate, isWritten: false },
   prompt: executePrompt,
   view: place => new ProjectView(place),
+  detectsChecks: true,
+  hasBacklog: true,
 };
 
 const diffCharsMax = 4_000;

@@ -2,10 +2,13 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { State } from '../../core/state.ts';
 import type { Problem } from '../../documents/document.ts';
+import type { Workspace } from '../../git/workspace.ts';
 import { UsageError } from '../../text/errors.ts';
 import { interviewPlaceholders } from '../interview/mode.ts';
 import { fillTemplate, templateProblems } from '../iteration-prompt.ts';
+import type { ModeSession } from '../mode.ts';
 import { executePlaceholders } from './mode.ts';
 import { specTemplate, specValues } from './templates.ts';
 
@@ -103,7 +106,7 @@ export async function initProject(directory: string, name: string): Promise<Proj
 }
 
 /** Only there are the files beside a document Ralph's own: elsewhere they may be anybody's. */
-export const isProjectFolder = (folder: string): boolean => basename(dirname(folder)) === '.artefacts';
+const isProjectFolder = (folder: string): boolean => basename(dirname(folder)) === '.artefacts';
 
 /** A folder that is there or is made; never a link, which may lead anywhere. */
 async function plainFolder(path: string): Promise<void> {
@@ -133,3 +136,38 @@ export async function moveEarlierFiles(
   for (const name of left) await rename(join(folder, name), join(earlier, name));
   say(`What the execution before this one left (${left.join(', ')}) is kept in ${earlier}.`);
 }
+
+/** What a project's agents write to say that they have finished. */
+export function doneSignal(document: string): readonly string[] {
+  const folder = dirname(document);
+  return isProjectFolder(folder) ? [join(folder, 'done.md')] : [];
+}
+
+/** The project's own files, as its prompts name them. */
+export function artefactsOf({ directory, document }: State): { readonly artefacts: string; readonly spec: string } {
+  const artefacts = relative(directory, dirname(document));
+  return { artefacts, spec: join(artefacts, 'spec.md') };
+}
+
+const diffLinesMax = 60;
+
+/** What differs from the first checkpoint, a line for each file. */
+async function diffSince(state: State, workspace: Workspace | undefined): Promise<string> {
+  const { first, newest } = state;
+  if (workspace === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
+  const changes = (await workspace.changes([{ from: first.tree, to: newest.tree }])).filter(
+    ({ path }) => join(state.directory, path) !== state.document, // it changes with every iteration, by our hand
+  );
+  const lines = changes.map(({ path, how }) => `${how} ${path}`);
+  const more = lines.length - diffLinesMax;
+  return [...lines.slice(0, diffLinesMax), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+}
+
+export const projectSession: ModeSession = {
+  beforeFirst: moveEarlierFiles,
+  signals: doneSignal,
+  promptInputs: async (state, _live, workspace) => ({
+    ...artefactsOf(state),
+    diff: await diffSince(state, workspace),
+  }),
+};

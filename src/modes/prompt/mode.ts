@@ -137,4 +137,10 @@ export const promptMode: Mode = {
   damage: editedTask,
   prompt: documentPrompt,
   view: ({ directory }) => new AgentFolderView(directory),
+  detectsChecks: true,
+  words: {
+    work: ({ path }) => ['prompt', path],
+    nothingLeft: (path, isSkipped) =>
+      `${path} is ${isSkipped ? 'marked as left out' : 'complete'}; to run it again, take the mark of that out of it`,
+  },
 };

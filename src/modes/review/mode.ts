@@ -57,4 +57,6 @@ export const reviewMode: Mode = {
   formats: [review],
   prompt: reviewPrompt,
   view: place => new ReviewStateView(place),
+  findsTasks: true,
+  words: { work: ({ path }) => ['review', path] },
 };

@@ -1,10 +1,13 @@
-// Notices before a review begins: a section that is not there, a document that no undo reaches.
+// Around a review: notices before it begins (a section that is not there, a document that no undo reaches), inputs of its prompts.
 
 import { realpath } from 'node:fs/promises';
-import { basename, resolve, sep } from 'node:path';
+import { basename, relative, resolve, sep } from 'node:path';
+import { present, type State } from '../../core/state.ts';
 import { heading, markdownLines } from '../../documents/markdown.ts';
-import { readText } from '../../documents/text-file.ts';
-import { visible } from '../../text/text.ts';
+import { readText, readTextInside } from '../../documents/text-file.ts';
+import { takeCharacters, visible } from '../../text/text.ts';
+import type { PromptFacts } from '../iteration-prompt.ts';
+import type { ModeSession } from '../mode.ts';
 
 const bytesMax = 40 * 1024 * 1024;
 
@@ -31,3 +34,19 @@ export async function reviewNotices(
     ? away
     : [...away, `No heading of ${name} holds ${JSON.stringify(section)} (--section); agents look for it all the same.`];
 }
+
+const promptCharsMax = 20_000;
+
+/** Where the document lies, and the own words of reviewers. */
+async function reviewInputs({ directory, document, settings }: State): Promise<PromptFacts> {
+  const { reviewers = [], section, workflow } = settings.review ?? {};
+  const roles: [string, string][] = [];
+  for (const role of reviewers) {
+    const text = await readTextInside(directory, '.ralph', 'prompts', `review-${role}.md`);
+    if (text.trim() !== '') roles.push([`reviewer:${role}`, takeCharacters(text, promptCharsMax)]);
+  }
+  const place = relative(directory, document) || basename(document);
+  return { ...Object.fromEntries(roles), ...(present({ section, workflow }) as PromptFacts), document: place };
+}
+
+export const reviewSession: ModeSession = { promptInputs: reviewInputs };

@@ -11,7 +11,8 @@ import { replaceFile } from '../../../documents/replace-file.ts';
 import { documentInput } from '../../../engine/document.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
-import { vaultFolders } from '../../../text/step-path.ts';
+import { vaultFolders, vaultRootOf } from '../../../text/step-path.ts';
+import type { ModeSession } from '../../mode.ts';
 import { setPlanFacts, type WrittenFacts } from '../document/marks.ts';
 import { isCarriedOut, planStatus } from '../views/dashboard.ts';
 import { vaultPaths } from '../views/paths.ts';
@@ -221,3 +222,11 @@ export async function finishPlan(
     problem: moved?.type === 'outside' ? outsideError(moved.path).message : undefined,
   };
 }
+
+/** What says yes to plans, and which programs are servers. */
+export const planSession: ModeSession = {
+  readOnly: ({ path, directory }, { mcpConfig }) => [
+    join(vaultRootOf(path, directory), 'Approved'),
+    ...(mcpConfig === undefined ? [] : [resolve(directory, mcpConfig)]),
+  ],
+};

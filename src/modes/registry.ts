@@ -1,0 +1,54 @@
+// Registry of modes: one row each, loaded when it is needed. A document may mean a variant of its mode.
+
+import { basename } from 'node:path';
+import type { ModeName } from '../core/settings.ts';
+import type { Mode, ModeSession } from './mode.ts';
+
+interface Row {
+  readonly mode: (document: string) => Promise<Mode>;
+  readonly session?: () => Promise<ModeSession>;
+}
+
+const interview: Row = {
+  mode: async () => (await import('./interview/mode.ts')).interviewMode,
+  session: async () => (await import('./interview/session.ts')).interviewSession,
+};
+
+const lists: Row = { mode: async document => (await import('./lists/mode.ts')).listModeFor(document) };
+
+const rows: { readonly [Name in ModeName]: Row } = {
+  goal: { mode: async () => (await import('./goal/mode.ts')).goalMode },
+  prompt: {
+    mode: async () => (await import('./prompt/mode.ts')).promptMode,
+    session: async () => (await import('./prompt/session.ts')).promptSession,
+  },
+  prd: {
+    mode: async () => (await import('./prd/mode.ts')).prdMode,
+    session: async () => (await import('./prd/session.ts')).prdSession,
+  },
+  project: {
+    mode: async () => (await import('./project/mode.ts')).projectMode,
+    session: async () => (await import('./project/session.ts')).projectSession,
+  },
+  plan: {
+    mode: async () => (await import('./plan/mode.ts')).planMode,
+    session: async () => (await import('./plan/session/vault.ts')).planSession,
+  },
+  review: {
+    mode: async () => (await import('./review/mode.ts')).reviewMode,
+    session: async () => (await import('./review/session.ts')).reviewSession,
+  },
+};
+
+export const modeNames = Object.keys(rows) as readonly ModeName[];
+
+/** A project is interviewed about its spec.md before its tasks are executed; lists are worked through as a PRD is. */
+function rowOf(name: ModeName, document: string): Row {
+  if (name === 'project' && basename(document) === 'spec.md') return interview;
+  return name === 'prd' && !/\.jsonc?$/i.test(document) ? lists : rows[name];
+}
+
+export const openMode = (name: ModeName, document: string): Promise<Mode> => rowOf(name, document).mode(document);
+
+export const openModeSession = async (name: ModeName, document: string): Promise<ModeSession> =>
+  (await rowOf(name, document).session?.()) ?? {};
