@@ -121,9 +121,10 @@ export interface Reader {
   result(): AgentResult;
 }
 
+/** Asked after every chunk of the stream, so its message is made only when it is wanted. */
 export interface AgentResult {
   /** The final message: the only text in which signals are read. */
-  readonly message: string;
+  message(): string;
   /** A terminal event was seen: the agent has said its last word. False again when it goes on after all. */
   readonly finished: boolean;
   /** What the stream says went wrong. Structured fields where it has them; the text is for people and the last resort. */

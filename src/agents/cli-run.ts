@@ -65,7 +65,7 @@ export function startCliRun(run: CliRun, push: Push): AgentProcess {
       silenceMs: listener.isBusy() ? timers.busySilenceMs : timers.silenceMs,
     });
     const message = tailOf(messageCharsMax);
-    message.add(reader.result().message);
+    message.add(reader.result().message());
     push({ type: 'ended', message: message.text(), failure, reaped: exit.reaped });
   }
 
@@ -147,7 +147,7 @@ export function openListener(
     /** Nothing more will come: the last line is ended, and what it used is told whatever the agent said about it. */
     end(): void {
       text.endLine();
-      usage.end(reader.result().message);
+      usage.end(reader.result().message());
     },
     /** A tool is at work. */
     isBusy: () => toolsOpen > 0,

@@ -1,8 +1,8 @@
 // The performer of any agent CLI: starts it, reads its stream, steers it, ends it, and says how it went.
 //
-// An adapter is an AgentCli record (agent.ts) and knows nothing of processes. Two things it should know of this file: a
+// An adapter is an AgentCli record (agent.ts) and knows nothing of processes. One thing it should know of this file: a
 // reader that has `readPlain` belongs to an agent without a last word: it leaves `finished` false, and exit code 0 is its
-// good end; and `result()` is asked after every chunk, so a long `message` is best made by a getter (`openAnswer`).
+// good end.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -44,7 +44,7 @@ export function failureOf(run: RunFacts): Failure | undefined {
 
 /** Kiro exits with 0 when it has no login: only an answer and the exit code together are a good end. */
 function isGoodPlainEnd({ isPlain, exit, result }: RunFacts): boolean {
-  return isPlain && exit.code === 0 && exit.cause === undefined && result.message.trim() !== '';
+  return isPlain && exit.code === 0 && exit.cause === undefined && result.message().trim() !== '';
 }
 
 /** B69: a time that has passed, or that nobody lives to see, is no time to wait for. */

@@ -1,6 +1,6 @@
 // Parts of a reader that agents share: the events that all of them report, a table of event types, and the final answer.
 import { tailOf } from '../processes/streams.ts';
-import { detailOf, type Fields, textOf } from '../text/fields.ts';
+import { detailOf, type Fields, fieldsOf, listOf, textOf } from '../text/fields.ts';
 import type { AgentEvent, AgentResult, Reader } from './agent.ts';
 
 type AgentEvents = readonly AgentEvent[];
@@ -19,6 +19,20 @@ export const sessionOpened = (id: unknown): AgentEvents => [{ type: 'session', i
 /** A whole message; nothing for an empty one. */
 export const messageText = (text: string): AgentEvents =>
   text === '' ? nothing : [{ type: 'text', text: `${text}\n` }];
+
+/** What each block of a message means, in order. Most messages have one block, and there are very many messages. */
+export function readBlocks(content: unknown, read: (block: Fields) => AgentEvents): AgentEvents {
+  const blocks = listOf(content);
+  return blocks.length === 1 ? read(fieldsOf(blocks[0])) : blocks.flatMap(block => read(fieldsOf(block)));
+}
+
+/** Skips the lines that begin in one of these ways: a plain loop, since every line of a long stream goes through it. */
+export function skipsLines(starts: readonly string[]): (line: string) => boolean {
+  return line => {
+    for (const start of starts) if (line.startsWith(start)) return true;
+    return false;
+  };
+}
 
 /** Undefined: it is known and means nothing. */
 type Handler = (event: Fields) => AgentEvents | undefined;
@@ -49,6 +63,7 @@ export interface Answer extends Pick<Reader, 'result'> {
 
 export function openAnswer(clean: (text: string) => string = text => text): Answer {
   let message = tailOf(messageCharsMax);
+  const lastMessage = (): string => clean(message.text());
   const answer: Answer = {
     finished: false,
     problem: undefined,
@@ -57,13 +72,7 @@ export function openAnswer(clean: (text: string) => string = text => text): Answ
       message.add(text);
     },
     add: text => message.add(text),
-    result: () => ({
-      finished: answer.finished,
-      problem: answer.problem,
-      get message() {
-        return clean(message.text());
-      },
-    }),
+    result: () => ({ finished: answer.finished, problem: answer.problem, message: lastMessage }),
   };
   return answer;
 }

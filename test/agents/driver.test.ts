@@ -292,7 +292,7 @@ describe('an agent that goes wrong', () => {
       read: () => {
         throw new Error('out of order');
       },
-      result: () => ({ message: '', finished: false }),
+      result: () => ({ message: () => '', finished: false }),
     };
     const agent = playing({ ...claude, reader: () => broken }, 'greets');
     const { failure } = endOf(await activitiesOf(agent, assignmentIn(scratchDirectory())));
@@ -318,7 +318,7 @@ describe('an agent of plain text', () => {
         message += `${line}\n`;
         return [{ type: 'text', text: `${line}\n` }];
       },
-      result: () => ({ message, finished: false }),
+      result: () => ({ message: () => message, finished: false }),
     };
   };
   const plain: AgentCli = {

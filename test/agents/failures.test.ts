@@ -16,7 +16,7 @@ const exited = (more: Partial<ProcessExit> = {}): ProcessExit => ({
 });
 const factsOf = (exit: Partial<ProcessExit>, more: Partial<RunFacts> = {}): RunFacts => ({
   exit: exited(exit),
-  result: { message: '', finished: false },
+  result: { message: () => '', finished: false },
   isPlain: false,
   stopped: false,
   errors: '',
@@ -27,7 +27,7 @@ const factsOf = (exit: Partial<ProcessExit>, more: Partial<RunFacts> = {}): RunF
   ...more,
 });
 const finished = (problem?: StreamProblem): Partial<RunFacts> => ({
-  result: { message: '', finished: true, problem },
+  result: { message: () => '', finished: true, problem },
 });
 
 describe('a run', () => {
@@ -102,7 +102,7 @@ it.each([
 
 describe('a run of an agent whose output is plain text', () => {
   const plain = (message: string, exit: Partial<ProcessExit> = {}, more: Partial<RunFacts> = {}) =>
-    failureOf(factsOf(exit, { isPlain: true, result: { message, finished: false }, ...more }));
+    failureOf(factsOf(exit, { isPlain: true, result: { message: () => message, finished: false }, ...more }));
 
   it('is good when it said something and exited with 0', () => {
     expect(plain('All done.')).toBeUndefined();

@@ -44,7 +44,8 @@ describe('the reader of every agent', () => {
       for (const bad of spoiled(event)) {
         try {
           reader.read(bad);
-          const { message, problem } = reader.result();
+          const { problem } = reader.result();
+          const message: unknown = reader.result().message();
           if (typeof message !== 'string') throw new Error(`a message that is no text: ${String(message)}`);
           if (problem !== undefined && typeof problem.text !== 'string') throw new Error('a problem without words');
         } catch (error) {

@@ -11,7 +11,7 @@ const lineBytesMax = 1_000;
 function sayer(more: Partial<Reader> = {}): Reader {
   return {
     read: event => (typeof event['say'] === 'string' ? [{ type: 'text', text: event['say'] }] : unknownEvent),
-    result: () => ({ message: '', finished: false }),
+    result: () => ({ message: () => '', finished: false }),
     ...more,
   };
 }

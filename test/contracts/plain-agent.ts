@@ -35,7 +35,7 @@ export function plainChatContract(cli: AgentCli): void {
       const mark = `${String.fromCharCode(0x1b)}[38;5;10m> `;
       for (const line of [`${mark}Let me look.`, 'cat notes (using tool: shell)', '<promise>DONE</promise>'])
         reader.readPlain?.(line);
-      expect(reader.result().message).toBe('Let me look.');
+      expect(reader.result().message()).toBe('Let me look.');
     });
 
     it('may quote its own complaints in an answer', () => {

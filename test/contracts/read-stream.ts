@@ -36,7 +36,7 @@ export function readStream(reader: Reader, agent: string, stream: string): ReadS
   const exit = { type: 'exited', code, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 } as const;
   const times = { silenceMs: 1, firstByteMs: 1, timeMsMax: 1, nowMs: playedAtMs };
   return {
-    message: result.message,
+    message: result.message(),
     text: heard.map(each => (each.type === 'text' ? each.text : '')).join(''),
     tools: heard.flatMap(each =>
       each.type === 'tool' && each.phase === 'began' ? [`${each.name}: ${each.detail}`] : [],

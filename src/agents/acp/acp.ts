@@ -69,14 +69,14 @@ function startAcpRun(options: AcpAgentOptions, assignment: Assignment, stop: Abo
 
   async function onExit(exit: ProcessExit): Promise<void> {
     connection.close();
-    const result = resultOf(await session?.over, listener.message());
+    const result = resultOf(await session?.over, listener.message);
     listener.endLine();
     reportProblems(connection.problems, push);
     const { silenceMs, firstByteMs } = order.timers;
     const limits = { silenceMs, firstByteMs, timeMsMax: assignment.timeMsMax };
     const facts = interrupted(ending.over(), exit, result);
     const failure = failureOf({ ...facts, ...limits, isPlain: false, errors: errors.text(), nowMs: Date.now() });
-    push({ type: 'ended', message: result.message, reaped: exit.reaped, failure });
+    push({ type: 'ended', message: result.message(), reaped: exit.reaped, failure });
   }
 
   return {
@@ -115,7 +115,7 @@ function processOrder(options: AcpAgentOptions, assignment: Assignment) {
   } satisfies Omit<ProcessOrder, 'stop'>;
 }
 
-function resultOf(end: SessionEnd | undefined, message: string): AgentResult {
+function resultOf(end: SessionEnd | undefined, message: () => string): AgentResult {
   if (end?.type === 'failed') return { message, finished: true, problem: end.problem };
   return { message, finished: end?.type === 'answered' };
 }

@@ -5,7 +5,7 @@ import { tailOf } from '../../processes/streams.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
 import { modelArgs, networkVariables, systemFile } from '../launch.ts';
-import { messageCharsMax, nothing, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import { messageCharsMax, nothing, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
 import { combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
 
 /** Tried with claude 2.1.325. */
@@ -86,8 +86,8 @@ function skips(line: string): boolean {
 const isMain = (event: Fields): boolean => event['parent_tool_use_id'] == null;
 
 function toolsEnded(event: Fields): readonly AgentEvent[] {
-  const content = listOf(fieldsOf(event['message'])['content']);
-  return content.flatMap(block => (fieldsOf(block)['type'] === 'tool_result' ? toolEnded : nothing));
+  const { content } = fieldsOf(event['message']);
+  return readBlocks(content, ({ type }) => (type === 'tool_result' ? toolEnded : nothing));
 }
 
 /** While a subagent works in the background, claude's last word is yet to come: it hears of the end and speaks again. */
@@ -179,14 +179,10 @@ export function claudeReader(): Reader {
       control_response: () => undefined,
     }),
     result() {
-      const [result, problem] = [turns.result(), turns.problem()];
-      return {
-        finished: result !== undefined && !isDelegating,
-        problem,
-        get message() {
-          return (problem === undefined && textOf(result?.['result'])) || words.last();
-        },
-      };
+      const result = turns.result();
+      const problem = turns.problem();
+      const message = (): string => (problem === undefined && textOf(result?.['result'])) || words.last();
+      return { finished: result !== undefined && !isDelegating, problem, message };
     },
   };
 }
@@ -382,8 +378,7 @@ function trackText() {
     readWhole(event: Fields, isOwn: boolean): readonly AgentEvent[] {
       const { id, content } = fieldsOf(event['message']);
       const isNew = isMain(event) && (id === undefined || id !== idInPieces);
-      return listOf(content).flatMap(each => {
-        const block = fieldsOf(each);
+      return readBlocks(content, block => {
         if (block['type'] === 'tool_use') return toolBegan(block['name'], block['input']);
         return block['type'] === 'text' && isNew ? readBlock(block, id, isOwn) : nothing;
       });

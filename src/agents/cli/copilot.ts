@@ -4,7 +4,7 @@ import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
-import { messageText, openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import { messageText, openAnswer, readByType, sessionOpened, skipsLines, toolBegan, toolEnded } from '../reader.ts';
 
 /** Tried with copilot 1.0.102 and a key of one's own. It reads its prompt from stdin; its retries cannot be set. */
 export const copilot: AgentCli = {
@@ -92,7 +92,7 @@ function copilotReader(): Reader {
   }
 
   return {
-    skips: line => skippedStarts.some(start => line.startsWith(start)),
+    skips: skipsLines(skippedStarts),
     read: readByType(
       {
         'assistant.message': ({ data }) => readMessage(fieldsOf(data)),

@@ -1,10 +1,10 @@
 // Goose: three lines of banner, text in pieces, and errors that look like its model's words and end with code 0.
 import type { FailureKind } from '../../core/failure.ts';
-import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables, providerKeys } from '../launch.ts';
-import { openAnswer, readByType, toolBegan, toolEnded } from '../reader.ts';
+import { openAnswer, readBlocks, readByType, skipsLines, toolBegan, toolEnded } from '../reader.ts';
 
 /** Its keys may lie there. */
 const keyring = 'DBUS_SESSION_BUS_ADDRESS';
@@ -92,11 +92,11 @@ function gooseReader(): Reader {
   }
 
   return {
-    skips: line => bannerStarts.some(start => line.startsWith(start)),
+    skips: skipsLines(bannerStarts),
     read: readByType({
       message(event) {
         const message = fieldsOf(event['message']);
-        return listOf(message['content']).flatMap(block => readBlock(message, fieldsOf(block)));
+        return readBlocks(message['content'], block => readBlock(message, block));
       },
       complete(event) {
         answer.finished = true;

@@ -4,7 +4,7 @@ import { detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fiel
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusAtStart, statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables, providerKeys, systemFile } from '../launch.ts';
-import { messageText, nothing, openAnswer, readByType, sessionOpened } from '../reader.ts';
+import { messageText, nothing, openAnswer, readByType, sessionOpened, skipsLines } from '../reader.ts';
 import { openTokenTotals, sumTokens, tokensIn } from '../usage.ts';
 
 /** Tried with pi 0.87.1; 0.74.2 by its recorded stream. It retries three times, in 14 s, and has no flag for that. */
@@ -94,7 +94,7 @@ function piReader(): Reader {
   }
 
   return {
-    skips: line => skippedStarts.some(start => line.startsWith(start)),
+    skips: skipsLines(skippedStarts),
     read: readByType(
       {
         message_end: event => endMessage(fieldsOf(event['message'])),

@@ -1,10 +1,19 @@
 // Qwen Code: claude's shapes without a cost, each piece of a message counted once, and errors as its model's words.
 
-import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import { type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
 import { statusAtStart, statusProblem } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
-import { messageText, nothing, openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import {
+  messageText,
+  nothing,
+  openAnswer,
+  readBlocks,
+  readByType,
+  sessionOpened,
+  toolBegan,
+  toolEnded,
+} from '../reader.ts';
 import { openTokenTotals, sumTokens, tokensIn, withoutCache } from '../usage.ts';
 
 /** Tried with qwen 0.24.4. Of its two layers of retries one can be set; the other tries seven times. */
@@ -75,14 +84,13 @@ function qwenReader(): Reader {
   function readMessage(event: Fields): readonly AgentEvent[] {
     const message = fieldsOf(event['message']);
     const isMain = event['parent_tool_use_id'] == null;
-    const events = listOf(message['content']).flatMap(block => readBlock(fieldsOf(block), isMain));
+    const events = readBlocks(message['content'], block => readBlock(block, isMain));
     const tokens = withoutCache(tokensIn(fieldsOf(message['usage']), countNames));
     const usedTokens = sumTokens(tokens);
     if (usedTokens === 0) return events;
     const usedModel = textOf(message['model']) || model;
-    events.push(totals.add(tokens, usedModel));
-    if (isMain) events.push({ type: 'context', usedTokens, model: usedModel });
-    return events;
+    const counted = [...events, totals.add(tokens, usedModel)];
+    return isMain ? [...counted, { type: 'context', usedTokens, model: usedModel }] : counted;
   }
 
   function readBlock(block: Fields, isMain: boolean): readonly AgentEvent[] {

@@ -157,7 +157,7 @@ describe('a stream of claude', () => {
     const after = (...events: Record<string, unknown>[]) => {
       const reader = claudeReader();
       for (const event of events) reader.read(event);
-      return reader.result();
+      return { ...reader.result(), message: reader.result().message() };
     };
 
     it.each([

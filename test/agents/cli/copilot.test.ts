@@ -43,7 +43,8 @@ it('has no error when the model answered after it', () => {
   reader.read({ type: 'session.error', data: { errorType: 'query', message: 'a hiccup', statusCode: 500 } });
   reader.read({ type: 'assistant.message', data: { content: 'There it is.' } });
   reader.read({ type: 'result', exitCode: 0 });
-  expect(reader.result()).toEqual({ message: 'There it is.', finished: true });
+  expect(reader.result()).toMatchObject({ finished: true, problem: undefined });
+  expect(reader.result().message()).toBe('There it is.');
 });
 
 it('asks nobody, updates nothing and reads its prompt from stdin', () => {

@@ -45,7 +45,7 @@ it('has said only what its own messages say', () => {
   const reader = goose.reader(order);
   reader.read(say('chatcmpl-1', 'hello'));
   reader.read({ type: 'message', message: { id: 'msg_2', role: 'user', content: [{ type: 'text', text: 'no' }] } });
-  expect(reader.result().message).toBe('hello');
+  expect(reader.result().message()).toBe('hello');
 });
 
 it('draws a banner that nobody counts as noise', () => {

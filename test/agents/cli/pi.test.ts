@@ -60,7 +60,7 @@ it('has said only what its own messages say', () => {
   ]) {
     reader.read({ type: 'message_end', message: { role, content: [{ type: 'text', text }] } });
   }
-  expect(reader.result().message).toBe('hello');
+  expect(reader.result().message()).toBe('hello');
 });
 
 describe('a pi that tries again by itself', () => {
@@ -98,7 +98,8 @@ describe('a pi whose end is too long to be read, as it holds the whole session',
   };
 
   it('has ended well when its last message was a good answer', () => {
-    expect(cutAfter('stop')).toEqual({ message: '', finished: true });
+    const { finished, problem, message } = cutAfter('stop');
+    expect([finished, problem, message()]).toEqual([true, undefined, '']);
   });
 
   it.each([

@@ -36,7 +36,7 @@ it('has said only what its main thread says', () => {
   const said = (text: string, parent_tool_use_id: string | null) =>
     reader.read({ type: 'assistant', parent_tool_use_id, message: { content: [{ type: 'text', text }] } });
   expect([said('hello', null).length, said('no', 'call_1').length]).toEqual([1, 0]);
-  expect(reader.result().message).toBe('hello');
+  expect(reader.result().message()).toBe('hello');
 });
 
 it('takes its own error for no word of its model', () => {
