@@ -7,10 +7,8 @@ import type { Failure, FailureKind } from '../core/failure.ts';
 import { isGit, pathInVault, pathProblem, reservedPart, segmentsOf } from '../text/step-path.ts';
 import { type Made, makeFile } from './new-file.ts';
 
-export type CreateFileOptions = Roots;
-
 /** Doing it twice is as good as once: the same file with the same content is a success. */
-export function createFile(roots: CreateFileOptions): Performer {
+export function createFile(roots: Roots): Performer {
   return fileAction('create_file', assignment => prepare(roots, assignment));
 }
 

@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import type { Assignment, Performer } from '../agents/performer.ts';
-import { stripControls, takeCharacters } from '../text/text.ts';
+import { oneLine, stripControls, takeCharacters } from '../text/text.ts';
 import { failed, fileAction, type Prepared, placeOf, type Written } from './create-file.ts';
 import { makeFile } from './new-file.ts';
 
@@ -15,7 +15,6 @@ export interface NotifyHumanOptions {
     /** The file of the plan, as a person would name it. */
     readonly document: string;
   };
-  readonly severity?: 'info' | 'low' | 'medium' | 'high';
 }
 
 const messageCharsMax = 20_000;
@@ -47,33 +46,34 @@ async function leave(options: NotifyHumanOptions, assignment: Assignment, text: 
   return failed('refused', `there are ${notesMax} notes of this step already`);
 }
 
-function noteOf({ plan, severity = 'info' }: NotifyHumanOptions, assignment: Assignment, message: string): string {
+function noteOf({ plan }: NotifyHumanOptions, assignment: Assignment, message: string): string {
   const step = stepOf(assignment.task);
+  const loop = shortened(assignment.loop);
   const words = takeCharacters(stripControls(message).trim(), messageCharsMax);
   return [
     '---',
     `plan_id: ${quoted(plan.id)}`,
     `step_num: ${/^\d{1,9}$/.test(step) ? step : quoted(step)}`,
-    `severity: ${severity}`,
+    'severity: info',
     'action_required: true',
     '---',
     '',
-    `# Step ${oneLine(step)} of a plan has a word for you`,
+    `# Step ${shortened(step)} of a plan has a word for you`,
     '',
     words === '' ? 'The plan gives no message for this step; read the step itself.' : words,
     '',
     '## What this is about',
     '',
-    `- Plan: ${oneLine(plan.objective)}`,
-    `- File: ${oneLine(plan.document)}`,
-    `- Loop: ${oneLine(assignment.loop)}`,
+    `- Plan: ${shortened(plan.objective)}`,
+    `- File: ${shortened(plan.document)}`,
+    `- Loop: ${loop}`,
     '',
     '## How to answer',
     '',
     'The plan does not wait for you: it goes on with its next step.',
     '',
-    `- To tell it something: \`ralph tell ${oneLine(assignment.loop)} "your words"\``,
-    `- To hold it: \`ralph pause ${oneLine(assignment.loop)}\`; to end it: \`ralph stop ${oneLine(assignment.loop)}\``,
+    `- To tell it something: \`ralph tell ${loop} "your words"\``,
+    `- To hold it: \`ralph pause ${loop}\`; to end it: \`ralph stop ${loop}\``,
     '- When you are done with this note, delete it or move it away.',
     '',
   ].join('\n');
@@ -84,13 +84,11 @@ function stepOf(task: string): string {
   return /^(?:step[_ -]?)?(\d+)$/i.exec(task)?.[1] ?? task;
 }
 
-function oneLine(text: string): string {
-  return takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), 300);
-}
+const shortened = (text: string): string => oneLine(text, 300);
 
 /** JSON is YAML, and quotes keep words like `yes` and `1e3` what they are. */
 function quoted(text: string): string {
-  return /^[A-Za-z]+_[\w-]*$/.test(text) ? text : JSON.stringify(oneLine(text));
+  return /^[A-Za-z]+_[\w-]*$/.test(text) ? text : JSON.stringify(shortened(text));
 }
 
 function fileName(text: string): string {

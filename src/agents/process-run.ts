@@ -1,6 +1,6 @@
 // One run of an agent's process as activities, shared by all adapters: a queue in between, and nothing outlives its consumer.
 import { type ProcessEvent, type ProcessOrder, runProcess } from '../processes/spawn.ts';
-import { openQueue } from '../processes/streams.ts';
+import { itemsOf } from '../processes/streams.ts';
 import type { Activity } from './performer.ts';
 import type { ParseProblems } from './stream.ts';
 
@@ -15,45 +15,27 @@ export interface AgentProcess {
   close?(): void;
 }
 
-const queuedCharsMax = 262_144;
-const activityWeight = 256;
-
 /** `name` is that of the adapter, for an error of our own. */
-export async function* performProcess(
+export function performProcess(
   name: string,
   start: (push: Push) => AgentProcess,
 ): AsyncGenerator<Activity, void, void> {
-  const queue = openQueue<Activity>(queuedCharsMax);
-  const push = (activity: Activity): void =>
-    queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
-  const agent = start(push);
-  let hasLeft = false;
-
-  async function run(): Promise<void> {
+  return itemsOf<Activity>(async ({ push, room, left }) => {
+    const agent = start(push);
+    left.addEventListener('abort', agent.halt, { once: true });
     try {
       for await (const event of runProcess(agent.order)) {
         await agent.onEvent(event);
-        if (queue.isFull) await queue.room();
-        if (hasLeft) return;
+        await room();
+        if (left.aborted) return;
       }
     } catch (error) {
       const detail = `the adapter of ${name} failed: ${(error as Error).message}`;
       push({ type: 'ended', message: '', failure: { kind: 'unknown', detail } });
     } finally {
       agent.close?.();
-      queue.close();
     }
-  }
-
-  const over = run();
-  try {
-    for (let activity = await queue.take(); activity !== undefined; activity = await queue.take()) yield activity;
-  } finally {
-    hasLeft = true;
-    queue.close(); // nobody listens any more, so nothing may wait for it
-    agent.halt();
-    await over;
-  }
+  });
 }
 
 const textCharsMax = 8_192; // many small texts that lived longer would make the collector let the heap grow

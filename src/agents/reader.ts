@@ -52,27 +52,33 @@ export function readByType(
 
 export const messageCharsMax = 1_000_000;
 
+/** The last message of a run, or the end of it: only that counts. */
+export function openMessage() {
+  let tail = tailOf(messageCharsMax);
+  return {
+    begin(text = ''): void {
+      tail = tailOf(messageCharsMax);
+      tail.add(text);
+    },
+    add: (text: string): void => tail.add(text),
+    text: (): string => tail.text(),
+  };
+}
+
 /** The state of a run that every reader keeps; `result` is that of the reader. */
-export interface Answer extends Pick<Reader, 'result'> {
+interface Answer extends Pick<Reader, 'result'>, Omit<ReturnType<typeof openMessage>, 'text'> {
   finished: boolean;
   problem: AgentResult['problem'];
-  /** Only the last message counts: this one begins. */
-  begin(text?: string): void;
-  add(text: string): void;
 }
 
 export function openAnswer(clean: (text: string) => string = text => text): Answer {
-  let message = tailOf(messageCharsMax);
-  const lastMessage = (): string => clean(message.text());
+  const { text, ...message } = openMessage();
+  const cleaned = (): string => clean(text());
   const answer: Answer = {
+    ...message,
     finished: false,
     problem: undefined,
-    begin(text = '') {
-      message = tailOf(messageCharsMax);
-      message.add(text);
-    },
-    add: text => message.add(text),
-    result: () => ({ finished: answer.finished, problem: answer.problem, message: lastMessage }),
+    result: () => ({ finished: answer.finished, problem: answer.problem, message: cleaned }),
   };
   return answer;
 }

@@ -20,8 +20,6 @@ export interface SteeringOrder {
   readonly failedMs: number;
 }
 
-export type Steering = ReturnType<typeof openSteering>;
-
 export function openSteering(order: SteeringOrder) {
   const { stdin, lines, stop } = order;
   let phase: 'starting' | 'working' | 'finished' | 'deaf' | 'over' = 'starting';

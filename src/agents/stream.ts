@@ -1,6 +1,6 @@
 // Reads JSON events out of the text of a stream, one object per line, and bears with everything that is not (B52-B56).
 
-import { cutMarker } from '../processes/streams.ts';
+import { cutMarker, splitLines } from '../processes/streams.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import type { AgentEvent, Reader } from './agent.ts';
 import { unknownEvent } from './reader.ts';
@@ -77,29 +77,6 @@ export function readJsonLines(
   }
 
   return { problems: problems as Readonly<ParseProblems>, ...splitLines(readLine) };
-}
-
-/** A line that came in several chunks is put together once. */
-export function splitLines(each: (line: string) => void) {
-  let rest = '';
-  return {
-    push(text: string): void {
-      let from = 0;
-      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
-        const line = rest + text.slice(from, at);
-        from = at + 1;
-        rest = '';
-        each(line);
-      }
-      if (from < text.length) rest += from === 0 ? text : text.slice(from);
-    },
-    /** The last line may lack its newline. */
-    end(): void {
-      const line = rest;
-      rest = '';
-      if (line !== '') each(line);
-    },
-  };
 }
 
 export function parseFields(text: string): Fields | undefined {

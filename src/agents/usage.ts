@@ -1,5 +1,6 @@
 // Usage of a run: what agents say about tokens, money and context becomes totals that never shrink, whatever they say (F57).
 import type { Usage } from '../core/event.ts';
+import { addUsage, combineUsage } from '../core/spend.ts';
 import { noUsage } from '../core/state.ts';
 import { countOf, type Fields } from '../text/fields.ts';
 import type { AgentCli, AgentEvent, LaunchOrder, PriceBook, Tokens } from './agent.ts';
@@ -75,14 +76,6 @@ const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, u
 export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false) {
   const shares = new Map<string, Share>();
   let reported: Usage | undefined;
-  let window: { readonly model: string | undefined; readonly tokens: number } | undefined;
-
-  /** The same model is asked about again and again, and the tables are long. */
-  function windowOf(model: string | undefined): number {
-    if (window === undefined || window.model !== model)
-      window = { model, tokens: countOf(prices.windowTokens(model)) || windowTokensUsual };
-    return window.tokens;
-  }
 
   const priceOf = (tokens: Tokens, model: string | undefined): number =>
     sumTokens(tokens) === 0 ? 0 : countOf(Math.ceil(prices.costUsdMicros(tokens, model)));
@@ -101,7 +94,8 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
   }
 
   function report(): Usage | undefined {
-    const total = withoutLoss(reported ?? noUsage, totalOf([...shares.values()]));
+    const used = [...shares.values()].map(usageOf).reduce(addUsage, noUsage);
+    const total = withoutLoss(reported ?? noUsage, used);
     if (reported !== undefined && isSame(reported, total)) return undefined;
     reported = total;
     return total;
@@ -125,9 +119,26 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
     },
     /** So far there was nothing to count. */
     isEmpty: () => reported === undefined || Object.values(reported).every(count => Number(count) === 0),
-    usedFraction({ usedTokens, windowTokens, model = modelAsked }: ContextEvent): number {
-      return Math.min(1, countOf(usedTokens) / (countOf(windowTokens) || windowOf(model)));
-    },
+    usedFraction: openContextMeter(prices, modelAsked),
+  };
+}
+
+/** The part of the context that is used; undefined when nothing changed. */
+function openContextMeter(prices: PriceBook, modelAsked: string | undefined) {
+  let usedFraction: number | undefined;
+  let window: { readonly model: string | undefined; readonly tokens: number } | undefined;
+
+  /** The same model is asked about again and again, and the tables are long. */
+  function windowOf(model: string | undefined): number {
+    if (window === undefined || window.model !== model)
+      window = { model, tokens: countOf(prices.windowTokens(model)) || windowTokensUsual };
+    return window.tokens;
+  }
+
+  return ({ usedTokens, windowTokens, model = modelAsked }: ContextEvent): number | undefined => {
+    const before = usedFraction;
+    usedFraction = Math.min(1, countOf(usedTokens) / (countOf(windowTokens) || windowOf(model)));
+    return usedFraction === before ? undefined : usedFraction;
   };
 }
 
@@ -138,28 +149,19 @@ function microsOf(costUsd: unknown): number | undefined {
   return Number.isSafeInteger(micros) ? micros : undefined;
 }
 
-function totalOf(shares: readonly Share[]): Usage {
-  const sum = (count: (share: Share) => number): number => shares.reduce((total, each) => total + count(each), 0);
-  return {
-    inputTokens: sum(each => each.tokens.input),
-    outputTokens: sum(each => each.tokens.output),
-    cacheReadTokens: sum(each => each.tokens.cacheRead),
-    cacheWriteTokens: sum(each => each.tokens.cacheWrite),
-    costUsdMicros: sum(each => each.costUsdMicros),
-    estimated: shares.some(each => each.estimated),
-  };
-}
+const usageOf = ({ tokens, costUsdMicros, estimated }: Share): Usage => ({
+  inputTokens: tokens.input,
+  outputTokens: tokens.output,
+  cacheReadTokens: tokens.cacheRead,
+  cacheWriteTokens: tokens.cacheWrite,
+  costUsdMicros,
+  estimated,
+});
 
 /** Where the old number was higher it stays, with its own word on whether it was an estimate. */
 function withoutLoss(before: Usage, now: Usage): Usage {
-  return {
-    inputTokens: Math.max(before.inputTokens, now.inputTokens),
-    outputTokens: Math.max(before.outputTokens, now.outputTokens),
-    cacheReadTokens: Math.max(before.cacheReadTokens, now.cacheReadTokens),
-    cacheWriteTokens: Math.max(before.cacheWriteTokens, now.cacheWriteTokens),
-    costUsdMicros: Math.max(before.costUsdMicros, now.costUsdMicros),
-    estimated: before.costUsdMicros > now.costUsdMicros ? before.estimated : now.estimated,
-  };
+  const estimated = before.costUsdMicros > now.costUsdMicros ? before.estimated : now.estimated;
+  return { ...combineUsage(before, now, Math.max), estimated };
 }
 
 function isSame(a: Usage, b: Usage): boolean {
@@ -177,7 +179,6 @@ export function openUsageReporter({ cli, prices, launchOrder }: UsageOrder, push
   const meter = openMeter(prices, launchOrder.model, cli.statesCost);
   let toolCalls = 0;
   let spokenChars = 0;
-  let usedFraction = -1;
 
   function report(usage: Usage | undefined): void {
     if (usage !== undefined) push({ type: 'usage', usage });
@@ -188,9 +189,8 @@ export function openUsageReporter({ cli, prices, launchOrder }: UsageOrder, push
       if (event.type === 'text') spokenChars += event.text.length;
       else if (event.type === 'usage') report(meter.usage(event));
       else if (event.type === 'context') {
-        const used = meter.usedFraction(event);
-        if (used !== usedFraction) push({ type: 'context', usedFraction: used });
-        usedFraction = used;
+        const usedFraction = meter.usedFraction(event);
+        if (usedFraction !== undefined) push({ type: 'context', usedFraction });
       } else if (event.phase === 'began') {
         toolCalls += 1;
         spokenChars += event.detail.length;

@@ -89,7 +89,7 @@ export function forecastCost(facts: {
 
 type Amounts = Omit<Usage, 'estimated'>;
 
-const combined = (a: Amounts, b: Amounts, by: (a: number, b: number) => number): Amounts => ({
+export const combineUsage = (a: Amounts, b: Amounts, by: (a: number, b: number) => number): Amounts => ({
   inputTokens: by(a.inputTokens, b.inputTokens),
   outputTokens: by(a.outputTokens, b.outputTokens),
   cacheReadTokens: by(a.cacheReadTokens, b.cacheReadTokens),
@@ -98,7 +98,7 @@ const combined = (a: Amounts, b: Amounts, by: (a: number, b: number) => number):
 });
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  return { ...combined(a, b, (one, other) => one + other), estimated: a.estimated || b.estimated };
+  return { ...combineUsage(a, b, (one, other) => one + other), estimated: a.estimated || b.estimated };
 }
 
 // Usage arrives as a running total per iteration; the ledger gets only what is new, and never less than before.
@@ -111,7 +111,7 @@ const more = (now: number, before: number): number =>
 
 export function recordUsage(state: State, live: LiveIteration, total: Usage): readonly NewEvent[] {
   const before = live.usage;
-  const amounts = combined(total, before, more);
+  const amounts = combineUsage(total, before, more);
   // A running total: what the agent states for all of it makes exact what was estimated on the way, unless that was more.
   const estimated = total.estimated || total.costUsdMicros < before.costUsdMicros;
   const usage: Usage = { ...amounts, estimated };

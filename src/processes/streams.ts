@@ -126,6 +126,29 @@ export function boundedText(lineBytesMax: number): BoundedText {
   };
 }
 
+/** Text in lines. One that came in several chunks is put together once. */
+export function splitLines(each: (line: string) => void) {
+  let rest = '';
+  return {
+    push(text: string): void {
+      let from = 0;
+      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
+        const line = rest + text.slice(from, at);
+        from = at + 1;
+        rest = '';
+        each(line);
+      }
+      if (from < text.length) rest += from === 0 ? text : text.slice(from);
+    },
+    /** The last line may lack its newline. */
+    end(): void {
+      const line = rest;
+      rest = '';
+      if (line !== '') each(line);
+    },
+  };
+}
+
 /** The end of a text that may be endless. */
 export interface Tail {
   add(text: string): void;
@@ -244,4 +267,33 @@ export function openQueue<Item>(weightMax: number): Queue<Item> {
       return closed ? Promise.resolve(undefined) : new Promise(give => (taker = give));
     },
   };
+}
+
+/** Where a producer puts what it has. */
+export interface Sink<Item> {
+  push(item: Item): void;
+  /** Resolves when more may come. */
+  room(): Promise<void>;
+  /** Aborted when nobody listens any more. */
+  readonly left: AbortSignal;
+}
+
+const queuedWeightMax = 262_144;
+
+/** What `produce` has, in order and as it comes. It must not fail, and it does not outlive the one who listens. */
+export async function* itemsOf<Item extends object>(
+  produce: (sink: Sink<Item>) => Promise<void>,
+): AsyncGenerator<Item, void, void> {
+  const queue = openQueue<Item>(queuedWeightMax);
+  const leaving = new AbortController();
+  const push = (item: Item): void =>
+    queue.push(item, weightOfEvent + ('text' in item && typeof item.text === 'string' ? item.text.length : 0));
+  const over = produce({ push, room: queue.room, left: leaving.signal }).finally(queue.close);
+  try {
+    for (let item = await queue.take(); item !== undefined; item = await queue.take()) yield item;
+  } finally {
+    queue.close(); // nobody listens any more, so nothing may wait for it
+    leaving.abort();
+    await over;
+  }
 }

@@ -65,11 +65,11 @@ it('writes a note once, and does not touch one that a person wrote into', async 
 it('keeps a plan with an odd id in its folder, and quotes what YAML would read otherwise', async () => {
   const vault = scratchDirectory();
   const folder = join(vault, 'Needs_Action');
-  await notify(vault, '', { plan: { ...plan, id: '../../etc/yes: [1' }, severity: 'high' });
+  await notify(vault, '', { plan: { ...plan, id: '../../etc/yes: [1' } });
   const [only] = readdirSync(folder);
   expect(only).toBe('plan_notification__etc_yes_1_step_2.md');
   const front = readFileSync(join(folder, only ?? ''), 'utf8').split('---\n')[1] ?? '';
-  expect(parse(front)).toMatchObject({ plan_id: '../../etc/yes: [1', severity: 'high' });
+  expect(parse(front)).toMatchObject({ plan_id: '../../etc/yes: [1', severity: 'info' });
 });
 
 it('leaves no note where the folder of notes leads out of the vault', async () => {

@@ -1,14 +1,14 @@
 // Proves what is said to a working agent, in which order, and what is not said too late.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Note } from '../../src/agents/performer.ts';
-import { openSteering, type Steering } from '../../src/agents/steering.ts';
+import { openSteering } from '../../src/agents/steering.ts';
 import type { Stdin } from '../../src/processes/spawn.ts';
 
 const failedMs = 30_000;
 const interruptMs = 5_000;
 
 interface Steered {
-  readonly steering: Steering;
+  readonly steering: ReturnType<typeof openSteering>;
   /** What reached stdin, in order; `halt` for signals. */
   readonly done: string[];
   note(text: string): void;

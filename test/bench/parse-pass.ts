@@ -12,7 +12,7 @@ import { goose } from '../../src/agents/cli/goose.ts';
 import { opencode } from '../../src/agents/cli/opencode.ts';
 import { pi } from '../../src/agents/cli/pi.ts';
 import { qwen } from '../../src/agents/cli/qwen.ts';
-import { openListener } from '../../src/agents/cli-run.ts';
+import { openListener } from '../../src/agents/driver.ts';
 import type { Activity } from '../../src/agents/performer.ts';
 import { openPriceBook } from '../../src/agents/prices.ts';
 import { readJsonLines } from '../../src/agents/stream.ts';

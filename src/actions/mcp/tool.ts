@@ -4,14 +4,13 @@ import type { Activity, Assignment, Performer } from '../../agents/performer.ts'
 import type { Order } from '../../core/task.ts';
 import { minimalEnvironment } from '../../processes/limits.ts';
 import type { ProcessOrder } from '../../processes/spawn.ts';
-import { openQueue, type Queue, tailOf } from '../../processes/streams.ts';
+import { itemsOf, type Sink, tailOf } from '../../processes/streams.ts';
 import { timerMsMax } from '../../processes/timers.ts';
 import { detailOf } from '../../text/fields.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import { httpConnection } from './http.ts';
-import type { Break, Connection, Hearing, McpServer } from './server.ts';
-import { stdioConnection } from './stdio.ts';
-import { type Outcome, talk } from './talk.ts';
+import { callTool, type Outcome } from './call.ts';
+import { type Connection, type ConnectionListener, type Interruption, openConnection } from './connection.ts';
+import type { McpServer } from './server.ts';
 
 export interface McpToolOptions extends Pick<ProcessOrder, 'graceMs' | 'limits' | 'confinement'> {
   readonly server: McpServer;
@@ -19,14 +18,11 @@ export interface McpToolOptions extends Pick<ProcessOrder, 'graceMs' | 'limits' 
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-type McpOrder = Extract<Order, { type: 'mcp' }>;
 type Ended = Extract<Activity, { type: 'ended' }>;
 
 const callMsUsual = 120_000;
 const openMsMax = 120_000; // a first start may have to fetch the program
 const backstopMs = 60_000;
-const queuedCharsMax = 262_144;
-const activityWeight = 256;
 const nameCharsMax = 200;
 const progressCharsMax = 1_000;
 const progressKeptChars = 10_000;
@@ -49,37 +45,27 @@ async function* perform(
   if (stop.aborted) return yield failed('stopped', 'stopped before it began');
   if (order?.type !== 'mcp' || order.server !== options.server.name)
     return yield failed('invalid', `this is no order for the server ${options.server.name}`);
-  const queue = openQueue<Activity>(queuedCharsMax);
-  const leaving = new AbortController();
-  const acting = act(options, assignment, { order, stop: AbortSignal.any([stop, leaving.signal]), queue })
-    .catch(error => failed('unknown', `the adapter of MCP servers failed: ${(error as Error).message}`))
-    .then(ended => {
-      queue.push(ended, 0);
-      queue.close();
-    });
-  try {
-    for (let activity = await queue.take(); activity !== undefined; activity = await queue.take()) yield activity;
-  } finally {
-    queue.close(); // nobody listens any more, so nothing may wait for it
-    leaving.abort();
-    await acting;
-  }
+  yield* itemsOf<Activity>(async ({ push, room, left }) => {
+    const acting = { order, stop: AbortSignal.any([stop, left]), push, room };
+    const ended = await act(options, assignment, acting).catch((error: Error) =>
+      failed('unknown', `the adapter of MCP servers failed: ${error.message}`),
+    );
+    push(ended);
+  });
 }
 
-interface Acting {
-  readonly order: McpOrder;
+interface Acting extends Omit<Sink<Activity>, 'left'> {
+  readonly order: Extract<Order, { type: 'mcp' }>;
   readonly stop: AbortSignal;
-  readonly queue: Queue<Activity>;
 }
 
-async function act(options: McpToolOptions, assignment: Assignment, { order, stop, queue }: Acting): Promise<Ended> {
-  const tell = (activity: Activity): void =>
-    queue.push(activity, activityWeight + (activity.type === 'text' ? activity.text.length : 0));
-  const breaking = openBreaking(stop, assignment.timeMsMax);
-  const hearing: Hearing = { tell, room: () => queue.room(), breakOff: breaking.breakOff };
-  const connection = connect(options, assignment, hearing);
-  const progress = openProgress(tell);
-  const outcome = await talk({
+async function act(options: McpToolOptions, assignment: Assignment, acting: Acting): Promise<Ended> {
+  const { order, push, room } = acting;
+  const deadline = openDeadline(acting.stop, assignment.timeMsMax);
+  const { interrupt } = deadline;
+  const connection = connect(options, assignment, { push, room, interrupt });
+  const progress = openProgress(push);
+  const outcome = await callTool({
     connection,
     tool: order.tool,
     params: order.params,
@@ -87,22 +73,22 @@ async function act(options: McpToolOptions, assignment: Assignment, { order, sto
     isDeclaredIdempotent: options.server.idempotent.includes(order.tool),
     // Without a record nothing may leave us: it could not be known after a crash.
     intend: async repeatable => (await assignment.intend?.(repeatable)) === true,
-    broken: breaking.signal,
+    interrupted: deadline.signal,
     onCall() {
-      tell({
+      push({
         type: 'tool',
         name: takeCharacters(stripControls(`${order.server}/${order.tool}`), nameCharsMax),
         detail: detailOf(order.params),
       });
-      breaking.limit(options.server.timeMsMax ?? callMsUsual);
+      deadline.limit(options.server.timeMsMax ?? callMsUsual);
     },
     onProgress: progress.add,
-    onDeadLine: () =>
-      breaking.breakOff({ why: 'lost', kind: 'connection', detail: 'the server closed the line without an answer' }),
+    onStreamEnd: () =>
+      interrupt({ why: 'lost', kind: 'connection', detail: 'the server closed the line without an answer' }),
   });
-  breaking.disarm();
-  const reaped = await connection.close(breaking.signal.aborted);
-  if (outcome.message !== '') tell({ type: 'text', text: `${outcome.message}\n`, channel: 'output' });
+  deadline.disarm();
+  const reaped = await connection.close(deadline.signal.aborted);
+  if (outcome.message !== '') push({ type: 'text', text: `${outcome.message}\n`, channel: 'output' });
   return ended(outcome, progress.text(), reaped);
 }
 
@@ -111,50 +97,42 @@ function ended({ message, failure }: Outcome, progress: string, reaped: number):
   return { type: 'ended', message: message === '' ? progress : message, failure, reaped };
 }
 
-function connect(options: McpToolOptions, assignment: Assignment, hearing: Hearing): Connection {
+function connect(options: McpToolOptions, assignment: Assignment, listener: ConnectionListener): Connection {
   const { server, environment, graceMs, limits, confinement } = options;
-  if (server.type === 'http') return httpConnection(server, hearing);
   const order = {
     directory: assignment.directory,
     environment: minimalEnvironment(environment, []),
-    timeMsMax: assignment.timeMsMax + backstopMs, // its time is kept by `openBreaking`; this is for when that is lost
+    timeMsMax: assignment.timeMsMax + backstopMs, // its time is kept by `openDeadline`; this is for when that is lost
     graceMs,
     limits,
     confinement,
   };
-  return stdioConnection(server, order, hearing);
+  return openConnection(server, order, listener);
 }
 
-interface Breaking {
-  /** Its reason is a `Break`. */
-  readonly signal: AbortSignal;
-  breakOff(reason: Break): void;
-  /** From now on the call itself has this long, inside the time of the whole. */
-  limit(timeMs: number): void;
-  disarm(): void;
-}
-
-/** Everything that may end a talk early, in one signal: the first reason counts. */
-function openBreaking(stop: AbortSignal, timeMsMax: number): Breaking {
+/** Everything that may end a call early, in one signal: the first reason counts. */
+function openDeadline(stop: AbortSignal, timeMsMax: number) {
   const controller = new AbortController();
   const startedMs = performance.now();
-  const breakOff = (reason: Break): void => controller.abort(reason);
-  const stopped = (): void => breakOff({ why: 'stop' });
+  const interrupt = (reason: Interruption): void => controller.abort(reason);
+  const stopped = (): void => interrupt({ why: 'stop' });
   let timer: NodeJS.Timeout | undefined;
+  /** From now on the call itself has this long, inside the time of the whole. */
   function limit(timeMs: number): void {
     clearTimeout(timer);
     const leftMs = Math.max(0, timeMsMax - (performance.now() - startedMs));
     const waitMs = Math.min(timeMs, leftMs, timerMsMax);
-    timer = setTimeout(() => breakOff({ why: 'time', timeMs: waitMs === timeMs ? timeMs : timeMsMax }), waitMs);
+    timer = setTimeout(() => interrupt({ why: 'time', timeMs: waitMs === timeMs ? timeMs : timeMsMax }), waitMs);
   }
   limit(openMsMax);
   if (stop.aborted) stopped();
   else stop.addEventListener('abort', stopped, { once: true });
   return {
+    /** Its reason is an `Interruption`. */
     signal: controller.signal,
-    breakOff,
+    interrupt,
     limit,
-    disarm() {
+    disarm(): void {
       clearTimeout(timer);
       stop.removeEventListener('abort', stopped);
     },
@@ -162,18 +140,18 @@ function openBreaking(stop: AbortSignal, timeMsMax: number): Breaking {
 }
 
 /** What the server says while it works: told as it comes, and the last word of a call that was broken off. */
-function openProgress(tell: (activity: Activity) => void): { add(text: string): void; text(): string } {
+function openProgress(push: (activity: Activity) => void) {
   const kept = tailOf(progressKeptChars);
   let count = 0;
   return {
-    add(text) {
+    add(text: string): void {
       count += 1;
       if (count > progressCountMax) return;
       const line = `${takeCharacters(stripControls(text.slice(0, 2 * progressCharsMax)), progressCharsMax)}\n`;
       kept.add(line);
-      tell({ type: 'text', text: line, channel: 'output' });
+      push({ type: 'text', text: line, channel: 'output' });
     },
-    text: () => kept.text(),
+    text: kept.text,
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { openStdin, type ProcessExit, type ProcessOrder } from '../../processes/spawn.ts';
 import { tailOf } from '../../processes/streams.ts';
+import { timerMsMax } from '../../processes/timers.ts';
 import type { AgentResult, StreamProblem } from '../agent.ts';
 import { type AgentOptions, usualTimers } from '../driver.ts';
 import { failureOf } from '../failures.ts';
@@ -130,8 +131,6 @@ function interrupted(why: Interruption, exit: ProcessExit, result: AgentResult) 
     stopped: why === 'stop',
   };
 }
-
-const timerMsMax = 2_147_483_647; // longer ones fire at once
 
 /** Why we ended it before it had answered: asked to stop, out of time, or it does not read what we write. */
 type Interruption = 'stop' | 'time' | 'reads-nothing' | undefined;

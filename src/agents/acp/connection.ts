@@ -1,8 +1,9 @@
 // The connection to an ACP agent: cuts its output into JSON-RPC messages, drops what is none, and hands them to the official
 // SDK. This is the only place that knows the SDK, which is loaded when needed.
 import type { Stream } from '@agentclientprotocol/sdk';
+import { splitLines } from '../../processes/streams.ts';
 import { type Fields, fieldsOf } from '../../text/fields.ts';
-import { type ParseProblems, parseFields, splitLines } from '../stream.ts';
+import { type ParseProblems, parseFields } from '../stream.ts';
 
 interface RpcMessage {
   readonly jsonrpc: '2.0';

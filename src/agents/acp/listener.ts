@@ -1,39 +1,21 @@
 // Listens to an ACP session while it works: its words, its tools, its context and its cost become activities.
 
 import type { Usage } from '../../core/event.ts';
-import { tailOf } from '../../processes/streams.ts';
-import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { AgentEvent, PriceBook, StreamProblem } from '../agent.ts';
+import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import type { AgentEvent, PriceBook, StreamProblem, Tokens } from '../agent.ts';
 import type { Note } from '../performer.ts';
 import { gatherText, type Push } from '../process-run.ts';
-import { messageCharsMax } from '../reader.ts';
-import { noTokens } from '../usage.ts';
-import { openSessionUsage } from './usage.ts';
+import { messageCharsMax, openMessage } from '../reader.ts';
+import { addTokens, estimateTokens, noTokens, openMeter, sumTokens, type TurnSize } from '../usage.ts';
 
-export interface SessionListener {
-  /** The parameters of `session/update`. */
-  update(params: unknown): void;
-  /** A permission that is asked for tells of a tool, too; some agents announce it in no other way. */
-  permission(params: unknown): void;
-  /** From now on only this session counts: one of a subagent may speak on the same connection. */
-  session(id: string, model: string | undefined): void;
-  turnBegan(promptChars: number, notes: readonly Note[]): void;
-  /** `answer`: the result of `session/prompt`, undefined when none came. Says what went wrong although the turn ended well. */
-  turnEnded(answer: unknown): StreamProblem | undefined;
-  /** Ends a line that is still open, for whoever reads along. */
-  endLine(): void;
-  /** The text in which signals are read. */
-  message(): string;
-}
+export type SessionListener = ReturnType<typeof openSessionListener>;
 
 /** `busy` hears whether a tool is at work. */
-export function openSessionListener(prices: PriceBook, push: Push, busy: (isBusy: boolean) => void): SessionListener {
+export function openSessionListener(prices: PriceBook, push: Push, busy: (isBusy: boolean) => void) {
   const updates = openUpdateReader();
   const usage = openSessionUsage(prices);
   const text = gatherText(push);
-  let promptChars = 0;
   let wasBusy = false;
-  let usedFraction = -1;
 
   function onEvent(event: AgentEvent): void {
     if (event.type === 'text') {
@@ -43,9 +25,8 @@ export function openSessionListener(prices: PriceBook, push: Push, busy: (isBusy
       text.endLine();
       push({ type: 'tool', name: event.name, detail: event.detail });
     } else if (event.type === 'context') {
-      const now = usage.usedFraction(event);
-      if (now !== usedFraction) push({ type: 'context', usedFraction: now });
-      usedFraction = now;
+      const usedFraction = usage.usedFraction(event);
+      if (usedFraction !== undefined) push({ type: 'context', usedFraction });
     } else if (event.type === 'usage') report(usage.cost(event.costUsd));
   }
 
@@ -61,36 +42,41 @@ export function openSessionListener(prices: PriceBook, push: Push, busy: (isBusy
   }
 
   return {
-    update: params => onEvents(updates.read(params)),
-    permission: params => onEvents(updates.readPermission(params)),
-    session(id, model) {
+    /** The parameters of `session/update`. */
+    update: (params: unknown): void => onEvents(updates.read(params)),
+    /** A permission that is asked for tells of a tool, too; some agents announce it in no other way. */
+    permission: (params: unknown): void => onEvents(updates.readPermission(params)),
+    /** From now on only this session counts: one of a subagent may speak on the same connection. */
+    session(id: string, model: string | undefined): void {
       updates.session(id);
       usage.model(model);
       push({ type: 'session', id });
     },
-    turnBegan(chars, notes) {
-      promptChars = chars;
-      updates.turnBegan();
+    turnBegan(promptChars: number, notes: readonly Note[]): void {
+      updates.turnBegan(promptChars);
       text.endLine();
       for (const note of notes) push({ type: 'told', note: note.id });
     },
-    turnEnded(answer) {
+    /** `answer`: the result of `session/prompt`, undefined when none came. Says what went wrong although the turn ended well. */
+    turnEnded(answer: unknown): StreamProblem | undefined {
       onEvents(updates.endTools());
-      const { spokenChars, usedTokens, hasFailed } = updates.turn();
-      report(usage.turnEnded(answer, { promptChars, spokenChars, usedTokens }));
+      const { hasFailed, ...turn } = updates.turn();
+      report(usage.turnEnded(answer, turn));
       return hasFailed ? { text: updates.message() } : undefined;
     },
+    /** Ends a line that is still open, for whoever reads along. */
     endLine: text.endLine,
+    /** The text in which signals are read. */
     message: updates.message,
   };
 }
 
 const toolCallChars = 100; // about what a model writes to call one
-const newTurn = { spokenChars: 0, usedTokens: 0, hasFailed: false };
+const newTurn = { promptChars: 0, spokenChars: 0, usedTokens: 0, hasFailed: false };
 
 /** Makes events of the updates of a session. */
 function openUpdateReader() {
-  const message = lastMessage();
+  const message = openMessageById();
   const tools = trackTools(() => {
     message.begin();
     turn.spokenChars += toolCallChars;
@@ -136,11 +122,11 @@ function openUpdateReader() {
     session(id: string): void {
       session = id;
     },
-    turnBegan(): void {
+    turnBegan(promptChars: number): void {
       message.begin();
-      turn = { ...newTurn };
+      turn = { ...newTurn, promptChars };
     },
-    /** What the model made in this turn, thoughts included, the largest context, and whether its words are an error. */
+    /** What went in and what the model made, thoughts included, the largest context, and whether its words are an error. */
     turn: () => turn,
     /** The last message of the last turn: the text after the last tool. */
     message: message.text,
@@ -148,20 +134,20 @@ function openUpdateReader() {
 }
 
 /** A new id begins a new message; a piece without an id goes on with the one before. */
-function lastMessage() {
-  let tail = tailOf(messageCharsMax);
+function openMessageById() {
+  const message = openMessage();
   let current = '';
   function begin(id = ''): void {
-    tail = tailOf(messageCharsMax);
+    message.begin();
     current = id;
   }
   return {
-    begin: () => begin(),
+    begin,
     add(text: string, id: string): void {
       if (id !== '' && id !== current) begin(id);
-      tail.add(text);
+      message.add(text);
     },
-    text: () => tail.text(),
+    text: message.text,
   };
 }
 
@@ -234,4 +220,91 @@ function trackTools(onNew: () => void) {
     isBusy: () => open.size > 0,
     endAll: () => [...open].flatMap(([id, tool]) => end(id, tool)),
   };
+}
+
+// Usage: every agent states it in another place, and some not at all.
+
+/** Each function gives the new totals of the session, undefined when they did not change. */
+export function openSessionUsage(prices: PriceBook) {
+  let turnByModel = new Map<string, Tokens>();
+  let tokens = noTokens;
+  let current = '';
+  let costUsd: unknown;
+
+  /**
+   * The cost that an agent states is of all its models together, so they are one thing to the meter. What is new to it are
+   * always the tokens of the last turn.
+   */
+  const meter = openMeter(
+    {
+      ...prices,
+      costUsdMicros: () =>
+        [...turnByModel].reduce((sum, [model, used]) => sum + prices.costUsdMicros(used, model || undefined), 0),
+      windowTokens: () => prices.windowTokens(current || undefined),
+    },
+    undefined,
+  );
+  const total = (): Usage | undefined => meter.usage({ type: 'usage', tokens, costUsd });
+
+  return {
+    /** What the session has cost so far in US dollars, as the agent says: it may be nonsense. */
+    cost(amountUsd: unknown): Usage | undefined {
+      costUsd = amountUsd;
+      return total();
+    },
+    /** `answer` is the result of `session/prompt`, undefined when none came. */
+    turnEnded(answer: unknown, turn: TurnSize): Usage | undefined {
+      turnByModel = new Map();
+      for (const [model, used] of usedIn(answer, turn)) {
+        const name = model || current;
+        turnByModel.set(name, addTokens(turnByModel.get(name) ?? noTokens, used));
+      }
+      tokens = [...turnByModel.values()].reduce(addTokens, tokens);
+      return tokens === noTokens ? undefined : total();
+    },
+    usedFraction: meter.usedFraction,
+    /** The model that works, unless an answer names another. */
+    model(name: string | undefined): void {
+      current = name ?? '';
+    },
+  };
+}
+
+/** By model; '' where no model is named. */
+type ByModel = ReadonlyMap<string, Tokens>;
+
+function usedIn(answer: unknown, turn: TurnSize): ByModel {
+  const stated = statedIn(answer);
+  if (stated.size > 0) return stated;
+  const estimate = estimateTokens(turn);
+  return estimate === undefined ? stated : new Map([['', estimate]]);
+}
+
+/** The list by model knows of side calls that the sum does not; gemini has only the list. */
+function statedIn(answer: unknown): ByModel {
+  const { usage, _meta } = fieldsOf(answer);
+  const quota = fieldsOf(fieldsOf(_meta)['quota']);
+  const stated = new Map<string, Tokens>();
+  const add = (model: string, counts: Fields): void => {
+    const tokens = tokensIn(counts);
+    if (tokens !== undefined) stated.set(model, addTokens(stated.get(model) ?? noTokens, tokens));
+  };
+  for (const each of listOf(quota['model_usage']).map(fieldsOf))
+    add(textOf(each['model']), fieldsOf(each['token_count']));
+  if (stated.size === 0) add('', fieldsOf(usage));
+  if (stated.size === 0) add('', fieldsOf(quota['token_count']));
+  return stated;
+}
+
+/** In the protocol's own names and in the others that were seen. `input` does not hold what the cache gave. */
+function tokensIn(counts: Fields): Tokens | undefined {
+  const count = (...names: string[]): number => names.reduce((found, name) => found || countOf(counts[name]), 0);
+  const input = count('inputTokens', 'input_tokens');
+  const cacheRead = count('cachedReadTokens', 'cachedInputTokens', 'cached_input_tokens');
+  const cacheWrite = count('cachedWriteTokens', 'cacheWriteInputTokens');
+  // Thoughts are paid as output; whether `outputTokens` holds them is told only by the total.
+  const rest = countOf(counts['totalTokens']) - input - cacheRead - cacheWrite;
+  const output = Math.max(count('outputTokens', 'output_tokens'), rest);
+  const tokens = { input, output, cacheRead, cacheWrite };
+  return sumTokens(tokens) > 0 ? tokens : undefined;
 }

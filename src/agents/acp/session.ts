@@ -1,11 +1,12 @@
-// A session with one ACP agent: opens it, prompts it, passes notes on, cancels.
+// A session with one ACP agent: opens it, prompts it, passes notes on, cancels, and names what went wrong.
 
-import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
+import type { FailureKind } from '../../core/failure.ts';
+import { countOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { StreamProblem } from '../agent.ts';
+import { isStatus } from '../failures.ts';
 import type { Note } from '../performer.ts';
 import { type Agent, connect, type MessageStream, type Request } from './connection.ts';
 import type { SessionListener } from './listener.ts';
-import { isCancelled, problemOfError, problemOfStop } from './problems.ts';
 
 export interface SessionOrder {
   readonly directory: string;
@@ -23,16 +24,7 @@ export type SessionEnd =
   | { readonly type: 'failed'; readonly problem: StreamProblem }
   | { readonly type: 'lost' };
 
-export interface Session {
-  /** Never rejects. */
-  readonly over: Promise<SessionEnd>;
-  /** An urgent note cancels the turn at work; every other waits for its end. */
-  note(note: Note): void;
-  /** Wakes a turn that says nothing: false when there is none. */
-  nudge(): boolean;
-  /** No turn begins any more, and the one at work is cancelled: false when there is none. */
-  stop(): boolean;
-}
+export type Session = ReturnType<typeof startSession>;
 
 const nudgesMax = 3;
 const nudge: Note = {
@@ -58,7 +50,7 @@ function cancel(turn: Turn | undefined): boolean {
   return true;
 }
 
-export function startSession(order: SessionOrder): Session {
+export function startSession(order: SessionOrder) {
   const waiting: Note[] = [];
   let isStopping = false;
   let nudges = 0;
@@ -67,15 +59,7 @@ export function startSession(order: SessionOrder): Session {
   /** What went wrong in the turn, if anything did. */
   async function work(current: Turn, texts: readonly string[]): Promise<StreamProblem | undefined> {
     turn = current;
-    let answer: unknown;
-    let problem: StreamProblem | undefined;
-    try {
-      answer = await prompt(current, texts);
-    } finally {
-      current.isOver = true;
-      problem = order.listener.turnEnded(answer);
-    }
-    const { stopReason } = fieldsOf(answer);
+    const { stopReason, problem } = await runTurn(current, texts, order.listener);
     const wasInterrupted = stopReason === 'cancelled' && waiting.some(each => each.urgent === true);
     return wasInterrupted ? undefined : (problemOfStop(stopReason) ?? problem);
   }
@@ -98,25 +82,41 @@ export function startSession(order: SessionOrder): Session {
     return permissionOutcome(params, turn?.isCancelled === true ? 'cancel' : order.permission);
   }
 
+  /** An urgent note cancels the turn at work; every other waits for its end. */
   function note(given: Note): void {
     waiting.push(given);
     if (given.urgent === true) cancel(turn);
   }
 
   return {
+    /** Never rejects. */
     over: connect(order.stream, permit, workInTurns).catch(endOfError),
     note,
-    nudge() {
+    /** Wakes a turn that says nothing: false when there is none. */
+    nudge(): boolean {
       if (turn === undefined || turn.isOver || isStopping || nudges === nudgesMax) return false;
       nudges += 1;
       note(nudge);
       return true;
     },
-    stop() {
+    /** No turn begins any more, and the one at work is cancelled: false when there is none. */
+    stop(): boolean {
       isStopping = true;
       return cancel(turn);
     },
   };
+}
+
+async function runTurn(turn: Turn, texts: readonly string[], listener: SessionOrder['listener']) {
+  let answer: unknown;
+  let problem: StreamProblem | undefined;
+  try {
+    answer = await prompt(turn, texts);
+  } finally {
+    turn.isOver = true;
+    problem = listener.turnEnded(answer);
+  }
+  return { stopReason: fieldsOf(answer)['stopReason'], problem };
 }
 
 /** A cancelled prompt that is answered with an error has been answered as well. */
@@ -225,4 +225,88 @@ function permissionOutcome(params: Fields, policy: keyof typeof permissionChoice
   const option = permissionChoices[policy].flatMap(suits => options.filter(each => suits(textOf(each['kind']))))[0];
   const optionId = textOf(option?.['optionId']);
   return { outcome: optionId === '' ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
+}
+
+// Problems: named by the class that the agent states, by a status, and by its words last.
+
+/** `data.errorKind` of claude-agent-acp and `data.codexErrorInfo` of codex-acp. */
+const kinds: Readonly<Record<string, FailureKind>> = {
+  rate_limit: 'rate-limit',
+  usage_limit_reached: 'rate-limit',
+  rateLimitExceeded: 'rate-limit',
+  usageLimitExceeded: 'rate-limit',
+  overloaded: 'overloaded',
+  serverOverloaded: 'overloaded',
+  authentication_failed: 'auth',
+  oauth_org_not_allowed: 'auth',
+  verification_required: 'auth',
+  cloud_credential_error: 'auth',
+  unauthorized: 'auth',
+  billing_error: 'billing',
+  account_on_hold: 'billing',
+  model_not_found: 'model',
+  max_output_tokens: 'context-too-long',
+  prompt_too_long: 'context-too-long',
+  contextWindowExceeded: 'context-too-long',
+  server_error: 'connection',
+  transport_lost: 'connection',
+  internalServerError: 'connection',
+};
+
+/** `end_turn` is the only good one. A turn out of tokens needs a fresh context, and that is what this kind brings. */
+const stops: Readonly<Record<string, StreamProblem>> = {
+  max_tokens: { kind: 'context-too-long', text: 'it ran out of tokens in its turn' },
+  max_turn_requests: { kind: 'unknown', text: 'it reached its own limit of requests in one turn' },
+  refusal: { kind: 'unknown', text: 'the model refused to go on' },
+  cancelled: { kind: 'unknown', text: 'it cancelled its turn by itself' },
+};
+
+function problemOfStop(stopReason: unknown): StreamProblem | undefined {
+  if (stopReason === 'end_turn') return undefined;
+  const reason = textOf(stopReason) || 'no reason';
+  return Object.hasOwn(stops, reason) ? stops[reason] : { text: `its turn stopped for ${reason}` };
+}
+
+const authRequired = -32_000;
+const requestCancelled = -32_800;
+const textCharsMax = 2_000;
+
+/** Some answer a cancelled prompt with an error instead of a stop reason, and not all with the one that is meant for it. */
+function isCancelled(error: unknown, weCancelled: boolean): boolean {
+  const { code } = fieldsOf(error);
+  return code === requestCancelled || (weCancelled && typeof code === 'number');
+}
+
+/** `error` is what a request was rejected with. Without a code it did not come from the agent: undefined. */
+function problemOfError(error: unknown): StreamProblem | undefined {
+  const { code, message, data } = fieldsOf(error);
+  if (typeof code !== 'number') return undefined;
+  const more = fieldsOf(data);
+  const kind = code === authRequired ? 'auth' : kindIn(more);
+  const status = [code, more['status'], more['statusCode'], more['httpStatusCode'], nestedStatus(more)].find(isStatus);
+  return { text: wordsOf(message, data, more), kind, status, resetAtMs: resetIn(more) };
+}
+
+function kindIn({ errorKind, codexErrorInfo }: Fields): FailureKind | undefined {
+  const name = textOf(errorKind) || textOf(codexErrorInfo);
+  return Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+}
+
+function nestedStatus({ codexErrorInfo }: Fields): unknown {
+  return fieldsOf(Object.values(fieldsOf(codexErrorInfo))[0])['httpStatusCode'];
+}
+
+/** Seconds since 1970 are told from milliseconds by their size. */
+function resetIn({ resetsAt, resetAt }: Fields): number | undefined {
+  const at = countOf(resetsAt) || countOf(resetAt);
+  if (at === 0) return undefined;
+  return at < 100_000_000_000 ? at * 1_000 : at;
+}
+
+/** One line: only the last one of a text is read for its meaning. */
+function wordsOf(message: unknown, data: unknown, { message: inner, details }: Fields): string {
+  const first = textOf(message) || 'an error without words';
+  const second = textOf(data) || textOf(inner) || textOf(details);
+  const all = first.includes(second) ? first : `${first}: ${second}`;
+  return all.replace(/\s+/g, ' ').slice(0, textCharsMax);
 }

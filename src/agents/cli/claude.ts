@@ -1,11 +1,10 @@
 // Claude Code: prompt and notes as lines of JSON on its stdin, which stays open so that it can be steered and interrupted.
 
 import type { FailureKind } from '../../core/failure.ts';
-import { tailOf } from '../../processes/streams.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
 import { modelArgs, networkVariables, systemFile } from '../launch.ts';
-import { messageCharsMax, nothing, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import { nothing, openMessage, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
 import { combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
 
 /** Tried with claude 2.1.325. */
@@ -339,14 +338,14 @@ function trackUsage() {
 
 /** Its text, once, although it comes in pieces and then whole; and only that of the main thread. */
 function trackText() {
-  let message = tailOf(messageCharsMax);
+  const message = openMessage();
   let messageId: unknown;
   /** The message whose text came in pieces: it comes whole once more. */
   let idInPieces: unknown;
   let isTextOpen = false;
 
   function add(id: unknown, text: string): void {
-    if (id !== messageId) message = tailOf(messageCharsMax);
+    if (id !== messageId) message.begin();
     messageId = id;
     message.add(text);
   }

@@ -1,7 +1,7 @@
 // A tool's schema is text of a server: whatever it says, judging by it ends.
 import type { Tool } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
-import { argumentsFor, loadJudge } from '../../../src/actions/mcp/talk.ts';
+import { argumentsFor, loadJudge } from '../../../src/actions/mcp/call.ts';
 
 const line = (schema: object): Tool => ({
   name: 'append',

@@ -1,6 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
-import { failureOf } from '../../../src/actions/mcp/failure.ts';
+import { failureOf } from '../../../src/actions/mcp/call.ts';
 
 const http = (status: number) =>
   new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, 'Error POSTing', { status, statusText: 'no' });
@@ -38,9 +38,9 @@ const rows: readonly (readonly [what: string, error: unknown, before: string, ou
 ];
 it.each(rows)('%s', (_, error, before, out, repeatable) => {
   const calls = [
-    { isOut: false, isRepeatable: false },
-    { isOut: true, isRepeatable: false },
-    { isOut: true, isRepeatable: true },
+    { isSent: false, isRepeatable: false },
+    { isSent: true, isRepeatable: false },
+    { isSent: true, isRepeatable: true },
   ];
   const failures = calls.map(call => failureOf(error, undefined, call));
   expect(failures.map(each => each.kind)).toEqual([before, out, repeatable]);
@@ -48,7 +48,7 @@ it.each(rows)('%s', (_, error, before, out, repeatable) => {
 });
 
 it('a break says why, whatever error the SDK made of it', () => {
-  const call = { isOut: true, isRepeatable: true };
+  const call = { isSent: true, isRepeatable: true };
   const error = new SdkError(SdkErrorCode.RequestTimeout, 'nonsense');
   expect(failureOf(error, { why: 'stop' }, call).kind).toBe('stopped');
   expect(failureOf(error, { why: 'time', timeMs: 1_500 }, call)).toEqual({

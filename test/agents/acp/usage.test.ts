@@ -1,6 +1,6 @@
 // Proves what an ACP session has used and cost, whichever way the agent says it.
 import { describe, expect, it } from 'vitest';
-import { openSessionUsage } from '../../../src/agents/acp/usage.ts';
+import { openSessionUsage } from '../../../src/agents/acp/listener.ts';
 import type { PriceBook } from '../../../src/agents/agent.ts';
 
 const prices: PriceBook = {

@@ -1,15 +1,15 @@
-// One whole talk with an MCP server: agree on the protocol, find the tool, check, record the intent, call, understand.
+// One call of a tool of an MCP server: agree on the protocol, find the tool, check the parameters, record the intent, call,
+// and read the answer or say what its absence means.
 
 import { Script } from 'node:vm';
 import type { CallToolResult, Client, Tool, Transport } from '@modelcontextprotocol/client';
-import type { Failure } from '../../core/failure.ts';
+import { classifyFailure, type Failure } from '../../core/failure.ts';
 import { timerMsMax } from '../../processes/timers.ts';
 import { fieldsOf, isFields, textOf } from '../../text/fields.ts';
-import { stripControls, takeCharacters } from '../../text/text.ts';
-import { type Call, failureOf, saysBadOutput, shortened, unreadable } from './failure.ts';
-import type { Break, Connection } from './server.ts';
+import { oneLine, stripControls, takeCharacters } from '../../text/text.ts';
+import type { Connection, Interruption } from './connection.ts';
 
-export interface TalkOrder {
+export interface CallOrder {
   readonly connection: Connection;
   readonly tool: string;
   readonly params: Params;
@@ -17,13 +17,13 @@ export interface TalkOrder {
   /** Of the tools that a person declared idempotent. */
   readonly isDeclaredIdempotent: boolean;
   intend(repeatable: boolean): Promise<boolean>;
-  /** Aborted with a `Break` as its reason. */
-  readonly broken: AbortSignal;
+  /** Aborted with an `Interruption` as its reason. */
+  readonly interrupted: AbortSignal;
   /** The call is about to leave. */
   onCall(): void;
   onProgress(text: string): void;
-  /** The line ended without the answer that we wait for. */
-  onDeadLine(): void;
+  /** The stream ended without the answer that we wait for. */
+  onStreamEnd(): void;
 }
 
 export interface Outcome {
@@ -31,24 +31,31 @@ export interface Outcome {
   readonly failure?: Failure;
 }
 
-const forever = timerMsMax; // our own clock ends a talk; the SDK's would end every request after a minute
+/** How far a call has come. */
+interface Call {
+  /** It has left us, or may have. */
+  isSent: boolean;
+  isRepeatable: boolean;
+}
+
+const forever = timerMsMax; // our own clock ends a call; the SDK's would end every request after a minute
 const toolsNamedMax = 10;
 
 /** Never throws. */
-export async function talk(order: TalkOrder): Promise<Outcome> {
-  const call: Call = { isOut: false, isRepeatable: false };
+export async function callTool(order: CallOrder): Promise<Outcome> {
+  const call: Call = { isSent: false, isRepeatable: false };
   try {
-    return await converse(order, call);
+    return await connectAndCall(order, call);
   } catch (error) {
-    const broken = order.broken.aborted ? (order.broken.reason as Break) : undefined;
-    return { message: '', failure: failureOf(error, broken, call) };
+    const interruption = order.interrupted.aborted ? (order.interrupted.reason as Interruption) : undefined;
+    return { message: '', failure: failureOf(error, interruption, call) };
   }
 }
 
-async function converse(order: TalkOrder, call: Call): Promise<Outcome> {
-  const client = await untilBroken(greet(order, call), order.broken);
+async function connectAndCall(order: CallOrder, call: Call): Promise<Outcome> {
+  const client = await untilAborted(connect(order, call), order.interrupted);
   const tools =
-    client.getServerCapabilities()?.tools === undefined ? [] : await untilBroken(list(client), order.broken);
+    client.getServerCapabilities()?.tools === undefined ? [] : await untilAborted(listTools(client), order.interrupted);
   const tool = tools.find(each => each.name === order.tool);
   if (tool === undefined) return invalid(`there is no tool ${order.tool}; ${namesOf(tools)}`);
   const judge = await loadJudge();
@@ -58,50 +65,49 @@ async function converse(order: TalkOrder, call: Call): Promise<Outcome> {
   call.isRepeatable = given.hasKey || order.isDeclaredIdempotent || idempotentHint === true || readOnlyHint === true;
   if (!(await order.intend(call.isRepeatable)))
     return { message: '', failure: { kind: 'stopped', detail: 'it was called off before the call' } };
-  order.broken.throwIfAborted();
+  order.interrupted.throwIfAborted();
   order.onCall();
-  return understand(await untilBroken(send(client, tool, given.params, order), order.broken), tool, call, judge);
+  const result = await untilAborted(send(client, tool, given.params, order), order.interrupted);
+  return outcomeOf(result, tool, call, judge);
 }
 
-/** Servers of the protocol's next generation refuse the first words of this one: only then they get the others. */
-async function greet(order: TalkOrder, call: Call): Promise<Client> {
+/** Servers of the protocol's next generation refuse the handshake of this one: only then they get the other. */
+async function connect(order: CallOrder, call: Call): Promise<Client> {
   const { Client } = await import('@modelcontextprotocol/client');
   const open = async (mode: 'legacy' | 'auto'): Promise<Client> => {
     const client = new Client(
       { name: 'ralph', version: '1' },
       { capabilities: {}, versionNegotiation: { mode }, inputRequired: { autoFulfill: false } },
     );
-    await client.connect(tapped(await order.connection.line(), order, call), {
-      signal: order.broken,
-      timeout: forever,
-    });
+    const transport = noteSending(await order.connection.transport(), order, call);
+    await client.connect(transport, { signal: order.interrupted, timeout: forever });
     return client;
   };
   try {
     return await open('legacy');
   } catch (error) {
-    if (order.broken.aborted || !speaksOtherwise(error)) throw error;
+    if (order.interrupted.aborted || !refusesHandshake(error)) throw error;
     return await open('auto');
   }
 }
 
-function speaksOtherwise(error: unknown): boolean {
+function refusesHandshake(error: unknown): boolean {
   const { code, status } = error as { readonly code?: unknown; readonly status?: unknown };
   return typeof code === 'number' || status === 400;
 }
 
 /** Notes the moment in which the call leaves us: from then on it may have happened. */
-function tapped(line: Transport, order: TalkOrder, call: Call): Transport {
-  const send = line.send.bind(line);
-  line.send = (message, options) => {
+function noteSending(transport: Transport, order: CallOrder, call: Call): Transport {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
     const isCall = 'method' in message && message.method === 'tools/call';
-    if (isCall) call.isOut = true;
-    return send(message, isCall ? { ...options, onRequestStreamEnd: order.onDeadLine } : options);
+    if (isCall) call.isSent = true;
+    return send(message, isCall ? { ...options, onRequestStreamEnd: order.onStreamEnd } : options);
   };
-  return line;
+  return transport;
 }
 
-async function list(client: Client): Promise<readonly Tool[]> {
+async function listTools(client: Client): Promise<readonly Tool[]> {
   return (await client.listTools(undefined, { timeout: forever })).tools;
 }
 
@@ -109,7 +115,7 @@ async function list(client: Client): Promise<readonly Tool[]> {
  * Its output schema is taken away from the SDK, which would refuse a call whose answer it could not check, and throw the
  * same class for an answer of the server's and a check of its own. Given a definition, it also never sends a call twice.
  */
-function send(client: Client, tool: Tool, params: Params, order: TalkOrder): Promise<CallToolResult> {
+function send(client: Client, tool: Tool, params: Params, order: CallOrder): Promise<CallToolResult> {
   const { outputSchema: _, ...toolDefinition } = tool;
   return client.callTool(
     {
@@ -119,14 +125,14 @@ function send(client: Client, tool: Tool, params: Params, order: TalkOrder): Pro
     },
     {
       toolDefinition,
-      signal: order.broken,
+      signal: order.interrupted,
       timeout: forever,
       onprogress: ({ message }) => void (message !== undefined && order.onProgress(message)),
     },
   );
 }
 
-function understand(result: CallToolResult, tool: Tool, call: Call, judge: Judge): Outcome {
+function outcomeOf(result: CallToolResult, tool: Tool, call: Call, judge: Judge): Outcome {
   const message = wordsOf(result);
   if (result.isError === true && saysBadOutput(message))
     return { message, failure: unreadable(`the server refused its tool's own answer: ${shortened(message)}`, call) };
@@ -155,13 +161,94 @@ function namesOf(tools: readonly Tool[]): string {
 
 const invalid = (detail: string): Outcome => ({ message: '', failure: { kind: 'invalid', detail: shortened(detail) } });
 
-function untilBroken<Value>(work: Promise<Value>, broken: AbortSignal): Promise<Value> {
+function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(broken.reason);
-    broken.addEventListener('abort', giveUp, { once: true });
-    if (broken.aborted) giveUp();
-    work.then(resolve, reject).finally(() => broken.removeEventListener('abort', giveUp));
+    const giveUp = (): void => reject(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });
+}
+
+// What a call that failed means: above all whether the effect may have happened although no answer came (F62).
+
+interface Judged {
+  readonly failure: Failure;
+  /** The server said, or it is plain, that nothing was done. */
+  readonly isUndone?: boolean;
+}
+
+const detailCharsMax = 1_000;
+/** Of JSON-RPC: parse error, invalid request, method not found. */
+const refusedCodes = [-32_700, -32_600, -32_601];
+const invalidParams = -32_602;
+const neverConnected = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+export function failureOf(error: unknown, interruption: Interruption | undefined, call: Call): Failure {
+  const { failure, isUndone } = interruption === undefined ? ofError(error) : ofInterruption(interruption, call);
+  if (!call.isSent || call.isRepeatable || isUndone === true) return failure;
+  const detail = `the call was sent, but no good answer came (${failure.detail}): it may have happened`;
+  return { kind: 'lost-reply', detail };
+}
+
+/** For an answer that came and is none: the tool has run, so only what may run twice may run again. */
+function unreadable(detail: string, { isRepeatable }: Call): Failure {
+  return isRepeatable ? { kind: 'refused', detail } : { kind: 'lost-reply', detail: `${detail}; the tool has run` };
+}
+
+/** The words by which the official servers say that the tool ran, but that its answer breaks its own schema. */
+const saysBadOutput = (text: string): boolean => /output validation error/i.test(text.slice(0, detailCharsMax));
+
+/** The same servers give the code for wrong parameters to wrong results too: only their words tell which. */
+const saysBadInput = (text: string): boolean => /input|argument|param/i.test(text) && !/output|result/i.test(text);
+
+/** It stands in the middle of sentences. */
+const shortened = (text: string): string => oneLine(text, detailCharsMax);
+
+function ofInterruption(reason: Interruption, { isSent }: Call): Judged {
+  if (reason.why === 'stop')
+    return { failure: { kind: 'stopped', detail: `stopped ${isSent ? 'during' : 'before'} the call` } };
+  if (reason.why === 'time') {
+    const detail = `no ${isSent ? 'answer' : 'start of the call'} in ${reason.timeMs / 1_000} s`;
+    return { failure: { kind: 'timeout', detail } };
+  }
+  if (reason.why === 'unreadable') return { failure: { kind: 'process', detail: reason.detail } };
+  const { kind, detail, exitCode } = reason;
+  return { failure: { kind, detail, exitCode } };
+}
+
+function ofError(error: unknown): Judged {
+  const { code, status, message, cause } = fieldsOf(error);
+  const said = shortened(textOf(message));
+  if (typeof status === 'number') return ofStatus(status, said);
+  if (typeof code === 'number') return ofAnswer(code, said);
+  if (code === 'UNSUPPORTED_RESULT_TYPE')
+    return {
+      failure: { kind: 'refused', detail: 'the tool asks for input that nobody can give here' },
+      isUndone: true,
+    };
+  const causeCode = textOf(fieldsOf(cause)['code']);
+  const detail = causeCode === '' ? said || 'the connection broke' : `${said}: ${causeCode}`;
+  return { failure: { kind: 'connection', detail }, isUndone: neverConnected.includes(causeCode) };
+}
+
+function ofStatus(status: number, said: string): Judged {
+  const { kind } = classifyFailure({ status, text: '' });
+  const detail = `the server answered HTTP ${status}${said === '' ? '' : `: ${said}`}`;
+  return { failure: { kind: kind === 'unknown' ? 'refused' : kind, detail }, isUndone: status < 500 };
+}
+
+function ofAnswer(code: number, said: string): Judged {
+  const isRefused = refusedCodes.includes(code) || (code === invalidParams && saysBadInput(said));
+  const detail = `the server answered with error ${code}: ${said}`;
+  return { failure: { kind: isRefused ? 'invalid' : 'refused', detail }, isUndone: isRefused };
 }
 
 // What a tool's answer says as text: bounded and clean, so that 10 MB of it break neither the memory nor the ledger (F63).

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { openWire } from '../../../src/actions/mcp/stdio.ts';
+import { readMessages } from '../../../src/actions/mcp/connection.ts';
 import { cutMarker } from '../../../src/processes/streams.ts';
 
 const answer = '{"result":{},"jsonrpc":"2.0","id":1}';
 
 function heard(...chunks: readonly string[]): readonly string[] {
   const told: string[] = [];
-  const wire = openWire({
+  const messages = readMessages({
     onMessage: message => told.push(`message ${JSON.stringify(message)}`),
     onNoise: line => told.push(`noise ${line}`),
     onUnreadable: detail => told.push(`unreadable ${detail}`),
   });
-  for (const chunk of chunks) wire.push(chunk);
+  for (const chunk of chunks) messages.push(chunk);
   return told;
 }
 
