@@ -211,7 +211,7 @@ export async function finishPlan(
   await writeLoopViews(ledger, root, row);
   const isCompleted = isCarriedOut(state);
   const isThere = state.loaded && (await writeFacts(row.document, state.projectId, factsOf(state)));
-  const isInVault = row.document.startsWith(`${root}/`) && dirname(row.document) !== paths.done;
+  const isInVault = row.document.startsWith(`${root}/`);
   const moved =
     isThere && isCompleted && isInVault ? await movePlanToFreeName(row.document, root, paths.done) : undefined;
   // Only when it is empty: what somebody else put there is theirs.

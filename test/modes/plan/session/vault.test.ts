@@ -125,6 +125,19 @@ describe('finishing', () => {
     expect(place.read('Dashboard.md')).toContain('| blocked | 0/2 | 2 |');
   });
 
+  it.each(['../a.md', 'Done/a.md'])(
+    'leaves a carried out plan at %s, outside of the vault or put away, where it is',
+    async name => {
+      const path = place.put(name, planText('plan_a'));
+      const { hash } = await planAt(path);
+      await place.record(path, { subject: 'plan_a', hash, by: 'ada', because: 'she read it' });
+      await place.run(path);
+      expect(await finish(path)).toEqual({ path });
+      expect(place.read(name)).toMatch(/^status: completed$/m);
+      expect(place.list('Done')).toEqual(name.startsWith('Done') ? ['a.md'] : []);
+    },
+  );
+
   it('touches no other plan that took the place of the finished one', async () => {
     const { path } = await approve(place.put('Plans/a.md', planText('plan_a')));
     await place.run(path);
