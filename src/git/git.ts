@@ -68,25 +68,19 @@ const withoutForks = (directory: string, refusal: Refusal): Forks => ({
   mergeFork: async () => refusal,
 });
 
+const noForks = refuse('This loop has no forks.', 'Say --parallel.');
+
 export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
   const { loop, repository, directory, folder, excluded } = options;
-  const forks =
-    options.forks === undefined
-      ? withoutForks(directory, refuse('This loop has no forks.', 'Say --parallel.'))
-      : openForks(repository, options.forks);
-  const placeOf = placesOf(options);
-  const placeFor = (task: string | undefined): Promise<SavePlace> => {
-    if (options.forks === undefined || task === undefined) return placeOf();
-    const fork = { task, directory: forks.directory(task) };
-    return existsSync(fork.directory) ? placeOf(fork) : placeOf();
-  };
+  const forks = options.forks && openForks(repository, options.forks);
+  const placeOf = placesOf(options, forks);
   const own = async (): Promise<PrivateGit> => (await placeOf()).own;
   return {
     kind: 'git',
-    ...forks,
-    save: order => safely(async () => save(await placeFor(order.task), order)),
+    ...(forks ?? withoutForks(directory, noForks)),
+    save: order => safely(async () => save(await placeOf(order.task), order)),
     async treeNow(task) {
-      const now = await safely(async () => preview(await placeFor(task)));
+      const now = await safely(async () => preview(await placeOf(task)));
       return now.ok ? now.tree : '';
     },
     restore: async order => withConflicts(await safely(async () => restore(await own(), loop, order))),
@@ -134,24 +128,23 @@ async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckp
   return { did: [...did, ...refs.did], missing: refs.missing };
 }
 
-/** Where a checkpoint is made; found out once per place, and again when a fork was made anew. */
-function placesOf(
-  options: GitWorkspaceOptions,
-): (fork?: { readonly task: string; readonly directory: string }) => Promise<SavePlace> {
+/** Where a checkpoint is made: in the task's fork if it has one. Found out once, and again when a fork was made anew. */
+function placesOf(options: GitWorkspaceOptions, forks: Forks | undefined): (task?: string) => Promise<SavePlace> {
   const { loop, repository, folder, fileBytesMax, excluded, replaced } = options;
   const limits = { ...limitsByDefault, fileBytesMax: fileBytesMax ?? limitsByDefault.fileBytesMax };
-  const known = new Map<string, SavePlace>();
-  return async fork => {
-    const name = fork?.task ?? '';
-    const before = known.get(name);
+  const known = new Map<string | undefined, SavePlace>();
+  return async task => {
+    const directory = task === undefined ? undefined : forks?.directory(task);
+    const fork = directory !== undefined && existsSync(directory) ? directory : undefined;
+    const before = known.get(fork);
     if (before !== undefined && existsSync(before.own.repository.gitDirectory)) return before;
-    const opened = fork && (await openRepository({ directory: fork.directory, environment: repository.environment }));
-    const where = opened?.ok ? opened.repository : repository;
+    const { environment } = repository;
+    const opened = fork === undefined ? undefined : await openRepository({ directory: fork, environment });
     const isFork = opened?.ok === true;
-    const ownFolder = isFork ? join(folder, `fork-${safeName(name)}`) : folder;
-    const own = await openPrivate(where, ownFolder, excluded, replaced);
+    const ownFolder = isFork ? join(folder, `fork-${safeName(task ?? '')}`) : folder;
+    const own = await openPrivate(isFork ? opened.repository : repository, ownFolder, excluded, replaced);
     const place: SavePlace = { loop, own, limits, memory: {}, isFork };
-    known.set(name, place);
+    known.set(fork, place);
     return place;
   };
 }

@@ -42,22 +42,19 @@ async function takeOver(repository: Repository, { before, commit }: Step, atStar
   const changed = await diffTrees(repository, { from: before, to: commit });
   const later = await diffTrees(repository, { from: commit, to: 'HEAD' });
   const stagedBefore = await diffIndex(repository, before);
-  const stagedNow = await diffIndex(repository, commit);
   if (!changed.ok) return changed;
   if (!later.ok) return later;
   if (!stagedBefore.ok) return stagedBefore;
-  if (!stagedNow.ok) return stagedNow;
   const own = new Set(changed.all.flatMap(({ path }) => (atStart.has(path) ? [] : [path])));
   const staying = stagedBefore.all.filter(({ path }) => !own.has(path));
   const users = new Set([...staying, ...later.all].map(({ path }) => path));
   const around = new Set([...users].flatMap(foldersAbove));
   const isOfUser = isAmong(users);
   const isFree = ({ path }: Difference) => !isOfUser(path) && !around.has(path);
-  const set = await updateWhenFree(repository, changed.all.filter(isFree));
+  const free = changed.all.filter(isFree);
+  const set = await updateWhenFree(repository, free);
   if (!set.ok) return set;
-  const unlike = new Set(stagedNow.all.map(({ path }) => path));
-  const known = changed.all.filter(change => isFree(change) || !unlike.has(change.path));
-  const present = known.filter(({ to }) => to !== undefined && to.mode !== gitlink).map(({ path }) => path);
+  const present = free.filter(({ to }) => to !== undefined && to.mode !== gitlink).map(({ path }) => path);
   if (present.length === 0) return { ok: true };
   // So that `git status` need not read these files: a failure costs only time.
   const refresh = ['add', '--refresh', '--pathspec-from-file=-', '--pathspec-file-nul'];
