@@ -50,7 +50,9 @@ export async function makeWorktree(repository: Repository, options: WorktreeOpti
   }
   const record = await readRecord<WorktreeRecord>(recordOf(path));
   const isThere = await succeeds(lstat(path));
-  if (record?.isReady && isThere) return resumeTree(repository, path, record, trees.paths.includes(own));
+  if (record?.isReady && isThere && !trees.paths.includes(own))
+    return refuse('The folder of the worktree is there, but git no longer knows it.');
+  if (record?.isReady && isThere) return resumeTree(repository, path, record);
   if (record === undefined && isThere) return refuse('The folder for the worktree exists already, and is not ours.');
   const plan = record ?? (await planOf(repository, options));
   if ('ok' in plan) return plan;
@@ -102,11 +104,9 @@ async function resumeTree(
   repository: Repository,
   path: string,
   { branch, missing }: WorktreeRecord,
-  isKnown: boolean,
 ): Promise<Worktree | Refusal> {
   const place: GitPlace = { ...repository, directory: path };
-  const head = isKnown ? await ask(place, ['symbolic-ref', '--quiet', 'HEAD']) : undefined;
-  if (head === undefined) return refuse('The folder of the worktree is there, but git no longer knows it.');
+  const head = await ask(place, ['symbolic-ref', '--quiet', 'HEAD']);
   if (!head.ok || head.text !== `refs/heads/${branch}`) {
     return refuse(`The worktree of this loop is no longer on its branch ${branch}.`, `Check out ${branch} in it.`);
   }
