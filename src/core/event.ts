@@ -79,6 +79,12 @@ export type Variant<Type extends string, Body = unknown> = { readonly type: Type
 
 type Fact<Type extends string, Body = unknown> = Variant<Type, { at: number }> & Readonly<Body>;
 
+/** In place of an iteration's number: it is the work of none. */
+export const noIteration = 0;
+
+/** In place of a performer's name: nobody is known to have done it. */
+export const nobody = '';
+
 /** Which iteration it is, and who works on what in it. */
 interface Iteration {
   readonly iteration: number;

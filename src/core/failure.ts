@@ -1,5 +1,7 @@
 // Failures of an iteration: which kind it was and what that means for the loop, as one ordered table.
 
+import type { Settings } from './settings.ts';
+
 export type FailureKind =
   | 'stopped'
   | 'timeout'
@@ -83,6 +85,10 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
 /** An agent is not blamed for its provider; of an action every try is one of the few that it has (seed 004). */
 export const countsAsAttempt = (kind: FailureKind, isAction: boolean): boolean =>
   failureRules[kind].counts || (isAction && kind !== 'stopped');
+
+/** In a project an attempt counts when it begins, so that a crash counts (seed 002). */
+export const isCrashAttempt = ({ mode }: Settings, failure: Failure | undefined): boolean =>
+  failure?.crashed === true && mode === 'project';
 
 /** The agent as such does not run: no task has anything to do with it. */
 export const failsToStart = (kind: FailureKind): boolean => kind === 'spawn' || kind === 'no-start';

@@ -6,16 +6,11 @@ import type { EventOf } from './event.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
 
 export const entryCharsMax = 500; // seed 001
-const recentMax = 5;
-const errorsMax = 5;
-const successesMax = 3;
-
-const keep = (entries: readonly string[], entry: string, most: number): readonly string[] =>
-  entry === '' ? entries : [...entries, takeCharacters(entry, entryCharsMax)].slice(-most);
+const entriesMax: Readonly<Record<keyof Memory, number>> = { recent: 5, errors: 5, successes: 3 };
 
 export function remember(memory: Memory, layer: keyof Memory, entry: string): Memory {
-  const most = layer === 'successes' ? successesMax : layer === 'errors' ? errorsMax : recentMax;
-  return { ...memory, [layer]: keep(memory[layer], entry.trim(), most) };
+  const text = takeCharacters(entry.trim(), entryCharsMax);
+  return text === '' ? memory : { ...memory, [layer]: [...memory[layer], text].slice(-entriesMax[layer]) };
 }
 
 const titles: Readonly<Record<keyof Memory, string>> = {

@@ -10,6 +10,7 @@ import {
   isApproved,
   isBusy,
   isSaved,
+  isStarted,
   isWritten,
   type LiveIteration,
   type RestoreDue,
@@ -50,21 +51,15 @@ export interface Plan {
 }
 
 /** One question "what now": the state, the moment, who asks, and when to ask again. */
-class Turn {
+interface Turn {
   readonly state: State;
   readonly now: number;
   readonly self: string;
-  wakeAt: number | undefined;
+  wakeAt?: number;
+}
 
-  constructor(state: State, now: number, self: string) {
-    this.state = state;
-    this.now = now;
-    this.self = self;
-  }
-
-  wakeBy(at: number | undefined): void {
-    if (at !== undefined && (this.wakeAt === undefined || at < this.wakeAt)) this.wakeAt = at;
-  }
+function wakeBy(turn: Turn, at: number | undefined): void {
+  if (at !== undefined && (turn.wakeAt === undefined || at < turn.wakeAt)) turn.wakeAt = at;
 }
 
 /** What a working performer is told: that it hands off, that it is quiet for long, what a person says. */
@@ -73,14 +68,14 @@ function words(turn: Turn, live: LiveIteration): readonly Effect[] {
   const { iteration } = live;
   const effects: Effect[] = [];
   const { due, dueAt } = handoffOfLive(state, live, now);
-  turn.wakeBy(dueAt);
+  wakeBy(turn, dueAt);
   if (due !== undefined) {
     const text = handoffWords(due.because, state.settings.handoffWithinMs);
     const key = `handoff:${iteration}`;
     effects.push({ type: 'nudge', key, iteration, level: 'handoff', trigger: due.trigger, words: text });
   }
   const step = ladderStep(live, state.settings.ladder);
-  if (step !== undefined && step.dueAt > now) turn.wakeBy(step.dueAt);
+  if (step !== undefined && step.dueAt > now) wakeBy(turn, step.dueAt);
   else if (step !== undefined) {
     const { level } = step;
     const key = `nudge:${iteration}:${level}:${live.nudges}`;
@@ -130,7 +125,7 @@ function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
     const isOverdue = overdueAt !== undefined && overdueAt <= now;
     if (isHardStop || isOverdue || live.terminated !== undefined || state.paused?.now === true)
       return [{ type: 'cancel', key: `abandon:${iteration}`, iteration }];
-    turn.wakeBy(overdueAt);
+    wakeBy(turn, overdueAt);
     // Who is at work, and how often it was tried, is written before the performer begins.
     const unseen = live.process === undefined && isUnseen(state, live.task);
     const perform: Effect = { type: 'perform', key: `perform:${iteration}`, iteration };
@@ -183,7 +178,7 @@ function beginEffects(turn: Turn): readonly Effect[] {
   const { state, now } = turn;
   if (state.paused || isBlocked(state)) return [];
   if (isWaiting(state, now)) {
-    turn.wakeBy(state.wait?.until);
+    wakeBy(turn, state.wait?.until);
     return [];
   }
   const ready = isApproved(state) ? startableTasks(state) : undefined;
@@ -196,7 +191,7 @@ function beginEffects(turn: Turn): readonly Effect[] {
   const probed = new Set<string>();
   for (const task of ready) {
     const { performer, usableAt } = choosePerformer(state, task.id, now);
-    turn.wakeBy(usableAt);
+    wakeBy(turn, usableAt);
     if (performer === undefined || probed.has(performer)) continue;
     if (state.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
     effects.push({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer });
@@ -205,17 +200,17 @@ function beginEffects(turn: Turn): readonly Effect[] {
 }
 
 export function next(state: State, now: number, self: string): Plan {
-  if (state.loop === '') return { effects: [] };
+  if (!isStarted(state)) return { effects: [] };
   // A loop that is over can still be rewound.
   if (state.ended) return { effects: bookkeeping(state, false).filter(effect => effect.type !== 'ask') };
   const stop = hardStop(state, now);
   if (!state.loaded)
     return { effects: [stop ? { type: 'end', key: 'end', termination: stop } : { type: 'load', key: 'load' }] };
-  const turn = new Turn(state, now, self);
+  const turn: Turn = { state, now, self };
   const work = liveEffects(turn, stop !== undefined);
   const more = endOrBegin(turn);
   const limitAt = timeLimitAt(state, now);
-  if (limitAt !== undefined && limitAt > now) turn.wakeBy(limitAt);
+  if (limitAt !== undefined && limitAt > now) wakeBy(turn, limitAt);
   const isStarting = more.some(effect => effect.type === 'begin') || state.live.length > 0;
   const effects = [...work, ...bookkeeping(state, isStarting), ...more];
   return turn.wakeAt === undefined ? { effects } : { effects, wakeAt: Math.max(turn.wakeAt, now + 1) };

@@ -1,15 +1,13 @@
 // A review as the ledger tells it: what its reviewers answered, whether it is achieved, and if not, why.
 
-import { type MergedIssue, mergeIssues, type ReviewAnswer, severityRank } from '../messages/review.ts';
+import { type MergedIssue, mergeIssues, severityRank } from '../messages/review.ts';
 import { plural } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
+import type { EventOf } from './event.ts';
 import { quoted } from './memory.ts';
 import type { ReviewSettings } from './settings.ts';
 import type { ReviewState, State } from './state.ts';
 import { allTasks, findTask, type Task, type TaskSpec } from './task.ts';
-
-/** What of the loop's state a review is made of. */
-type Reviewing = Pick<State, 'settings' | 'loaded' | 'tasks' | 'review'> & Partial<Pick<State, 'documentHash'>>;
 
 const issuesPerRoundMax = 300;
 const wordingsMax = 9;
@@ -29,11 +27,7 @@ function nextRound(before: ReviewState, round: number, fixedBefore: number): Rev
   };
 }
 
-interface Answered {
-  readonly task: string;
-  readonly answer: ReviewAnswer;
-  readonly seen?: string;
-}
+type Answered = EventOf<'review.answered'>;
 
 function withAnswer(current: ReviewState, role: string, { answer, seen }: Answered): ReviewState {
   const merged = mergeIssues(current.issues, answer.issues);
@@ -49,7 +43,7 @@ function withAnswer(current: ReviewState, role: string, { answer, seen }: Answer
 }
 
 /** The fold of `review.answered`. */
-export function reviewAnswered(state: Pick<Reviewing, 'tasks' | 'review'>, event: Answered): ReviewState {
+export function reviewAnswered(state: State, event: Answered): ReviewState {
   const before = state.review ?? noReview;
   const { round, role } = findTask(state.tasks, event.task) ?? {};
   // Others have looked at the document since: what a late reviewer of an old round saw may be mended.
@@ -58,14 +52,8 @@ export function reviewAnswered(state: Pick<Reviewing, 'tasks' | 'review'>, event
   return withAnswer(round === before.round ? before : nextRound(before, round, fixed), role, event);
 }
 
-/** The newest round is complete, found nothing, and is as sure as asked; and no earlier issue is left. True without a review. */
-export function isReviewAchieved(state: Reviewing): boolean {
-  const { review } = state.settings;
-  return review === null || isAchieved(reviewStanding(state), review);
-}
-
 /** How the review came to its good end, with its numbers. Undefined: it has not, or there is none. */
-export function reviewAchievement(state: Reviewing): string | undefined {
+export function reviewAchievement(state: State): string | undefined {
   const { review } = state.settings;
   if (review === null) return undefined;
   const standing = reviewStanding(state);
@@ -117,14 +105,14 @@ function aboutReviewers({ finders, answers }: ReviewStanding): string | false {
 }
 
 /** Something is parked that a person may try again or leave out: that is a question, not an end. */
-export function isReviewLeftToPeople(state: Reviewing): boolean {
+export function isReviewLeftToPeople(state: State): boolean {
   if (state.settings.review === null) return false;
   const { finders, fixes } = reviewStanding(state);
   return [...finders, ...fixes].some(task => task.status === 'blocked');
 }
 
 /** Why the review is not achieved although nothing is left to do, with its numbers; undefined while something is. */
-export function reviewShortfall(state: Reviewing): string | undefined {
+export function reviewShortfall(state: State): string | undefined {
   const { review } = state.settings;
   if (review === null || !state.loaded) return undefined;
   const standing = reviewStanding(state);
@@ -196,11 +184,7 @@ function confidences(review: ReviewState | undefined, isWhole: boolean): Partial
 
 const fixedCount = (fixes: readonly Task[]): number => fixes.filter(task => task.status === 'done').length;
 
-export function reviewStanding({
-  tasks,
-  review,
-  documentHash,
-}: Pick<Reviewing, 'tasks' | 'review' | 'documentHash'>): ReviewStanding {
+export function reviewStanding({ tasks, review, documentHash }: State): ReviewStanding {
   const rounds = new Map<number, Task[]>();
   const fixes: Task[] = [];
   for (const task of allTasks(tasks)) {
@@ -246,6 +230,7 @@ function isContent(standing: ReviewStanding, { targetConfidence }: ReviewSetting
   );
 }
 
+/** No earlier issue is left either. */
 function isAchieved(standing: ReviewStanding, review: ReviewSettings): boolean {
   return isContent(standing, review) && standing.fixes.every(task => task.status !== 'blocked');
 }
@@ -303,7 +288,7 @@ function fixTask(id: string, { issue, severity, place, confidence, also }: Merge
 }
 
 /** What the state after a decision needs next: a round of reviewers, tasks for what they found, or nothing. */
-export function expandReview(state: Reviewing): readonly TaskSpec[] {
+export function expandReview(state: State): readonly TaskSpec[] {
   const { review } = state.settings;
   if (review === null || !state.loaded) return [];
   const standing = reviewStanding(state);

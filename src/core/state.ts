@@ -286,6 +286,9 @@ export const initialState: State = {
   obstacles: [],
 };
 
+/** Before its first event a loop has no id. */
+export const isStarted = ({ loop }: State): boolean => loop !== '';
+
 export function isBusy(state: State): boolean {
   return state.live.length > 0 || state.claims.length > 0;
 }
@@ -314,6 +317,10 @@ export function isSaved(state: State): boolean {
 /** Nothing begins before a person said yes to exactly what the document says now, where that is wanted. */
 export const isApproved = ({ settings, approval, substance }: State): boolean =>
   !settings.approval || (approval !== undefined && approval.hash === substance);
+
+/** What the document says about the task itself, else the loop's limit. */
+export const attemptsMaxOf = ({ settings }: State, { attemptsMax }: Task): number =>
+  attemptsMax ?? settings.limits.attemptsPerTaskMax;
 
 /** Active time so far; waits for people, providers and pauses are not in it. */
 export function activeMsAt(state: State, now: number): number {

@@ -2,7 +2,7 @@
 
 import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
-import { isReviewAchieved, reviewShortfall } from '../core/review.ts';
+import { reviewAchievement, reviewShortfall } from '../core/review.ts';
 import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { formatUsd, plural } from '../text/format.ts';
@@ -166,7 +166,7 @@ function rowOf(state: State, reason: TerminationReason): EndRow {
 
 /** Tasks that rest on an agent's word; in a review that reached its end, reviewers looked at all of it again. */
 const unverifiedIn = (state: State): number =>
-  state.settings.review !== null && isReviewAchieved(state) ? 0 : progress(state.tasks).unverified;
+  reviewAchievement(state) !== undefined ? 0 : progress(state.tasks).unverified;
 
 /** Something was done, and nothing of it rests on a word alone. */
 export const isVerified = (state: State): boolean => progress(state.tasks).done > 0 && unverifiedIn(state) === 0;

@@ -81,3 +81,14 @@ describe('time', () => {
     expect(story.state.activeMs).toBe(2 * minute);
   });
 });
+
+it.each([
+  ['project', ['iteration.ended', 'task.blocked'], 1],
+  ['prd', ['iteration.ended'], 0],
+] as const)('given a crash in the last attempt, in mode %s, then %j follows (seed 002)', (mode, wanted, attempts) => {
+  const story = new Story({ mode, limits: { attemptsPerTaskMax: 1 } }, [spec('A')]);
+  story.begin('A');
+  story.when({ type: 'spawned', iteration: 1, ...process });
+  expect(types(recover(story))).toEqual(wanted);
+  expect(story.task('A').attempts).toBe(attempts);
+});

@@ -3,17 +3,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   expandReview,
-  isReviewAchieved,
   isReviewLeftToPeople,
   reviewAchievement,
   reviewShortfall,
   reviewStanding,
 } from '../../src/core/review.ts';
-import { packState, unpackState } from '../../src/core/state.ts';
+import { packState, type State, unpackState } from '../../src/core/state.ts';
 import { allTasks, emptyTable, findTask } from '../../src/core/task.ts';
 import { Story } from './given.ts';
 import { found, ReviewWorld } from './review-world.ts';
 
+const isAchieved = (state: State): boolean => reviewAchievement(state) !== undefined;
 const limit = found('The limit is not named');
 const owner = found('Nobody owns the budget', { severity: 'critical', place: 'Money' });
 const both = (world: ReviewWorld, round: number, confidence: number): ReviewWorld =>
@@ -37,13 +37,13 @@ describe('a review that begins', () => {
     const before = { ...world.state, tasks: emptyTable };
     expect(expandReview(before).map(task => task.id)).toEqual(['R1-adversarial', 'R1-facilitator']);
     expect(expandReview({ ...before, loaded: false })).toEqual([]);
-    expect(isReviewAchieved(world.state)).toBe(false);
+    expect(isAchieved(world.state)).toBe(false);
     expect(reviewShortfall(world.state)).toBeUndefined();
   });
 
   it('is no matter of other modes', () => {
     const { state } = new Story({}, []);
-    expect([expandReview(state), isReviewAchieved(state), reviewShortfall(state)]).toEqual([[], true, undefined]);
+    expect([expandReview(state), reviewAchievement(state), reviewShortfall(state)]).toEqual([[], undefined, undefined]);
   });
 });
 
@@ -98,7 +98,7 @@ describe('a round', () => {
 
   it('given a reviewer that failed, then the others count, and the next round asks it again', () => {
     const world = new ReviewWorld().answers('R1-facilitator', 99).parks('R1-adversarial');
-    expect(isReviewAchieved(world.state)).toBe(false);
+    expect(isAchieved(world.state)).toBe(false);
     expect(world.ready()).toEqual(['R2-adversarial', 'R2-facilitator']);
   });
 
@@ -115,10 +115,10 @@ describe('a round', () => {
   it('given an answer of an older round, then the newer ones stand', () => {
     const world = new ReviewWorld().answers('R1-facilitator', 99).parks('R1-adversarial');
     both(world, 2, 96);
-    expect(isReviewAchieved(world.state)).toBe(true);
-    expect(isReviewAchieved(world.reopens('R1-adversarial').state)).toBe(false);
+    expect(isAchieved(world.state)).toBe(true);
+    expect(isAchieved(world.reopens('R1-adversarial').state)).toBe(false);
     world.answers('R1-adversarial', 5, limit);
-    expect(isReviewAchieved(world.state)).toBe(true);
+    expect(isAchieved(world.state)).toBe(true);
     expect(reviewStanding(world.state).currentConfidence).toBe(96);
   });
 });
@@ -126,15 +126,15 @@ describe('a round', () => {
 describe('a review is achieved', () => {
   it('when the newest round found nothing and its strictest reviewer is as sure as asked', () => {
     const world = new ReviewWorld().answers('R1-adversarial', 95);
-    expect(isReviewAchieved(world.state)).toBe(false);
+    expect(isAchieved(world.state)).toBe(false);
     world.answers('R1-facilitator', 100);
-    expect(isReviewAchieved(world.state)).toBe(true);
+    expect(isAchieved(world.state)).toBe(true);
     expect([expandReview(world.state), reviewShortfall(world.state)]).toEqual([[], undefined]);
   });
 
   it('not when everything was mended and nobody looked again', () => {
     const world = once({ roundsMax: 1 }).answers('R1-adversarial', 99, limit).mends('I1');
-    expect(isReviewAchieved(world.state)).toBe(false);
+    expect(isAchieved(world.state)).toBe(false);
     expect(reviewShortfall(world.state)).toBe(
       'review round 1 of 1 (--rounds): it found 1 issue: 1 fixed and not reviewed again',
     );
@@ -142,11 +142,11 @@ describe('a review is achieved', () => {
 
   it('not while an issue of an earlier round is parked; but when a person leaves it out', () => {
     const world = once().answers('R1-adversarial', 70, limit).parks('I1').answers('R2-adversarial', 99);
-    expect(isReviewAchieved(world.state)).toBe(false);
+    expect(isAchieved(world.state)).toBe(false);
     expect([world.ready(), isReviewLeftToPeople(world.state)]).toEqual([[], true]); // who is content would say it again
     expect(reviewShortfall(world.state)).toBe('review round 2 of 3 (--rounds): 1 issue could not be fixed (I1)');
     world.skips('I1');
-    expect([isReviewAchieved(world.state), isReviewLeftToPeople(world.state)]).toEqual([true, false]);
+    expect([isAchieved(world.state), isReviewLeftToPeople(world.state)]).toEqual([true, false]);
     expect(reviewAchievement(world.state)).toBe(
       'review round 2 found nothing, confidence 99 of 95; 0 of 1 issue fixed; 1 left out',
     );
@@ -160,9 +160,9 @@ describe('a review is achieved', () => {
         .answers('R2-adversarial', 99)
         .reopens('I1')
         .mends('I1');
-    expect([isReviewAchieved(parked(3).state), parked(3).ready()]).toEqual([false, ['R3-adversarial']]);
-    expect(isReviewAchieved(parked(3).answers('R3-adversarial', 99).state)).toBe(true);
-    expect([isReviewAchieved(parked(2).state), reviewShortfall(parked(2).state)]).toEqual([
+    expect([isAchieved(parked(3).state), parked(3).ready()]).toEqual([false, ['R3-adversarial']]);
+    expect(isAchieved(parked(3).answers('R3-adversarial', 99).state)).toBe(true);
+    expect([isAchieved(parked(2).state), reviewShortfall(parked(2).state)]).toEqual([
       false,
       'review round 2 of 2 (--rounds): 1 older issue fixed since and not reviewed again',
     ]);
@@ -170,12 +170,12 @@ describe('a review is achieved', () => {
 
   it('not when nobody answered: that is no round without issues', () => {
     const world = new ReviewWorld().parks('R1-adversarial').parks('R1-facilitator');
-    expect([isReviewAchieved(world.state), world.ready()]).toEqual([false, []]);
+    expect([isAchieved(world.state), world.ready()]).toEqual([false, []]);
     expect(reviewShortfall(world.state)).toBe(
       'review round 1 of 3 (--rounds): none of its 2 reviewers answered (R1-adversarial, R1-facilitator)',
     );
     const skipped = once().skips('R1-adversarial');
-    expect([isReviewAchieved(skipped.state), reviewShortfall(skipped.state)]).toEqual([false, expect.any(String)]);
+    expect([isAchieved(skipped.state), reviewShortfall(skipped.state)]).toEqual([false, expect.any(String)]);
   });
 
   it('not below the target when the rounds are used up, and the numbers say so', () => {
@@ -245,13 +245,13 @@ it('comes to one end whatever happens, and a new process sees the same', () => {
         const { round, waiting, isLookedAt, fixes } = reviewStanding(world.state);
         expect(round).toBeLessThanOrEqual(3);
         if (isLookedAt) expect(waiting).toEqual([]);
-        const achieved = isReviewAchieved(world.state);
+        const achieved = isAchieved(world.state);
         const shortfall = reviewShortfall(world.state);
         if (world.ready().length > 0) expect(shortfall).toBeUndefined();
         else expect(achieved).toBe(shortfall === undefined);
         if (achieved) expect(fixes.every(task => task.status === 'done' || task.status === 'skipped')).toBe(true);
       }
-      if (isReviewAchieved(world.state)) ends.achieved += 1;
+      if (isAchieved(world.state)) ends.achieved += 1;
       else if (reviewShortfall(world.state) !== undefined) ends.short += 1;
     }),
     { numRuns: 25, seed: 7 },

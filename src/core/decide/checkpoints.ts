@@ -2,7 +2,16 @@
 
 import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
-import type { Doubt, Escalation, EventOf, Finding, FindingKind, NewEvent } from '../event.ts';
+import {
+  type Doubt,
+  type Escalation,
+  type EventOf,
+  type Finding,
+  type FindingKind,
+  type NewEvent,
+  nobody,
+  noIteration,
+} from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import { type State, showsProgress } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -16,7 +25,7 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
     .filter(name => !outcomes.some(outcome => outcome.name === name))
     .map((name): CheckOutcome => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
   for (const [at, outcome] of [...outcomes, ...missing].entries()) {
-    const { name: check, passed, durationMs, flaky, usage, performer = '' } = outcome;
+    const { name: check, passed, durationMs, flaky, usage, performer = nobody } = outcome;
     const because = passed
       ? `${check} passed${flaky ? ', flaky' : ''}`
       : `the claim was refused: the check "${check}" failed`;
@@ -211,7 +220,7 @@ function tasksBack(state: State, then: EventOf<'restore.asked'>['tasks'], number
     if (status === 'pending') return [{ type: 'task.reopened', task: id, because }];
     if (status === 'skipped') return [{ type: 'task.skipped', task: id, by: 'ralph', because }];
     const verified = task.verified ?? true;
-    return [{ type: 'task.closed', task: id, iteration: 0, verified, because }];
+    return [{ type: 'task.closed', task: id, iteration: noIteration, verified, because }];
   });
   // "No task is ready" is no longer true when tasks were opened again.
   const isStall = ({ kind }: Escalation): boolean => kind === 'blocked';

@@ -9,7 +9,7 @@ import type { EventOf, IterationOutcome, NewEvent } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
-import type { LiveIteration, State } from '../state.ts';
+import { attemptsMaxOf, type LiveIteration, type State } from '../state.ts';
 import { findTask, openTasks, progress } from '../task.ts';
 import { raise } from './questions.ts';
 
@@ -30,8 +30,9 @@ export interface Ending {
 /** The task has used up its attempts: it is parked so that others can go on. */
 export function parkIfSpent(state: State, id: string, error?: string): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
-  const attemptsMax = task?.attemptsMax ?? state.settings.limits.attemptsPerTaskMax;
-  if (task === undefined || state.settings.stepwise || task.attempts < attemptsMax) return [];
+  if (task === undefined || state.settings.stepwise) return [];
+  const attemptsMax = attemptsMaxOf(state, task);
+  if (task.attempts < attemptsMax) return [];
   const flag = state.settings.mode === 'plan' && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
   const by = task.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
   const how = error === undefined ? 'without a proven result' : 'failed';

@@ -9,7 +9,17 @@ import { expandReview } from '../review.ts';
 import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
 import { isBounded, type ModeName, settingWords } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
-import { isApproved, isBusy, isSaved, isWritten, type LiveIteration, liveIteration, type State } from '../state.ts';
+import {
+  attemptsMaxOf,
+  isApproved,
+  isBusy,
+  isSaved,
+  isStarted,
+  isWritten,
+  type LiveIteration,
+  liveIteration,
+  type State,
+} from '../state.ts';
 import { findTask, isReady, openTasks, type Task, type TaskSpec } from '../task.ts';
 import { evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
@@ -39,8 +49,8 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
 };
 
 /** Where one task takes many iterations, the limit of attempts does not bound it. */
-const ofAttempts = ({ settings }: State, { attemptsMax }: Task): string =>
-  settings.stepwise ? '' : ` of ${attemptsMax ?? settings.limits.attemptsPerTaskMax}`;
+const ofAttempts = (state: State, task: Task): string =>
+  state.settings.stepwise ? '' : ` of ${attemptsMaxOf(state, task)}`;
 
 /** What was still heard of it, or recorded about it. */
 const workedUntil = ({ heardAt, aliveAt = 0 }: LiveIteration): number => Math.max(heardAt, aliveAt);
@@ -180,7 +190,7 @@ const isWaiting = (state: State, now: number): boolean =>
   (state.wait?.until ?? 0) > now || Object.values(state.limited).some(until => until > now);
 
 const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
-  start: (state, { type: _type, ...facts }) => (state.loop === '' ? [{ type: 'loop.started', ...facts }] : []),
+  start: (state, { type: _type, ...facts }) => (isStarted(state) ? [] : [{ type: 'loop.started', ...facts }]),
   document: documentRead,
   begin,
   spawned: (state, { type: _type, ...facts }) =>

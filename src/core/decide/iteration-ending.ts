@@ -13,12 +13,12 @@ import {
   type NewEvent,
 } from '../event.ts';
 import { evolve } from '../evolve/evolve.ts';
-import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules } from '../failure.ts';
+import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { recordUsage } from '../spend.ts';
-import { type LiveIteration, type State, usedFractionBefore } from '../state.ts';
+import { attemptsMaxOf, type LiveIteration, type State, usedFractionBefore } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askAboutEffect } from './actions.ts';
 import {
@@ -181,17 +181,14 @@ function refusedClaims(ending: Ending): readonly NewEvent[] {
   return events;
 }
 
-/** In a project an attempt counts when it begins, so that a crash counts (seed 002). */
-const afterInterruption = ({ state, live, failure }: Ending): readonly NewEvent[] =>
-  failure?.crashed === true && state.settings.mode === 'project' ? parkIfSpent(state, live.task) : [];
-
 /** What the outcome means for the task. */
 const consequences: Readonly<Record<IterationOutcome, (ending: Ending, ended: Ended) => readonly NewEvent[]>> = {
   succeeded: readEnd,
   'handed-off': ending => (isCut(ending) ? parkUnlessAdvance(ending) : readEnd(ending)),
   escalated: askedByAgent,
   failed: afterFailure,
-  interrupted: afterInterruption,
+  interrupted: ({ state, live, failure }) =>
+    isCrashAttempt(state.settings, failure) ? parkIfSpent(state, live.task) : [],
 };
 
 interface IterationEnd {
@@ -286,8 +283,8 @@ function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'w
 function isSpent({ state, live, failure }: Ending): boolean {
   const task = findTask(state.tasks, live.task);
   if (task === undefined || failure === undefined) return false;
-  const { attemptsMax = state.settings.limits.attemptsPerTaskMax, performer } = task;
-  return countsAsAttempt(failure.kind, performer !== undefined) && task.attempts >= attemptsMax;
+  const isAttempt = countsAsAttempt(failure.kind, task.performer !== undefined);
+  return isAttempt && task.attempts >= attemptsMaxOf(state, task);
 }
 
 /** An iteration whose performer failed, and the loop after it: its streaks hold this failure too. */

@@ -1,7 +1,15 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 
 import { takeCharacters } from '../../text/text.ts';
-import { type Answer, type Escalation, findOption, type NewEvent, type Option, type OptionId } from '../event.ts';
+import {
+  type Answer,
+  type Escalation,
+  findOption,
+  type NewEvent,
+  noIteration,
+  type Option,
+  type OptionId,
+} from '../event.ts';
 import type { Command, Question } from '../input.ts';
 import type { ChangedSettings } from '../settings.ts';
 import type { LiveIteration, State } from '../state.ts';
@@ -54,14 +62,8 @@ export const closeQuestions = (
 
 /** The option of one of these ids; recorded by its place, as people see it. */
 function chosen({ options }: Escalation, ...ids: readonly OptionId[]): Answer {
-  return {
-    kind: 'option',
-    option:
-      Math.max(
-        0,
-        options.findIndex(one => ids.includes(one.id)),
-      ) + 1,
-  };
+  const place = options.findIndex(one => ids.includes(one.id)) + 1;
+  return { kind: 'option', option: Math.max(1, place) };
 }
 
 /** Questions about a yes to this text, or to any other once this one is what the document says. */
@@ -158,7 +160,7 @@ function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] 
   const { id, findings = [] } = escalation;
   const accepted = new Set([...state.accepted, ...findings]);
   return state.escalations.flatMap((other): readonly NewEvent[] => {
-    const { task, iteration = 0, findings: others = [] } = other;
+    const { task, iteration = noIteration, findings: others = [] } = other;
     const isMet = others.length > 0 && others.every(one => accepted.has(one));
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
     const because = `the same was accepted with ${id}`;
@@ -171,7 +173,7 @@ function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] 
 
 const acceptWork: Meaning = answered => {
   const { by, escalation } = answered;
-  const { id, task, iteration = 0, findings = [] } = escalation;
+  const { id, task, iteration = noIteration, findings = [] } = escalation;
   if (task === undefined) return [];
   const because = `the answer to ${id}`;
   return [{ type: 'work.accepted', task, iteration, findings, by, because }, ...alsoAccepted(answered)];
@@ -195,7 +197,7 @@ const aboutDoubts: Meanings = {
 
 /** Only a person can say whether it happened. */
 const aboutEffect: Meanings = {
-  happened: ({ escalation: { task, iteration = 0 }, by }) => {
+  happened: ({ escalation: { task, iteration = noIteration }, by }) => {
     const because = `${by} looked and says that it happened`;
     return task === undefined ? [] : [{ type: 'task.closed', task, iteration, verified: true, because }];
   },

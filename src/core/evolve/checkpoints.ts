@@ -1,6 +1,6 @@
 // Folds of checks, merges, checkpoints, restores and commits.
 
-import type { CheckpointMark, EventOf } from '../event.ts';
+import { type CheckpointMark, type EventOf, nobody, noIteration } from '../event.ts';
 import { remember } from '../memory.ts';
 import { type CheckpointDue, markUnsaved, nothingReported, queueCheckpoint, type State, withTask } from '../state.ts';
 import { allTasks, setTask, type Task } from '../task.ts';
@@ -45,7 +45,7 @@ const acceptedMax = 500;
 export function workAccepted(state: State, { task, iteration, findings }: EventOf<'work.accepted'>): State {
   const claimed = withTask(state, task, one => ({ ...one, rejection: undefined, status: 'active' }));
   const accepted = [...new Set([...state.accepted, ...findings])].slice(-acceptedMax);
-  return { ...claimed, accepted, claims: [...claimed.claims, { iteration, task, performer: '', stage: 'check' }] };
+  return { ...claimed, accepted, claims: [...claimed.claims, { iteration, task, performer: nobody, stage: 'check' }] };
 }
 
 /** What could not be committed goes with the next commit. */
@@ -77,7 +77,7 @@ export function checkpointUserEdits(state: State): State {
 /** What a person had before the loop touched anything. */
 export function firstCheckpoint(state: State): State {
   if (!state.settings.checkpoints) return state;
-  return { ...state, checkpointsDue: [{ kind: 'start', label: 'before iteration 1', iteration: 0 }] };
+  return { ...state, checkpointsDue: [{ kind: 'start', label: 'before iteration 1', iteration: noIteration }] };
 }
 
 export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {

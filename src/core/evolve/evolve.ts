@@ -1,7 +1,7 @@
 // The fold: one event applied to the state. No decisions here, only bookkeeping of what has been decided.
 
 import { takeCharacters } from '../../text/text.ts';
-import type { Event, EventOf, EventType } from '../event.ts';
+import { type Event, type EventOf, type EventType, nobody, noIteration } from '../event.ts';
 import { obstaclesClosed, remember } from '../memory.ts';
 import { reviewAnswered } from '../review.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
@@ -70,7 +70,7 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
     return event.signal === 'status-edit' ? markUnsaved(state, event.text) : { ...state, refusal: event.because };
   }
   if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
-  const performer = state.lastIteration?.performer ?? '';
+  const performer = state.lastIteration?.performer ?? nobody;
   const claimed = withTask(state, event.task, task => ({ ...task, rejection: undefined, status: 'active' }));
   const stage = state.settings.checks.length > 0 || state.settings.tamperScreen ? 'check' : 'merge';
   return {
@@ -83,7 +83,8 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const about = findTask(state.tasks, event.task);
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
   const isWork = about?.readOnly !== true && about?.performer === undefined;
-  const commits = isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration > 0;
+  const commits =
+    isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration !== noIteration;
   const closed = withTask(state, event.task, task => ({
     ...(commits ? task : withoutSpans(task)),
     status: 'done',

@@ -1,7 +1,7 @@
 // Folds of an iteration: it starts, is heard, is nudged, ends.
 
 import type { EventOf } from '../event.ts';
-import { countsAsAttempt, failsToStart, failureRules } from '../failure.ts';
+import { countsAsAttempt, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
@@ -107,35 +107,29 @@ interface Counts {
   readonly isStandstill: boolean;
 }
 
-const isCrashInProject = ({ state, event }: EndedIn): boolean =>
-  event.failure?.crashed === true && state.settings.mode === 'project';
+const isCrash = ({ state, event }: EndedIn): boolean => isCrashAttempt(state.settings, event.failure);
 
 function isBlameless({ state, event: { outcome, failure, task } }: EndedIn): boolean {
   if (outcome === 'interrupted') return true;
   return failure !== undefined && !countsAsAttempt(failure.kind, findTask(state.tasks, task)?.performer !== undefined);
 }
 
+const isStepOfLargeTask = ({ state, event, live }: EndedIn): boolean =>
+  live !== undefined && isAdvance(state, live, event.report);
+
+/** Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides. */
+const isErrorOfLargeTask = ({ state, event }: EndedIn): boolean =>
+  state.settings.stepwise && event.outcome === 'failed';
+
 /** How an iteration counts: the first row that holds. */
 const countings: readonly (Counts & { readonly holds: (ended: EndedIn) => boolean })[] = [
-  // An attempt of a project counts when it begins (seed 002).
-  { holds: isCrashInProject, isTry: false, isAttempt: true, isStandstill: false },
+  { holds: isCrash, isTry: false, isAttempt: true, isStandstill: false },
   // Our own stop or a provider's trouble says nothing about the task.
   { holds: isBlameless, isTry: false, isAttempt: false, isStandstill: false },
-  {
-    holds: ({ state, event, live }) => live !== undefined && isAdvance(state, live, event.report),
-    isTry: true,
-    isAttempt: false,
-    isStandstill: false,
-  },
+  { holds: isStepOfLargeTask, isTry: true, isAttempt: false, isStandstill: false },
   // Who asks a person does not stand still.
   { holds: ({ event }) => event.outcome === 'escalated', isTry: true, isAttempt: true, isStandstill: false },
-  // Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides.
-  {
-    holds: ({ state, event }) => state.settings.stepwise && event.outcome === 'failed',
-    isTry: true,
-    isAttempt: true,
-    isStandstill: false,
-  },
+  { holds: isErrorOfLargeTask, isTry: true, isAttempt: true, isStandstill: false },
   { holds: () => true, isTry: true, isAttempt: true, isStandstill: true },
 ];
 

@@ -1,6 +1,6 @@
 // The `.agent` folder in the folder of work: metrics of the loop and a log that rotates, made from the ledger.
 import type { Event } from '../../core/event.ts';
-import type { State } from '../../core/state.ts';
+import { isStarted, type State } from '../../core/state.ts';
 import { isoTime } from '../../text/format.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import { MetricsView } from '../../views/metrics.ts';
@@ -79,7 +79,7 @@ export class AgentFolderView implements ModeView {
   }
 
   files(state: State): readonly ViewFile[] {
-    if (state.loop === '') return [];
+    if (!isStarted(state)) return [];
     const rotated = this.linesBefore.length === 0 ? null : this.linesBefore.join('');
     return [
       { path: `${this.folder}/.gitignore`, text: ignored, once: true },

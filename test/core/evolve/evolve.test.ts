@@ -129,19 +129,6 @@ it('given a start, then the facts of the loop are in the state and nothing else 
 });
 
 describe('what starts anew, and what does not', () => {
-  it('given a question that Ralph itself closes, then no count begins again; given a human’s answer, then it does', () => {
-    const story = new Story();
-    story.iteration('A', failed('process', 'same'));
-    const options = [{ id: 'go-on', text: 'go on' }] as const;
-    const question = { kind: 'storage' as const, summary: 's', context: '', options, question: '?' };
-    story.when({ type: 'escalate', question, because: '' });
-    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } }, 'ralph');
-    expect(story.state).toMatchObject({ sameErrorsInRow: 1, sinceProgress: 1, escalations: [] });
-    story.when({ type: 'escalate', question, because: '' });
-    story.command({ type: 'answer', escalation: 'E2', answer: { kind: 'retry' } });
-    expect(story.state).toMatchObject({ sameErrorsInRow: 0, sinceProgress: 0 });
-  });
-
   it('given a closed task, then the same words about the next one are no repetition', () => {
     const story = new Story();
     const words = 'I read the code, wrote the change, ran every test of the suite and looked at the result twice';
