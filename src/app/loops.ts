@@ -99,8 +99,22 @@ export interface Sender {
 /** `decided`: here and now, as no process holds the loop; `taken`, `waiting`: whether its holder has read it yet. */
 export type Delivery = 'decided' | 'taken' | 'waiting';
 
-const takenMsMax = 5_000;
 const lookEveryMs = 50;
+
+/** What `look` finds: it looks again and again until there is something, or the time is over. */
+export async function eventually<Found>(
+  msMax: number,
+  look: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const until = Date.now() + msMax;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || Date.now() >= until) return found;
+    await new Promise(done => setTimeout(done, lookEveryMs));
+  }
+}
+
+const takenMsMax = 5_000;
 
 /** Sends commands to a loop and waits for a moment until its holder has taken them. */
 export async function sendCommands(
@@ -111,13 +125,11 @@ export async function sendCommands(
 ): Promise<Delivery> {
   const sent = await command({ ...sender, ledger, loop: row.loop, row }, commands);
   if (sent.how === 'decided') return 'decided';
-  const until = Date.now() + takenMsMax;
-  while (Date.now() < until) {
+  const taken = await eventually(takenMsMax, async () => {
     const waiting = await ledger.mailbox.waiting(row.loop);
-    if (!waiting.some(mail => mail.id === sent.mail)) return 'taken';
-    await new Promise(done => setTimeout(done, lookEveryMs));
-  }
-  return 'waiting';
+    return waiting.some(mail => mail.id === sent.mail) ? undefined : 'taken';
+  });
+  return taken ?? 'waiting';
 }
 
 /** How a loop that waited goes on, as a line that can be typed where that is known. */

@@ -14,6 +14,7 @@ import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { command, type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
+import { eventually } from './loops.ts';
 import { gitEnvironment, refusalError, workspaceOf } from './session/repository.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
@@ -56,19 +57,16 @@ export interface RewindOrder {
 
 type Sender = Pick<EngineNeeds, 'env' | 'by' | 'warn'>;
 
-export type Rewound =
-  | { readonly type: 'done'; readonly event: EventOf<'checkpoint.restored'>; readonly before: number }
+type Performed<Done> =
+  | ({ readonly type: 'done' } & Done)
   | { readonly type: 'failed'; readonly problem: string }
   /** Asked for, and not done yet: the process that holds the loop will. */
   | { readonly type: 'asked' };
 
-export type Created =
-  | { readonly type: 'done'; readonly event: EventOf<'checkpoint.made'> }
-  | { readonly type: 'failed'; readonly problem: string }
-  | { readonly type: 'asked' };
+export type Rewound = Performed<{ readonly event: EventOf<'checkpoint.restored'>; readonly before: number }>;
+type Created = Performed<{ readonly event: EventOf<'checkpoint.made'> }>;
 
 const waitMsMax = 60_000;
-const lookEveryMs = 100;
 
 /** Done here when nobody holds the loop, else by its holder: then we wait for what the ledger says. */
 async function performed<Outcome extends { readonly type: string }>(
@@ -78,13 +76,8 @@ async function performed<Outcome extends { readonly type: string }>(
 ): Promise<Outcome | { readonly type: 'asked' }> {
   const { ledger, loop, seq } = order;
   const sent = await command(order, wanted);
-  const until = Date.now() + (sent.how === 'decided' ? 0 : waitMsMax);
-  for (;;) {
-    const outcome = read(await since(ledger, loop, seq));
-    if (outcome !== undefined) return outcome;
-    if (Date.now() >= until) return { type: 'asked' };
-    await new Promise(done => setTimeout(done, lookEveryMs));
-  }
+  const msMax = sent.how === 'decided' ? 0 : waitMsMax;
+  return (await eventually(msMax, async () => read(await since(ledger, loop, seq)))) ?? { type: 'asked' };
 }
 
 const orderFor = ({ home, ledger, row, seq, workspace }: CheckpointedLoop, { env, by, warn }: Sender) => {

@@ -102,9 +102,9 @@ export const taskPlace = async (context: Context) => ({
 });
 
 /** The answer for programs. */
-export function printJson({ out }: Pick<Context, 'out'>, value: unknown): number {
+export function printJson({ out }: Pick<Context, 'out'>, value: unknown, exitCode = 0): number {
   out(JSON.stringify(value, null, 2));
-  return 0;
+  return exitCode;
 }
 
 /** A flag that was given a text. */

@@ -41,10 +41,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const results = name === undefined && !context.hasLedger() ? [] : await verifyAll(context, name);
   const isWhole = results.every(result => result.ok && result.differs === undefined);
   const exitCode = isWhole ? 0 : 1;
-  if (flags['json'] === true) {
-    printJson(context, { version: 1, ok: isWhole, loops: results });
-    return exitCode;
-  }
+  if (flags['json'] === true) return printJson(context, { version: 1, ok: isWhole, loops: results }, exitCode);
   for (const result of results) for (const words of wordsOf(result)) context.print(`${result.name}: ${words}`);
   context.say(
     results.length === 0

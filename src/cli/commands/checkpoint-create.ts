@@ -3,6 +3,7 @@ import { refuseStorageTrouble } from '../../app/restore.ts';
 import { createCheckpoint } from '../../app/rewind.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
+import { oneLine } from '../../text/text.ts';
 import { checkpointsOf } from '../checkpoints.ts';
 import { type Context, type Flags, senderOf, type Words } from '../context.ts';
 import { plain } from '../terminal.ts';
@@ -12,9 +13,7 @@ const labelCharsMax = 200;
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const loop = await checkpointsOf(context, name, { writes: true });
   const { state, row } = loop;
-  const text = plain(String(flags['label'] ?? ''))
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  const text = oneLine(String(flags['label'] ?? ''));
   if (text.length > labelCharsMax) throw new UsageError(`--label has more than ${labelCharsMax} characters.`);
   if (!state.settings.checkpoints)
     throw new UsageError(`Checkpoints are switched off in loop ${row.name}.`, 'Run it once without --no-checkpoints.');

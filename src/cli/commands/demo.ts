@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openLedger } from '../../app/app.ts';
 import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
 import { makeRepository } from '../../app/session/repository.ts';
@@ -26,15 +27,6 @@ function scratchFolder(): string {
   }
 }
 
-const pause = (ms: number, stop: AbortSignal): Promise<void> =>
-  new Promise(done => {
-    const timer = setTimeout(done, ms);
-    stop.addEventListener('abort', () => {
-      clearTimeout(timer);
-      done();
-    });
-  });
-
 type Remark = (text: string) => void;
 
 const remarking =
@@ -47,7 +39,7 @@ const answering =
   (remark: Remark, waitMs: number) =>
   () =>
   async ({ id, kind }: Escalation, _state: State, stop: AbortSignal): Promise<Answer | undefined> => {
-    await pause(waitMs, stop);
+    await setTimeout(waitMs, undefined, { signal: stop }).catch(() => {});
     const option = kind === 'storage' ? 2 : 1; // on, also where git fails later than we could foresee
     remark(`you would be asked here; it answers  ralph answer ${id} --option ${option}`);
     return { kind: 'option', option };
@@ -89,14 +81,12 @@ function leavingOnSignals(): () => void {
   };
 }
 
-function costChart(state: State, style: Style): readonly string[] {
+function costChart(state: State, style: Style): string {
   const full = style.ascii ? '#' : '█';
   const total = state.usage.costUsdMicros;
   const limit = state.settings.limits.costUsdMicrosMax ?? total;
   const filled = Math.max(1, Math.round((total / limit) * 40));
-  return [
-    `  cost  ${full.repeat(filled)}${(style.ascii ? '.' : '░').repeat(Math.max(0, 40 - filled))}  ${formatUsd(total)} of ${formatUsd(limit)}`,
-  ];
+  return `  cost  ${full.repeat(filled)}${(style.ascii ? '.' : '░').repeat(Math.max(0, 40 - filled))}  ${formatUsd(total)} of ${formatUsd(limit)}`;
 }
 
 function introduce(context: Context, style: Style): void {
@@ -204,7 +194,7 @@ async function play(
   await ledger.store.close();
   if (state.ended?.reason === 'goal_achieved') {
     const chain = verified.ok ? `${verified.events} events verify` : 'chain is BROKEN';
-    context.say(costChart(state, style).join('\n'));
+    context.say(costChart(state, style));
     context.say(hanging('  ', accountOf(state, Date.now() - began, chain), style.columns()));
     context.say(whatNext(state, style));
   }

@@ -1,5 +1,6 @@
 // `ralph tell`: guidance for the agent at work where it can be steered, else for the top of the next prompt.
 
+import { eventually } from '../../app/loops.ts';
 import type { Event } from '../../core/event.ts';
 import { evolve } from '../../core/evolve/evolve.ts';
 import type { State } from '../../core/state.ts';
@@ -16,8 +17,7 @@ import {
   type Words,
 } from '../context.ts';
 
-const reachMsMax = 3_000;
-const lookEveryMs = 50;
+const reachMsMax = 3_000; // a running loop tries at once to say it to its agent
 
 /** What became of our guidance by what happened since: undefined while nobody has tried to say it to a working agent. */
 export function becameOf(before: State, since: readonly Event[], by: string): string | undefined {
@@ -31,17 +31,6 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
     return event.delivered
       ? `Reached ${performer} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`
       : `${performer} cannot be steered while it works: it stands at the top of the next prompt.`;
-  }
-  return undefined;
-}
-
-/** Looks for a moment whether a running loop could say it to its agent. */
-async function followed(before: State, since: () => Promise<readonly Event[]>, by: string) {
-  const until = Date.now() + reachMsMax;
-  while (Date.now() < until) {
-    const became = becameOf(before, await since(), by);
-    if (became !== undefined) return became;
-    await new Promise(done => setTimeout(done, lookEveryMs));
   }
   return undefined;
 }
@@ -70,8 +59,11 @@ export async function execute(context: Context, [first, second]: Words, flags: F
       'Leave out --task to speak to whichever iteration is at work or comes next.',
     );
   const delivery = await sendCommand(context, row, [{ type: 'tell', text, task }]);
-  const since = async () => (await ledger.store.read(row.loop, seq)).map(one => one.event);
-  const became = delivery === 'taken' ? await followed(before, since, context.by) : undefined;
+  const reached = async () => {
+    const since = (await ledger.store.read(row.loop, seq)).map(one => one.event);
+    return becameOf(before, since, context.by);
+  };
+  const became = delivery === 'taken' ? await eventually(reachMsMax, reached) : undefined;
   const next = `It stands in the prompt of the next iteration${task === undefined ? '' : ` of ${task}`}.`;
   context.say(`Guidance for ${row.name}: ${deliveryWords[delivery]}. ${became ?? next}`);
   return 0;
