@@ -6,7 +6,7 @@ import type { AgentCli, Reader } from '../../src/agents/agent.ts';
 import { claude } from '../../src/agents/cli/claude.ts';
 import { codex } from '../../src/agents/cli/codex.ts';
 import { gemini } from '../../src/agents/cli/gemini.ts';
-import { cliAgent, usualTimers } from '../../src/agents/driver.ts';
+import { cliAgent, openListener, usualTimers } from '../../src/agents/driver.ts';
 import type { Activity, Notes } from '../../src/agents/performer.ts';
 import { isAlive } from '../../src/processes/identity.ts';
 import { plainPrices, playing } from '../contracts/cli-agent.ts';
@@ -297,6 +297,22 @@ describe('an agent that goes wrong', () => {
     const agent = playing({ ...claude, reader: () => broken }, 'greets');
     const { failure } = endOf(await activitiesOf(agent, assignmentIn(scratchDirectory())));
     expect(failure).toMatchObject({ kind: 'unknown', detail: expect.stringContaining('out of order') });
+  });
+
+  it('is busy from the first tool that begins to the last that ends', () => {
+    const told: boolean[] = [];
+    const launchOrder = { prompt: '', args: [], folder: '', isRoot: false };
+    const order = { cli: claude, prices: plainPrices, launchOrder, now: Date.now };
+    const listener = openListener(
+      order,
+      claude.reader(launchOrder),
+      () => {},
+      isBusy => told.push(isBusy),
+    );
+    for (const phase of ['began', 'began', 'ended', 'ended'] as const)
+      listener.onEvent({ type: 'tool', name: 'Bash', detail: '', phase });
+    expect(told).toEqual([true, false]);
+    expect(listener.isBusy()).toBe(false);
   });
 
   it('has two minutes for its first byte, ten for a silence, half an hour for a tool, half a minute to exit', () => {

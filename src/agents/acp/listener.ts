@@ -260,7 +260,7 @@ export function openSessionUsage(prices: PriceBook) {
         turnByModel.set(name, addTokens(turnByModel.get(name) ?? noTokens, used));
       }
       tokens = [...turnByModel.values()].reduce(addTokens, tokens);
-      return tokens === noTokens ? undefined : total();
+      return total();
     },
     usedFraction: meter.usedFraction,
     /** The model that works, unless an answer names another. */

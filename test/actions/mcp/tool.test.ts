@@ -203,6 +203,12 @@ it('gives an HTTP server the headers of its configuration', async () => {
   expect(http.headers()['x-team']).toBe('blue');
 });
 
+it('ends its session with a server behind a URL', async () => {
+  const before = http.sessionsEnded();
+  await call(httpServer(http.url), 'greet');
+  expect(http.sessionsEnded()).toBe(before + 1);
+});
+
 it('speaks the next generation of the protocol with a server that knows no other', async () => {
   const modern = await startHttpServer(made.file, 'reject');
   const { end } = await call(httpServer(modern.url), 'greet').finally(modern.close);
