@@ -75,6 +75,12 @@ describe('precedence', () => {
     },
   );
 
+  test('retries of a plan are attempts after the first, and mean nothing elsewhere', async () => {
+    const flags = { retries: '2', maxAttempts: '7' };
+    expect((await good({ mode: 'plan', flags })).settings.limits.attemptsPerTaskMax).toBe(3);
+    expect((await good({ mode: 'prd', flags })).settings.limits.attemptsPerTaskMax).toBe(7);
+  });
+
   test('each setting reaches the core’s settings in its unit', async () => {
     const { settings, config } = await good({
       flags: {

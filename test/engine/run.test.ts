@@ -37,6 +37,7 @@ describe('a port that breaks its contract (F15)', () => {
     expect(await runWorld(world, makeEngine(world, claims))).toMatchObject({ type: 'ended' });
     const events = await eventsIn(world.ledger);
     expect(events.slice(0, before.length)).toEqual(before);
+    expect(events[before.length]).toMatchObject({ type: 'loop.resumed', takesOver: true });
     expect(events.filter(event => event.type === 'task.closed')).toHaveLength(2);
     expect(await world.ledger.store.verify(loop)).toMatchObject({ ok: true });
   });
@@ -142,6 +143,13 @@ describe('commands of other processes', () => {
 });
 
 describe('a lease that is lost', () => {
+  it('is noticed when it cannot be renewed, before anything is written', async () => {
+    const world = makeWorld(1);
+    world.ledger.store.renew = async () => false;
+    const failure = { kind: 'fenced', detail: 'another process took this loop over' };
+    expect(await runWorld(world, makeEngine(world, hangs))).toMatchObject({ type: 'failed', failure });
+  });
+
   it('stops the live agent, and not one event more is written by the old holder', async () => {
     const world = makeWorld(1);
     const engine = makeEngine(world, hangs);

@@ -1,5 +1,5 @@
 // The ledger in SQLite keeps the contract of all ledgers, and its file is private, append-only and tamper-evident.
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -47,6 +47,13 @@ describe('the file of the ledger', () => {
     const raw = new DatabaseSync(scratch.path);
     expect(raw.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     raw.close();
+  });
+
+  it('is for its owner only again when somebody opened it to others', async () => {
+    await (await opened(scratch.path)).store.close();
+    chmodSync(scratch.path, 0o644);
+    await (await opened(scratch.path)).store.close();
+    expect(statSync(scratch.path).mode & 0o777).toBe(0o600);
   });
 
   it('leaves nothing but itself behind when it was made and closed', async () => {

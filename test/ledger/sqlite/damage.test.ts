@@ -136,6 +136,14 @@ describe('a damaged ledger', () => {
     await store.close();
   });
 
+  it('is kept under a name that nothing has yet, not even the log of an earlier one', async () => {
+    await fill(scratch.path);
+    writeFileSync(scratch.path, zeroed(0, 100)(readFileSync(scratch.path)));
+    scratch.write('ralph.db.corrupt-1970-01-01T00-16-40-000Z-wal', Buffer.from('precious'));
+    const result = await open(scratch.path);
+    expect(!result.ok && basename(savedOf(result.failure).aside)).toBe('ralph.db.corrupt-1970-01-01T00-16-40-000Z-2');
+  });
+
   it('is left as it is by one who only wants to read', async () => {
     await fill(scratch.path);
     writeFileSync(scratch.path, zeroed(0, 100)(readFileSync(scratch.path)));

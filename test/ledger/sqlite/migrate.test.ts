@@ -34,6 +34,20 @@ describe('migrations', () => {
     expect(Object.keys(await currentSchema.migrations()).length).toBe(currentSchema.version);
   });
 
+  it('forget snapshots of older states, which lack what this version folds', async () => {
+    const [first] = Object.entries(await currentSchema.migrations());
+    const schema = { version: 1, readableFrom: 1, migrations: async () => Object.fromEntries([first!]) };
+    const old = await opened(scratch.path, { schema });
+    const appended = await old.store.append('a', 0, [loopStarted('a')]);
+    const hash = appended.ok ? appended.hash : '';
+    await old.snapshots.save('a', { seq: 1, hash, version: 1, state: {} });
+    expect(await old.snapshots.latest('a', 1)).toMatchObject({ seq: 1 });
+    await old.store.close();
+    const { store, snapshots } = await opened(scratch.path);
+    expect(await snapshots.latest('a', 1)).toBeUndefined();
+    await store.close();
+  });
+
   it('bring an older database forward, keep its events, and leave a copy of the old one', async () => {
     await older();
     const { store } = await opened(scratch.path, { schema: nextSchema });
@@ -103,6 +117,7 @@ describe('migrations', () => {
     const running = await opened(scratch.path);
     const lease = await leaseOf(running.store, 'a', holderOf('ann', { version: '0.4.0' }));
     const schema = { ...nextSchema, readableFrom: currentSchema.version };
+    expect(await open(scratch.path, { schema })).toMatchObject({ ok: false, failure: { kind: 'busy' } });
     const upgraded = await opened(scratch.path, { schema, mailToOlder: true });
     expect(await upgraded.store.lease('a', holderOf('bob'))).toMatchObject({ ok: false, held: { token: lease.token } });
     await upgraded.mailbox.send('a', 'bob', { type: 'stop' }, 1);
