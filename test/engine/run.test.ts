@@ -142,6 +142,16 @@ describe('commands of other processes', () => {
   });
 });
 
+describe('the funnel of redaction', () => {
+  it('leaves names and places of a loop as they are: what was rewritten could not be found again', async () => {
+    const world = makeWorld(1);
+    const redact = (text: string): string => text.replaceAll(/PRD|loop|goal|test/g, '***');
+    await runWorld(world, makeEngine(world, claims, { redact }));
+    const [started] = await eventsIn(world.ledger);
+    expect(started).toMatchObject({ type: 'loop.started', name: loop, document: 'PRD.json', goal: '***' });
+  });
+});
+
 describe('a lease that is lost', () => {
   it('is noticed when it cannot be renewed, before anything is written', async () => {
     const world = makeWorld(1);
