@@ -194,6 +194,16 @@ describe('a context', () => {
   ])('is filled %s', (_how, heard, fraction) => {
     expect(meter().usedFraction({ type: 'context', ...heard })).toBe(fraction);
   });
+
+  it('is told once while it stays the same', () => {
+    const { usedFraction } = meter();
+    const half = { type: 'context', usedTokens: 50, windowTokens: 100 } as const;
+    expect([usedFraction(half), usedFraction(half), usedFraction({ ...half, usedTokens: 60 })]).toEqual([
+      0.5,
+      undefined,
+      0.6,
+    ]);
+  });
 });
 
 describe('a turn that its agent said nothing about', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openQueue } from '../../src/processes/streams.ts';
+import { itemsOf, openQueue } from '../../src/processes/streams.ts';
 
 describe('a queue between a pushing producer and a pulling consumer', () => {
   it('gives in order, also to a consumer who came first', async () => {
@@ -43,5 +43,25 @@ describe('a queue between a pushing producer and a pulling consumer', () => {
     const room = full.room();
     full.close();
     await expect(room).resolves.toBeUndefined();
+  });
+});
+
+describe('the items of a producer', () => {
+  it('come in order until it is done', async () => {
+    const items = itemsOf<{ readonly at: number }>(async ({ push }) => {
+      for (const at of [1, 2, 3]) push({ at });
+    });
+    expect((await Array.fromAsync(items)).map(each => each.at)).toEqual([1, 2, 3]);
+  });
+
+  it('tell it when nobody listens any more, and wait for its end', async () => {
+    let isOver = false;
+    const items = itemsOf<object>(async ({ push, left }) => {
+      push({});
+      await new Promise(resolve => left.addEventListener('abort', resolve));
+      isOver = true;
+    });
+    for await (const _ of items) break;
+    expect(isOver).toBe(true);
   });
 });
