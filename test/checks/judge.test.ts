@@ -233,3 +233,15 @@ describe('where and with what a judge works', () => {
     expect(result.passed).toBe(false);
   });
 });
+
+it('given a judge at work, when the loop is stopped, then its agent is told at once', async () => {
+  const stopping = new AbortController();
+  let isTold = false;
+  const script: Script = (_, stop) => {
+    stopping.abort();
+    isTold = stop.aborted;
+    return ended('');
+  };
+  expect(await judgeOf(script).judge(work, stopping.signal)).toMatchObject({ passed: false, undecided: true });
+  expect(isTold).toBe(true);
+});

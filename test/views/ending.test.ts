@@ -1,7 +1,7 @@
 // Proves how a loop ends on every surface: the exit codes of UX.md, one sentence, and what to do next.
 import { describe, expect, it } from 'vitest';
-import type { LimitId, TerminationReason } from '../../src/core/event.ts';
-import { endedByLimit, endingOf } from '../../src/views/ending.ts';
+import type { Escalation, LimitId, TerminationReason } from '../../src/core/event.ts';
+import { askedQuestion, endedByLimit, endingOf } from '../../src/views/ending.ts';
 import { claims, failed, Story, says, spec, t0, usd } from '../core/given.ts';
 
 const ended = (reason: TerminationReason, story = new Story(), limit?: LimitId): Story =>
@@ -123,4 +123,13 @@ describe('a loop that stands still', () => {
       sentence: expect.stringContaining('does not show what was done'),
     });
   });
+});
+
+it('given a question, then programs get its options as texts, with the ids beside them', () => {
+  const options = [
+    { id: 'retry', text: 'Try again' },
+    { id: 'abort', text: 'End the loop' },
+  ];
+  const asked = askedQuestion({ id: 'E1', options } as unknown as Escalation);
+  expect(asked).toEqual({ id: 'E1', options: ['Try again', 'End the loop'], optionIds: ['retry', 'abort'] });
 });

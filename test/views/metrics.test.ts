@@ -51,3 +51,10 @@ it('given a loop with every kind of iteration, then each is counted where it bel
     cost_per_task_usd: 4,
   });
 });
+
+it('given work that was only looked at and a failure without a kind, then neither is a refusal or an error', () => {
+  const screened = { type: 'proof.screened', at: 1, refused: false };
+  const ended = { type: 'iteration.ended', at: 2, outcome: 'failed' };
+  const metrics = metricsOf([screened, { ...screened, refused: true }, ended] as unknown as readonly Event[]);
+  expect(metrics).toMatchObject({ claims_refused: 1, failures: 1, errors: 0 });
+});

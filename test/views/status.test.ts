@@ -205,3 +205,10 @@ describe('the eight labels', () => {
     expect(startInput().type).toBe('start');
   });
 });
+
+it('given usage that is recorded in parts, then an iteration adds them up', () => {
+  const { events } = worked();
+  const used = events.find(event => event.type === 'usage.recorded')!;
+  const [first] = statusOf([...events, used]).iterations;
+  expect(first).toMatchObject({ input_tokens: 25_000, output_tokens: 6_800, cost: 5.7 });
+});
