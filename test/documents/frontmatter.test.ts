@@ -124,3 +124,8 @@ it('for any keys, spacing and value: only that value changes, and setting it twi
     { numRuns: Number(process.env['PROVE_RUNS'] ?? 100), seed: 5 },
   );
 });
+
+it('given front matter below a comment, then it is changed where it stands', () => {
+  const text = '<!-- Plan.md -->\n---\na: 1\n---\n';
+  expect(setFrontMatter(text, 'a', 2, text.indexOf('---\n'))).toBe(text.replace('1', '2'));
+});

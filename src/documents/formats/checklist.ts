@@ -104,7 +104,7 @@ const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
 
 /** A box is an item when no item with a box is above it that it is indented under. */
 export function checklistItems(lines: readonly MarkdownLine[]): readonly ChecklistItem[] {
-  const found: (ItemLine & { readonly columns: number; readonly below: MarkdownLine[] })[] = [];
+  const found: { readonly item: ItemLine; readonly columns: number; readonly below: MarkdownLine[] }[] = [];
   let isOpen = false;
   let wasCode = false;
   let under = '';
@@ -120,9 +120,9 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
     under = heading(line)?.text ?? under;
     const item = itemAt(line, row, under);
     isOpen = item !== undefined;
-    if (item !== undefined) found.push({ ...item, columns: columnsOf(line.text), below: [] });
+    if (item !== undefined) found.push({ item, columns: columnsOf(line.text), below: [] });
   }
-  return found.map(item => ({ ...item, ...belowOf(item.below) }));
+  return found.map(({ item, below }) => ({ ...item, below, ...belowOf(below) }));
 }
 
 type ItemLine = Omit<ChecklistItem, 'below' | 'description' | 'criteria'>;

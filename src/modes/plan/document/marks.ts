@@ -6,7 +6,7 @@ import { type Edit, withEdits } from '../../../documents/edits.ts';
 import { readFrontMatter, setFrontMatter } from '../../../documents/frontmatter.ts';
 import { boxCharacter } from '../../../documents/markdown.ts';
 import { type PlanStatus, writtenKeys } from './front-matter.ts';
-import { outlinePlan, type PlanStep } from './outline.ts';
+import { outlinePlan, type PlanStep, readHead } from './outline.ts';
 
 const failedWord = ' (FAILED)';
 
@@ -46,7 +46,7 @@ export interface WrittenFacts {
 
 /** A key that is missing is added at the end of the front matter; a text without one stays as it is. */
 export function setPlanFacts(text: string, facts: WrittenFacts): string {
-  const { head, matter } = outlinePlan(text);
+  const { head, matter } = readHead(text);
   if (!matter.ok || !matter.isPresent) return text;
   return writtenKeys.reduce((changed, key) => {
     const value = facts[key];
@@ -65,7 +65,7 @@ export function planSubstance(text: string): string {
     text,
     steps.flatMap(step => editsFor(step, 'open')),
   );
-  const { head, matter } = outlinePlan(plain);
+  const { head, matter } = readHead(plain);
   if (!matter.ok || !matter.isPresent) return plain;
   const written = writtenKeys.filter(key => key in matter.values);
   const block = written.reduce(withoutValue, plain.slice(head, matter.bodyStart));

@@ -29,16 +29,23 @@ export interface PlanStep {
   readonly fields: readonly PlanField[];
 }
 
-export interface PlanOutline {
+interface PlanHead {
   /** Where the front matter begins: behind a BOM and comment lines. */
   readonly head: number;
   readonly matter: FrontMatterResult;
+}
+
+export interface PlanOutline extends PlanHead {
   readonly steps: readonly PlanStep[];
 }
 
-export function outlinePlan(text: string, problems = new PlanProblems(text)): PlanOutline {
+export function readHead(text: string): PlanHead {
   const head = headEnd(text);
-  const matter = readFrontMatter(text, head);
+  return { head, matter: readFrontMatter(text, head) };
+}
+
+export function outlinePlan(text: string, problems = new PlanProblems(text)): PlanOutline {
+  const { head, matter } = readHead(text);
   const scan = new OutlineScan(problems);
   for (const line of textLines(text.slice(0, head), startOf(text))) scan.takeHead(line);
   for (const line of textLines(text, matter.ok ? matter.bodyStart : head)) scan.take(line);
