@@ -2,6 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../src/agents/agent.ts';
+import { readBlocks } from '../../src/agents/reader.ts';
+import { textOf } from '../../src/text/fields.ts';
 import { streamsOf } from '../contracts/cli-agent.ts';
 import { cliRows } from '../contracts/cli-rows.ts';
 
@@ -55,4 +58,13 @@ describe('the reader of every agent', () => {
     }
     expect(events.length > 5 || reader.readPlain !== undefined).toBe(true);
   });
+});
+
+it('reads every block of a message, in order', () => {
+  const text = (block: Readonly<Fields>): readonly AgentEvent[] => [{ type: 'text', text: textOf(block['text']) }];
+  expect(readBlocks([{ text: 'a' }, { text: 'b' }], text)).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+  ]);
+  expect(readBlocks('no list', text)).toEqual([]);
 });

@@ -51,7 +51,9 @@ describe('the items of a producer', () => {
     const items = itemsOf<{ readonly at: number }>(async ({ push }) => {
       for (const at of [1, 2, 3]) push({ at });
     });
-    expect((await Array.fromAsync(items)).map(each => each.at)).toEqual([1, 2, 3]);
+    const taken: number[] = [];
+    for await (const { at } of items) taken.push(at);
+    expect(taken).toEqual([1, 2, 3]);
   });
 
   it('tell it when nobody listens any more, and wait for its end', async () => {
