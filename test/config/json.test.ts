@@ -8,6 +8,10 @@ function parsed(text: string): unknown {
   return json.ok ? json.value : { problem: json.message, offset: json.offset };
 }
 
+/** Said another way than the reader does it: texts as they are, and no comma between a value and a closing bracket. */
+const withoutTrailingCommas = (text: string): string =>
+  text.replace(/("(?:\\.|[^"\\])*")|(?<![[{,] *),(?= *[\]}])/g, (_comma, quoted: string | undefined) => quoted ?? '');
+
 describe('B27: comments and trailing commas', () => {
   test.each([
     ['{"a": 1, // one\n"b": 2}', { a: 1, b: 2 }],
@@ -62,7 +66,7 @@ describe('strict JSON', () => {
     );
   });
 
-  test('any text that JSON.parse refuses is refused', () => {
+  test('any text that JSON.parse refuses even without its trailing commas is refused', () => {
     const units = fc.constantFrom(
       '"',
       '\\',
@@ -84,17 +88,19 @@ describe('strict JSON', () => {
     );
     fc.assert(
       fc.property(fc.string({ unit: units, maxLength: 12 }), text => {
+        const strict = withoutTrailingCommas(text);
         let isJson = true;
         try {
-          JSON.parse(text);
+          JSON.parse(strict);
         } catch {
           isJson = false;
         }
         const read = readCommentedJson(text);
         if (!isJson) expect(read.ok).toBe(false);
-        else if (!read.ok) expect(read.message).toContain('given twice');
+        else if (read.ok) expect(read.value).toEqual(JSON.parse(strict));
+        else expect(read.message).toContain('given twice');
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, examples: [['[null,]'], ['[,]'], ['[1,,]'], ['{"":[0,],}'], ['",]"'], ['[0],']] },
     );
   });
 
