@@ -164,7 +164,7 @@ export async function command(
   const { runLoop } = await import('../engine/run.ts');
   const { state } = await stateOf(needs.ledger, needs.loop);
   const { directory, document } = needs.row;
-  const { documentSource } = await import('./modes.ts');
+  const { documentSource } = await import('./documents.ts');
   const folder = loopFolder(needs.home, needs.loop);
   const opened = await documentSource(needs.env, { mode: state.settings.mode, path: document, directory, folder });
   const engine = await buildEngine({ ...needs, ...opened, place: { directory, document } });

@@ -6,13 +6,14 @@ import { addTasks, allTasks, emptyTable, findTask, type Task, type TaskSpec, typ
 import { identify, knownTasks } from '../core/task-identity.ts';
 import { lenient } from '../documents/document.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import { findDocument } from '../modes/find-document.ts';
 import { openMode } from '../modes/registry.ts';
 import { UsageError } from '../text/errors.ts';
 import { nearest } from '../text/similarity.ts';
 import { visible } from '../text/text.ts';
 import { stateOf } from './app.ts';
+import { readDocument } from './documents.ts';
 import { findLoop, isRunning } from './loops.ts';
-import { findDocument, readDocument } from './modes.ts';
 import { readTaskFile } from './tasks.ts';
 
 /** Where tasks are looked for. */

@@ -133,7 +133,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
 // What `ralph` alone prints: a dozen lines, the ways to start first, and the next step for this folder.
 
 async function nextStep(): Promise<string> {
-  const { findDocument } = await import('../app/modes.ts');
+  const { findDocument } = await import('../modes/find-document.ts');
   const directory = process.cwd();
   const sought = { directory, home: '', given: undefined, mode: undefined, isDry: true };
   const found = await findDocument(sought).catch(() => undefined);

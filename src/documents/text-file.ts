@@ -57,6 +57,8 @@ export async function readText(path: string, bytesMax: number): Promise<ReadText
   }
 }
 
+/** Of a document: larger ones are no work for an agent. */
+export const documentBytesMax = 64 * 1024 * 1024;
 const insideBytesMax = 1024 * 1024;
 
 /** A file of a folder where agents write: no link out of it is followed; empty where there is no text. */

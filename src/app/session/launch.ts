@@ -8,7 +8,7 @@ import { putView } from '../../engine/publish.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { configInReach, refuseChangedConfig } from '../actions.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
-import { documentSource } from '../modes.ts';
+import { documentSource } from '../documents.ts';
 import { protectedHashOf } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
 import { type Chosen, changedSettings } from './resume-rules.ts';

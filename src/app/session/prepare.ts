@@ -6,6 +6,7 @@ import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
 import { fieldOf, flagName, keys } from '../../config/fields.ts';
 import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
 import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
+import { type FoundDocument, findDocument } from '../../modes/find-document.ts';
 import type { Mode, ModeSession } from '../../modes/mode.ts';
 import { modeNames, openMode, openModeSession } from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
@@ -17,7 +18,7 @@ import { chooseAgents, unknownTasks } from '../agents/choose-agents.ts';
 import { type AgentNeeds, type PerformerSet, performersFor } from '../agents/performers.ts';
 import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
 import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
-import { type FoundDocument, findDocument, readDocument } from '../modes.ts';
+import { readDocument } from '../documents.ts';
 import { nothingBounds, refuseProblems } from '../problems.ts';
 import { inspectRepository, type RepositoryInfo, settingsHere } from './repository.ts';
 

@@ -1,8 +1,8 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
 import { buildEngine, loopFolder, runEngine, storeError } from '../../../app/app.ts';
+import { documentSource } from '../../../app/documents.ts';
 import { withLease } from '../../../app/loops.ts';
-import { documentSource } from '../../../app/modes.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { lookInto, newLoop, previousLoop } from '../../../app/session/resume-rules.ts';
 import { type Context, type Flags, placeOf, sayHeld, sendCommand, type Words } from '../../../cli/context.ts';

@@ -1,26 +1,11 @@
-// Modes: the one that a document means, loaded when it is needed, and the document opened for it.
-import { createHash } from 'node:crypto';
+// Finding the document that is meant, and its mode: by name, by what people usually call it, by its text, or a goal in words.
+
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ModeName } from '../core/settings.ts';
-import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
-import { type InstructionsFile, readText } from '../documents/text-file.ts';
-import type { Mode } from '../modes/mode.ts';
-import { openMode, openModeSession } from '../modes/registry.ts';
-import { makeRedactor, secretValues } from '../secrets/redactor.ts';
+import { documentBytesMax, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
-
-const documentBytesMax = 64 * 1024 * 1024;
-
-/** The format of the mode that knows this text; the mode's last, the loosest, when none does: it says what is wrong. */
-async function formatFor({ formats, name }: Mode, path: string): Promise<Format> {
-  const read = formats.length < 2 ? undefined : await readText(path, documentBytesMax);
-  const text = read?.type === 'text' ? read.text : '';
-  const format = formats.find(one => read?.type === 'text' && one.recognises(basename(path), text)) ?? formats.at(-1);
-  if (format === undefined) throw new UsageError(`The mode ${name} reads no document.`);
-  return format;
-}
+import { openMode } from './registry.ts';
 
 export interface FoundDocument {
   readonly mode: ModeName;
@@ -54,18 +39,16 @@ const usual: readonly (readonly [string, ModeName])[] = [
   ['.claude/ralph-loop.local.md', 'prompt'],
 ];
 
-function projectsIn(directory: string): readonly (readonly [string, ModeName])[] {
+/** The task lists of all projects in a folder, relative to it. */
+function projectFiles(directory: string): readonly string[] {
   const folder = join(directory, '.artefacts');
   const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
-  return names
-    .map(name => join('.artefacts', name, 'tasks.json'))
-    .filter(path => existsSync(join(directory, path)))
-    .map(path => [path, 'project'] as const);
+  return names.map(name => join('.artefacts', name, 'tasks.json')).filter(path => existsSync(join(directory, path)));
 }
 
 /** Nobody named a document: the first of those that are there, and a word about the others. */
 function usualDocument({ directory, mode }: Sought): FoundDocument {
-  const all = [...usual, ...projectsIn(directory)];
+  const all = [...usual, ...projectFiles(directory).map(path => [path, 'project'] as const)];
   const there = all.filter(([name, its]) => (mode ?? its) === its && existsSync(join(directory, name)));
   const seen = new Set<string>();
   const found = there.filter(([name]) => {
@@ -94,7 +77,7 @@ const asked: readonly ModeName[] = ['plan', 'project', 'prompt', 'prd'];
 
 /** Boxes in a README are for its readers: to work through them must be said. */
 async function refuseOtherBoxes(path: string): Promise<void> {
-  const { isListName } = await import('../modes/lists/mode.ts');
+  const { isListName } = await import('./lists/mode.ts');
   const name = basename(path);
   if (isListName(name) || isListName(basename(dirname(path)))) return;
   throw new UsageError(
@@ -135,41 +118,14 @@ async function recognised(path: string): Promise<ModeName> {
   );
 }
 
-/**
- * The goal lies where no agent reaches it, under a name that the same words in the same folder find again. What lies there
- * is never believed: a write may have been cut short, an agent without a sandbox may have been there.
- */
-async function goalDocument({ directory, home, isDry }: Sought, goal: string): Promise<FoundDocument> {
-  const hash = createHash('sha256').update(`${directory}\0${goal}`).digest('hex').slice(0, 32);
-  const path = join(home, 'goals', `${hash}.md`);
-  if (isDry) return { mode: 'goal', path, notices: [], text: goal };
-  const bytes = Buffer.from(`${goal}\n`);
-  const there = await readFile(path).catch(() => undefined);
-  if (there?.equals(bytes) !== true) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const { replaceFile } = await import('../documents/replace-file.ts');
-    await replaceFile(path, bytes, { mode: 0o600 });
-  }
-  return { mode: 'goal', path, notices: [] };
-}
-
-const goalCharsMax = 20_000;
-
-function checkedGoal(text: string): string {
-  const goal = text.trim();
-  if (goal === '') throw new UsageError('The goal is empty.', 'Say it in words: ralph run "make the tests pass"');
-  if (goal.includes('\0')) throw new UsageError('The goal holds a NUL character.');
-  if (goal.length > goalCharsMax)
-    throw new UsageError(
-      `The goal is longer than ${goalCharsMax} characters.`,
-      'Put it into a PROMPT.md and run that.',
-    );
-  return goal;
+async function goalInWords(sought: Sought, words: string): Promise<FoundDocument> {
+  const { checkedGoal, goalDocument } = await import('./goal/session.ts');
+  return goalDocument(sought, checkedGoal(words));
 }
 
 export async function findDocument(sought: Sought): Promise<FoundDocument> {
   const { given, goal, mode } = sought;
-  if (goal !== undefined) return goalDocument(sought, checkedGoal(goal));
+  if (goal !== undefined) return goalInWords(sought, goal);
   if (given !== undefined) return namedDocument(sought, given);
   if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
   return usualDocument(sought);
@@ -197,7 +153,7 @@ async function namedDocument(sought: Sought, given: string): Promise<FoundDocume
   }
   // A word alone is a file that is not there; several are a goal.
   const isGoal = mode === 'goal' || given.trim() === '' || (mode === undefined && /\s/.test(given.trim()));
-  if (isGoal) return goalDocument(sought, checkedGoal(given));
+  if (isGoal) return goalInWords(sought, given);
   throw new UsageError(
     `There is no file ${JSON.stringify(given.slice(0, 200))}.`,
     mode === undefined
@@ -206,46 +162,4 @@ async function namedDocument(sought: Sought, given: string): Promise<FoundDocume
         ? 'Name the document that is to be reviewed: ralph review README.md'
         : 'Write one (docs/formats), or name another file.',
   );
-}
-
-export interface DocumentPlace {
-  readonly mode: ModeName;
-  readonly path: string;
-  /** Where the work happens. */
-  readonly directory: string;
-  readonly options?: FormatOptions;
-}
-
-function instructionsOf({ instructions }: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
-  if (instructions === undefined) return undefined;
-  const { name, within, text, isWritten } = instructions;
-  return { path: join(within === 'document' ? dirname(path) : directory, name), text, isWritten };
-}
-
-export async function documentSource(
-  env: Readonly<Record<string, string | undefined>>,
-  place: DocumentPlace & { readonly folder: string },
-): Promise<{ readonly source: TaskSource; readonly mode: Mode }> {
-  const mode = await openMode(place.mode, place.path);
-  const { fileSource } = await import('../documents/file.ts');
-  const source = fileSource({
-    path: place.path,
-    format: await formatFor(mode, place.path),
-    options: place.options ?? lenient,
-    copyPath: join(place.folder, 'document'),
-    redact: makeRedactor(secretValues(env)),
-    signals: (await openModeSession(place.mode, place.path)).signals?.(place.path) ?? [],
-    instructions: instructionsOf(mode, place),
-    damage: mode.damage,
-  });
-  return { source, mode };
-}
-
-/** `text`: of a document that is not written yet. */
-export async function readDocument(place: DocumentPlace, text?: string): Promise<Parsed> {
-  const mode = await openMode(place.mode, place.path);
-  const format = await formatFor(mode, place.path);
-  if (text !== undefined) return format.parse(text, place.options);
-  const { readParsed } = await import('../documents/file.ts');
-  return readParsed(place.path, format, place.options ?? {}, instructionsOf(mode, place)?.path);
 }
