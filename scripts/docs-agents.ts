@@ -1,49 +1,11 @@
 // The page about agents: what each can do and how it is started comes from the adapters, what to beware of from experience.
 
 import type { AgentCli } from '../src/agents/agent.ts';
-import { claude } from '../src/agents/cli/claude.ts';
-import { codex } from '../src/agents/cli/codex.ts';
-import { copilot } from '../src/agents/cli/copilot.ts';
-import { gemini } from '../src/agents/cli/gemini.ts';
-import { goose } from '../src/agents/cli/goose.ts';
-import { kiro } from '../src/agents/cli/kiro.ts';
-import { opencode } from '../src/agents/cli/opencode.ts';
-import { pi } from '../src/agents/cli/pi.ts';
-import { q } from '../src/agents/cli/q.ts';
-import { qwen } from '../src/agents/cli/qwen.ts';
 import { networkVariables, providerKeys } from '../src/agents/launch.ts';
-import { type CliName, rowOf } from '../src/app/agents/agents.ts';
+import { cliNames, loadCli } from '../src/agents/registry.ts';
 
-const clis: Readonly<Record<CliName, AgentCli>> = {
-  claude,
-  codex,
-  gemini,
-  opencode,
-  pi,
-  kiro,
-  q,
-  copilot,
-  goose,
-  qwen,
-};
-
-const beware: Readonly<Record<CliName, string>> = {
-  claude:
-    'An `ANTHROPIC_API_KEY` in your environment is billed instead of your subscription: the card says which login is used. Its tools run in sessions of their own, so a plain kill leaves them; Ralph ends them too. It may give several results in one run; the last one counts.',
-  codex:
-    'It names neither its model nor a cost: give `--model`, else its tokens are charged at an upper bound. Errors come as words only. Without a network it reconnects for ever; Ralph ends it after two minutes of that.',
-  gemini:
-    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise.',
-  opencode:
-    'It has no last word: its end is a step that stops. When the context stays too long it would compact for ever; Ralph ends it after the third time. Its retries cannot be set, so an overloaded provider costs it half a minute of silence.',
-  pi: 'Its exit code is 0 whatever happened; Ralph reads its messages instead. It retries three times by itself, for 14 seconds.',
-  kiro: 'It was never run by us: it cannot be installed where this was built. It prints plain text, and exit code 0 may mean that nobody is logged in.',
-  q: 'It was never run by us. The name `q` is also that of other programs: see with `ralph agents list` what is found. It prints plain text.',
-  copilot: 'It counts no tokens, so money limits cannot bind it. Through `acp` it does.',
-  goose:
-    'Its errors look like words of the model and it ends with code 0; Ralph knows how they begin. It needs `GOOSE_PROVIDER` or its own configuration.',
-  qwen: 'It gives tokens but no cost. Of its two layers of retries only one can be set.',
-};
+const clis = await Promise.all(cliNames.map(loadCli));
+const unasked = clis.filter(cli => cli.chosenFor.includes('work')).map(cli => cli.name);
 
 const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`);
 
@@ -68,25 +30,22 @@ function grouped(names: readonly string[]): string {
   return [...whole.map(([title]) => title), ...rest.map(name => `\`${name}\``)].join(', ');
 }
 
-function section(name: CliName): string {
-  const cli = clis[name];
+function section(cli: AgentCli): string {
   const set = Object.entries(cli.fixedEnvironment).map(([key, value]) => `${key}=${value}`);
   const files = codes(cli.login.files.map(file => `~/${file}`));
   const seen = [grouped(cli.login.variables), files].filter(text => text !== '').join(', ');
   return [
-    `### ${name}`,
-    beware[name],
+    `### ${cli.name}`,
+    cli.beware,
     [
       `* Started as \`${commandOf(cli)}\`, with the prompt on standard input.`,
       `* Sees, besides the harmless variables: ${grouped(cli.environment)}.`,
       ...(set.length === 0 ? [] : [`* Always set: ${codes(set)}.`]),
       `* A login is known by ${seen === '' ? 'nothing that can be seen from outside' : seen}. To log in: \`${cli.login.command}\`.`,
-      `* To install: ${rowOf(name).install.startsWith('npm') ? `\`${rowOf(name).install}\`` : rowOf(name).install}.`,
+      `* To install: ${cli.install.startsWith('npm') ? `\`${cli.install}\`` : cli.install}.`,
     ].join('\n'),
   ].join('\n\n');
 }
-
-const names = Object.keys(clis) as readonly CliName[];
 
 export function agentsPage(table: (head: readonly string[], rows: readonly (readonly string[])[]) => string): string {
   return [
@@ -106,19 +65,19 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
       '```',
     ].join('\n'),
     [
-      'Without `--agent` the first installed of claude, codex, gemini, opencode, pi, kiro, q does the work, and acp when',
+      `Without \`--agent\` the first installed of ${unasked.join(', ')} does the work, and acp when`,
       '`--acp-command` is set. The card says which one was found. A loop that goes on keeps its agents unless you name others.',
       'An agent that is named but not installed is refused with exit code 7 before anything is written.',
     ].join('\n'),
     table(
       ['agent', 'proof', 'told while it works', 'money', 'names its model'],
       [
-        ...names.map(name => [
+        ...clis.map(({ name, proof, can, cost, namesModel }) => [
           name,
-          clis[name].proof,
-          yes(clis[name].can.steer),
-          moneyWords[rowOf(name).cost],
-          yes(rowOf(name).namesModel),
+          proof,
+          yes(can.steer),
+          moneyWords[cost],
+          yes(namesModel),
         ]),
         ['acp', 'live', 'yes', 'says its cost, or estimated from its tokens', 'no'],
         ['command', 'live', 'no', 'not reported', 'no'],
@@ -169,7 +128,7 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
     [`The network variables are ${codes(networkVariables)}.`, `The keys of providers are ${codes(providerKeys)}.`].join(
       '\n',
     ),
-    ...names.map(section),
+    ...clis.map(section),
     '### acp',
     [
       "Any program that speaks the Agent Client Protocol: `--agent acp --acp-command 'gemini --acp'`, `opencode acp`,",

@@ -11,11 +11,21 @@ export interface AgentCli {
   readonly program: string;
   readonly proof: Proof;
   readonly can: PerformerAbilities;
+  /** What a person types to get it. */
+  readonly install: string;
   /**
-   * Sooner or later it says itself what it cost. So a model without a known price is not charged at an upper bound while it
-   * works, only at the end when it never said.
+   * Who says what it cost: sooner or later the agent itself, our price tables by its tokens, or nobody. Of one that says it
+   * itself a model without a known price is not charged at an upper bound while it works, only at the end when it never said.
    */
-  readonly statesCost?: true;
+  readonly cost: 'agent' | 'tokens' | 'none';
+  /** Its stream names the model, so that a price is found without --model. */
+  readonly namesModel: boolean;
+  /** Whose models it uses unless told: a judge of another vendor makes other mistakes. */
+  readonly vendor?: string;
+  /** For what it is taken where nobody named an agent; only one with models of its own may judge unasked. */
+  readonly chosenFor: readonly ('work' | 'judge')[];
+  /** What its page in docs/agents.md warns of. */
+  readonly beware: string;
   /** Names of variables that it may see besides the harmless ones: keys, addresses, folders of its own. */
   readonly environment: readonly string[];
   /** Set in every run: no telemetry, no updates, few retries (the retry policy is ours). */

@@ -72,7 +72,7 @@ const windowTokensUsual = 200_000;
 const microsPerDollar = 1_000_000;
 const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, unpriced: noTokens };
 
-/** `statesCost` is that of the adapter. */
+/** `statesCost`: the agent says itself what it cost. */
 export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false) {
   const shares = new Map<string, Share>();
   let reported: Usage | undefined;
@@ -176,7 +176,7 @@ export interface UsageOrder {
 
 /** Reports what a run of an agent CLI used: as the agent says it, and by an estimate where it ended before it could. */
 export function openUsageReporter({ cli, prices, launchOrder }: UsageOrder, push: (activity: Activity) => void) {
-  const meter = openMeter(prices, launchOrder.model, cli.statesCost);
+  const meter = openMeter(prices, launchOrder.model, cli.cost === 'agent');
   let toolCalls = 0;
   let spokenChars = 0;
 

@@ -1,5 +1,6 @@
 // Makes the checks that the settings name: commands, files, the judge; and says which files prove the work.
 import { basename } from 'node:path';
+import { isCliName, loadCli } from '../agents/registry.ts';
 import type { Check, CheckResult, Judge } from '../checks/check.ts';
 import { checkScripts } from '../checks/tamper/command-line.ts';
 import { isTestFile, languageOf } from '../checks/tamper/source-files.ts';
@@ -7,7 +8,7 @@ import { specOf } from '../config/agents.ts';
 import type { Config } from '../config/settings.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
-import { rowOf } from './agents/agents.ts';
+import { clisFor } from './agents/agents.ts';
 import { type AgentFacts, type AgentNeeds, buildPerformers, readOnlyFor } from './agents/performers.ts';
 import { environmentOf, processLimits } from './agents/process-limits.ts';
 
@@ -66,23 +67,19 @@ export function filesToProtect({ verify, protect }: Pick<Config, 'verify' | 'pro
   };
 }
 
-/** The vendor whose models an agent uses by default: a judge of another vendor makes other mistakes. */
-const vendors: Readonly<Record<string, string>> = {
-  claude: 'anthropic',
-  codex: 'openai',
-  gemini: 'google',
-  qwen: 'alibaba',
-  kiro: 'anthropic',
-  q: 'anthropic',
-};
+/** Families of models whose names say whose they are. */
+const families: readonly (readonly [string, string])[] = [
+  ['claude', 'anthropic'],
+  ['gemini', 'google'],
+  ['qwen', 'alibaba'],
+];
 
-/** Agents with models of their own, in the order in which agents are preferred. */
-const judges = ['claude', 'codex', 'gemini', 'qwen'] as const;
-
-function vendorOf(spec: string): string {
+/** The vendor of the model that is named, else of the agent's own. */
+async function vendorOf(spec: string): Promise<string> {
   const { agent = '', model = '' } = specOf(spec) ?? {};
-  const byModel = /^(anthropic|openai|google|alibaba)\//.exec(model)?.[1] ?? /^(claude|gemini|qwen)/.exec(model)?.[1];
-  return (byModel === undefined ? undefined : (vendors[byModel] ?? byModel)) ?? vendors[agent] ?? agent;
+  const byPath = /^(anthropic|openai|google|alibaba)\//.exec(model)?.[1];
+  const byFamily = families.find(([start]) => model.startsWith(start))?.[1];
+  return byPath ?? byFamily ?? (isCliName(agent) ? (await loadCli(agent)).vendor : undefined) ?? agent;
 }
 
 /** `auto`: the first installed agent of another vendor than the loop's first one, else that one. */
@@ -94,9 +91,9 @@ export async function judgeSpec({
 }: Pick<AgentNeeds, 'config' | 'settings' | 'directory' | 'env'>): Promise<string | undefined> {
   if (config.judge !== 'auto') return config.judge;
   const worker = settings.performers[0];
-  for (const name of judges) {
-    if (worker !== undefined && vendorOf(name) === vendorOf(worker)) continue;
-    const { program } = await rowOf(name).load();
+  const vendorAtWork = worker === undefined ? undefined : await vendorOf(worker);
+  for await (const { name, program, vendor } of clisFor('judge')) {
+    if (vendor === vendorAtWork) continue;
     if (findProgram(program, directory, env).type === 'found') return name;
   }
   return worker;

@@ -68,8 +68,7 @@ export function nodeFinding(version: string): Finding {
 function agentFindings(agents: readonly InstalledAgent[]): readonly Finding[] {
   const installed = agents.filter(one => one.installed !== null && one.name !== 'scripted');
   if (installed.length === 0) {
-    const claude = agents.find(one => one.name === 'claude');
-    const fix = `${claude?.install ?? ''}; or any program of yours: --agent-command; see all: ralph agents list`;
+    const fix = `${agents[0]?.install ?? ''}; or any program of yours: --agent-command; see all: ralph agents list`;
     return [{ name: 'agents', verdict: 'bad', detail: 'none is installed', fix, exitCode: 7 }];
   }
   return installed.map(one => {

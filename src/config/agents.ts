@@ -1,24 +1,14 @@
 // Agent names, and how a performer is named: AGENT or AGENT/MODEL.
+import { type CliName, cliNames } from '../agents/registry.ts';
 import { nearest } from '../text/similarity.ts';
 import { type Given, good, goodAll, type Reading, refuse, wrong } from './reading.ts';
 
-export const agentNames = [
-  'claude',
-  'codex',
-  'gemini',
-  'opencode',
-  'pi',
-  'kiro',
-  'q',
-  'copilot',
-  'goose',
-  'qwen',
-  'acp',
-  'command',
-  'scripted',
-] as const;
+/** Those that are no CLI of somebody: any ACP agent, any program, a script. */
+const others = ['acp', 'command', 'scripted'] as const;
 
-export type AgentName = (typeof agentNames)[number];
+export type AgentName = CliName | (typeof others)[number];
+
+export const agentNames: readonly AgentName[] = [...cliNames, ...others];
 
 export interface AgentSpec {
   readonly agent: AgentName;

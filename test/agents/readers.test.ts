@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agents/agent.ts';
 import { readBlocks } from '../../src/agents/reader.ts';
 import { textOf } from '../../src/text/fields.ts';
-import { streamsOf } from '../contracts/cli-agent.ts';
-import { cliRows } from '../contracts/cli-rows.ts';
+import { clis, streamsOf } from '../contracts/cli-agent.ts';
 
 const order = { prompt: '', args: [], folder: '/private', isRoot: false };
 const nasty = [null, undefined, 0, -1, Number.NaN, '', 'x', [], [null], [[]], {}, { type: 7 }, true];
@@ -40,9 +39,9 @@ function eventsOf(agent: string): readonly Fields[] {
 }
 
 describe('the reader of every agent', () => {
-  it.each(Object.entries(cliRows))('of %s bears whatever its events hold (B55)', (name, { cli }) => {
+  it.each(clis)('of $name bears whatever its events hold (B55)', cli => {
     const reader = cli.reader(order);
-    const events = reader.readPlain ? [] : eventsOf(name);
+    const events = reader.readPlain ? [] : eventsOf(cli.name);
     for (const event of events) {
       for (const bad of spoiled(event)) {
         try {

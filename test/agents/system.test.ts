@@ -4,15 +4,14 @@ import type { AgentCli, Launch, LaunchOrder } from '../../src/agents/agent.ts';
 import { commandAgent } from '../../src/agents/command.ts';
 import { type CliAgentOptions, cliAgent } from '../../src/agents/driver.ts';
 import type { Assignment } from '../../src/agents/performer.ts';
-import { plainPrices } from '../contracts/cli-agent.ts';
-import { cliRows } from '../contracts/cli-rows.ts';
+import { loadCli } from '../../src/agents/registry.ts';
+import { clis, plainPrices } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 import { agent as acpAgent, run as runAcp } from './acp/stage.ts';
 
 const system = 'HANDED-OVER';
 const prompt = 'DO-THE-WORK';
-const clis = Object.values(cliRows).map(({ cli }) => cli);
 const taking = clis.filter(({ systemFlags }) => systemFlags !== undefined);
 
 /** What the driver orders, and what the adapter makes of it; no process is started. */
@@ -91,14 +90,14 @@ describe('an agent with a way for it', () => {
   it.each(['claude', 'pi', 'opencode'] as const)(
     '%s has it in a file, where no list of processes shows it',
     async name => {
-      const { launch } = await launched(cliRows[name].cli);
+      const { launch } = await launched(await loadCli(name));
       expect(Object.values(launch.files ?? {})).toEqual([system]);
       expect(timesIn(launch.args, system)).toBe(0);
     },
   );
 
   it('has words in its prompt that look like a flag, and they stay words', async () => {
-    const { launch } = await launched(cliRows.goose.cli, { system: '--recipe evil' });
+    const { launch } = await launched(await loadCli('goose'), { system: '--recipe evil' });
     expect(launch.args).toContain('--system=--recipe evil');
   });
 });

@@ -1,16 +1,39 @@
 // Runs an agent CLI's adapter through both contracts, with a program that plays its recorded streams.
+//
+// An agent needs, in `fixtures/streams/NAME`: `greets` (says `hello` in one piece and ends well), `works` (says `working`, no
+// end), `lies-done`, `rate-limited` and `overloaded`; where the agent can have them, `two-results` and `cost-goes-down`.
+// A plain-text agent has the same files, with plain text in them. What a fault means is written in `faults.ts`.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentCli, PriceBook } from '../../src/agents/agent.ts';
 import { type CliAgentOptions, cliAgent } from '../../src/agents/driver.ts';
 import type { Performer } from '../../src/agents/performer.ts';
-import { type CliName, rowOf } from '../../src/app/agents/agents.ts';
+import { cliNames, loadCli } from '../../src/agents/registry.ts';
 import type { Timers } from '../../src/processes/timers.ts';
 import { agentPath, plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
-import { cliRows, playedAtMs } from './cli-rows.ts';
-import { type Fault, faultContract } from './faults.ts';
+import { type Fault, type FaultSubject, faultContract } from './faults.ts';
 import { type Behaviour, performerContract } from './performer.ts';
+
+/** The day on which the streams were played. */
+export const playedAtMs = Date.parse('2026-11-15T12:00:00Z');
+
+/** All of them. */
+export const clis = await Promise.all(cliNames.map(loadCli));
+
+type Expected = Pick<FaultSubject, 'notHere' | 'reset' | 'twoResults'>;
+
+const notTwice = (why: string): Expected['notHere'] => ({ 'two-results': why, 'cost-goes-down': why });
+export const oneTurn = notTwice('it has one turn and one result');
+export const addedUp = notTwice('its messages are counted one by one and added up');
+export const plainText: Expected['notHere'] = {
+  'result-then-hangs': 'its end is its exit',
+  'exits-1-after-result': 'its end is its exit',
+  'cut-at-eof': 'its text has no end that could be missing',
+  'garbage-lines': 'it is all text',
+  'cost-goes-down': 'it counts nothing',
+  'two-results': 'its end is its exit',
+};
 
 export const streamsOf = (name: string): string => join(import.meta.dirname, '../fixtures/streams', name);
 
@@ -60,8 +83,8 @@ const behaviours: Readonly<Record<Behaviour, string>> = {
   'measures-prompt': 'measures-prompt',
 };
 
-export function cliAgentContract(name: CliName): void {
-  const { cli, ...expected } = cliRows[name];
+export function cliAgentContract(cli: AgentCli, expected: Expected): void {
+  const { name } = cli;
 
   performerContract({
     name,
@@ -76,14 +99,6 @@ export function cliAgentContract(name: CliName): void {
   faultContract({ name, make, directory: scratchDirectory, ...expected });
 
   describe(`the adapter ${name}`, () => {
-    it('is called as its file and its row', () => {
-      expect(cli.name).toBe(name);
-    });
-
-    it('states its cost exactly when its row says so', () => {
-      expect(cli.statesCost === true).toBe(rowOf(name).cost === 'agent');
-    });
-
     it('can be steered exactly when it says how', () => {
       expect(cli.steering !== undefined).toBe(cli.can.steer);
     });

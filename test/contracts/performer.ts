@@ -1,7 +1,7 @@
 // The contract of every performer, written once: an adapter's test is a few lines that say how to make it behave.
 //
-// An agent CLI whose output can be printed by `fixtures/agents/plays-stream` needs no code here: it gets a row in
-// `cli-rows.ts`, its streams in `fixtures/streams/NAME`, and a test that calls `cliAgentContract('NAME')`.
+// An agent CLI whose output can be printed by `fixtures/agents/plays-stream` needs no code here: its
+// streams lie in `fixtures/streams/NAME`, and its test calls `cliAgentContract`.
 // Every other performer calls `performerContract` (what it does when all goes well and when it is stopped) and, when it
 // is an agent, `faultContract` (what it does when the agent misbehaves) from `faults.ts` with a factory of its own.
 import { setImmediate } from 'node:timers/promises';

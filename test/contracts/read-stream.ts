@@ -8,8 +8,7 @@ import { type ParseProblems, readJsonLines } from '../../src/agents/stream.ts';
 import { openMeter } from '../../src/agents/usage.ts';
 import type { Usage } from '../../src/core/event.ts';
 import type { Failure, FailureKind } from '../../src/core/failure.ts';
-import { plainPrices, streamsOf } from './cli-agent.ts';
-import { playedAtMs } from './cli-rows.ts';
+import { plainPrices, playedAtMs, streamsOf } from './cli-agent.ts';
 
 export interface ReadStream {
   readonly message: string;

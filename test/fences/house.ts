@@ -113,7 +113,7 @@ export const house: House = {
       values: [...low, 'core/decide', 'core/evolve', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
-    config: { values: [...low, 'modes'], types: ports },
+    config: { values: [...low, 'modes', 'agents/registry.ts'], types: ports },
     app: { values: [everything] },
     cli: {
       values: [
@@ -165,7 +165,7 @@ export const house: House = {
     'src/modes/plan/views/': ['paths.ts', 'files.ts', 'dashboard.ts'],
   },
   ports: {
-    'src/agents/': ['performer.ts', 'agent.ts'],
+    'src/agents/': ['performer.ts', 'agent.ts', 'registry.ts'],
     'src/checks/': ['check.ts'],
     'src/git/': ['workspace.ts'],
     'src/ledger/': ['ledger.ts', 'spool.ts'],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PriceBook } from '../../src/agents/agent.ts';
 import { cliAgent } from '../../src/agents/driver.ts';
-import { type CliName, isCliName, rowOf } from '../../src/app/agents/agents.ts';
+import { type CliName, isCliName, loadCli } from '../../src/agents/registry.ts';
 import { agentNames } from '../../src/config/agents.ts';
 import { minimalEnvironment } from '../../src/processes/limits.ts';
 import { agentPath } from './stage.ts';
@@ -25,7 +25,7 @@ interface Flood {
 
 async function flood(name: CliName, fault: string, bytes: number): Promise<Flood> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-adapters-')));
-  const performer = cliAgent(await rowOf(name).load(), {
+  const performer = cliAgent(await loadCli(name), {
     name,
     program: agentPath('plays-stream'),
     environment: {

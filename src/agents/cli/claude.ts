@@ -13,7 +13,13 @@ export const claude: AgentCli = {
   program: 'claude',
   proof: 'live',
   can: { steer: true, resume: false, interactive: true, usage: true },
-  statesCost: true,
+  install: 'npm install -g @anthropic-ai/claude-code',
+  cost: 'agent',
+  namesModel: true,
+  vendor: 'anthropic',
+  chosenFor: ['work', 'judge'],
+  beware:
+    'An `ANTHROPIC_API_KEY` in your environment is billed instead of your subscription: the card says which login is used. Its tools run in sessions of their own, so a plain kill leaves them; Ralph ends them too. It may give several results in one run; the last one counts.',
   environment: [
     ...networkVariables,
     'ANTHROPIC_API_KEY',

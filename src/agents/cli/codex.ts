@@ -13,6 +13,13 @@ export const codex: AgentCli = {
   program: 'codex',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
+  install: 'npm install -g @openai/codex',
+  cost: 'tokens',
+  namesModel: false,
+  vendor: 'openai',
+  chosenFor: ['work', 'judge'],
+  beware:
+    'It names neither its model nor a cost: give `--model`, else its tokens are charged at an upper bound. Errors come as words only. Without a network it reconnects for ever; Ralph ends it after two minutes of that.',
   environment: [
     ...networkVariables,
     'OPENAI_API_KEY',

@@ -12,6 +12,11 @@ export const copilot: AgentCli = {
   program: 'copilot',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: false },
+  install: 'npm install -g @github/copilot',
+  cost: 'none',
+  namesModel: false,
+  chosenFor: [],
+  beware: 'It counts no tokens, so money limits cannot bind it. Through `acp` it does.',
   environment: [
     ...networkVariables,
     'COPILOT_GITHUB_TOKEN',

@@ -12,6 +12,13 @@ export const gemini: AgentCli = {
   program: 'gemini',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
+  install: 'npm install -g @google/gemini-cli',
+  cost: 'tokens',
+  namesModel: true,
+  vendor: 'google',
+  chosenFor: ['work', 'judge'],
+  beware:
+    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise.',
   environment: [
     ...networkVariables,
     'GEMINI_API_KEY',

@@ -17,6 +17,12 @@ export const goose: AgentCli = {
   program: 'goose',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
+  install: 'npm install -g @aaif/goose',
+  cost: 'tokens',
+  namesModel: false,
+  chosenFor: [],
+  beware:
+    'Its errors look like words of the model and it ends with code 0; Ralph knows how they begin. It needs `GOOSE_PROVIDER` or its own configuration.',
   environment: [...networkVariables, ...providerKeys, ...own, ...addresses],
   fixedEnvironment: {
     GOOSE_MODE: 'auto',

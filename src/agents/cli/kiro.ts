@@ -12,6 +12,13 @@ export const kiro: AgentCli = {
   program: 'kiro-cli',
   proof: 'documented',
   can: { steer: false, resume: false, interactive: true, usage: false },
+  install: 'see https://kiro.dev/docs/cli',
+  cost: 'none',
+  namesModel: false,
+  vendor: 'anthropic',
+  chosenFor: ['work'],
+  beware:
+    'It was never run by us: it cannot be installed where this was built. It prints plain text, and exit code 0 may mean that nobody is logged in.',
   environment: [...networkVariables, 'KIRO_API_KEY'],
   fixedEnvironment: { KIRO_DISABLE_TELEMETRY: '1', Q_DISABLE_TELEMETRY: '1', KIRO_NO_AUTO_UPDATE: '1' },
   login: {

@@ -18,7 +18,12 @@ export const opencode: AgentCli = {
   program: 'opencode',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
-  statesCost: true,
+  install: 'npm install -g opencode-ai',
+  cost: 'agent',
+  namesModel: false,
+  chosenFor: ['work'],
+  beware:
+    'It has no last word: its end is a step that stops. When the context stays too long it would compact for ever; Ralph ends it after the third time. Its retries cannot be set, so an overloaded provider costs it half a minute of silence.',
   environment: [...networkVariables, ...providerKeys, ...own],
   fixedEnvironment: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',

@@ -13,7 +13,12 @@ export const pi: AgentCli = {
   program: 'pi',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
-  statesCost: true,
+  install: 'npm install -g @earendil-works/pi-coding-agent',
+  cost: 'agent',
+  namesModel: true,
+  chosenFor: ['work'],
+  beware:
+    'Its exit code is 0 whatever happened; Ralph reads its messages instead. It retries three times by itself, for 14 seconds.',
   environment: [
     ...networkVariables,
     ...providerKeys,

@@ -15,6 +15,13 @@ export const q: AgentCli = {
   program: 'q',
   proof: 'documented',
   can: { steer: false, resume: false, interactive: true, usage: false },
+  install: 'see https://github.com/aws/amazon-q-developer-cli',
+  cost: 'none',
+  namesModel: false,
+  vendor: 'anthropic',
+  chosenFor: ['work'],
+  beware:
+    'It was never run by us. The name `q` is also that of other programs: see with `ralph agents list` what is found. It prints plain text.',
   environment: [...networkVariables, 'AMAZON_Q_SIGV4'],
   fixedEnvironment: { Q_DISABLE_TELEMETRY: '1' },
   login: {

@@ -22,6 +22,12 @@ export const qwen: AgentCli = {
   program: 'qwen',
   proof: 'live',
   can: { steer: false, resume: false, interactive: true, usage: true },
+  install: 'npm install -g @qwen-code/qwen-code',
+  cost: 'tokens',
+  namesModel: true,
+  vendor: 'alibaba',
+  chosenFor: ['judge'],
+  beware: 'It gives tokens but no cost. Of its two layers of retries only one can be set.',
   environment: [
     ...networkVariables,
     'OPENAI_API_KEY',

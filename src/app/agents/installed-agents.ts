@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentCli, Proof } from '../../agents/agent.ts';
 import type { Activity, PerformerAbilities } from '../../agents/performer.ts';
+import { type CliName, cliNames, isCliName, loadCli } from '../../agents/registry.ts';
 import type { AgentName } from '../../config/agents.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Usage } from '../../core/event.ts';
@@ -12,7 +13,7 @@ import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { Bug } from '../../text/errors.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
-import { type CliName, cliNames, isCliName, loginOf, rowOf } from './agents.ts';
+import { loginOf } from './agents.ts';
 import { type AgentNeeds, buildPerformers } from './performers.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -88,8 +89,7 @@ async function installedCli(
   pathOf: (program: string) => string | null,
   env: Variables,
 ): Promise<InstalledAgent> {
-  const { load, install } = rowOf(name);
-  const cli = await load();
+  const cli = await loadCli(name);
   const path = pathOf(cli.program);
   const { known, words } = loginOf(cli, env);
   return {
@@ -99,7 +99,7 @@ async function installedCli(
     login: { known, words, command: cli.login.command },
     can: cli.can,
     proof: cli.proof,
-    install,
+    install: cli.install,
   };
 }
 
@@ -227,5 +227,5 @@ async function withHint(spec: string, failure: Failure): Promise<SmokeTest['fail
   const { hint } = failureRules[failure.kind];
   const name = spec.split('/')[0] ?? '';
   if (failure.kind !== 'auth' || !isCliName(name)) return { ...failure, hint };
-  return { ...failure, hint: `${hint.replace(/\.$/, '')}: ${(await rowOf(name).load()).login.command}` };
+  return { ...failure, hint: `${hint.replace(/\.$/, '')}: ${(await loadCli(name)).login.command}` };
 }

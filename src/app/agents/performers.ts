@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
 import type { Performer } from '../../agents/performer.ts';
+import { type CliName, cliNames, isCliName, loadCli } from '../../agents/registry.ts';
 import { specOf } from '../../config/agents.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
-import { type CliName, cliNames, firstInstalled, isCliName, type Login, loginOf, rowOf } from './agents.ts';
+import { clisFor, firstInstalled, type Login, loginOf } from './agents.ts';
 import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase'>;
@@ -178,9 +179,8 @@ async function checkedCli(
   model: string | undefined,
   needs: AgentNeeds,
 ): Promise<Checked> {
-  const row = rowOf(agent);
-  const cli = await row.load();
-  const program = programFor(agent, cli.program, needs, row.install);
+  const cli = await loadCli(agent);
+  const program = programFor(agent, cli.program, needs, cli.install);
   const { cliAgent } = await import('../../agents/driver.ts');
   const book = await prices();
   const version = packagedVersion(program);
@@ -195,14 +195,13 @@ async function checkedCli(
   };
   const login = loginOf(cli, needs.env);
   return {
-    facts: { spec, agent, login, proof: cli.proof, cost: costOf(cli, agent, model, book), model, version },
+    facts: { spec, agent, login, proof: cli.proof, cost: costOf(cli, model, book), model, version },
     make: limits => cliAgent(cli, { ...order, ...limits }),
   };
 }
 
-function costOf(cli: AgentCli, agent: CliName, model: string | undefined, book: PriceBook): AgentFacts['cost'] {
-  const { cost, namesModel } = rowOf(agent);
-  if (!cli.can.usage || cost === 'none') return 'none';
+function costOf({ can, cost, namesModel }: AgentCli, model: string | undefined, book: PriceBook): AgentFacts['cost'] {
+  if (!can.usage || cost === 'none') return 'none';
   if (cost === 'agent') return 'agent';
   const isKnown = model === undefined ? namesModel : book.knows(model);
   return isKnown ? 'estimated' : 'upper-bound';
@@ -211,7 +210,7 @@ function costOf(cli: AgentCli, agent: CliName, model: string | undefined, book: 
 /** `gemini --acp`, `claude-agent-acp`: the agent behind it needs the same keys as when it is driven without ACP. */
 async function behindAcp(word: string): Promise<AgentCli | undefined> {
   const name = basename(word).replace(/(-agent)?-acp$/, '');
-  return isCliName(name) ? rowOf(name).load() : undefined;
+  return isCliName(name) ? loadCli(name) : undefined;
 }
 
 async function checkedAcp(spec: string, model: string | undefined, needs: AgentNeeds): Promise<Checked> {
@@ -237,6 +236,14 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
   };
 }
 
+/** How to get one of the first four: a whole line for the first, the packages of the others. */
+async function installWords(): Promise<string> {
+  const lines: string[] = [];
+  for await (const { install } of clisFor('work')) lines.push(install);
+  const [first, ...others] = lines.slice(0, 4);
+  return `${first}, or ${others.map(line => line.replace('npm install -g ', '')).join(', ')}`;
+}
+
 /** The first installed agent in order of preference, or one sentence that says how to get one. */
 export async function defaultAgent({
   config,
@@ -249,7 +256,7 @@ export async function defaultAgent({
 }): Promise<string> {
   const name = await firstInstalled(env, directory, config.acpCommand);
   if (name === undefined) {
-    const install = `Install one (${rowOf('claude').install}, or @openai/codex, @google/gemini-cli, opencode-ai)`;
+    const install = `Install one (${await installWords()})`;
     throw new UsageError(
       'No agent is installed and none is given.',
       isTalk

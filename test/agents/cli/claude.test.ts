@@ -7,7 +7,11 @@ import type { Usage } from '../../../src/core/event.ts';
 import { cliAgentContract } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
-cliAgentContract('claude');
+cliAgentContract(claude, {
+  notHere: {},
+  reset: 1_794_790_800_000,
+  twoResults: { inputTokens: 5_000, outputTokens: 250, costUsdMicros: 25_000, estimated: false },
+});
 
 const prices = await openPriceBook();
 const read = (stream: string) => readStream(claudeReader(), 'claude', stream);

@@ -1,11 +1,10 @@
 // Codex through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { codex, codexReader, resetIn } from '../../../src/agents/cli/codex.ts';
-import { cliAgentContract } from '../../contracts/cli-agent.ts';
-import { playedAtMs } from '../../contracts/cli-rows.ts';
+import { cliAgentContract, oneTurn, playedAtMs } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
-cliAgentContract('codex');
+cliAgentContract(codex, { notHere: oneTurn, reset: new Date(2026, 10, 16, 1, 0).getTime() });
 
 const read = (stream: string) =>
   readStream(

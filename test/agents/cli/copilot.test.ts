@@ -1,10 +1,10 @@
 // Copilot's CLI through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { copilot } from '../../../src/agents/cli/copilot.ts';
-import { cliAgentContract } from '../../contracts/cli-agent.ts';
+import { cliAgentContract, oneTurn } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
-cliAgentContract('copilot');
+cliAgentContract(copilot, { notHere: { ...oneTurn, 'cost-goes-down': 'it counts nothing' } });
 
 const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(copilot.reader(order), 'copilot', stream);

@@ -1,10 +1,10 @@
 // Goose through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { goose } from '../../../src/agents/cli/goose.ts';
-import { cliAgentContract } from '../../contracts/cli-agent.ts';
+import { cliAgentContract, oneTurn } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
-cliAgentContract('goose');
+cliAgentContract(goose, { notHere: oneTurn });
 
 const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(goose.reader(order), 'goose', stream);

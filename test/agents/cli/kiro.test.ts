@@ -1,7 +1,7 @@
 // Kiro's CLI through the contracts, by its documented output.
 import { kiro } from '../../../src/agents/cli/kiro.ts';
-import { cliAgentContract } from '../../contracts/cli-agent.ts';
+import { cliAgentContract, plainText } from '../../contracts/cli-agent.ts';
 import { plainChatContract } from '../../contracts/plain-agent.ts';
 
-cliAgentContract('kiro');
+cliAgentContract(kiro, { notHere: plainText });
 plainChatContract(kiro);

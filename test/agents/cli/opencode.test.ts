@@ -1,11 +1,10 @@
 // opencode through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { opencode } from '../../../src/agents/cli/opencode.ts';
-import { cliAgentContract } from '../../contracts/cli-agent.ts';
-import { playedAtMs } from '../../contracts/cli-rows.ts';
+import { addedUp, cliAgentContract, playedAtMs } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
-cliAgentContract('opencode');
+cliAgentContract(opencode, { notHere: addedUp, reset: playedAtMs + 1_800_000 });
 
 const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(opencode.reader(order), 'opencode', stream);

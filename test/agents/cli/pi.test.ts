@@ -1,12 +1,12 @@
 // pi through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
 import { pi } from '../../../src/agents/cli/pi.ts';
-import { cliAgentContract, playing } from '../../contracts/cli-agent.ts';
+import { addedUp, cliAgentContract, playing } from '../../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../../contracts/performer.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 import { scratchDirectory } from '../../processes/fixture.ts';
 
-cliAgentContract('pi');
+cliAgentContract(pi, { notHere: addedUp });
 
 const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(pi.reader(order), 'pi', stream);

@@ -4,7 +4,10 @@ import { qwen } from '../../../src/agents/cli/qwen.ts';
 import { cliAgentContract } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
-cliAgentContract('qwen');
+cliAgentContract(qwen, {
+  notHere: {},
+  twoResults: { inputTokens: 2_000, outputTokens: 120, cacheReadTokens: 400, estimated: true },
+});
 
 const order = { prompt: 'Do it.', args: [], folder: '/private', isRoot: false };
 const read = (stream: string) => readStream(qwen.reader(order), 'qwen', stream);

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cliNames, firstInstalled, loginOf, proofWords, rowOf } from '../../../src/app/agents/agents.ts';
+import { cliNames, loadCli } from '../../../src/agents/registry.ts';
+import { firstInstalled, loginOf, proofWords } from '../../../src/app/agents/agents.ts';
 import { agentNames } from '../../../src/config/agents.ts';
 import { findProgram, packagedVersion } from '../../../src/processes/find-program.ts';
 
@@ -25,7 +26,7 @@ function install(name: string, mode = 0o755): string {
 
 describe('the table', () => {
   it.each(cliNames)('%s loads under its own name, and steering is there exactly when it can be steered', async name => {
-    const cli = await rowOf(name).load();
+    const cli = await loadCli(name);
     expect(cli.name).toBe(name);
     expect(cli.steering !== undefined).toBe(cli.can.steer);
     expect(['live', 'recorded', 'documented']).toContain(cli.proof);
@@ -35,8 +36,8 @@ describe('the table', () => {
   });
 
   it.each(cliNames)('a cost of %s is promised only when it reports usage', async name => {
-    const cli = await rowOf(name).load();
-    expect(rowOf(name).cost === 'none').toBe(!cli.can.usage);
+    const cli = await loadCli(name);
+    expect(cli.cost === 'none').toBe(!cli.can.usage);
   });
 
   it('has a row for every name but the three that are no CLI of somebody', () => {
@@ -57,7 +58,7 @@ describe('the first installed agent', () => {
     expect(await firstInstalled(env, root, undefined)).toBeUndefined();
     expect(await firstInstalled(env, root, ['talks-acp', '--acp'])).toBe('acp');
     for (const name of ['q', 'kiro', 'pi', 'opencode', 'gemini', 'codex', 'claude'] as const) {
-      install((await rowOf(name).load()).program);
+      install((await loadCli(name)).program);
       expect(await firstInstalled(env, root, ['talks-acp', '--acp'])).toBe(name);
     }
   });
