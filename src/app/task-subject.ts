@@ -117,7 +117,8 @@ export async function targetOf(place: TaskPlace, file: string | undefined): Prom
   const row = await loopHere(place);
   if (place.ledger === undefined || row === undefined || row.reason !== null) return documentHere(place);
   const { mode } = (await stateOf(place.ledger, row.loop)).state.settings;
-  return mode === 'prd' || mode === 'project' ? row.document : documentHere(place);
+  const { hasBacklog = false } = await openMode(mode, row.document);
+  return hasBacklog ? row.document : documentHere(place);
 }
 
 /** `word`: a file, or a loop's name; without one the newest loop of this folder, else its document. */
