@@ -96,7 +96,10 @@ export interface EngineNeeds {
   readonly interactive?: boolean;
   readonly checks?: readonly Check[];
   /** What depends on the place of work. */
-  readonly parts?: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge' | 'facts' | 'doneFile' | 'archive'>;
+  readonly parts?: Pick<
+    Engine,
+    'checkpoints' | 'commits' | 'forks' | 'guard' | 'screen' | 'judge' | 'facts' | 'doneFile' | 'archive'
+  >;
   readonly notifiers?: Engine['notifiers'];
   readonly ask?: Engine['ask'];
   readonly onEscalation?: Engine['onEscalation'];

@@ -4,7 +4,7 @@ import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { join, posix, relative } from 'node:path';
 import type { ProtectedFile } from '../checks/protected-files.ts';
 import type { State } from '../core/state.ts';
-import type { GitWorkspace } from '../git/git.ts';
+import type { GitCheckpoints } from '../git/git-checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { loopFolder } from './app.ts';
 import { filesToProtect, judgeNamed } from './checks.ts';
@@ -12,7 +12,7 @@ import type { Prepared } from './session/prepare.ts';
 
 interface ResumedLoop {
   readonly state: State;
-  readonly git?: GitWorkspace | undefined;
+  readonly checkpoints?: GitCheckpoints | undefined;
   /** When an agent or a check last did anything, by the ledger. */
   readonly lastWorkAt: () => Promise<number>;
 }
@@ -78,18 +78,24 @@ async function differing(directory: string, files: readonly ProtectedFile[]): Pr
  */
 async function areUserEdits(
   { repositoryInfo, directory }: Prepared,
-  { state, git, lastWorkAt }: ResumedLoop,
+  { state, checkpoints, lastWorkAt }: ResumedLoop,
   paths: readonly string[],
 ): Promise<boolean> {
   const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
   const due = checkpointsDue.filter(one => one.kind !== 'user-edits');
   const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
-  if (!isQuiet || newest === undefined || git === undefined || settings.worktreePerTask || !settings.checkpoints)
+  if (
+    !isQuiet ||
+    newest === undefined ||
+    checkpoints === undefined ||
+    settings.worktreePerTask ||
+    !settings.checkpoints
+  )
     return false;
   const since = await lastWorkAt();
   const inside = relative(repositoryInfo.repository?.directory ?? directory, directory);
   const inTree = (path: string): string => posix.join(inside, path);
-  const kept = await git.content(newest.commit, paths.map(inTree));
+  const kept = await checkpoints.content(newest.commit, paths.map(inTree));
   const before = new Map(kept.map(({ path, bytes }) => [path, bytes]));
   for (const path of paths) {
     const place = join(state.directory, path);

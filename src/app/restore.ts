@@ -2,7 +2,7 @@
 import type { TaskThen } from '../core/event.ts';
 import { waitingFor } from '../core/next.ts';
 import { hasStorageTrouble, type RestoreDue } from '../core/state.ts';
-import type { RestorePlan } from '../git/workspace.ts';
+import type { RestorePlan } from '../git/checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import { stripControls } from '../text/text.ts';
@@ -29,10 +29,10 @@ export async function openCheckpoints(
 ): Promise<CheckpointedLoop> {
   const history = await openHistory(needs, heals);
   for (const one of history.healed) say(`note: ${one}`);
-  const { workspace, state, list, row } = history;
-  if (list.rows.length === 0 && workspace !== undefined && state.settings.checkpoints)
+  const { checkpoints, state, list, row } = history;
+  if (list.rows.length === 0 && checkpoints !== undefined && state.settings.checkpoints)
     throw new UsageError(`Loop ${row.name} has no checkpoint yet.`, 'The first is made before its first iteration.');
-  if (workspace === undefined)
+  if (checkpoints === undefined)
     throw new UsageError(
       `${state.directory} is not in a git repository (any more), so there is no undo.`,
       'Before the next loop: git init, and a first commit.',
@@ -42,7 +42,7 @@ export async function openCheckpoints(
       `Loop ${row.name} keeps no checkpoints, so there is no undo.`,
       'It was started with --no-checkpoints, or before this folder became a git repository.',
     );
-  return { ...history, workspace };
+  return { ...history, checkpoints };
 }
 
 /** The range and what is gone, in words. */

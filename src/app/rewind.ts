@@ -8,14 +8,14 @@ import type { Command } from '../core/input.ts';
 import { initialState, type RestoreDue, type State } from '../core/state.ts';
 import { allTasks, findTask, type TaskStatus } from '../core/task.ts';
 import { eventsOf } from '../engine/replay.ts';
-import type { GitWorkspace } from '../git/git.ts';
-import type { Restored } from '../git/workspace.ts';
+import type { Restored } from '../git/checkpoints.ts';
+import type { GitCheckpoints } from '../git/git-checkpoints.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { command, type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
 import { eventually } from './loops.ts';
-import { gitEnvironment, refusalError, workspaceOf } from './session/repository.ts';
+import { checkpointsOf, gitEnvironment, refusalError } from './session/repository.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
 export const isInterrupted = ({ state, isHeld }: History): boolean =>
@@ -24,7 +24,7 @@ export const isInterrupted = ({ state, isHeld }: History): boolean =>
 /** Records how cut work ended and keeps it, as the next run would. */
 export async function recordInterrupted(loop: CheckpointedLoop, sender: Sender): Promise<CheckpointedLoop> {
   await command(orderFor(loop, sender), []);
-  return { ...(await openHistory(loop, false)), workspace: loop.workspace };
+  return { ...(await openHistory(loop, false)), checkpoints: loop.checkpoints };
 }
 
 /** What a restore would do to the files; leaves no trace. Work that was cut is the loop's, not a person's. */
@@ -33,11 +33,11 @@ export async function previewRestore(
   to: CheckpointMark,
   overwrite: boolean,
 ): Promise<Restored> {
-  const { state, workspace } = loop;
-  const now = await workspace.preview();
+  const { state, checkpoints } = loop;
+  const now = await checkpoints.preview();
   if (!now.ok) throw refusalError(now);
   const base = isInterrupted(loop) ? now.commit : (state.newest?.commit ?? now.commit);
-  return workspace.plan({
+  return checkpoints.plan({
     to: to.commit,
     base,
     now: now.commit,
@@ -80,8 +80,8 @@ async function performed<Outcome extends { readonly type: string }>(
   return (await eventually(msMax, async () => read(await since(ledger, loop, seq)))) ?? { type: 'asked' };
 }
 
-const orderFor = ({ home, ledger, row, seq, workspace }: CheckpointedLoop, { env, by, warn }: Sender) => {
-  return { home, ledger, row, seq, loop: row.loop, env, by, warn, parts: { workspace } };
+const orderFor = ({ home, ledger, row, seq, checkpoints }: CheckpointedLoop, { env, by, warn }: Sender) => {
+  return { home, ledger, row, seq, loop: row.loop, env, by, warn, parts: { checkpoints } };
 };
 
 async function since(ledger: Ledger, loop: string, seq: number): Promise<readonly Event[]> {
@@ -122,7 +122,7 @@ export async function finishRewind(loop: CheckpointedLoop, sender: Sender, due: 
 export async function createCheckpoint(
   history: History,
   sender: Sender,
-  workspace: GitWorkspace,
+  checkpoints: GitCheckpoints,
   label: string,
 ): Promise<Created> {
   const request = await freshId();
@@ -130,7 +130,7 @@ export async function createCheckpoint(
   const isOurs = (event: EventOf<'checkpoint.made'>): boolean =>
     event.kind === 'by-hand' && (event.request === undefined || event.request === request);
   return performed<Created>(
-    orderFor({ ...history, workspace }, sender),
+    orderFor({ ...history, checkpoints }, sender),
     [{ type: 'checkpoint', label, request }],
     events => {
       const made = events.filter(event => event.type === 'checkpoint.made').find(isOurs);
@@ -151,7 +151,7 @@ export interface History extends HistoryNeeds {
   readonly seq: number;
   readonly list: CheckpointList;
   /** Undefined: the loop's folder is gone, or in no git repository. */
-  readonly workspace: GitWorkspace | undefined;
+  readonly checkpoints: GitCheckpoints | undefined;
   /** Numbers that git no longer holds. */
   readonly missing: ReadonlySet<number>;
   /** Numbers that a person let go. */
@@ -164,7 +164,7 @@ export interface History extends HistoryNeeds {
 
 /** One that has checkpoints, and the repository that holds them. */
 export interface CheckpointedLoop extends History {
-  readonly workspace: GitWorkspace;
+  readonly checkpoints: GitCheckpoints;
 }
 
 /** One pass over the ledger. `heals`: lost refs come back, and a restore that was cut is finished, unless held (F05). */
@@ -184,11 +184,11 @@ export async function openHistory(needs: HistoryNeeds, heals: boolean): Promise<
   const isHeld = (await ledger.store.holder(row.loop))?.alive === true;
   const pruned = prunedIn(loopFolder(home, row.loop));
   const resolved = await resolveRunConfig(env, state.directory, {});
-  const workspace = await workspaceOf(home, env, state, resolved.ok ? resolved.run.config : undefined);
+  const checkpoints = await checkpointsOf(home, env, state, resolved.ok ? resolved.run.config : undefined);
   const known = list.rows.filter(({ number }) => !pruned.has(number));
-  const healed = isHeld || !heals ? [] : ((await workspace?.repair(known))?.did ?? []);
-  const missing = new Set(await workspace?.missing(known));
-  return { ...needs, state, seq, list, workspace, missing, pruned, healed, isHeld };
+  const healed = isHeld || !heals ? [] : ((await checkpoints?.repair(known))?.did ?? []);
+  const missing = new Set(await checkpoints?.missing(known));
+  return { ...needs, state, seq, list, checkpoints, missing, pruned, healed, isHeld };
 }
 
 export async function recordOf({ home, row }: History, checkpoint: CheckpointRow): Promise<VerifiedRecord> {
@@ -258,10 +258,10 @@ const neededOf = ({ current, standing, lastRestore }: CheckpointList, state: Sta
 
 /** Remembered first: a crash between the two only leaves refs that the same command removes. */
 export async function pruneHistory(loop: CheckpointedLoop, keep: number) {
-  const { home, row, list, state, pruned, workspace } = loop;
+  const { home, row, list, state, pruned, checkpoints } = loop;
   const numbers = prunable(loop, keep);
   writePruned(loopFolder(home, row.loop), [...pruned, ...numbers]);
-  return workspace.prune({ keep, good: neededOf(list, state) });
+  return checkpoints.prune({ keep, good: neededOf(list, state) });
 }
 
 // Anchors: heads of the ledger that were noted in git while it grew (ADR 15).

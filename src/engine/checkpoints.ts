@@ -6,12 +6,12 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { findTask } from '../core/task.ts';
-import type { Span } from '../git/workspace.ts';
+import type { Span } from '../git/checkpoints.ts';
 import { redactDeep } from '../secrets/redactor.ts';
 import { Bug } from '../text/errors.ts';
 import { checkpointRecord, recordText, type VerifiedRecord, verifyRecord } from '../views/checkpoint-record.ts';
 import { restoreExclusions } from '../views/checkpoints.ts';
-import type { Perform } from './engine.ts';
+import { noGit, type Perform } from './engine.ts';
 
 const filesMax = 200;
 
@@ -19,18 +19,18 @@ const told = ({ problem, fix }: { readonly problem: string; readonly fix?: strin
   fix === undefined ? problem : `${problem} ${fix}`;
 
 export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engine, state, post, anchor }) => {
-  const { workspace } = engine;
-  if (workspace === undefined) return post({ type: 'checkpoint-failed', problem: 'This folder has no history.' });
+  const { checkpoints } = engine;
+  if (checkpoints === undefined) return post({ type: 'checkpoint-failed', problem: told(noGit) });
   const { kind, label, iteration, task } = due;
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const head = `${anchor.sequence} ${anchor.hash}`;
   const isUserEdit = kind === 'user-edits' || kind === 'before-restore';
   const userEditsSince = isUserEdit ? state.newest?.tree : undefined;
-  const saved = await workspace.save({ number, iteration, kind, label, anchor: head, task, userEditsSince });
+  const saved = await checkpoints.save({ number, iteration, kind, label, anchor: head, task, userEditsSince });
   if (!saved.ok) return post({ type: 'checkpoint-failed', problem: told(saved) });
   const { ref, commit, tree, skipped } = saved;
   const span: readonly Span[] = state.newest === undefined ? [] : [{ from: state.newest.tree, to: tree }];
-  const changes = state.settings.worktreePerTask ? [] : await workspace.changes(span);
+  const changes = state.settings.worktreePerTask ? [] : await checkpoints.changes(span);
   const id = engine.clock.id();
   const { live, lastIteration, toolCalls } = state;
   const performer = [...live, lastIteration].find(one => one?.iteration === iteration)?.performer;
@@ -64,16 +64,15 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
 export const restore: Perform<'restore'> = async ({ due }, { engine, state, post }) => {
   const nothing = { written: 0, deleted: 0, merged: [], kept: [] };
   const { to, base, now, overwrite } = due;
-  if (engine.workspace === undefined || base === undefined || now === undefined) {
-    return post({ type: 'restored', ...nothing, refused: 'This folder has no history.' });
-  }
+  const refuse = (refused: string): void => post({ type: 'restored', ...nothing, refused });
+  if (base === undefined || now === undefined) return refuse('This folder has no history.');
+  if (engine.checkpoints === undefined) return refuse(noGit.problem);
   const [except, left] = [restoreExclusions(state), to.left ?? []];
   const order = { to: to.commit, base: base.commit, now: now.commit, overwrite, except, left };
-  const restored = await engine.workspace.restore(order);
+  const restored = await engine.checkpoints.restore(order);
   if (!restored.ok) {
     const list = restored.conflicts.slice(0, 20).join(', ');
-    const refused = list === '' ? restored.problem : `${restored.problem} ${list}`;
-    return post({ type: 'restored', ...nothing, refused });
+    return refuse(list === '' ? restored.problem : `${restored.problem} ${list}`);
   }
   const { written, deleted, merged, kept } = restored;
   post({ type: 'restored', written: written.length, deleted: deleted.length, merged, kept });
@@ -81,13 +80,15 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
 
 export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, state, post }) => {
   const done = { task, iteration, commit: '', paths: 0, left: [] as readonly string[] };
-  if (engine.workspace === undefined) return post({ type: 'committed', ...done, failed: 'this folder has no history' });
+  const failed = (why: { readonly problem: string; readonly fix?: string }): void =>
+    post({ type: 'committed', ...done, failed: `not committed: ${told(why)}` });
+  if (engine.commits === undefined) return failed(noGit);
   const found = findTask(state.tasks, task);
   const { loop, document, branch } = state;
   const spans = [...state.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
   const order = { loop, task, title: found?.title ?? '', iteration, spans, document, branch };
-  const made = await engine.workspace.commit(order);
-  if (!made.ok) return post({ type: 'committed', ...done, failed: `not committed: ${told(made)}` });
+  const made = await engine.commits.commit(order);
+  if (!made.ok) return failed(made);
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
 };
 

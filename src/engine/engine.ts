@@ -8,7 +8,9 @@ import type { Effect } from '../core/next.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { Problem, TaskSource } from '../documents/document.ts';
-import type { Span, Workspace } from '../git/workspace.ts';
+import type { Checkpoints, Span } from '../git/checkpoints.ts';
+import type { Commits } from '../git/commits.ts';
+import type { Forks } from '../git/forks.ts';
 import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
 import type { Spool } from '../ledger/spool.ts';
 import type { Redact } from '../secrets/redactor.ts';
@@ -30,7 +32,11 @@ export interface Engine {
   readonly source: TaskSource;
   readonly performers: Readonly<Record<string, Performer>>;
   readonly checks: readonly Check[];
-  readonly workspace?: Workspace;
+  /** Absent, like commits: in no repository, or the loop keeps no checkpoints. */
+  readonly checkpoints?: Checkpoints;
+  readonly commits?: Commits;
+  /** Of a parallel loop: without them all work happens in the loop's folder. */
+  readonly forks?: Forks;
   /** Puts protected files back before a check. */
   readonly guard?: FileGuard;
   /** Looks at the work behind a claim. */
@@ -72,6 +78,16 @@ export interface Engine {
   /** Called once when the disk is full, so that the last word can still be recorded (F38). */
   readonly freeReserve?: () => void;
 }
+
+/** What an effect says that needs git, where the loop has none. */
+export const noGit = {
+  problem: 'This folder is not a git repository, so Ralph cannot undo, commit or work in parallel here.',
+  fix: 'Run git init and commit once.',
+};
+
+/** Where work on a task happens and is checked. */
+export const directoryOf = ({ forks }: Pick<Engine, 'forks'>, { directory }: State, task: string): string =>
+  forks?.directory(task) ?? directory;
 
 export type RunResult =
   | { readonly type: 'ended' | 'waiting' | 'interrupted'; readonly state: State }

@@ -89,7 +89,7 @@ class LoopRun {
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
     if (this.options.interrupt.aborted) return lastSaved(plan);
     if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
-    return settled(plan, this.state, this.engine.workspace !== undefined);
+    return settled(plan, this.state, this.engine.checkpoints !== undefined);
   }
 
   private reconcile(plan: Plan): void {
@@ -270,7 +270,7 @@ type Opening = { readonly inputs: readonly Input[] } | { readonly problems: read
 
 async function openingInputs(engine: Engine, state: State, hasBegun: boolean, settleOnly: boolean): Promise<Opening> {
   const inputs: Input[] = [];
-  if (hasBegun) await engine.workspace?.repair([state.newest, state.good].filter(mark => mark !== undefined));
+  if (hasBegun) await engine.checkpoints?.repair([state.newest, state.good].filter(mark => mark !== undefined));
   // A command to a loop that a process left in the middle of work must not count the time since as work.
   if (hasBegun && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
   const loaded = state.loaded && !settleOnly ? await engine.source.load() : undefined;
@@ -298,9 +298,9 @@ function oneAtTheTerminal(plan: Plan): Plan {
 const settling: readonly Effect['type'][] = ['cancel', 'recover', 'save', 'end'];
 const keeping: readonly Effect['type'][] = ['recover', 'checkpoint', 'restore', 'save'];
 
-/** An asked stop is brought to its end; so are files to be saved or restored, by a command that came with a workspace. */
-function settled(plan: Plan, state: State, hasWorkspace: boolean): Plan {
-  const wanted = [...(state.stop ? settling : []), ...(hasWorkspace ? keeping : [])];
+/** An asked stop is brought to its end; so are files to be saved or restored, by a command that came with checkpoints. */
+function settled(plan: Plan, state: State, hasCheckpoints: boolean): Plan {
+  const wanted = [...(state.stop ? settling : []), ...(hasCheckpoints ? keeping : [])];
   return { effects: plan.effects.filter(effect => wanted.includes(effect.type)) };
 }
 

@@ -10,7 +10,7 @@ import { identify, knownTasks } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
 import { takeCharacters } from '../text/text.ts';
 import { documentAfter } from './document.ts';
-import type { EffectContext, Engine } from './engine.ts';
+import { directoryOf, type EffectContext, type Engine, noGit } from './engine.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
 type End = Pick<Performed, 'message' | 'failure'>;
@@ -118,7 +118,7 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
     task,
     attempt,
     prompt: engine.redact(words.text),
-    directory: engine.workspace?.directory(task) ?? state.directory,
+    directory: directoryOf(engine, state, task),
     timeMsMax: state.settings.limits.iterationMsMax,
     environment: engine.environment,
     key: keyOf(state, task),
@@ -128,6 +128,12 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
     reads: found?.readOnly,
     order: found?.order,
   };
+}
+
+async function forkTrouble({ forks }: Engine, task: string): Promise<string | undefined> {
+  if (forks === undefined) return noGit.problem;
+  const fork = await forks.fork(task);
+  return fork.ok ? undefined : fork.problem;
 }
 
 export async function supervise(
@@ -141,8 +147,8 @@ export async function supervise(
     post({ type: 'performed', iteration, performed, chance: engine.clock.random() });
   const failed = (kind: Failure['kind'], detail: string): void => say({ message: '', failure: { kind, detail } });
   if (performer === undefined) return failed('spawn', `no agent is called ${live.performer}`);
-  const fork = state.settings.worktreePerTask ? await engine.workspace?.fork(task) : undefined;
-  if (fork?.ok === false) return failed('unknown', fork.problem);
+  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, task) : undefined;
+  if (trouble !== undefined) return failed('unknown', trouble);
   const order = await assignmentOf(engine, state, live);
   const { clock } = engine;
   const isInteractive = order.interactive === true;

@@ -3,9 +3,9 @@
 import type { Doubt } from '../core/event.ts';
 import type { CheckOutcome, Question } from '../core/input.ts';
 import { allTasks, findTask } from '../core/task.ts';
-import type { Span } from '../git/workspace.ts';
+import type { Span } from '../git/checkpoints.ts';
 import { documentAfter } from './document.ts';
-import type { EffectContext, Perform } from './engine.ts';
+import { directoryOf, type EffectContext, noGit, type Perform } from './engine.ts';
 
 type Ran =
   | {
@@ -51,14 +51,11 @@ async function runChecks(
   return ran();
 }
 
-const directoryOf = ({ engine, state }: EffectContext, task: string): string =>
-  engine.workspace?.directory(task) ?? state.directory;
-
 /** What the iterations of the task changed; a fork is compared with where it began. */
 async function spansOf({ engine, state }: EffectContext, task: string): Promise<readonly Span[]> {
   const spans = findTask(state.tasks, task)?.spans ?? [];
   if (!state.settings.worktreePerTask) return spans;
-  const base = (await engine.workspace?.base(task)) ?? '';
+  const base = (await engine.forks?.base(task)) ?? '';
   const last = spans.at(-1);
   return base !== '' && last !== undefined ? [{ from: base, to: last.to }] : [];
 }
@@ -102,12 +99,12 @@ function damaged({ post }: EffectContext, iteration: number, detail: string): vo
 
 export const check: Perform<'check'> = async ({ iteration, task }, context, stop) => {
   const { engine, state, post } = context;
-  const ran = await runChecks(context, task, directoryOf(context, task), stop);
+  const ran = await runChecks(context, task, directoryOf(engine, state, task), stop);
   if (ran.type === 'stopped') return;
   if (ran.type === 'damaged') return damaged(context, iteration, ran.problem);
   await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
   const { outcomes, restored } = ran;
-  const now = state.settings.checkpoints ? ((await engine.workspace?.treeNow(task)) ?? '') : '';
+  const now = state.settings.checkpoints ? ((await engine.checkpoints?.treeNow(task)) ?? '') : '';
   const wrote = now !== '' && now !== state.newest?.tree && !state.settings.worktreePerTask;
   const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
@@ -136,21 +133,21 @@ function whyNot(ran: Exclude<Ran, { type: 'stopped' }>, isTogether: boolean): st
 /** One result at a time: what others did is merged into the fork and proven there before the branch moves. */
 export const merge: Perform<'merge'> = async ({ iteration, task }, context, stop) => {
   const { engine, state, post } = context;
-  const { workspace } = engine;
+  const { forks } = engine;
   const done = (merged: boolean, detail: string): void => post({ type: 'merged', iteration, merged, detail });
-  if (workspace === undefined) return done(true, 'nothing to merge');
-  const update = await workspace.mergeIntoFork(task);
+  if (forks === undefined) return done(false, noGit.problem);
+  const update = await forks.mergeIntoFork(task);
   if (stop.aborted) return;
   if (!update.ok) return done(false, update.problem);
   if (update.isMerged) return done(true, 'it had been merged before');
   if (update.changed || !context.proven.has(iteration)) {
-    const ran = await runChecks(context, task, directoryOf(context, task), stop);
+    const ran = await runChecks(context, task, directoryOf(engine, state, task), stop);
     if (ran.type === 'stopped') return;
     const why = whyNot(ran, update.changed);
     if (why !== undefined) return done(false, why);
   }
   const title = findTask(state.tasks, task)?.title ?? '';
-  const merged = await workspace.mergeFork({ loop: state.loop, task, title, iteration });
+  const merged = await forks.mergeFork({ loop: state.loop, task, title, iteration });
   if (!merged.ok) return done(false, merged.problem);
   done(true, merged.commit === '' ? 'there was nothing to merge' : `merged as ${merged.commit.slice(0, 12)}`);
 };

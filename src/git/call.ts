@@ -1,8 +1,9 @@
 // Calls of git: no setting of the repository or the user may run a program, ask, page or take a lock in them.
 import { rm } from 'node:fs/promises';
 import { type Collected, type CollectOrder, collect } from '../processes/run-detached.ts';
+import type { Span } from './checkpoints.ts';
 import { listOf, pathsOf, printable, toInput } from './paths.ts';
-import { type Done, type Refusal, refuse, type Span } from './workspace.ts';
+import { type Done, type Refusal, refuse } from './refusal.ts';
 
 export type Setting = readonly [name: string, value: string];
 

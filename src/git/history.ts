@@ -1,9 +1,9 @@
 // The history of a loop, read from its checkpoints: differences as text, counts of lines, and contents of files.
 import { Bug, UsageError } from '../text/errors.ts';
 import { ask, complaint, type Difference, diffTrees, type GitPlace, git, objectLines } from './call.ts';
+import type { Change, Span } from './checkpoints.ts';
 import { byPath, fromText, pathsOf, toText } from './paths.ts';
 import type { PrivateGit } from './private.ts';
-import type { Change, Span } from './workspace.ts';
 
 export interface Patch {
   readonly text: string;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { complaint, type GitPlace, git, revision } from './call.ts';
 import { ifReadable } from './disk.ts';
 import { isAmong, printable } from './paths.ts';
-import { type Done, refuse } from './workspace.ts';
+import { type Done, refuse } from './refusal.ts';
 
 export interface LockRules {
   /** How long a held lock is waited for. */

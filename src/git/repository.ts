@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { complaint, type GitPlace, git, gitlink, indexRows, listIndex, type Setting } from './call.ts';
 import { succeeds } from './disk.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
-import { type Refusal, refuse } from './workspace.ts';
+import { type Refusal, refuse } from './refusal.ts';
 
 export interface Repository extends GitPlace {
   /** The top of the working tree. */

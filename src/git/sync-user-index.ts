@@ -6,8 +6,8 @@ import { changesAtStart } from './checkpoints/user-edits.ts';
 import { readRecord, writeRecord } from './disk.ts';
 import { userLock, waitForLock } from './locks.ts';
 import { foldersAbove, isAmong, toInput } from './paths.ts';
+import { type Done, refuse } from './refusal.ts';
 import type { Repository } from './repository.ts';
-import { type Done, refuse } from './workspace.ts';
 
 /** A commit of ours, and the one before it (a tree, if there was none). */
 export interface Step {

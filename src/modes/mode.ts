@@ -5,7 +5,7 @@ import type { Event } from '../core/event.ts';
 import type { ModeName, Settings } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
-import type { Workspace } from '../git/workspace.ts';
+import type { Checkpoints } from '../git/checkpoints.ts';
 import type { PromptFacts, PromptText } from './iteration-prompt.ts';
 
 export interface Mode {
@@ -74,7 +74,13 @@ export interface ModeSession {
   /** Files by which an agent says that it has finished: a hint, and gone once it was seen. */
   signals?(document: string): readonly string[];
   /** What a prompt needs and the state does not hold. */
-  promptInputs?(state: State, live: LiveIteration, workspace: Workspace | undefined): Promise<PromptFacts>;
+  promptInputs?(state: State, live: LiveIteration, work: WorkPlace): Promise<PromptFacts>;
+}
+
+/** Where an iteration works, and what earlier ones changed. */
+interface WorkPlace {
+  readonly directory: string;
+  readonly checkpoints: Checkpoints | undefined;
 }
 
 export interface SessionPlace {

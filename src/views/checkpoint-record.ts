@@ -4,7 +4,7 @@ import type { EventOf } from '../core/event.ts';
 import { continuationPrompt, phaseOf } from '../core/handoff.ts';
 import type { State } from '../core/state.ts';
 import { allTasks, type Task } from '../core/task.ts';
-import type { Change, Saved } from '../git/workspace.ts';
+import type { Change, Saved } from '../git/checkpoints.ts';
 import type { Report } from '../messages/report.ts';
 import { canonical } from '../text/canonical.ts';
 import { isoTime, plural } from '../text/format.ts';

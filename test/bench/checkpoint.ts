@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type GitWorkspace, gitWorkspace } from '../../src/git/git.ts';
+import { type GitCheckpoints, gitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { type BenchRow, median } from './row.ts';
 
@@ -54,8 +54,8 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - begin;
 }
 
-async function save(workspace: GitWorkspace, number: number): Promise<void> {
-  const saved = await workspace.save({
+async function save(checkpoints: GitCheckpoints, number: number): Promise<void> {
+  const saved = await checkpoints.save({
     number,
     iteration: number,
     kind: 'iteration',
@@ -87,11 +87,11 @@ async function measure(files: number, rounds: number): Promise<Measured> {
     if (!opened.ok) throw new Error(opened.problem);
     const { repository } = opened;
     const folder = join(root, 'loop');
-    const workspace = gitWorkspace({ loop: 'bench', repository, directory: ours.top, folder });
-    const firstMs = await timed(() => save(workspace, 1));
+    const checkpoints = gitCheckpoints({ loop: 'bench', repository, folder });
+    const firstMs = await timed(() => save(checkpoints, 1));
     const mine = async (round: number): Promise<void> => {
       change(ours.top, round, files);
-      ours.ms.push(await timed(() => save(workspace, round + 1)));
+      ours.ms.push(await timed(() => save(checkpoints, round + 1)));
     };
     const hand = async (round: number): Promise<void> => {
       change(theirs.top, round, files);

@@ -167,7 +167,7 @@ export const house: House = {
   ports: {
     'src/agents/': ['performer.ts', 'agent.ts', 'registry.ts'],
     'src/checks/': ['check.ts'],
-    'src/git/': ['workspace.ts'],
+    'src/git/': ['checkpoints.ts', 'commits.ts', 'forks.ts'],
     'src/ledger/': ['ledger.ts', 'spool.ts'],
     'src/actions/': ['mcp/server.ts'],
   },

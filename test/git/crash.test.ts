@@ -7,16 +7,16 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limitsByDefault, type ScanLimits } from '../../src/git/checkpoints/scan.ts';
 import { save } from '../../src/git/checkpoints/write-checkpoint.ts';
-import type { GitWorkspace } from '../../src/git/git.ts';
+import type { GitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { openPrivate } from '../../src/git/private.ts';
 import { makeRepo, type Repo, saved } from './repo.ts';
 
 let repo: Repo;
-let workspace: GitWorkspace;
+let checkpoints: GitCheckpoints;
 let mounted: string | undefined;
 beforeEach(async () => {
   repo = makeRepo();
-  workspace = await repo.workspace();
+  checkpoints = await repo.checkpoints();
 });
 afterEach(() => {
   if (mounted !== undefined) execFileSync('sh', ['-c', 'umount "$1"', 'sh', mounted]);
@@ -46,18 +46,18 @@ function mount(folder: string): string | undefined {
 
 describe('F39: on a full disk', () => {
   it('a checkpoint is refused without a ref, and works again when there is room', async ({ skip }) => {
-    await saved(workspace, 1);
+    await saved(checkpoints, 1);
     const why = smallDisk();
     if (why !== undefined) skip(why);
     spawnSync('sh', ['-c', 'cat /dev/zero >filler'], { cwd: mounted });
     repo.write('a', 'new content');
-    expect(await workspace.save(order(2))).toMatchObject({
+    expect(await checkpoints.save(order(2))).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/^The disk is full/),
     });
     expect(refs()).toBe('refs/ralph/loop-1/1');
     rmSync(join(mounted!, 'filler'));
-    const { commit } = await saved(workspace, 2);
+    const { commit } = await saved(checkpoints, 2);
     expect(repo.git('cat-file', 'blob', `${commit}:a`)).toBe('new content');
   });
 });
@@ -66,7 +66,7 @@ describe('F39: where RALPH_HOME cannot be written', () => {
   it('everything is refused in a sentence, and nothing is thrown', async () => {
     const file = join(repo.root, 'a-file');
     writeFileSync(file, '');
-    const closed = await repo.workspace({ folder: join(file, 'git') });
+    const closed = await repo.checkpoints({ folder: join(file, 'git') });
     const head = repo.git('rev-parse', 'HEAD').trim();
     const problem = expect.stringMatching(/^The system refused it: ENOTDIR/);
     expect(await closed.save(order(1))).toMatchObject({ ok: false, problem });
@@ -89,12 +89,12 @@ describe('a folder on another disk', () => {
     repo.write('disk/changed', '1');
     repo.link('disk/link', 'changed');
     const tree = repo.tree();
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     for (const name of readdirSync(folder)) repo.remove(`disk/${name}`);
     repo.write('disk/changed', '2');
     repo.write('disk/link', 'a file');
-    const now = (await saved(workspace, 2)).commit;
-    expect(await workspace.restore({ to: one.commit, base: now, now })).toMatchObject({ ok: true, kept: [] });
+    const now = (await saved(checkpoints, 2)).commit;
+    expect(await checkpoints.restore({ to: one.commit, base: now, now })).toMatchObject({ ok: true, kept: [] });
     expect(repo.tree()).toEqual(tree);
   });
 });
@@ -136,7 +136,7 @@ describe('B90: too much for a checkpoint', () => {
 
 describe('files that change while a checkpoint is made', () => {
   /** A git that cannot add a file of that name, so many times. */
-  async function stubborn(name: string, times: number): Promise<GitWorkspace> {
+  async function stubborn(name: string, times: number): Promise<GitCheckpoints> {
     const folder = join(repo.root, 'bin');
     mkdirSync(folder);
     const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
@@ -153,7 +153,7 @@ exec ${real} "$@" <${folder}/input
 `;
     writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
     const { PATH = '', ...environment } = repo.environment;
-    return repo.workspace({
+    return repo.checkpoints({
       repository: { ...(await repo.open()), environment: { ...environment, PATH: `${folder}:${PATH}` } },
     });
   }
@@ -177,14 +177,14 @@ describe('F07: killed in the middle of a restore', () => {
   /** Restores, and kills itself as soon as this file is there. */
   const program = (to: string, base: string, now: string, file: string) => `
     import { existsSync } from 'node:fs';
-    import { gitWorkspace } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/git/git.ts')).href)};
+    import { gitCheckpoints } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/git/git-checkpoints.ts')).href)};
     import { openRepository } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/git/repository.ts')).href)};
     const directory = ${JSON.stringify(repo.top)};
     const { repository } = await openRepository({ directory, environment: ${JSON.stringify(repo.environment)} });
-    const workspace = gitWorkspace({ loop: 'loop-1', repository, directory, folder: ${JSON.stringify(repo.folder)} });
+    const checkpoints = gitCheckpoints({ loop: 'loop-1', repository, folder: ${JSON.stringify(repo.folder)} });
     const look = () => existsSync(${JSON.stringify(file)}) ? process.kill(process.pid, 'SIGKILL') : setImmediate(look);
     look();
-    await workspace.restore(${JSON.stringify({ to, base, now })});
+    await checkpoints.restore(${JSON.stringify({ to, base, now })});
   `;
 
   it.each(['restore.json.new', 'restore.json', 'restore.json.lock'])(
@@ -192,13 +192,13 @@ describe('F07: killed in the middle of a restore', () => {
     async file => {
       for (let index = 0; index < 200; index += 1) repo.write(`folder-${index % 7}/file-${index}`, `old ${index}`);
       const old = repo.tree();
-      const one = await saved(workspace, 1);
+      const one = await saved(checkpoints, 1);
       for (let index = 0; index < 200; index += 1) {
         if (index % 3 === 0) repo.remove(`folder-${index % 7}/file-${index}`);
         else repo.write(`folder-${index % 7}/file-${index}`, `new ${index}`);
       }
-      const two = await saved(workspace, 2);
-      const now = (await saved(workspace, 3)).commit;
+      const two = await saved(checkpoints, 2);
+      const now = (await saved(checkpoints, 3)).commit;
       const text = program(one.commit, two.commit, now, join(repo.folder, file));
       const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
         env: repo.environment,
@@ -206,7 +206,7 @@ describe('F07: killed in the middle of a restore', () => {
       });
       const [, signal] = await once(child, 'exit');
       expect(signal).toBe('SIGKILL');
-      const again = await repo.workspace();
+      const again = await repo.checkpoints();
       await again.repair([]);
       const current = await saved(again, 4);
       await again.restore({ to: one.commit, base: current.commit, now: current.commit });

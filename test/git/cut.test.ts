@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { commitProgress } from '../../src/git/commit.ts';
+import { commitProgress } from '../../src/git/git-commits.ts';
 import { makeWorktree } from '../../src/git/worktrees/worktree.ts';
 import type { Collected, CollectOrder } from '../../src/processes/run-detached.ts';
 import { again, good, orderOf, type Parallel, parallel } from './parallel.ts';

@@ -1,39 +1,39 @@
 // What lies between checkpoints can be listed, counted, shown and read, whatever the tree says about itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { GitWorkspace } from '../../src/git/git.ts';
+import type { GitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { makeRepo, type Repo, saved } from './repo.ts';
 
 let repo: Repo;
-let workspace: GitWorkspace;
+let checkpoints: GitCheckpoints;
 beforeEach(async () => {
   repo = makeRepo();
-  workspace = await repo.workspace();
+  checkpoints = await repo.checkpoints();
 });
 afterEach(() => repo.cleanUp());
 
 describe('changes', () => {
   it('are one list in order, without renames, over commits and trees', async () => {
     repo.write('b', '1');
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.git('mv', 'README.md', 'Z\n');
     repo.write('b', '2');
     repo.write('\xc3\xa9', 'UTF-8');
     repo.write('\xe9', 'not UTF-8');
-    const two = await saved(workspace, 2);
-    expect(await workspace.changes([{ from: one.commit, to: two.commit }])).toEqual([
+    const two = await saved(checkpoints, 2);
+    expect(await checkpoints.changes([{ from: one.commit, to: two.commit }])).toEqual([
       { path: 'README.md', how: 'deleted' },
       { path: 'Z\n', how: 'added' },
       { path: 'b', how: 'changed' },
       { path: 'é', how: 'added' },
       { path: '\ufffd', how: 'added' },
     ]);
-    expect(await workspace.changes([{ from: one.tree, to: two.commit }])).toHaveLength(5);
-    expect(await workspace.changes([{ from: one.tree, to: one.commit }])).toEqual([]);
-    expect(await workspace.changes([])).toEqual([]);
+    expect(await checkpoints.changes([{ from: one.tree, to: two.commit }])).toHaveLength(5);
+    expect(await checkpoints.changes([{ from: one.tree, to: one.commit }])).toEqual([]);
+    expect(await checkpoints.changes([])).toEqual([]);
   });
 
   it('of several spans say what became of each path in the end', async () => {
-    const trees: string[] = [(await saved(workspace, 1)).tree];
+    const trees: string[] = [(await saved(checkpoints, 1)).tree];
     const steps = [
       () => repo.write('passing', 'x'),
       () => repo.remove('passing'),
@@ -44,10 +44,10 @@ describe('changes', () => {
     ];
     for (const [index, step] of steps.entries()) {
       step();
-      trees.push((await saved(workspace, index + 2)).tree);
+      trees.push((await saved(checkpoints, index + 2)).tree);
     }
     const spans = trees.slice(1).map((to, index) => ({ from: trees[index]!, to }));
-    expect(await workspace.changes(spans)).toEqual([
+    expect(await checkpoints.changes(spans)).toEqual([
       { path: 'README.md', how: 'changed' },
       { path: 'stays', how: 'added' },
     ]);
@@ -55,16 +55,16 @@ describe('changes', () => {
 });
 
 it('what is asked of checkpoints that are gone is refused as a usage error', async () => {
-  const { commit } = await saved(workspace, 1);
+  const { commit } = await saved(checkpoints, 1);
   const span = { from: commit, to: '1'.repeat(40) };
   const refused = { name: 'UsageError', message: expect.stringMatching(/^The checkpoints of this loop are gone/) };
-  await expect(workspace.changes([span])).rejects.toMatchObject(refused);
-  await expect(workspace.patch(span, 100)).rejects.toMatchObject(refused);
-  await expect(workspace.stat(span)).rejects.toMatchObject(refused);
-  await expect(workspace.content(span.to, ['a'])).rejects.toMatchObject(refused);
+  await expect(checkpoints.changes([span])).rejects.toMatchObject(refused);
+  await expect(checkpoints.patch(span, 100)).rejects.toMatchObject(refused);
+  await expect(checkpoints.stat(span)).rejects.toMatchObject(refused);
+  await expect(checkpoints.content(span.to, ['a'])).rejects.toMatchObject(refused);
   const kind = 'user-edits' as const;
   const again = { number: 2, iteration: 1, kind, label: 'x', anchor: '1 a', userEditsSince: span.to };
-  expect(await workspace.save(again)).toMatchObject({ ok: false, problem: refused.message });
+  expect(await checkpoints.save(again)).toMatchObject({ ok: false, problem: refused.message });
 });
 
 describe('a patch', () => {
@@ -73,26 +73,26 @@ describe('a patch', () => {
     repo.git('config', 'diff.evil.textconv', 'false');
     repo.git('config', 'diff.external', 'false');
     repo.write('image', '\0\x01');
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.write('README.md', 'one\nchanged\nthree\n');
     repo.write('image', '\0\x02');
-    const two = await saved(workspace, 2);
+    const two = await saved(checkpoints, 2);
     const span = { from: one.commit, to: two.commit };
-    const { text, isCut } = await workspace.patch(span, 100_000);
+    const { text, isCut } = await checkpoints.patch(span, 100_000);
     expect(text).toContain('@@ -1,3 +1,3 @@\n one\n-two\n+changed\n three\n');
     expect(text).toContain('Binary files a/image and b/image differ');
     expect(isCut).toBe(false);
-    expect(await workspace.stat(span)).toEqual([
+    expect(await checkpoints.stat(span)).toEqual([
       { path: 'README.md', added: 1, deleted: 1 },
       { path: 'image', added: undefined, deleted: undefined },
     ]);
   });
 
   it('ends at a line when it is longer than it may be', async () => {
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.write('long', 'line\n'.repeat(1_000_000));
-    const two = await saved(workspace, 2);
-    const { text, isCut } = await workspace.patch({ from: one.commit, to: two.commit }, 1_000);
+    const two = await saved(checkpoints, 2);
+    const { text, isCut } = await checkpoints.patch({ from: one.commit, to: two.commit }, 1_000);
     expect(isCut).toBe(true);
     expect(text.length).toBeLessThanOrEqual(1_000);
     expect(text.endsWith('+line\n')).toBe(true);
@@ -104,9 +104,9 @@ describe('contents', () => {
     repo.write('a\nb', 'odd\n');
     repo.write('empty', '');
     repo.write('large', 'x'.repeat(5_000));
-    const { commit, tree } = await saved(workspace, 1);
+    const { commit, tree } = await saved(checkpoints, 1);
     const read = async (of: string, paths: readonly string[], bytesMax?: number) =>
-      (await workspace.content(of, paths, bytesMax)).map(({ path, bytes }) => [path, bytes.toString()]);
+      (await checkpoints.content(of, paths, bytesMax)).map(({ path, bytes }) => [path, bytes.toString()]);
     expect(await read(commit, ['empty', 'nope', 'a\nb'])).toEqual([
       ['empty', ''],
       ['a\nb', 'odd\n'],

@@ -1,8 +1,8 @@
 // A parallel loop without its engine: a repository, the loop's own worktree, and its forks.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Forks } from '../../src/git/forks.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import type { Forks } from '../../src/git/workspace.ts';
 import { type ForkOptions, safeName } from '../../src/git/worktrees/fork.ts';
 import { openForks } from '../../src/git/worktrees/merge-fork.ts';
 import { makeWorktree } from '../../src/git/worktrees/worktree.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { GitWorkspace } from '../../src/git/git.ts';
+import type { GitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { type LockRules, ownLock, userLock, waitForLock } from '../../src/git/locks.ts';
 import type { runDetached } from '../../src/processes/run-detached.ts';
 import { makeRepo, type Repo, saved } from './repo.ts';
@@ -20,10 +20,10 @@ vi.mock('../../src/processes/run-detached.ts', async importOriginal => {
 });
 
 let repo: Repo;
-let workspace: GitWorkspace;
+let checkpoints: GitCheckpoints;
 beforeEach(async () => {
   repo = makeRepo();
-  workspace = await repo.workspace();
+  checkpoints = await repo.checkpoints();
 });
 afterEach(() => repo.cleanUp());
 
@@ -32,8 +32,8 @@ const numbers = () =>
 
 describe('repair', () => {
   it('F05: makes the ref of a known checkpoint anew, or says that it is lost', async () => {
-    const one = await saved(workspace, 1);
-    const two = await saved(workspace, 2);
+    const one = await saved(checkpoints, 1);
+    const two = await saved(checkpoints, 2);
     repo.git('update-ref', '-d', two.ref);
     repo.git('update-ref', one.ref, repo.git('rev-parse', 'HEAD').trim());
     const known = [
@@ -41,20 +41,20 @@ describe('repair', () => {
       { number: 2, commit: two.commit },
       { number: 3, commit: '1'.repeat(40) },
     ];
-    expect(await workspace.repair(known)).toEqual({ did: ['made the refs of 2 checkpoints anew'], missing: [3] });
+    expect(await checkpoints.repair(known)).toEqual({ did: ['made the refs of 2 checkpoints anew'], missing: [3] });
     expect([repo.git('rev-parse', one.ref).trim(), repo.git('rev-parse', two.ref).trim()]).toEqual([
       one.commit,
       two.commit,
     ]);
-    expect(await workspace.repair(known.slice(0, 2))).toEqual({ did: [], missing: [] });
+    expect(await checkpoints.repair(known.slice(0, 2))).toEqual({ did: [], missing: [] });
   });
 
   it('F06: leaves a ref that the ledger does not know to the next checkpoint of that number', async () => {
-    const one = await saved(workspace, 1);
-    await saved(workspace, 2);
-    expect(await workspace.repair([{ number: 1, commit: one.commit }])).toEqual({ did: [], missing: [] });
+    const one = await saved(checkpoints, 1);
+    await saved(checkpoints, 2);
+    expect(await checkpoints.repair([{ number: 1, commit: one.commit }])).toEqual({ did: [], missing: [] });
     expect(numbers()).toEqual([1, 2]);
-    const adopted = await saved(workspace, 2);
+    const adopted = await saved(checkpoints, 2);
     expect(repo.git('rev-parse', 'refs/ralph/loop-1/2').trim()).toBe(adopted.commit);
   });
 
@@ -63,13 +63,13 @@ describe('repair', () => {
     repo.write('a', '1');
     repo.write('folder/b', '1');
     const tree = repo.tree();
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.write('a', '2');
     repo.remove('folder');
     repo.write('made', '2');
-    const now = await saved(workspace, 2);
+    const now = await saved(checkpoints, 2);
     detached.isCut = true;
-    const cut = await workspace.restore({ to: one.commit, base: now.commit, now: now.commit });
+    const cut = await checkpoints.restore({ to: one.commit, base: now.commit, now: now.commit });
     detached.isCut = false;
     expect(cut).toMatchObject({ ok: false, problem: 'The restore was cut: killed' });
     return { tree, staging: join(repo.top, '.git/ralph/loop-1/restore') };
@@ -77,10 +77,10 @@ describe('repair', () => {
 
   it('F07: finishes a restore that was cut after its journal', async () => {
     const { tree, staging } = await cutRestore();
-    expect(await workspace.repair([])).toEqual({ did: ['finished a restore that was cut'], missing: [] });
+    expect(await checkpoints.repair([])).toEqual({ did: ['finished a restore that was cut'], missing: [] });
     expect(repo.tree()).toEqual(tree);
     expect([existsSync(staging), existsSync(join(repo.folder, 'restore.json'))]).toEqual([false, false]);
-    expect(await workspace.repair([])).toEqual({ did: [], missing: [] });
+    expect(await checkpoints.repair([])).toEqual({ did: [], missing: [] });
   });
 
   it('F07: finishes one that was cut after some steps, and leaves alone what a person wrote since', async () => {
@@ -90,7 +90,7 @@ describe('repair', () => {
     execFileSync('mv', [join(staging, first), join(repo.top, 'a')]);
     repo.write('folder/b', 'a person');
     repo.write('made', 'a person');
-    const { did } = await workspace.repair([]);
+    const { did } = await checkpoints.repair([]);
     expect(did).toEqual(['finished a restore that was cut (2 changed since then were left alone)']);
     expect([repo.read('folder/b'), repo.read('made')]).toEqual(['a person', 'a person']);
     repo.remove('made');
@@ -103,28 +103,31 @@ describe('repair', () => {
     const outside = join(repo.root, 'outside');
     mkdirSync(outside);
     repo.link('folder', outside);
-    await workspace.repair([]);
+    await checkpoints.repair([]);
     expect([readdirSync(outside), repo.tree()]).toEqual([[], tree]);
   });
 
   it('F07: a new restore finishes the cut one first', async () => {
     const { tree } = await cutRestore();
-    const { commit } = await saved(workspace, 3);
-    expect(await workspace.restore({ to: commit, base: commit, now: commit })).toMatchObject({ ok: true, written: [] });
+    const { commit } = await saved(checkpoints, 3);
+    expect(await checkpoints.restore({ to: commit, base: commit, now: commit })).toMatchObject({
+      ok: true,
+      written: [],
+    });
     expect(repo.tree()).toEqual(tree);
   });
 
   it('F07: two that finish the same restore at the same time do no harm', async () => {
     const { tree } = await cutRestore();
     const all = await Promise.all(
-      [workspace, await repo.workspace(), await repo.workspace()].map(one => one.repair([])),
+      [checkpoints, await repo.checkpoints(), await repo.checkpoints()].map(one => one.repair([])),
     );
     expect(repo.tree()).toEqual(tree);
     expect(all.flatMap(({ did }) => did).filter(text => text !== 'finished a restore that was cut')).toEqual([]);
   });
 
   it("brings the user's index to a commit of ours that was cut before it", async () => {
-    await saved(workspace, 1);
+    await saved(checkpoints, 1);
     const before = repo.git('rev-parse', 'HEAD').trim();
     repo.write('README.md', 'work\n');
     repo.git('commit', '-qam', 'work');
@@ -132,7 +135,7 @@ describe('repair', () => {
     repo.git('read-tree', before);
     writeFileSync(join(repo.folder, 'unsettled.json'), JSON.stringify({ before, commit }));
     expect(repo.git('status', '--porcelain')).not.toBe('');
-    expect(await workspace.repair([])).toEqual({ did: [], missing: [] });
+    expect(await checkpoints.repair([])).toEqual({ did: [], missing: [] });
     expect(repo.git('status', '--porcelain')).toBe('');
   });
 
@@ -140,14 +143,14 @@ describe('repair', () => {
     const { staging } = await cutRestore();
     rmSync(join(repo.folder, 'restore.json'));
     const before = repo.tree();
-    await workspace.repair([]);
+    await checkpoints.repair([]);
     expect([repo.tree(), existsSync(staging)]).toEqual([before, false]);
   });
 
   it('takes away the lock of a checkpoint whose git is dead', async () => {
-    await saved(workspace, 1);
+    await saved(checkpoints, 1);
     writeFileSync(join(repo.folder, 'index.lock'), '');
-    expect((await workspace.repair([])).did).toEqual(['removed the lock of a checkpoint that was cut']);
+    expect((await checkpoints.repair([])).did).toEqual(['removed the lock of a checkpoint that was cut']);
   });
 });
 
@@ -155,20 +158,20 @@ describe('prune', () => {
   it('keeps the first, the newest and the named ones, and takes the notes of the others along', async () => {
     for (let number = 1; number <= 6; number += 1) {
       repo.write('file', String(number));
-      await saved(workspace, number);
+      await saved(checkpoints, number);
     }
-    expect(await workspace.prune({ keep: 2, good: [3] })).toEqual({ ok: true, removed: [2, 4] });
+    expect(await checkpoints.prune({ keep: 2, good: [3] })).toEqual({ ok: true, removed: [2, 4] });
     expect(numbers()).toEqual([1, 3, 5, 6]);
     expect(repo.git('notes', '--ref=refs/notes/ralph/loop-1', 'list').trim().split('\n')).toHaveLength(4);
-    expect(await workspace.prune({ keep: 0 })).toEqual({ ok: true, removed: [3, 5] });
+    expect(await checkpoints.prune({ keep: 0 })).toEqual({ ok: true, removed: [3, 5] });
     expect(numbers()).toEqual([1, 6]);
-    expect(await workspace.prune({ keep: 0 })).toEqual({ ok: true, removed: [] });
+    expect(await checkpoints.prune({ keep: 0 })).toEqual({ ok: true, removed: [] });
   });
 
   it('leaves other loops alone', async () => {
-    const other = await repo.workspace({ loop: 'loop-10', folder: join(repo.root, 'other') });
+    const other = await repo.checkpoints({ loop: 'loop-10', folder: join(repo.root, 'other') });
     for (const number of [1, 2, 3]) await saved(other, number);
-    expect(await workspace.prune({ keep: 0 })).toEqual({ ok: true, removed: [] });
+    expect(await checkpoints.prune({ keep: 0 })).toEqual({ ok: true, removed: [] });
     expect(numbers()).toHaveLength(3);
   });
 });

@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type GitWorkspace, type GitWorkspaceOptions, gitWorkspace } from '../../src/git/git.ts';
+import type { Saved } from '../../src/git/checkpoints.ts';
+import { type GitCheckpointOptions, type GitCheckpoints, gitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
-import type { Saved } from '../../src/git/workspace.ts';
 
 export interface Repo {
   readonly root: string;
@@ -38,7 +38,7 @@ export interface Repo {
   /** What belongs to the user in `.git`, and what git tells them. */
   theirs(): Readonly<Record<string, string>>;
   open(): Promise<Repository>;
-  workspace(more?: Partial<GitWorkspaceOptions>): Promise<GitWorkspace>;
+  checkpoints(more?: Partial<GitCheckpointOptions>): Promise<GitCheckpoints>;
   cleanUp(): void;
 }
 
@@ -95,8 +95,8 @@ export function repoAt(root: string, top: string, environment: Readonly<Record<s
     read: path => readFileSync(at(top, path), 'latin1'),
     tree: () => Object.fromEntries(walk(top, '')),
     theirs: () => theirsOf(top, git),
-    async workspace(more = {}) {
-      return gitWorkspace({ loop: 'loop-1', repository: await open(), directory: top, folder, ...more });
+    async checkpoints(more = {}) {
+      return gitCheckpoints({ loop: 'loop-1', repository: await open(), folder, ...more });
     },
     cleanUp: () => rmSync(root, { recursive: true, force: true }),
   };
@@ -145,9 +145,9 @@ function theirsOf(top: string, git: Repo['git']): Readonly<Record<string, string
 
 let anchors = 0;
 
-export async function saved(workspace: GitWorkspace, number: number, label = 'after an iteration'): Promise<Saved> {
+export async function saved(checkpoints: GitCheckpoints, number: number, label = 'after an iteration'): Promise<Saved> {
   anchors += 1;
-  const made = await workspace.save({
+  const made = await checkpoints.save({
     number,
     iteration: number - 1,
     kind: 'iteration',

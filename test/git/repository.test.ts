@@ -20,13 +20,13 @@ const opened = (directory: string) => openRepository({ directory, environment: r
 /** Saves, changes a file, saves and goes back: the whole tree must be as before. */
 async function worksIn(of: Repo): Promise<void> {
   const theirs = of.theirs();
-  const workspace = await of.workspace();
+  const checkpoints = await of.checkpoints();
   const before = of.tree();
-  const one = await saved(workspace, 1);
+  const one = await saved(checkpoints, 1);
   of.write('made-by-the-loop', 'x');
-  const two = await saved(workspace, 2);
-  const now = await saved(workspace, 3);
-  expect(await workspace.restore({ to: one.commit, base: two.commit, now: now.commit })).toMatchObject({
+  const two = await saved(checkpoints, 2);
+  const now = await saved(checkpoints, 3);
+  expect(await checkpoints.restore({ to: one.commit, base: two.commit, now: now.commit })).toMatchObject({
     ok: true,
     deleted: ['made-by-the-loop'],
   });
@@ -87,18 +87,18 @@ describe('F72: a loop works in', () => {
     repo.git('add', '-A');
     repo.git('commit', '-qm', 'both');
     repo.git('sparse-checkout', 'set', 'here');
-    const workspace = await repo.workspace();
-    const one = await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    const one = await saved(checkpoints, 1);
     expect(repo.git('ls-tree', '-r', '--name-only', one.commit)).toBe('README.md\nhere/a\nthere/b\n');
     repo.write('here/a', '2');
-    const two = await saved(workspace, 2);
-    expect(await workspace.changes([{ from: one.commit, to: two.commit }])).toEqual([
+    const two = await saved(checkpoints, 2);
+    expect(await checkpoints.changes([{ from: one.commit, to: two.commit }])).toEqual([
       { path: 'here/a', how: 'changed' },
     ]);
     rmSync(join(repo.folder, 'index')); // made anew
-    const { commit: now, tree } = await saved(workspace, 3);
+    const { commit: now, tree } = await saved(checkpoints, 3);
     expect(tree).toBe(two.tree);
-    await workspace.restore({ to: one.commit, base: two.commit, now });
+    await checkpoints.restore({ to: one.commit, base: two.commit, now });
     expect([repo.read('here/a'), existsSync(join(repo.top, 'there'))]).toEqual(['1', false]);
   });
 
@@ -142,10 +142,10 @@ describe('F72, B91: a person is told beforehand', () => {
     ]);
     repo.git('-C', 'sub\tmodule', 'config', 'filter.evil.clean', `touch ${join(repo.root, 'ran')}; cat`);
     repo.write('sub\tmodule/.gitattributes', '* filter=evil\n');
-    const workspace = await repo.workspace();
-    const one = await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    const one = await saved(checkpoints, 1);
     repo.write('sub\tmodule/inside', 'dirty');
-    expect((await saved(workspace, 2)).tree).toBe(one.tree);
+    expect((await saved(checkpoints, 2)).tree).toBe(one.tree);
     expect(existsSync(join(repo.root, 'ran'))).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 // Makes checkpoints and restores them by turns in a given repository, and says what is done, until it is killed or has done enough.
 import { writeSync } from 'node:fs';
-import { gitWorkspace } from '../../src/git/git.ts';
+import { gitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { openRepository } from '../../src/git/repository.ts';
 
 export interface ChildOrder {
@@ -24,11 +24,11 @@ const say = (said: Said): void => void writeSync(1, `${JSON.stringify(said)}\n`)
 async function main({ top, folder, environment, commits, newest, rounds }: ChildOrder): Promise<void> {
   const opened = await openRepository({ directory: top, environment });
   if (!opened.ok) throw new Error(opened.problem);
-  const workspace = gitWorkspace({ loop: 'loop-1', repository: opened.repository, directory: top, folder });
+  const checkpoints = gitCheckpoints({ loop: 'loop-1', repository: opened.repository, folder });
   say({ ready: true });
   for (let round = 1; round <= rounds; round += 1) {
     const number = newest + round;
-    const saved = await workspace.save({
+    const saved = await checkpoints.save({
       number,
       iteration: 0,
       kind: 'before-restore',
@@ -38,7 +38,7 @@ async function main({ top, folder, environment, commits, newest, rounds }: Child
     if (!saved.ok) throw new Error(saved.problem);
     say({ number, commit: saved.commit });
     const to = commits[(round - 1) % commits.length]!;
-    const restored = await workspace.restore({ to, base: saved.commit, now: saved.commit });
+    const restored = await checkpoints.restore({ to, base: saved.commit, now: saved.commit });
     if (!restored.ok) throw new Error(restored.problem);
     say({ restored: to });
   }

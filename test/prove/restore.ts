@@ -31,8 +31,8 @@ export async function makeTemplate(files: number): Promise<Template> {
   repo.write('becomes-a-folder', 'old');
   repo.write('becomes-a-file/inside', 'old');
   repo.write('only-before/deep/file', 'old');
-  const workspace = await repo.workspace();
-  const first = await saved(workspace, 1);
+  const checkpoints = await repo.checkpoints();
+  const first = await saved(checkpoints, 1);
   const trees = [snapshot(repo)];
   for (let at = 0; at < files; at += 1) {
     const how = at % 6;
@@ -46,7 +46,7 @@ export async function makeTemplate(files: number): Promise<Template> {
   repo.write('link', 'a file now');
   repo.link('other-link', 'somewhere');
   for (let at = 0; at < files / 10; at += 1) repo.write(`only-after-${at % 3}/${at}`, 'new');
-  const second = await saved(workspace, 2);
+  const second = await saved(checkpoints, 2);
   return { repo, commits: [first.commit, second.commit], trees: [...trees, snapshot(repo)] };
 }
 
@@ -166,10 +166,10 @@ function lookAfterKill(repo: Repo, template: Template, { said }: Pick<Running, '
 
 /** The next process: repairs, makes a checkpoint, restores the first tree and the second again. Which tree the repair made. */
 async function runAgain(repo: Repo, template: Template, { said }: Pick<Running, 'said'>): Promise<number> {
-  const workspace = await repo.workspace();
+  const checkpoints = await repo.checkpoints();
   const known = said.flatMap(one => ('number' in one ? [one] : []));
   const hadJournal = existsSync(journalOf(repo));
-  const { did, missing } = await workspace.repair(known);
+  const { did, missing } = await checkpoints.repair(known);
   hold(missing.length === 0, 'no checkpoint is lost', missing.join());
   hold(hadJournal === did.some(one => one.startsWith('finished a restore')), 'the journal is worked off', did.join());
   const repaired = whichTree(template, snapshot(repo));
@@ -177,8 +177,8 @@ async function runAgain(repo: Repo, template: Template, { said }: Pick<Running, 
   let number = Math.max(2, ...known.map(one => one.number));
   for (const [at, to] of template.commits.entries()) {
     number += 1;
-    const { commit } = await saved(workspace, number, 'before a restore');
-    const restored = await workspace.restore({ to, base: commit, now: commit });
+    const { commit } = await saved(checkpoints, number, 'before a restore');
+    const restored = await checkpoints.restore({ to, base: commit, now: commit });
     hold(restored.ok, 'running again completes it', restored.ok ? '' : restored.problem);
     const wrong = unlike(template.trees[at]!, snapshot(repo));
     hold(wrong.length === 0, 'running again makes the tree', wrong.slice(0, 3).join('; '));

@@ -8,8 +8,9 @@ import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { runLoop } from '../../src/engine/run.ts';
-import type { GitWorkspace } from '../../src/git/git.ts';
-import type { Restored, RestoreOrder, RestorePlan, Saved, SaveOrder, Workspace } from '../../src/git/workspace.ts';
+import type { Checkpoints, Restored, RestoreOrder, RestorePlan, Saved, SaveOrder } from '../../src/git/checkpoints.ts';
+import type { Commits } from '../../src/git/commits.ts';
+import { gitCommits } from '../../src/git/git-commits.ts';
 import { eventsIn, loop, makeEngine, makeWorld } from '../engine/world.ts';
 import type { Repo } from '../git/repo.ts';
 import { type Random, random } from '../simulate/random.ts';
@@ -49,7 +50,8 @@ const asText = (path: string): string => Buffer.from(path, 'latin1').toString('u
 class Trial {
   readonly repo: Repo;
   readonly chances: Random;
-  readonly git: GitWorkspace;
+  readonly checkpoints: Checkpoints;
+  readonly commits: Commits;
   readonly start: Snapshot;
   readonly kept = new Map<number, Kept>();
   /** By an agent, a check or a person, since the start. */
@@ -62,9 +64,10 @@ class Trial {
   readonly theirs = new Set<string>();
   compared = 0;
 
-  constructor({ repo, traits }: DirtyRepo, git: GitWorkspace, chances: Random) {
+  constructor({ repo, traits }: DirtyRepo, checkpoints: Checkpoints, commits: Commits, chances: Random) {
     this.repo = repo;
-    this.git = git;
+    this.checkpoints = checkpoints;
+    this.commits = commits;
     this.chances = chances;
     this.hasModes = !traits.includes('no file modes');
     this.ground = groundOf(repo);
@@ -100,7 +103,7 @@ class Trial {
   async save(order: SaveOrder): Promise<Saved> {
     const files = this.look();
     const uncovered = this.ground.uncovered(files);
-    const saved = await this.git.save(order);
+    const saved = await this.checkpoints.save(order);
     if (!saved.ok) throw new LawBroken(`checkpoint ${order.number}: ${saved.problem}`);
     this.hold(`checkpoint ${order.number} changes no file`, unlike(files, this.look()));
     const held = new Set(parts(this.repo.git('ls-tree', '-r', '-z', '--name-only', '--full-tree', saved.commit)));
@@ -120,7 +123,7 @@ class Trial {
       return found;
     };
     const [to, base, now] = [find(order.to), find(order.base), find(order.now)];
-    const restored = await this.git.restore(order);
+    const restored = await this.checkpoints.restore(order);
     const after = this.look();
     this.restores += 1;
     if (!restored.ok) {
@@ -194,11 +197,11 @@ const isBlocked = (path: string, { files, held }: Kept): boolean =>
     one => !held.has(one) && (one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`)),
   );
 
-/** The workspace of the engine, watched; a person may edit just before a rollback. */
-function watched(trial: Trial, personChance: number): Workspace {
-  const { git, chances } = trial;
+/** The checkpoints of the engine, watched; a person may edit just before a rollback. */
+function watched(trial: Trial, personChance: number): Checkpoints {
+  const { checkpoints, chances } = trial;
   return {
-    ...git,
+    ...checkpoints,
     save(order) {
       if (order.kind === 'before-restore' && chances.is(personChance)) trial.meddle();
       return trial.save(order);
@@ -249,7 +252,8 @@ function engineOf(trial: Trial, world: ReturnType<typeof makeWorld>, settings: S
   };
   return makeEngine(world, assignment => play(trial, assignment), {
     clock: systemClock(randomUUID),
-    workspace: watched(trial, personChance),
+    checkpoints: watched(trial, personChance),
+    commits: trial.commits,
     checks: settings.checks.map(name => ({ name, run })),
   });
 }
@@ -368,11 +372,12 @@ export async function proveTree(seed: number): Promise<Figures> {
   const dirtyRepo = makeDirtyRepo(chances);
   const { repo, traits } = dirtyRepo;
   try {
-    const trial = new Trial(dirtyRepo, await repo.workspace({ loop, fileBytesMax }), chances);
+    const commits = gitCommits(await repo.open(), { folder: repo.folder });
+    const trial = new Trial(dirtyRepo, await repo.checkpoints({ loop, fileBytesMax }), commits, chances);
     const theirs = theirsOf(repo);
     const events = await loopIn(trial, settingsOf(chances, traits.includes('in a merge')));
     trial.untouchedStays('after the loop');
-    const commits = compareTheirs(trial, theirs);
+    const committed = compareTheirs(trial, theirs);
     const rollbacks = events.filter(event => event.type === 'checkpoint.restored').length;
     const head = theirsOf(repo).all;
     await restoreAll(trial);
@@ -386,7 +391,13 @@ export async function proveTree(seed: number): Promise<Figures> {
       'every checkpoint has its ref',
       [...trial.kept.values()].map(one => one.commit).filter(one => !commitsKept.has(one)),
     );
-    return { checkpoints: trial.kept.size, restores: trial.restores, rollbacks, commits, compared: trial.compared };
+    return {
+      checkpoints: trial.kept.size,
+      restores: trial.restores,
+      rollbacks,
+      commits: committed,
+      compared: trial.compared,
+    };
   } catch (error) {
     throw new LawBroken(`${error instanceof Error ? error.message : String(error)} [${traits.join(', ')}]`, {
       cause: error,

@@ -7,18 +7,17 @@ import { initialState, type State } from '../../src/core/state.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import { runLoop } from '../../src/engine/run.ts';
-import type { Workspace } from '../../src/git/workspace.ts';
 import type { Holder, Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
 import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';
+import { type SimulatedGit, simulatedGit } from './git.ts';
 import { checkEnd, checkLaws, checkNothingLost, LawBroken } from './laws.ts';
 import { withAppend } from './other-append.ts';
 import { type Random, random } from './random.ts';
 import { checkMsMax, junk, type Trouble, trouble } from './trouble.ts';
-import { simulatedWorkspace } from './workspace.ts';
 
 export interface Simulated {
   readonly seed: number;
@@ -123,7 +122,7 @@ class World {
   readonly clock: VirtualClock;
   readonly document: SimulatedDocument;
   readonly worked = new Work();
-  readonly workspace: Workspace;
+  readonly git: SimulatedGit;
   /** A person restored files: what was proven may be gone. */
   undone = false;
   readonly spawns: number[] = [];
@@ -150,7 +149,7 @@ class World {
     const { chances, unwritable: probability } = this.trouble;
     if (probability > 0) this.document.unwritable = { chances, probability };
     const place = { chances: this.trouble.chances, present: this.worked, saved: new Map(), landed: new Set<number>() };
-    this.workspace = simulatedWorkspace(place);
+    this.git = simulatedGit(place);
     this.skill = this.chances.pick([0, 0.2, 0.5, 0.8, 0.95]);
     this.habit = this.chances.pick([undefined, undefined, 'fail', 'hang', 'lie', 'idle', 'edit']);
     this.failing = this.chances.is(0.5) ? [this.chances.pick(failureKinds)] : failureKinds;
@@ -198,7 +197,7 @@ class World {
           return { name, passed: !stop.aborted && this.proven(directory), detail: 'looked', durationMs: 1 };
         },
       })),
-      workspace: this.workspace,
+      ...this.git,
       screen: async () => (chances.is(0.15) ? [doubt] : []),
       spool: {
         open: iteration => {

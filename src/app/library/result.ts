@@ -128,11 +128,11 @@ export async function createCheckpoint(
   label = 'by a program',
 ): Promise<CheckpointRecord | undefined> {
   return within(place, false, async history => {
-    const { workspace, state, row } = history;
-    if (workspace === undefined || !state.settings.checkpoints)
+    const { checkpoints, state, row } = history;
+    if (checkpoints === undefined || !state.settings.checkpoints)
       throw new UsageError(`Loop ${row.name} keeps no checkpoints.`, 'It needs a git repository, and checkpoints on.');
     const sender = { env: history.env, by: 'a program', warn: () => {} };
-    const made = await make(history, sender, workspace, label);
+    const made = await make(history, sender, checkpoints, label);
     if (made.type === 'failed') throw new UsageError(`No checkpoint was made: ${made.problem}`, '', 5);
     if (made.type === 'asked') return undefined;
     return newest(await openHistory(history, false));

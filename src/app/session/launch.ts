@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import { sha256Of } from '../../engine/checkpoints.ts';
+import { directoryOf } from '../../engine/engine.ts';
 import { putView } from '../../engine/publish.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { configInReach, refuseChangedConfig } from '../actions.ts';
@@ -29,7 +30,7 @@ export interface Launch {
 export async function engineFor(launch: Launch): Promise<Engine> {
   const { ledger, prepared, workspace, chosen, by, say, notifiers, ask } = launch;
   const { env, home, path, options, run, modeSession } = prepared;
-  const { directory } = workspace;
+  const { directory, engine: parts } = workspace;
   const folder = loopFolder(home, chosen.loop);
   const servers = await configInReach({ ...prepared, config: run.config });
   if (servers !== undefined) await refuseChangedConfig(servers, folder);
@@ -48,8 +49,11 @@ export async function engineFor(launch: Launch): Promise<Engine> {
     interactive: run.config.interactive,
     checks: [...workspace.checks, ...((await modeSession.checks?.(prepared)) ?? [])],
     parts: {
-      ...workspace.engine,
-      facts: async (state, live) => modeSession.promptInputs?.(state, live, workspace.engine.workspace) ?? {},
+      ...parts,
+      facts: async (state, live) => {
+        const at = { directory: directoryOf(parts, state, live.task), checkpoints: parts.checkpoints };
+        return modeSession.promptInputs?.(state, live, at) ?? {};
+      },
       archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, say),
       doneFile: modeSession.doneFile?.(path),
     },

@@ -5,9 +5,11 @@ import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
-import type { GitWorkspace } from '../../git/git.ts';
+import type { Commits } from '../../git/commits.ts';
+import type { Forks } from '../../git/forks.ts';
+import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
+import type { Refusal } from '../../git/refusal.ts';
 import type { Findings, Repository } from '../../git/repository.ts';
-import type { Refusal } from '../../git/workspace.ts';
 import type { ForkOptions } from '../../git/worktrees/fork.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Environment, loopFolder } from '../app.ts';
@@ -116,68 +118,72 @@ export interface PlaceNeeds {
   readonly ready?: ((directory: string) => Promise<Refusal | undefined>) | undefined;
 }
 
-/** With what a parallel loop needs beside: a fork can be thrown away. */
-export interface OwnGit extends GitWorkspace {
+/** With what the start of a parallel loop needs beside: a fork can be thrown away. */
+export interface LoopForks extends Forks {
   drop(task: string): Promise<void>;
+}
+
+/** What a loop does with git. */
+export interface LoopGit {
+  readonly checkpoints: GitCheckpoints;
+  readonly commits: Commits;
+  /** Of a parallel loop. */
+  readonly forks: LoopForks | undefined;
 }
 
 export const worktreeOf = (home: string, loop: string): string => join(home, 'worktrees', loop);
 export const forksOf = (home: string, loop: string): string => join(home, 'worktrees', `${loop}-forks`);
 
-/** The workspace of a loop in a repository; undefined elsewhere. */
-export async function openGit(needs: PlaceNeeds): Promise<OwnGit | undefined> {
-  const { home, env, loop, directory, document, config, branch, forked } = needs;
+/** Git as a loop in a repository uses it; undefined elsewhere. */
+export async function openGit(needs: PlaceNeeds): Promise<LoopGit | undefined> {
+  const { home, env, loop, directory, document, config } = needs;
   const repository = existsSync(directory) ? await repositoryOf(directory, env) : undefined;
   if (repository === undefined) return undefined;
-  const { gitWorkspace } = await import('../../git/git.ts');
-  const folder = loopFolder(home, loop);
-  const privateFolder = join(folder, 'git');
-  if (forked) mkdirSync(forksOf(home, loop), { recursive: true, mode: 0o700 });
-  const forks: ForkOptions | undefined =
-    forked && branch !== undefined
-      ? {
-          loop,
-          folder: forksOf(home, loop),
-          loopDirectory: worktreeOf(home, loop),
-          branch,
-          untracked: config.worktreeCopy,
-          excluded: await inTreeOf(document, repository, env),
-          privateFolder,
-        }
-      : undefined;
-  const workspace = gitWorkspace({
-    loop,
-    repository,
-    directory,
-    folder: privateFolder,
-    excluded: [home],
-    replaced: [document],
-    fileBytesMax: config.maxCheckpointFile ?? undefined,
-    forks,
-  });
-  const placed = inside(workspace, repository, directory);
+  const { gitCheckpoints } = await import('../../git/git-checkpoints.ts');
+  const { gitCommits } = await import('../../git/git-commits.ts');
+  const { openForks } = await import('../../git/worktrees/merge-fork.ts');
+  const folder = join(loopFolder(home, loop), 'git');
+  const excluded = [home];
+  const options = await forkOptionsOf(needs, repository, folder);
+  const forks = options && openForks(repository, options);
+  const fileBytesMax = config.maxCheckpointFile ?? undefined;
   return {
-    ...(needs.ready === undefined ? placed : madeReady(placed, folder, needs.ready)),
-    async drop(task) {
-      if (forks === undefined) return;
-      const { discardFork } = await import('../../git/worktrees/fork.ts');
-      await discardFork(repository, forks, task);
+    checkpoints: gitCheckpoints({ loop, repository, folder, excluded, replaced: [document], fileBytesMax, forks }),
+    commits: gitCommits(repository, { folder, excluded }),
+    forks: forks && {
+      ...madeReady(inside(forks, repository, directory), loopFolder(home, loop), needs.ready),
+      async drop(task) {
+        const { discardFork } = await import('../../git/worktrees/fork.ts');
+        await discardFork(repository, options, task);
+      },
     },
   };
 }
 
+/** Undefined when the loop is not parallel. */
+async function forkOptionsOf(
+  { home, env, loop, document, config, branch, forked }: PlaceNeeds,
+  repository: Repository,
+  privateFolder: string,
+): Promise<ForkOptions | undefined> {
+  if (!forked) return undefined;
+  const folder = forksOf(home, loop);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (branch === undefined) return undefined;
+  const excluded = await inTreeOf(document, repository, env);
+  const loopDirectory = worktreeOf(home, loop);
+  return { loop, folder, loopDirectory, branch, untracked: config.worktreeCopy, excluded, privateFolder };
+}
+
 /** Once for every fork that is new: a folder is known again by its number and the time it was made. */
-function madeReady(
-  workspace: GitWorkspace,
-  folder: string,
-  ready: (directory: string) => Promise<Refusal | undefined>,
-): GitWorkspace {
+function madeReady(forks: Forks, folder: string, ready: PlaceNeeds['ready']): Forks {
+  if (ready === undefined) return forks;
   return {
-    ...workspace,
+    ...forks,
     async fork(task) {
-      const made = await workspace.fork(task);
+      const made = await forks.fork(task);
       if (!made.ok) return made;
-      const directory = workspace.directory(task);
+      const directory = forks.directory(task);
       const stamp = join(folder, 'ready', createHash('sha256').update(task).digest('hex'));
       const { ino, birthtimeMs } = statSync(directory);
       const identity = `${ino} ${birthtimeMs}`;
@@ -204,31 +210,29 @@ async function inTreeOf(
 }
 
 /** A loop that works in a folder of the tree works in the same folder of every fork. */
-function inside(workspace: GitWorkspace, repository: Repository, directory: string): GitWorkspace {
+function inside(forks: Forks, repository: Repository, directory: string): Forks {
   const folder = relative(realpathSync(repository.directory), realpathSync(directory));
-  if (folder === '') return workspace;
-  const directoryOf = (task: string): string => {
-    const found = workspace.directory(task);
-    return found === directory ? directory : join(found, folder);
-  };
+  if (folder === '') return forks;
+  const directoryOf = (task: string): string => join(forks.directory(task), folder);
   return {
-    ...workspace,
+    ...forks,
     directory: directoryOf,
     async fork(task) {
-      const made = await workspace.fork(task);
+      const made = await forks.fork(task);
       if (made.ok) mkdirSync(directoryOf(task), { recursive: true });
       return made;
     },
   };
 }
 
-/** The workspace of a loop that exists: for commands about it. */
-export async function workspaceOf(
+/** The checkpoints of a loop that exists: for commands about it. */
+export async function checkpointsOf(
   home: string,
   env: Environment,
   state: State,
   config: PlaceNeeds['config'] = { worktreeCopy: [] },
-): Promise<GitWorkspace | undefined> {
+): Promise<GitCheckpoints | undefined> {
   const { loop, directory, document, branch, settings } = state;
-  return openGit({ home, env, loop, directory, document, config, branch, forked: settings.worktreePerTask });
+  const needs = { home, env, loop, directory, document, config, branch, forked: settings.worktreePerTask };
+  return (await openGit(needs))?.checkpoints;
 }

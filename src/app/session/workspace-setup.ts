@@ -12,7 +12,7 @@ import { ledgerEvents, loopFolder } from '../app.ts';
 import { filesToProtect, redStart } from '../checks.ts';
 import { refreshProtection, unprotectable } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
-import { forksOf, openGit, refusalError, worktreeOf } from './repository.ts';
+import { checkpointsOf, forksOf, refusalError, worktreeOf } from './repository.ts';
 import type { Chosen } from './resume-rules.ts';
 import { type LoopWorkspace, neverStopped, openWorkspace, setupProblem } from './workspace.ts';
 
@@ -118,14 +118,15 @@ export async function resumeWorkspace(
   ledger: Ledger,
   say: (line: string) => void,
 ): Promise<LoopWorkspace> {
-  const { home, env, run, path } = prepared;
+  const { home, env, run } = prepared;
   const { loop, directory, branch } = state;
   const { worktreePerTask: forked } = state.settings;
   const tree = await reopenWorktree(prepared, state);
   for (const notice of tree.notices) say(`note: ${notice}`);
   if (tree.isNew && !forked) await setUpWorktree(prepared, directory, say, neverStopped);
-  const git = await openGit({ home, env, loop, directory, document: path, config: run.config, branch, forked });
-  const protection = await refreshProtection(prepared, { state, git, lastWorkAt: () => lastWorkAt(ledger, loop) });
+  const checkpoints = await checkpointsOf(home, env, state, run.config);
+  const worked = () => lastWorkAt(ledger, loop);
+  const protection = await refreshProtection(prepared, { state, checkpoints, lastWorkAt: worked });
   for (const notice of protection.notices) say(`note: ${notice}`);
   return openWorkspace(prepared, { loop, directory, branch, protectedHash: protection.hash, forked });
 }

@@ -10,8 +10,9 @@ import { describeFindings } from '../../core/decide/checkpoints.ts';
 import { type Doubt, type Finding, keptDocuments } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { GitWorkspace } from '../../git/git.ts';
-import type { Refusal, Span } from '../../git/workspace.ts';
+import type { Span } from '../../git/checkpoints.ts';
+import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
+import type { Refusal } from '../../git/refusal.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { type AgentNeeds, buildPerformers, type PerformerSet, withoutProvided } from '../agents/performers.ts';
 import { environmentOf, processLimits } from '../agents/process-limits.ts';
@@ -19,7 +20,7 @@ import { loopFolder } from '../app.ts';
 import { buildChecks, buildJudge } from '../checks.ts';
 import { protectedFolder } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
-import { forksOf, type OwnGit, openGit, type PlaceNeeds, refusalError } from './repository.ts';
+import { forksOf, type LoopForks, type LoopGit, openGit, type PlaceNeeds, refusalError } from './repository.ts';
 
 /** Where a loop works, and by which hash the copies of its protected files prove themselves. */
 export interface WorkspacePlace extends Pick<PlaceNeeds, 'loop' | 'directory' | 'branch' | 'forked'> {
@@ -31,7 +32,7 @@ export interface LoopWorkspace extends WorkspacePlace {
   readonly checks: readonly Check[];
   /** How the checks came out before any work. */
   readonly baseline?: readonly { readonly check: string; readonly passed: boolean }[];
-  readonly engine: Pick<Engine, 'workspace' | 'guard' | 'screen' | 'judge'>;
+  readonly engine: Pick<Engine, keyof LoopGit | 'guard' | 'screen' | 'judge'>;
   /** Runs something where the work happens, but so that nothing of it is left in the tree of a parallel loop. */
   tryOut<Result>(work: (directory: string) => Promise<Result>): Promise<Result>;
   /** Takes back what was made, when the loop does not begin after all. */
@@ -66,7 +67,7 @@ export async function openWorkspace(
     },
     checks: made === undefined ? checks : [...(await buildChecks(needs)), ...provided.checks],
     engine: await engineParts(prepared, place, needs, git),
-    tryOut: work => (place.forked && git !== undefined ? inTemporaryFork(git, work) : work(place.directory)),
+    tryOut: work => (git?.forks === undefined ? work(place.directory) : inTemporaryFork(git.forks, work)),
     discard: async () => {},
   };
 }
@@ -75,32 +76,34 @@ async function engineParts(
   { home, env, run, repositoryInfo, directory }: Prepared,
   { loop, directory: folder, protectedHash }: WorkspacePlace,
   needs: AgentNeeds,
-  git: GitWorkspace | undefined,
+  git: LoopGit | undefined,
 ): Promise<LoopWorkspace['engine']> {
   const { fileGuard } = await import('../../checks/protected-files.ts');
-  const { plainWorkspace } = await import('../../git/git.ts');
   const copies = protectedFolder(loopFolder(home, loop), protectedHash);
   // A judge does not work in forks.
   const judge = await buildJudge({ ...needs, workplaces: [], redact: makeRedactor(secretValues(env)) });
   const top = repositoryInfo.repository?.directory ?? folder;
   const history = run.settings.checkpoints ? git : undefined;
   return {
-    workspace: history ?? plainWorkspace(folder),
-    screen: history && screenOf(history, top, relative(top, directory)),
+    ...history,
+    screen: history && screenOf(history.checkpoints, top, relative(top, directory)),
     guard: protectedHash === undefined ? undefined : fileGuard(copies, protectedHash),
-    judge: judge && judgeOf(judge.judge, history, loop),
+    judge: judge && judgeOf(judge.judge, history?.checkpoints, loop),
   };
 }
 
 const beforeWork = 'checks before the first iteration';
 
-async function inTemporaryFork<Result>(git: OwnGit, work: (directory: string) => Promise<Result>): Promise<Result> {
+async function inTemporaryFork<Result>(
+  forks: LoopForks,
+  work: (directory: string) => Promise<Result>,
+): Promise<Result> {
   try {
-    const made = await git.fork(beforeWork);
+    const made = await forks.fork(beforeWork);
     if (!made.ok) throw refusalError(made);
-    return await work(git.directory(beforeWork));
+    return await work(forks.directory(beforeWork));
   } finally {
-    await git.drop(beforeWork);
+    await forks.drop(beforeWork);
   }
 }
 
@@ -132,9 +135,13 @@ const textOf = (bytes: Buffer | undefined): string | undefined =>
   bytes && (isText(bytes) ? bytes.toString('utf8') : '');
 
 /** A file that cannot be read any more may hide what became of its tests. */
-async function filesOf(git: GitWorkspace, { from, to }: Span, paths: readonly string[]): Promise<ChangedFile[]> {
+async function filesOf(
+  checkpoints: GitCheckpoints,
+  { from, to }: Span,
+  paths: readonly string[],
+): Promise<ChangedFile[]> {
   const contents = async (tree: string): Promise<ReadonlyMap<string, Buffer>> =>
-    new Map((await git.content(tree, paths)).map(({ path, bytes }) => [path, bytes]));
+    new Map((await checkpoints.content(tree, paths)).map(({ path, bytes }) => [path, bytes]));
   const [before, after] = [await contents(from), await contents(to)];
   return paths.flatMap(path => {
     const [old, now] = [before.get(path), after.get(path)];
@@ -164,22 +171,22 @@ function isOurs(path: string, document: string): boolean {
 }
 
 /** `inside`: the folder of the work, relative to the top of the tree. */
-function screenOf(git: GitWorkspace, top: string, inside: string): NonNullable<Engine['screen']> {
+function screenOf(checkpoints: GitCheckpoints, top: string, inside: string): NonNullable<Engine['screen']> {
   return async (spans, now, task, state: State) => {
     const [kept] = keptDocuments(state.settings.mode, state.document);
     const document = kept === undefined ? '' : relative(top, kept);
     const { checks } = state.settings;
-    const changes = (await git.changes(spans)).filter(one => !isOurs(one.path, document));
+    const changes = (await checkpoints.changes(spans)).filter(one => !isOurs(one.path, document));
     // An issue may have been mended together with another one, and the next round looks again.
     if (changes.length === 0 && state.settings.review !== null) return [];
     if (changes.length === 0) return [doubtOf({ ...nothingChanged, detail: `no file was changed for ${task}` })];
     const last = spans.at(-1)?.to ?? '';
     const whole = { from: spans[0]?.from ?? '', to: now || last };
-    const later = now === '' ? [] : await git.changes([{ from: last, to: now }]);
+    const later = now === '' ? [] : await checkpoints.changes([{ from: last, to: now }]);
     const all = [...new Set([...changes, ...later].map(one => one.path))];
     const paths = all.filter(path => !isOurs(path, document) && matters(path, checks));
     if (paths.length > filesMax) return [doubtOf(tooMany(paths.length))];
-    const files = await filesOf(git, whole, paths);
+    const files = await filesOf(checkpoints, whole, paths);
     return screenWork({ files, checks, folder: inside || undefined }).map(one => doubtOf(one, files));
   };
 }
@@ -193,16 +200,16 @@ const tooMany = (count: number): Finding => ({
 
 const patchBytesMax = 400_000;
 
-async function patchText(git: GitWorkspace, span: Span): Promise<string> {
-  const { text, isCut } = await git.patch(span, patchBytesMax);
+async function patchText(checkpoints: GitCheckpoints, span: Span): Promise<string> {
+  const { text, isCut } = await checkpoints.patch(span, patchBytesMax);
   return isCut ? `${text}\n[The rest of the diff is left out: it is longer than ${patchBytesMax} bytes.]\n` : text;
 }
 
-function judgeOf(judge: Judge, git: GitWorkspace | undefined, loop: string): NonNullable<Engine['judge']> {
+function judgeOf(judge: Judge, checkpoints: GitCheckpoints | undefined, loop: string): NonNullable<Engine['judge']> {
   return async ({ task, iteration, spans, outcomes, doubts }, stop) => {
     const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
-    const isKnown = git !== undefined && from !== undefined && to !== undefined;
-    const diff = isKnown ? await patchText(git, { from, to }) : 'Not known: this folder keeps no history.';
+    const isKnown = checkpoints !== undefined && from !== undefined && to !== undefined;
+    const diff = isKnown ? await patchText(checkpoints, { from, to }) : 'Not known: this folder keeps no history.';
     return judge.judge(
       {
         loop,

@@ -19,7 +19,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     throw new UsageError(`Checkpoints are switched off in loop ${row.name}.`, 'Run it once without --no-checkpoints.');
   refuseStorageTrouble(loop);
   const label = text === '' ? 'by hand' : `by hand: ${text}`;
-  const made = await createCheckpoint(loop, senderOf(context), loop.workspace, label);
+  const made = await createCheckpoint(loop, senderOf(context), loop.checkpoints, label);
   if (made.type === 'failed') throw new UsageError(`No checkpoint was made: ${plain(made.problem)}`, 'ralph inbox', 5);
   if (made.type === 'asked') {
     context.say(

@@ -18,7 +18,7 @@ interface PatchSpan {
 
 const bytesMax = 20_000_000;
 
-type Stat = Awaited<ReturnType<CheckpointedLoop['workspace']['stat']>>;
+type Stat = Awaited<ReturnType<CheckpointedLoop['checkpoints']['stat']>>;
 
 const tones: readonly (readonly [RegExp, Tone])[] = [
   [/^(diff |index |new file|deleted file|old mode|new mode|--- |\+\+\+ )/, 'strong'],
@@ -47,14 +47,14 @@ function statLines(rows: Stat, style: Style): readonly string[] {
 
 async function printPatch(
   context: Context,
-  { row, workspace }: CheckpointedLoop,
+  { row, checkpoints }: CheckpointedLoop,
   span: PatchSpan,
   flags: Flags,
 ): Promise<number> {
   const isJson = flags['json'] === true;
   const isStat = flags['stat'] === true;
-  const stat = isJson || isStat ? await workspace.stat(span) : [];
-  const patch = isStat ? undefined : await workspace.patch(span, bytesMax);
+  const stat = isJson || isStat ? await checkpoints.stat(span) : [];
+  const patch = isStat ? undefined : await checkpoints.patch(span, bytesMax);
   const text = patch && plain(patch.text);
   if (isJson) {
     const { from, to, words } = span;
@@ -119,7 +119,7 @@ async function sinceStart(loop: CheckpointedLoop): Promise<PatchSpan> {
   const { list, state } = loop;
   const first = presentRow(loop, list.rows[0]?.number ?? 1);
   if (!state.settings.worktreePerTask) return spanBetween(loop, first.number, list.current ?? first.number);
-  const now = await loop.workspace.preview();
+  const now = await loop.checkpoints.preview();
   if (!now.ok) throw refusalError(now);
   return { from: first.commit, to: now.commit, words: `checkpoint ${first.number} to now` };
 }

@@ -12,7 +12,7 @@ import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, re
 import type { TaskThen } from '../../core/event.ts';
 import type { RestoreDue, State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened } from '../../core/task.ts';
-import type { RestorePlan } from '../../git/workspace.ts';
+import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../../views/checkpoints.ts';

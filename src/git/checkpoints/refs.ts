@@ -1,7 +1,8 @@
 // Refs of checkpoints and of notes in the user's repository: their names, repair and removal, and the ledger heads they anchor.
 import { Bug } from '../../text/errors.ts';
 import { complaint, type GitPlace, git, objectLines } from '../call.ts';
-import { type KnownCheckpoint, type Refusal, refuse, type Workspace } from '../workspace.ts';
+import type { KnownCheckpoint, Repaired } from '../checkpoints.ts';
+import { type Refusal, refuse } from '../refusal.ts';
 
 /** Who makes checkpoints and notes. */
 export const identity = {
@@ -40,11 +41,7 @@ async function checkpointRefs(place: GitPlace, loop: string): Promise<ReadonlyMa
  * The ledger is the truth: a checkpoint that it knows gets its ref (F05). A ref that it does not know (F06) stays: the
  * next checkpoint has the same number, because numbers are counted by the ledger, and takes its place.
  */
-export async function repairRefs(
-  place: GitPlace,
-  loop: string,
-  known: readonly KnownCheckpoint[],
-): ReturnType<Workspace['repair']> {
+export async function repairRefs(place: GitPlace, loop: string, known: readonly KnownCheckpoint[]): Promise<Repaired> {
   const refs = await checkpointRefs(place, loop);
   const once = [...new Map(known.map(one => [one.number, one])).values()]; // git refuses to set a ref twice
   const lost = once.filter(({ number, commit }) => refs.get(number) !== commit);

@@ -3,10 +3,11 @@ import { accessSync, constants, type Dirent, lstatSync, type Stats } from 'node:
 import { opendir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { git } from '../call.ts';
+import type { Skipped } from '../checkpoints.ts';
 import { ifReadable } from '../disk.ts';
 import { foldersAbove, onDisk, pathsOf, shown, toText } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
-import { type Refusal, refuse, type Skipped } from '../workspace.ts';
+import { type Refusal, refuse } from '../refusal.ts';
 import { coveringEntry } from './user-edits.ts';
 
 export interface Scan {

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaint, git } from '../call.ts';
+import type { SaveOrder } from '../checkpoints.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
 import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import type { Repository } from '../repository.ts';
-import type { SaveOrder } from '../workspace.ts';
 
 /** A file of paths or lines, one character per byte; undefined when it is not there. */
 const readList = (path: string): Promise<readonly string[] | undefined> =>

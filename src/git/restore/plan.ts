@@ -2,11 +2,11 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { type Difference, type Entry, gitlink, ignoredAmong, sparseRows } from '../call.ts';
 import { coveringEntry, ignoredAtStart, userEditsAfter } from '../checkpoints/user-edits.ts';
+import type { RestoreOrder } from '../checkpoints.ts';
 import { isOnDisk } from '../disk.ts';
 import { differences } from '../history.ts';
 import { byPath, foldersAbove, fromText, isAmong, onDisk, toText } from '../paths.ts';
 import { type PrivateGit, pathsInside } from '../private.ts';
-import type { RestoreOrder } from '../workspace.ts';
 
 /** Paths have one character per byte. */
 export interface Plan {

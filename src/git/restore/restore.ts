@@ -4,10 +4,11 @@ import { access, chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { runDetached } from '../../processes/run-detached.ts';
 import { complaint, type Entry, freshIndex, git, objectLines, setEntries } from '../call.ts';
+import type { Restored, RestoreOrder } from '../checkpoints.ts';
 import { isOnDisk, kindOnDisk, objectOnDisk, statsAt, succeeds, sync, writeRecord } from '../disk.ts';
 import { byPath, foldersAbove, onDisk, shown, toText } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
-import { type Conflicted, type Refusal, type Restored, type RestoreOrder, refuse } from '../workspace.ts';
+import { type Conflicted, type Refusal, refuse } from '../refusal.ts';
 import { type Applied, type Journal, restoreProgram, type Step, stampOf } from './apply-restore.ts';
 import { type Merge, type NewFile, type Plan, planRestore } from './plan.ts';
 

@@ -14,10 +14,11 @@ import {
   withIndex,
 } from '../call.ts';
 import { readRecord, realOf, succeeds, writeRecord } from '../disk.ts';
+import type { Forked } from '../forks.ts';
 import { ownLock, setRef, waitForLock } from '../locks.ts';
 import { fromText, isAmong } from '../paths.ts';
+import { type Done, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
-import { type Done, refuse, type Workspace } from '../workspace.ts';
 import { checkOutTree, dropTree } from './worktree.ts';
 
 export interface ForkOptions {
@@ -105,7 +106,7 @@ export async function freeIndex(place: GitPlace): Promise<void> {
 }
 
 /** At the tip of the loop's branch. Nothing is thrown away: what stands in the way and may hold work is moved out of it. */
-export async function makeFork(fork: Fork): ReturnType<Workspace['fork']> {
+export async function makeFork(fork: Fork): Promise<Forked> {
   const { repository, options, directory } = fork;
   const record = await fork.record();
   const base = await tipOf(fork);

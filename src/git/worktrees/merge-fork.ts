@@ -12,22 +12,14 @@ import {
   updateIndex,
   withIndex,
 } from '../call.ts';
-import { makeCommit, messageOf, reasonOf } from '../commit.ts';
+import type { CommitSubject } from '../commits.ts';
 import { kindOnDisk, readRecord, succeeds, writeRecord } from '../disk.ts';
+import type { Forked, Forks, MergedFork, MergedIntoFork } from '../forks.ts';
+import { makeCommit, messageOf, reasonOf } from '../git-commits.ts';
 import { moveRef, setRef } from '../locks.ts';
 import { foldersAbove, onDisk, pathsOf, printable, shown, shownList, toInput, toText } from '../paths.ts';
+import { type Done, type Refusal, refuse, withConflicts } from '../refusal.ts';
 import { placeIn, type Repository, settingNames } from '../repository.ts';
-import {
-  type Done,
-  type Forks,
-  type MergedFork,
-  type MergedIntoFork,
-  type MergeOrder,
-  type Refusal,
-  refuse,
-  type Workspace,
-  withConflicts,
-} from '../workspace.ts';
 import {
   dropFork,
   type Fork,
@@ -172,7 +164,7 @@ interface Journal {
 const journalOf = ({ privateFolder }: ForkOptions): string => join(privateFolder, 'landing.json');
 
 /** The same order again: the same answer. */
-async function mergeFork(fork: Fork, order: MergeOrder): Promise<MergedFork> {
+async function mergeFork(fork: Fork, order: CommitSubject): Promise<MergedFork> {
   const { repository, options, task } = fork;
   const { iteration } = order;
   const before = await fork.record();
@@ -204,7 +196,7 @@ async function mergeFork(fork: Fork, order: MergeOrder): Promise<MergedFork> {
 /** The commit, once it is sure that the loop's own worktree can follow. */
 async function commitOnto(
   { repository, options }: Fork,
-  order: MergeOrder,
+  order: CommitSubject,
   { tip, tree }: { readonly tip: string; readonly tree: string },
 ): Promise<string | Refusal> {
   const made = await makeCommit(repository, { tree, parent: tip, message: messageOf(order) });
@@ -304,7 +296,7 @@ async function tooOld(repository: Repository): Promise<Refusal | undefined> {
   return refuse(`Parallel tasks need git ${versionMin}, and this is ${version}.`, 'Update git.');
 }
 
-async function resumeOrMake(fork: Fork): ReturnType<Workspace['fork']> {
+async function resumeOrMake(fork: Fork): Promise<Forked> {
   const record = await readyRecord(fork);
   if (record === undefined) return makeFork(fork);
   if (record.bringing !== undefined) {

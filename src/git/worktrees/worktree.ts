@@ -7,8 +7,8 @@ import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex, 
 import { readRecord, realOf, statsAt, succeeds, writeRecord } from '../disk.ts';
 import { moveRef } from '../locks.ts';
 import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from '../paths.ts';
+import { type Done, type Refusal, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
-import { type Done, type Refusal, refuse } from '../workspace.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */

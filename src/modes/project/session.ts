@@ -4,7 +4,7 @@ import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { State } from '../../core/state.ts';
 import type { Problem } from '../../documents/document.ts';
-import type { Workspace } from '../../git/workspace.ts';
+import type { Checkpoints } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { interviewPlaceholders } from '../interview/mode.ts';
 import { fillTemplate, templateProblems } from '../iteration-prompt.ts';
@@ -152,10 +152,10 @@ export function artefactsOf({ directory, document }: State): { readonly artefact
 const diffLinesMax = 60;
 
 /** What differs from the first checkpoint, a line for each file. */
-async function diffSince(state: State, workspace: Workspace | undefined): Promise<string> {
+async function diffSince(state: State, checkpoints: Checkpoints | undefined): Promise<string> {
   const { first, newest } = state;
-  if (workspace === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
-  const changes = (await workspace.changes([{ from: first.tree, to: newest.tree }])).filter(
+  if (checkpoints === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
+  const changes = (await checkpoints.changes([{ from: first.tree, to: newest.tree }])).filter(
     ({ path }) => join(state.directory, path) !== state.document, // it changes with every iteration, by our hand
   );
   const lines = changes.map(({ path, how }) => `${how} ${path}`);
@@ -166,8 +166,8 @@ async function diffSince(state: State, workspace: Workspace | undefined): Promis
 export const projectSession: ModeSession = {
   beforeFirst: moveEarlierFiles,
   signals: doneSignal,
-  promptInputs: async (state, _live, workspace) => ({
+  promptInputs: async (state, _live, { checkpoints }) => ({
     ...artefactsOf(state),
-    diff: await diffSince(state, workspace),
+    diff: await diffSince(state, checkpoints),
   }),
 };

@@ -4,7 +4,7 @@ import { readTextInside } from '../../documents/text-file.ts';
 import type { ModeSession } from '../mode.ts';
 
 export const promptSession: ModeSession = {
-  async promptInputs({ directory }, { task }, workspace) {
-    return { scratchpad: await readTextInside(workspace?.directory(task) ?? directory, '.agent', 'scratchpad.md') };
+  async promptInputs(_state, _live, { directory }) {
+    return { scratchpad: await readTextInside(directory, '.agent', 'scratchpad.md') };
   },
 };

@@ -2,14 +2,15 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { GitWorkspace } from '../../../src/git/git.ts';
+import type { GitCheckpoints } from '../../../src/git/git-checkpoints.ts';
+import { gitCommits } from '../../../src/git/git-commits.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;
-let workspace: GitWorkspace;
+let checkpoints: GitCheckpoints;
 beforeEach(async () => {
   repo = makeRepo();
-  workspace = await repo.workspace();
+  checkpoints = await repo.checkpoints();
 });
 afterEach(() => repo.cleanUp());
 
@@ -23,13 +24,13 @@ async function resumed(number: number, userEditsSince: string) {
     anchor: `${number} f`,
     userEditsSince,
   } as const;
-  const made = await workspace.save(order);
+  const made = await checkpoints.save(order);
   if (!made.ok) throw new Error(made.problem);
   return made;
 }
 
-const commitOf = (from: string, to: string) =>
-  workspace.commit({
+const commitOf = async (from: string, to: string) =>
+  gitCommits(await repo.open(), { folder: repo.folder }).commit({
     loop: 'loop-1',
     task: 'T-1',
     title: 'x',
@@ -43,7 +44,7 @@ describe('given edits of a person between two runs', () => {
     for (const name of ['theirs', 'committed', 'PRD.json']) repo.write(name, '1\n');
     repo.git('add', '-A');
     repo.git('commit', '-qm', 'second');
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.write('theirs', 'person\n');
     repo.write('made', 'person\n');
     repo.write('PRD.json', 'a status\n'); // by Ralph, after its last checkpoint
@@ -51,31 +52,31 @@ describe('given edits of a person between two runs', () => {
     repo.git('commit', '-qm', 'mine', 'committed');
     await resumed(2, one.tree);
     for (const name of ['theirs', 'made', 'committed', 'work']) repo.write(name, 'agent\n');
-    const three = await saved(workspace, 3);
+    const three = await saved(checkpoints, 3);
     const result = await commitOf(one.tree, three.tree);
     expect(result).toMatchObject({ ok: true, paths: ['PRD.json', 'committed', 'work'], left: ['made', 'theirs'] });
   });
 
   it('then going back to before them keeps them, time and again; to a later state does not; --overwrite takes all', async () => {
     repo.write('work', '1');
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.write('work', '2');
-    const two = await saved(workspace, 2);
+    const two = await saved(checkpoints, 2);
     repo.write('mine', 'person');
     repo.write('README.md', 'person');
     const three = await resumed(3, two.tree);
     const back = { to: one.commit, base: two.commit, now: three.commit };
-    expect(await workspace.restore(back)).toMatchObject({ written: ['work'], kept: ['README.md', 'mine'] });
-    const four = await saved(workspace, 4);
+    expect(await checkpoints.restore(back)).toMatchObject({ written: ['work'], kept: ['README.md', 'mine'] });
+    const four = await saved(checkpoints, 4);
     const again = { to: one.commit, base: four.commit, now: four.commit };
-    expect(await workspace.restore(again)).toMatchObject({ ok: true, deleted: [], kept: ['README.md', 'mine'] });
+    expect(await checkpoints.restore(again)).toMatchObject({ ok: true, deleted: [], kept: ['README.md', 'mine'] });
     expect([repo.read('mine'), repo.read('README.md')]).toEqual(['person', 'person']);
     repo.write('mine', 'agent');
-    const five = await saved(workspace, 5);
+    const five = await saved(checkpoints, 5);
     const rollback = { to: four.commit, base: five.commit, now: five.commit };
-    expect(await workspace.restore(rollback)).toMatchObject({ written: ['mine'], kept: [] });
+    expect(await checkpoints.restore(rollback)).toMatchObject({ written: ['mine'], kept: [] });
     expect(repo.read('mine')).toBe('person');
-    expect(await workspace.plan({ ...again, overwrite: true })).toMatchObject({ deleted: ['mine'], kept: [] });
+    expect(await checkpoints.plan({ ...again, overwrite: true })).toMatchObject({ deleted: ['mine'], kept: [] });
   });
 });
 
@@ -87,9 +88,9 @@ describe('files that the user told git not to look at', () => {
     repo.git('update-index', '--assume-unchanged', 'assumed');
     repo.git('update-index', '--skip-worktree', 'skipped');
     for (const name of ['assumed', 'skipped']) repo.write(name, 'password\n');
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     for (const name of ['assumed', 'skipped']) repo.write(name, 'password and agent\n');
-    const two = await saved(workspace, 2);
+    const two = await saved(checkpoints, 2);
     expect(await commitOf(one.tree, two.tree)).toMatchObject({ ok: true, commit: '', left: ['assumed', 'skipped'] });
   });
 
@@ -98,11 +99,11 @@ describe('files that the user told git not to look at', () => {
     repo.write('src/a', '1\n');
     repo.git('add', '-A');
     repo.git('commit', '-qm', 'second');
-    const one = await saved(workspace, 1);
+    const one = await saved(checkpoints, 1);
     repo.git('sparse-checkout', 'set', 'src');
-    expect((await saved(workspace, 2)).tree).toBe(one.tree);
+    expect((await saved(checkpoints, 2)).tree).toBe(one.tree);
     repo.git('update-index', '--no-skip-worktree', 'docs/a');
-    expect(await workspace.changes([{ from: one.tree, to: (await saved(workspace, 3)).tree }])).toEqual([
+    expect(await checkpoints.changes([{ from: one.tree, to: (await saved(checkpoints, 3)).tree }])).toEqual([
       { path: 'docs/a', how: 'deleted' },
     ]);
   });
@@ -110,8 +111,8 @@ describe('files that the user told git not to look at', () => {
 
 it('our own home in the tree is in no checkpoint, by whatever path it is named', async () => {
   symlinkSync(repo.top, join(repo.root, 'link'));
-  workspace = await repo.workspace({ excluded: [join(repo.root, 'link', '.rh')] });
+  checkpoints = await repo.checkpoints({ excluded: [join(repo.root, 'link', '.rh')] });
   repo.write('.rh/ledger', 'x');
-  const { commit } = await saved(workspace, 1);
+  const { commit } = await saved(checkpoints, 1);
   expect(repo.git('ls-tree', '-r', '--name-only', commit)).toBe('README.md\n');
 });

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, w
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { changesAtStart } from '../../../src/git/checkpoints/user-edits.ts';
+import { openForks } from '../../../src/git/worktrees/merge-fork.ts';
 import { makeRepo, type Repo, repoAt, saved } from '../repo.ts';
 
 let repo: Repo;
@@ -55,7 +56,7 @@ describe('a checkpoint', () => {
     repo.write('empty', '');
     repo.git('add', '-N', 'empty');
     const [tree, theirs] = [repo.tree(), repo.theirs()];
-    const { commit } = await saved(await repo.workspace(), 1);
+    const { commit } = await saved(await repo.checkpoints(), 1);
     expect(held(commit)).toEqual({
       'README.md': '100644 one\ntwo\nthree\n',
       staged: '100644 staged 2\n',
@@ -74,8 +75,8 @@ describe('a checkpoint', () => {
 
   it('is a commit on HEAD with trailers, a ref of its number, and the ledger anchored in a note', async () => {
     repo = makeRepo();
-    const workspace = await repo.workspace();
-    const made = await workspace.save({
+    const checkpoints = await repo.checkpoints();
+    const made = await checkpoints.save({
       number: 3,
       iteration: 2,
       task: 'T-1\nx',
@@ -98,10 +99,10 @@ describe('a checkpoint', () => {
 
   it('F06: made again under the same number takes the place of the first', async () => {
     repo = makeRepo();
-    const workspace = await repo.workspace();
-    await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    await saved(checkpoints, 1);
     repo.write('more', 'more');
-    const second = await saved(workspace, 1);
+    const second = await saved(checkpoints, 1);
     expect(repo.git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/ralph')).toBe(
       `refs/ralph/loop-1/1 ${second.commit}\n`,
     );
@@ -111,7 +112,7 @@ describe('a checkpoint', () => {
   it('holds any name that a file can have', async () => {
     repo = makeRepo();
     for (const name of oddNames) repo.write(name, Buffer.from(name, 'latin1'));
-    const { commit } = await saved(await repo.workspace(), 1);
+    const { commit } = await saved(await repo.checkpoints(), 1);
     expect(held(commit)).toEqual({
       'README.md': '100644 one\ntwo\nthree\n',
       ...Object.fromEntries(oddNames.map(name => [name, `100644 ${name}`])),
@@ -143,15 +144,15 @@ describe('a checkpoint', () => {
     };
     for (const [path, content] of Object.entries(contents)) repo.write(path, content);
     writeFileSync(join(repo.top, '.git/hooks/reference-transaction'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
-    const workspace = await repo.workspace();
-    const { commit, tree } = await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    const { commit, tree } = await saved(checkpoints, 1);
     repo.write('c.e', 'raw 2');
     repo.write('f.h', 'shown 2\n');
-    const second = await saved(workspace, 2);
+    const second = await saved(checkpoints, 2);
     expect(held(commit)).toMatchObject(
       Object.fromEntries(Object.entries(contents).map(([path, text]) => [path, `100644 ${text}`])),
     );
-    expect((await workspace.patch({ from: tree, to: second.tree }, 10_000)).text).toContain('+shown 2');
+    expect((await checkpoints.patch({ from: tree, to: second.tree }, 10_000)).text).toContain('+shown 2');
     expect(existsSync(ran)).toBe(false);
   });
 
@@ -165,11 +166,11 @@ describe('a checkpoint', () => {
     writeFileSync(join(repo.environment['HOME']!, 'ignored'), 'everywhere\n');
     repo.git('config', '--global', 'core.excludesFile', '~/ignored');
     for (const name of ['private', 'everywhere', 'other.log']) repo.write(name, 'x');
-    const workspace = await repo.workspace();
-    expect(Object.keys(held((await saved(workspace, 1)).commit))).toEqual(['.gitignore', 'README.md', 'kept.log']);
+    const checkpoints = await repo.checkpoints();
+    expect(Object.keys(held((await saved(checkpoints, 1)).commit))).toEqual(['.gitignore', 'README.md', 'kept.log']);
     repo.write('kept.log', '2');
     repo.git('add', '-f', 'other.log');
-    const later = held((await saved(workspace, 2)).commit);
+    const later = held((await saved(checkpoints, 2)).commit);
     expect(Object.keys(later)).toEqual(['.gitignore', 'README.md', 'kept.log', 'other.log']);
     expect(later['kept.log']).toBe('100644 2');
   });
@@ -178,14 +179,14 @@ describe('a checkpoint', () => {
     repo = makeRepo();
     repo.write('a', 'file');
     repo.write('d/x', 'x');
-    const workspace = await repo.workspace();
-    const first = held((await saved(workspace, 1)).commit);
+    const checkpoints = await repo.checkpoints();
+    const first = held((await saved(checkpoints, 1)).commit);
     repo.remove('a');
     repo.write('a/b/c', 'deep');
     repo.remove('d');
     repo.link('d', 'a');
     repo.write('a/x', 'not the x of d');
-    const { commit, skipped } = await saved(workspace, 2);
+    const { commit, skipped } = await saved(checkpoints, 2);
     expect(held(commit)).toEqual({
       'README.md': '100644 one\ntwo\nthree\n',
       'a/b/c': '100644 deep',
@@ -197,7 +198,7 @@ describe('a checkpoint', () => {
     repo.write('a', 'file');
     repo.remove('d');
     repo.write('d/x', 'x');
-    expect(held((await saved(workspace, 3)).commit)).toEqual(first);
+    expect(held((await saved(checkpoints, 3)).commit)).toEqual(first);
   });
 
   it('B90, B91: leaves out large files, sparse ones, pipes, sockets and other repositories, and says so', async () => {
@@ -209,8 +210,8 @@ describe('a checkpoint', () => {
     execFileSync('mkfifo', [join(repo.top, 'folder/pipe'), join(repo.top, 'becomes')]);
     repo.write('nested/file', 'x');
     execFileSync('git', ['init', '-q', join(repo.top, 'nested')], { env: repo.environment });
-    const workspace = await repo.workspace({ fileBytesMax: 2_000 });
-    const first = await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints({ fileBytesMax: 2_000 });
+    const first = await saved(checkpoints, 1);
     expect(Object.keys(held(first.commit))).toEqual(['README.md', 'grows']);
     expect(first.skipped).toEqual(
       expect.arrayContaining([
@@ -222,41 +223,41 @@ describe('a checkpoint', () => {
       ]),
     );
     repo.write('grows', 'x'.repeat(3_000));
-    const second = await saved(workspace, 2);
+    const second = await saved(checkpoints, 2);
     expect(Object.keys(held(second.commit))).toEqual(['README.md']);
     expect(second.skipped).toContainEqual({ path: 'grows', why: 'larger than 0 MB' });
   });
 
   it('a tracked file that became a pipe is left out and named, and nothing hangs', async () => {
     repo = makeRepo();
-    const workspace = await repo.workspace();
-    await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    await saved(checkpoints, 1);
     repo.remove('README.md');
     execFileSync('mkfifo', [join(repo.top, 'README.md')]);
-    const { commit, skipped } = await saved(workspace, 2);
+    const { commit, skipped } = await saved(checkpoints, 2);
     expect(held(commit)).toEqual({});
     expect(skipped).toEqual([{ path: 'README.md', why: 'a pipe' }]);
   });
 
   it('does not hold the new bytes of a file that Ralph is just about to replace', async () => {
     repo = makeRepo();
-    const workspace = await repo.workspace({ replaced: [join(repo.top, 'PRD [1].json')] });
+    const checkpoints = await repo.checkpoints({ replaced: [join(repo.top, 'PRD [1].json')] });
     repo.write('PRD [1].json', '{}');
     repo.write('PRD [1].json.1372000957', '{');
     repo.write('.artefacts/shop/state.json.137200095', '[');
     repo.write('other.json.1372000957', 'of the user');
-    const names = Object.keys(held((await saved(workspace, 1)).commit));
+    const names = Object.keys(held((await saved(checkpoints, 1)).commit));
     expect(names).toEqual(['PRD [1].json', 'README.md', 'other.json.1372000957']);
   });
 
   it("does not hold the loop's own folder, nor what is named as uncovered, when they lie in the tree", async () => {
     repo = makeRepo();
     repo.write('home [1]/ledger', 'x');
-    const workspace = await repo.workspace({
+    const checkpoints = await repo.checkpoints({
       folder: join(repo.top, 'loops/one'),
       excluded: [join(repo.top, 'home [1]')],
     });
-    expect(Object.keys(held((await saved(workspace, 1)).commit))).toEqual(['README.md']);
+    expect(Object.keys(held((await saved(checkpoints, 1)).commit))).toEqual(['README.md']);
   });
 
   it('remembers what was dirty at the first checkpoint, and only then', async () => {
@@ -268,12 +269,12 @@ describe('a checkpoint', () => {
     repo.write('st aged', 'x');
     repo.git('add', 'st aged');
     repo.write('\xff untracked\n', 'x');
-    const workspace = await repo.workspace();
+    const checkpoints = await repo.checkpoints();
     expect(await changesAtStart(repo.folder)).toBeUndefined();
-    await saved(workspace, 1);
+    await saved(checkpoints, 1);
     repo.write('clean', 'the loop');
-    await saved(workspace, 2);
-    await saved(await repo.workspace(), 1);
+    await saved(checkpoints, 2);
+    await saved(await repo.checkpoints(), 1);
     expect([...(await changesAtStart(repo.folder))!].sort()).toEqual(
       ['README.md', 'st aged', '\xff untracked\n'].sort(),
     );
@@ -281,39 +282,39 @@ describe('a checkpoint', () => {
 
   it('sees a change that keeps size and time, once the file was there before the last look', async () => {
     repo = makeRepo();
-    const workspace = await repo.workspace();
-    await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    await saved(checkpoints, 1);
     const file = join(repo.top, 'README.md');
     const { atime, mtime } = statSync(file);
     repo.write('README.md', 'ONE\ntwo\nthree\n');
     utimesSync(file, atime, mtime);
-    expect(held((await saved(workspace, 2)).commit)).toEqual({ 'README.md': '100644 ONE\ntwo\nthree\n' });
+    expect(held((await saved(checkpoints, 2)).commit)).toEqual({ 'README.md': '100644 ONE\ntwo\nthree\n' });
   });
 
   it('goes on after the lock of a dead git, a lost index and a lost folder', async () => {
     repo = makeRepo();
-    const workspace = await repo.workspace();
-    const first = await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    const first = await saved(checkpoints, 1);
     writeFileSync(join(repo.folder, 'index.lock'), '');
-    expect((await saved(workspace, 2)).tree).toBe(first.tree);
+    expect((await saved(checkpoints, 2)).tree).toBe(first.tree);
     rmSync(join(repo.folder, 'index'));
-    expect((await saved(workspace, 3)).tree).toBe(first.tree);
+    expect((await saved(checkpoints, 3)).tree).toBe(first.tree);
     writeFileSync(join(repo.folder, 'index'), 'broken');
-    expect((await saved(workspace, 4)).tree).toBe(first.tree);
+    expect((await saved(checkpoints, 4)).tree).toBe(first.tree);
     rmSync(repo.folder, { recursive: true });
-    expect((await saved(await repo.workspace(), 5)).tree).toBe(first.tree);
+    expect((await saved(await repo.checkpoints(), 5)).tree).toBe(first.tree);
     expect(readFileSync(join(repo.folder, 'config'), 'utf8')).toContain('autocrlf = false');
   });
 
   it('writes objects anew that somebody removed', async () => {
     repo = makeRepo();
     repo.write('untracked', 'unique');
-    const workspace = await repo.workspace();
-    await saved(workspace, 1);
+    const checkpoints = await repo.checkpoints();
+    await saved(checkpoints, 1);
     const object = repo.git('hash-object', 'untracked').trim();
     repo.remove(`.git/objects/${object.slice(0, 2)}/${object.slice(2)}`);
     repo.write('other', 'x');
-    expect(held((await saved(workspace, 2)).commit)).toMatchObject({ untracked: '100644 unique' });
+    expect(held((await saved(checkpoints, 2)).commit)).toMatchObject({ untracked: '100644 unique' });
   });
 
   it('of a task that has a fork is one of its fork', async () => {
@@ -322,19 +323,19 @@ describe('a checkpoint', () => {
     repo.git('worktree', 'add', '-q', '-b', 'ralph/x', loopDirectory);
     const own = repoAt(repo.root, loopDirectory, repo.environment);
     const privateFolder = join(repo.root, 'private');
-    const forks = {
+    const forks = openForks(await own.open(), {
       loop: 'loop-1',
       folder: join(repo.root, 'forks'),
       loopDirectory,
       branch: 'ralph/x',
       untracked: [],
       privateFolder,
-    };
-    const workspace = await own.workspace({ forks });
-    expect(await workspace.fork('T 1')).toMatchObject({ ok: true });
-    writeFileSync(join(workspace.directory('T 1'), 'made'), 'x');
+    });
+    const checkpoints = await own.checkpoints({ forks });
+    expect(await forks.fork('T 1')).toMatchObject({ ok: true });
+    writeFileSync(join(forks.directory('T 1'), 'made'), 'x');
     const save = (number: number, task?: string) =>
-      workspace.save({
+      checkpoints.save({
         number,
         iteration: 1,
         kind: 'iteration',
@@ -349,7 +350,7 @@ describe('a checkpoint', () => {
 
   it('is not pushed by a plain push, nor are its notes', async () => {
     repo = makeRepo();
-    await saved(await repo.workspace(), 1);
+    await saved(await repo.checkpoints(), 1);
     const remote = join(repo.root, 'remote.git');
     execFileSync('git', ['init', '-q', '--bare', remote], { env: repo.environment });
     repo.git('remote', 'add', 'origin', remote);

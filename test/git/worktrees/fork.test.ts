@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { safeName } from '../../../src/git/worktrees/fork.ts';
 import { openForks } from '../../../src/git/worktrees/merge-fork.ts';
+import { forksContract } from '../../contracts/forks.ts';
 import { good, orderOf, parallel } from '../parallel.ts';
+
+forksContract('git', async () => {
+  const all = await parallel();
+  const { open, write, read, one } = all;
+  const log = () => one.git('log', '--format=%s', 'ralph/x').split('\n').filter(Boolean);
+  return { forks: open(), again: open, write, read, log, shared: 'a.txt' };
+});
 
 describe('a fork', () => {
   it("stands on the tip of the loop's branch, with what is needed from the loop's own worktree", async () => {

@@ -1,37 +1,24 @@
-// The git workspace: checkpoints that touch nothing of the user's, a restore that goes forward, commits and forks.
+// Checkpoints in git: they touch nothing of the user's, and a restore goes forward.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { limitsByDefault } from './checkpoints/scan.ts';
 import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
-import { commitProgress } from './commit.ts';
+import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
+import type { Forks } from './forks.ts';
 import * as history from './history.ts';
 import { ownLock, waitForLock } from './locks.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
+import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
 import { syncUserIndex } from './sync-user-index.ts';
-import {
-  type Forks,
-  type KnownCheckpoint,
-  type Refusal,
-  type Restored,
-  type RestoreOrder,
-  refuse,
-  type Saved,
-  type Span,
-  type Workspace,
-  withConflicts,
-} from './workspace.ts';
-import { type ForkOptions, safeName } from './worktrees/fork.ts';
-import { openForks } from './worktrees/merge-fork.ts';
+import { safeName } from './worktrees/fork.ts';
 
-export interface GitWorkspaceOptions {
+export interface GitCheckpointOptions {
   readonly loop: string;
   readonly repository: Repository;
-  /** Where the loop works: the top of the tree, or a folder in it. */
-  readonly directory: string;
   /** Of this loop alone, in RALPH_HOME; made when it is not there. */
   readonly folder: string;
   /** Larger files are left out of checkpoints, and listed. */
@@ -40,12 +27,11 @@ export interface GitWorkspaceOptions {
   readonly excluded?: readonly string[];
   /** Absolute paths of files that Ralph itself replaces while checkpoints are made, such as the document. */
   readonly replaced?: readonly string[];
-  /** Tasks work in forks of their own. */
-  readonly forks?: ForkOptions;
+  /** Tasks work in forks of their own, and the work of a task is saved in its fork. */
+  readonly forks?: Pick<Forks, 'directory'> | undefined;
 }
 
-export interface GitWorkspace extends Workspace {
-  readonly kind: 'git';
+export interface GitCheckpoints extends Checkpoints {
   /** What `restore` would do, without doing it. */
   plan(order: RestoreOrder): Promise<Restored>;
   /** What the files are now, without ref or note. */
@@ -59,25 +45,11 @@ export interface GitWorkspace extends Workspace {
   content(treeOrCommit: string, paths: readonly string[], bytesMax?: number): Promise<readonly history.FileContent[]>;
 }
 
-/** All work happens in one folder. */
-const withoutForks = (directory: string, refusal: Refusal): Forks => ({
-  directory: () => directory,
-  fork: async () => refusal,
-  base: async () => '',
-  mergeIntoFork: async () => withConflicts<never>(refusal),
-  mergeFork: async () => refusal,
-});
-
-const noForks = refuse('This loop has no forks.', 'Say --parallel.');
-
-export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
-  const { loop, repository, directory, folder, excluded } = options;
-  const forks = options.forks && openForks(repository, options.forks);
-  const placeOf = placesOf(options, forks);
+export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
+  const { loop, repository } = options;
+  const placeOf = placesOf(options);
   const own = async (): Promise<PrivateGit> => (await placeOf()).own;
   return {
-    kind: 'git',
-    ...(forks ?? withoutForks(directory, noForks)),
     save: order => safely(async () => save(await placeOf(order.task), order)),
     async treeNow(task) {
       const now = await safely(async () => preview(await placeOf(task)));
@@ -88,7 +60,6 @@ export function gitWorkspace(options: GitWorkspaceOptions): GitWorkspace {
     preview: async () => preview(await placeOf()),
     missing: known => missingOf(repository, known),
     changes: spans => history.changes(repository, spans),
-    commit: order => commitProgress(repository, { folder, excluded }, order),
     async repair(known) {
       const repaired = await safely(async () => repair(await own(), loop, known));
       return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
@@ -112,7 +83,7 @@ async function safely<Answer>(action: () => Promise<Answer>): Promise<Answer | R
 }
 
 /** After a crash: a restore that was cut is finished, the ledger's checkpoints get their refs back, old locks go. */
-async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckpoint[]) {
+async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckpoint[]): Promise<Repaired> {
   const did: string[] = [];
   const lock = await waitForLock(join(own.folder, 'index.lock'), ownLock);
   if (lock === 'reclaimed') did.push('removed the lock of a checkpoint that was cut');
@@ -129,8 +100,8 @@ async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckp
 }
 
 /** Where a checkpoint is made: in the task's fork if it has one. Found out once, and again when a fork was made anew. */
-function placesOf(options: GitWorkspaceOptions, forks: Forks | undefined): (task?: string) => Promise<SavePlace> {
-  const { loop, repository, folder, fileBytesMax, excluded, replaced } = options;
+function placesOf(options: GitCheckpointOptions): (task?: string) => Promise<SavePlace> {
+  const { loop, repository, folder, fileBytesMax, excluded, replaced, forks } = options;
   const limits = { ...limitsByDefault, fileBytesMax: fileBytesMax ?? limitsByDefault.fileBytesMax };
   const known = new Map<string | undefined, SavePlace>();
   return async task => {
@@ -146,24 +117,5 @@ function placesOf(options: GitWorkspaceOptions, forks: Forks | undefined): (task
     const place: SavePlace = { loop, own, limits, memory: {}, isFork };
     known.set(fork, place);
     return place;
-  };
-}
-
-const noGit = refuse(
-  'This folder is not a git repository, so Ralph cannot undo, commit or work in parallel here.',
-  'Run git init and commit once.',
-);
-
-/** A folder that is no git repository: the loop runs, but nothing can be undone, committed or done in parallel. */
-export function plainWorkspace(directory: string): Workspace {
-  return {
-    kind: 'plain',
-    ...withoutForks(directory, noGit),
-    save: async () => noGit,
-    treeNow: async () => '',
-    restore: async () => withConflicts<never>(noGit),
-    changes: async () => [],
-    commit: async () => noGit,
-    repair: async () => ({ did: [], missing: [] }),
   };
 }

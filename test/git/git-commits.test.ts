@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { commitProgress } from '../../src/git/commit.ts';
+import type { Committed } from '../../src/git/commits.ts';
+import { commitProgress, gitCommits } from '../../src/git/git-commits.ts';
 import type { LockRules } from '../../src/git/locks.ts';
-import type { Committed } from '../../src/git/workspace.ts';
+import { commitsContract } from '../contracts/commits.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
 /** A held lock is waited for only a moment here. */
@@ -34,6 +35,27 @@ const committed = (result: Committed) => {
   if (!result.ok) throw new Error(result.problem);
   return result;
 };
+
+commitsContract('git', async () => {
+  const one = scratch();
+  const lines = (...args: readonly string[]) =>
+    one
+      .git(...args)
+      .split('\n')
+      .filter(Boolean);
+  one.write('c.txt', 'unfinished\n');
+  one.dirty('c.txt');
+  return {
+    commits: gitCommits(await one.open(), { folder: one.folder }),
+    theirs: 'c.txt',
+    write: one.write,
+    tree: one.tree,
+    log: () => lines('log', '--format=%s'),
+    newest: () => lines('show', '--format=', '--name-only', 'HEAD'),
+    uncommitted: () => lines('diff', '--name-only', 'HEAD'),
+    cleanUp: () => rmSync(one.root, { recursive: true, force: true }),
+  };
+});
 
 describe('a progress commit', () => {
   it('holds what the work changed, added and deleted, and leaves a clean status', async () => {

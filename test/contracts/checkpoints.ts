@@ -1,13 +1,11 @@
-// What every place of work promises, written once: each workspace's test calls this with a way to make one.
+// What every keeper of checkpoints promises, written once: its test calls this with a way to make one.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Saved, Workspace } from '../../src/git/workspace.ts';
+import type { Checkpoints, Saved } from '../../src/git/checkpoints.ts';
 
-export interface WorkspaceSubject {
-  readonly workspace: Workspace;
+export interface CheckpointsSubject {
+  readonly checkpoints: Checkpoints;
   /** The same place as another process sees it, after a restart. */
-  again(): Promise<Workspace>;
-  /** Where the loop works. */
-  readonly directory: string;
+  again(): Promise<Checkpoints>;
   write(path: string, content: string): void;
   remove(path: string): void;
   /** Every file in the tree, with its content. */
@@ -15,11 +13,6 @@ export interface WorkspaceSubject {
   /** What belongs to the user besides the files: must be the same after everything below. */
   theirs(): Readonly<Record<string, string>>;
   cleanUp(): void;
-}
-
-/** True, or the reason why this workspace cannot show it; then all of it is refused in a sentence, and nothing changes. */
-export interface WorkspaceFeatures {
-  readonly checkpoints: true | string;
 }
 
 const order = (number: number) => ({
@@ -30,61 +23,66 @@ const order = (number: number) => ({
   anchor: `${number} aa`,
 });
 
-export function workspaceContract(
-  name: string,
-  make: () => Promise<WorkspaceSubject>,
-  features: WorkspaceFeatures,
-): void {
-  describe(`${name} keeps the contract of a workspace`, () => {
-    let subject: WorkspaceSubject;
-    let workspace: Workspace;
+export function checkpointsContract(name: string, make: () => Promise<CheckpointsSubject>): void {
+  describe(`${name} keeps the contract of checkpoints`, () => {
+    let subject: CheckpointsSubject;
+    let checkpoints: Checkpoints;
     beforeEach(async () => {
       subject = await make();
-      workspace = subject.workspace;
+      checkpoints = subject.checkpoints;
     });
     afterEach(() => subject.cleanUp());
     const save = async (number: number): Promise<Saved> => {
-      const saved = await workspace.save(order(number));
+      const saved = await checkpoints.save(order(number));
       if (!saved.ok) throw new Error(saved.problem);
       return saved;
     };
 
-    it('works where it was told to, without a fork', () => {
-      expect(workspace.directory('any task')).toBe(subject.directory);
-    });
-
     it('has nothing to repair and nothing changed at first', async () => {
-      expect(await workspace.repair([])).toEqual({ did: [], missing: [] });
-      expect(await workspace.changes([])).toEqual([]);
+      expect(await checkpoints.repair([])).toEqual({ did: [], missing: [] });
+      expect(await checkpoints.changes([])).toEqual([]);
     });
 
-    it('refuses forks in one sentence when it has none', async () => {
-      const answers = [
-        await workspace.fork('a'),
-        await workspace.mergeIntoFork('a'),
-        await workspace.mergeFork(landing),
-      ];
-      for (const answer of answers)
-        expect(answer).toMatchObject({ ok: false, problem: expect.stringMatching(/^[A-Z].*\.$/) });
+    it('tells the tree of what is there now, and leaves no trace', async () => {
+      const before = await checkpoints.treeNow('any task');
+      subject.write('mine', 'unfinished');
+      const [tree, theirs] = [subject.tree(), subject.theirs()];
+      const now = await checkpoints.treeNow('any task');
+      expect([subject.tree(), subject.theirs()]).toEqual([tree, theirs]);
+      expect(now).not.toBe(before);
+      expect(now).toBe((await save(1)).tree);
     });
 
-    if (features.checkpoints !== true) {
-      it(`refuses checkpoints in one sentence, and touches nothing [${features.checkpoints}]`, async () => {
-        subject.write('file', 'x');
-        const before = subject.tree();
-        expect(await workspace.save(order(1))).toMatchObject({ ok: false, problem: expect.stringMatching(/\.$/) });
-        expect(await workspace.restore({ to: 'a', base: 'b', now: 'c' })).toMatchObject({ ok: false, conflicts: [] });
-        expect(subject.tree()).toEqual(before);
+    it('names a checkpoint that is lost, and keeps the others', async () => {
+      const { commit } = await save(1);
+      const lost = commit.replace(/./g, '0');
+      expect(await checkpoints.repair([{ number: 1, commit }])).toEqual({ did: [], missing: [] });
+      expect(
+        await checkpoints.repair([
+          { number: 1, commit },
+          { number: 2, commit: lost },
+        ]),
+      ).toEqual({ did: [], missing: [2] });
+    });
+
+    it('refuses in one sentence to go back to what is lost, and changes nothing', async () => {
+      subject.write('file', 'x');
+      const { commit } = await save(1);
+      const [tree, lost] = [subject.tree(), commit.replace(/./g, '0')];
+      expect(await checkpoints.restore({ to: lost, base: commit, now: commit })).toMatchObject({
+        ok: false,
+        problem: expect.stringMatching(/^[A-Z].*\.$/),
+        conflicts: [],
       });
-      return;
-    }
+      expect(subject.tree()).toEqual(tree);
+    });
 
     it('a checkpoint names itself, changes nothing, and is the same again for the same tree', async () => {
       subject.write('mine', 'unfinished');
       const [tree, theirs] = [subject.tree(), subject.theirs()];
       const [one, two] = [await save(1), await save(2)];
       expect([one.tree, one.ref === two.ref, one.skipped]).toEqual([two.tree, false, []]);
-      expect(await workspace.changes([{ from: one.commit, to: two.commit }])).toEqual([]);
+      expect(await checkpoints.changes([{ from: one.commit, to: two.commit }])).toEqual([]);
       expect([subject.tree(), subject.theirs()]).toEqual([tree, theirs]);
     });
 
@@ -99,13 +97,13 @@ export function workspaceContract(
       subject.remove('kept');
       const second = subject.tree();
       const two = await save(2);
-      expect(await workspace.changes([{ from: one.commit, to: two.commit }])).toEqual([
+      expect(await checkpoints.changes([{ from: one.commit, to: two.commit }])).toEqual([
         { path: 'added/deep', how: 'added' },
         { path: 'folder/changed', how: 'changed' },
         { path: 'kept', how: 'deleted' },
       ]);
       const before = await save(3);
-      expect(await workspace.restore({ to: one.commit, base: two.commit, now: before.commit })).toEqual({
+      expect(await checkpoints.restore({ to: one.commit, base: two.commit, now: before.commit })).toEqual({
         ok: true,
         written: ['folder/changed', 'kept'],
         deleted: ['added/deep'],
@@ -113,9 +111,9 @@ export function workspaceContract(
         kept: [],
       });
       expect(subject.tree()).toEqual(first);
-      workspace = await subject.again();
+      checkpoints = await subject.again();
       const after = await save(4);
-      await workspace.restore({ to: before.commit, base: after.commit, now: after.commit });
+      await checkpoints.restore({ to: before.commit, base: after.commit, now: after.commit });
       expect(subject.tree()).toEqual(second);
       subject.remove('added');
       subject.write('kept', '1');
@@ -131,7 +129,7 @@ export function workspaceContract(
       const two = await save(2);
       subject.write('b', 'person\n');
       const now = (await save(3)).commit;
-      expect(await workspace.restore({ to: one.commit, base: two.commit, now })).toMatchObject({
+      expect(await checkpoints.restore({ to: one.commit, base: two.commit, now })).toMatchObject({
         ok: true,
         written: ['a'],
         kept: ['b'],
@@ -141,11 +139,9 @@ export function workspaceContract(
       subject.write('a', 'person\n');
       const tree = subject.tree();
       const five = (await save(5)).commit;
-      const refused = await workspace.restore({ to: one.commit, base: four.commit, now: five });
+      const refused = await checkpoints.restore({ to: one.commit, base: four.commit, now: five });
       expect(refused).toMatchObject({ ok: false, conflicts: ['a'], problem: expect.stringMatching(/\.$/) });
       expect(subject.tree()).toEqual(tree);
     });
   });
 }
-
-const landing = { loop: 'loop-1', task: 'a', title: 'a', iteration: 1 };

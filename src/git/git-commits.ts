@@ -17,13 +17,14 @@ import {
 } from './call.ts';
 import { identity } from './checkpoints/refs.ts';
 import { changesAtStart, unfinishedUserEdits } from './checkpoints/user-edits.ts';
+import type { CommitOrder, CommitSubject, Commits, Committed } from './commits.ts';
 import { type Kind, kindOnDisk } from './disk.ts';
 import { moveRef } from './locks.ts';
 import { byPath, foldersAbove, fromText, isAmong, toInput, toText } from './paths.ts';
 import { pathsInside } from './private.ts';
+import { type Refusal, refuse } from './refusal.ts';
 import { type Repository, unfinishedOperations } from './repository.ts';
 import { recordStep, syncUserIndex, waitForIndex } from './sync-user-index.ts';
-import { type CommitOrder, type Committed, type MergeOrder, type Refusal, refuse } from './workspace.ts';
 
 export interface CommitOptions {
   /** Of the loop's own: its index, its journals, and the list of what was changed at the start. */
@@ -41,6 +42,10 @@ interface Head {
   readonly commit: string;
   readonly tree: string;
 }
+
+export const gitCommits = (repository: Repository, options: CommitOptions): Commits => ({
+  commit: order => commitProgress(repository, options, order),
+});
 
 /** HEAD moves only by this one commit; when somebody else moves it meanwhile, we begin again, once. */
 export async function commitProgress(
@@ -221,7 +226,7 @@ const oneLine = (text: string): string =>
   text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, ' ').trim();
 
 /** The trailers are for programs: `git log --format='%(trailers:key=Ralph-Task)'`. */
-export function messageOf(order: MergeOrder): string {
+export function messageOf(order: CommitSubject): string {
   const subject = oneLine(`${order.task}: ${order.title}`);
   const shortened = subject.length > subjectCharsMax ? `${subject.slice(0, subjectCharsMax - 1)}…` : subject;
   const trailers = [`Ralph-Loop: ${order.loop}`, `Ralph-Task: ${order.task}`, `Ralph-Iteration: ${order.iteration}`];
@@ -230,7 +235,7 @@ export function messageOf(order: MergeOrder): string {
 }
 
 /** What the history of refs says. */
-export const reasonOf = (order: MergeOrder): string => oneLine(`ralph: ${order.task}`).slice(0, 100);
+export const reasonOf = (order: CommitSubject): string => oneLine(`ralph: ${order.task}`).slice(0, 100);
 
 /** The user's own name from git's settings; ours only when there is none. */
 async function identityOf(place: GitPlace): Promise<Readonly<Record<string, string>>> {

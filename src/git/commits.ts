@@ -1,0 +1,38 @@
+// The port to progress commits: the work of one task on the user's branch.
+import type { Span } from './checkpoints.ts';
+import type { Refusal } from './refusal.ts';
+
+/** Whose work a commit holds: what its message and its reason in the reflog are made of. */
+export interface CommitSubject {
+  readonly loop: string;
+  readonly task: string;
+  readonly title: string;
+  readonly iteration: number;
+}
+
+export interface CommitOrder extends CommitSubject {
+  /** What the iterations of this task changed. */
+  readonly spans: readonly Span[];
+  /** The loop's own branch: nothing is committed while another one is checked out. */
+  readonly branch?: string;
+  /** The task document, absolute: committed with the work when it was clean at the start of the loop. */
+  readonly document: string;
+}
+
+export type Committed =
+  | {
+      readonly ok: true;
+      /** Empty when there was nothing left to commit (an agent may commit by itself). */
+      readonly commit: string;
+      readonly paths: readonly string[];
+      /** Changed by the work, but dirty when the loop began (or behind a filter): never committed by us. */
+      readonly left: readonly string[];
+    }
+  | Refusal;
+
+/**
+ * Contract: never throws but for a bug. Never changes what a person had uncommitted; the branch moves by the one commit.
+ */
+export interface Commits {
+  commit(order: CommitOrder): Promise<Committed>;
+}
