@@ -52,7 +52,7 @@ export {
   tripsAt,
   withFailure,
 } from './core/scheduling.ts';
-export { defaultSettings, type Limits, limitPresets, type ModeName } from './core/settings.ts';
+export type { Limits } from './core/settings.ts';
 export { type Budget, type BudgetVerdict, checkBudget, type Forecast, forecastCost } from './core/spend.ts';
 export { type Breaker, initialState } from './core/state.ts';
 export { allTasks, findTask, progress, type Task, type TaskMark, type TaskSpec } from './core/task.ts';
@@ -63,6 +63,7 @@ export { memoryLedger } from './ledger/memory.ts';
 export { readSignals, type Signals } from './messages/claims.ts';
 export type { Report } from './messages/report.ts';
 export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
+export { defaultSettings, type ModeName, modeNames } from './modes/rules.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
 export type { AskedQuestion } from './views/ending.ts';

@@ -6,7 +6,6 @@ import type { Check } from '../checks/check.ts';
 import { homeDirectory } from '../config/home.ts';
 import type { ResolvedRun, RunConfig } from '../config/resolve.ts';
 import type { Command, Input } from '../core/input.ts';
-import type { ModeName } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import type { TaskSource } from '../documents/document.ts';
 import type { Engine, RunResult } from '../engine/engine.ts';
@@ -195,7 +194,7 @@ export async function resolveRunConfig(
   env: Environment,
   directory: string,
   flags: Readonly<Record<string, unknown>>,
-  mode: ModeName = 'prd',
+  mode = 'prd',
 ): Promise<ResolvedRun> {
   const { resolveRun } = await import('../config/resolve.ts');
   return resolveRun(mode, env, directory, flags);

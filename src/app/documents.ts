@@ -1,6 +1,5 @@
 // Documents of loops: read and opened by the formats of their mode.
 import { basename, dirname, join } from 'node:path';
-import type { ModeName } from '../core/settings.ts';
 import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
 import { documentBytesMax, type InstructionsFile, readText } from '../documents/text-file.ts';
 import type { Mode } from '../modes/mode.ts';
@@ -18,7 +17,7 @@ async function formatFor({ formats, name }: Mode, path: string): Promise<Format>
 }
 
 export interface DocumentPlace {
-  readonly mode: ModeName;
+  readonly mode: string;
   readonly path: string;
   /** Where the work happens. */
   readonly directory: string;

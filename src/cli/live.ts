@@ -4,14 +4,15 @@ import type { Escalation, Event, EventOf } from '../core/event.ts';
 import { assessHealth } from '../core/health.ts';
 import { waitingFor } from '../core/next.ts';
 import { forecastCost } from '../core/spend.ts';
-import { activeMsAt, initialState, type State } from '../core/state.ts';
+import { activeMsAt, initialState, isSingleTask, type State } from '../core/state.ts';
 import { findTask, progress } from '../core/task.ts';
+import { doneWords } from '../core/termination.ts';
 import type { Notifier } from '../engine/engine.ts';
 import { formatDuration, formatUsd } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
 import { sentenceOf } from '../views/timeline.ts';
-import { beginWords, doneWords, reportWords, stepParts } from '../views/words.ts';
+import { beginWords, reportWords, stepParts } from '../views/words.ts';
 import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './terminal.ts';
 
 export interface LiveView extends Notifier {
@@ -46,7 +47,7 @@ function liveParts(
 ): readonly { readonly text: string; readonly goes: number }[] {
   const { done, skipped, total } = progress(state.tasks);
   const { iterationsMax, costUsdMicrosMax } = state.settings.limits;
-  const { stepwise } = state.settings;
+  const isSingle = isSingleTask(state);
   const working =
     state.live.map(one => one.task).join(' ') || state.claims.map(one => `checking ${one.task}`).join(' ');
   const forecast = forecastCost({
@@ -60,7 +61,7 @@ function liveParts(
   const waits = waitWords(state, now);
   const health = assessHealth(state, now).state;
   return [
-    ...(stepwise ? stepParts(state) : [`${done + skipped}/${total} tasks`, ...(working === '' ? [] : [working])]).map(
+    ...(isSingle ? stepParts(state) : [`${done + skipped}/${total} tasks`, ...(working === '' ? [] : [working])]).map(
       text => ({ text, goes: 0 }),
     ),
     {
@@ -133,19 +134,20 @@ function lastWords(excerpt: string): string {
 /** Nobody expects a claim from every iteration of a task that takes many. */
 function unclaimed(event: EventOf<'iteration.ended'>, { settings }: State): string {
   const { iteration, because, durationMs, report, excerpt } = event;
-  const how = settings.stepwise ? `the agent ended after ${formatDuration(durationMs)}` : because;
+  const how = settings.policy.tasks === 'one' ? `the agent ended after ${formatDuration(durationMs)}` : because;
   return `iteration ${iteration}: ${how}${report === undefined ? lastWords(excerpt) : `; ${reportWords(report)}`}`;
 }
 
 function startWords(event: EventOf<'iteration.started'>, state: State): string {
   const { iteration, task, attempt, performer } = event;
-  const { stepwise, limits } = state.settings;
+  const { limits } = state.settings;
+  const isSingle = isSingleTask(state);
   const title = findTask(state.tasks, task)?.title ?? '';
   const ofMax = limits.iterationsMax === null ? '' : ` of ${limits.iterationsMax}`;
-  const what = stepwise ? `${ofMax}${beginWords(state)}` : `: ${task} ${title}`;
+  const what = isSingle ? `${ofMax}${beginWords(state)}` : `: ${task} ${title}`;
   const by = isOneOfMany(state) ? ` by ${performer}` : '';
   const guided = state.guidance.some(one => one.iteration === iteration) ? ' (with guidance)' : '';
-  return `Iteration ${iteration}${what}${by}${guided}${attempt > 1 && !stepwise ? ` (attempt ${attempt})` : ''}`;
+  return `Iteration ${iteration}${what}${by}${guided}${attempt > 1 && !isSingle ? ` (attempt ${attempt})` : ''}`;
 }
 
 /** What its agent wrote into done.md is for the person who has just talked with it. */
@@ -226,7 +228,7 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'checkpoint.asked': byPerson,
   'restore.asked': byPerson,
   'tasks.loaded': (event, state) => {
-    if (state.settings.stepwise && state.iterations === 0) return undefined; // one task, as everybody knows
+    if (isSingleTask(state) && state.iterations === 0) return undefined; // one task, as everybody knows
     if (hasLost(event, state)) return { tone: 'attention', text: sentenceOf(event) };
     return event.tasks.length === 0 ? undefined : sentence(event);
   },

@@ -13,7 +13,7 @@ import { type Style, wrapped } from './terminal.ts';
 
 type Row = readonly [string, string];
 
-function limitWords(limits: Limits, isStepwise: boolean): string {
+function limitWords(limits: Limits, isSingleTask: boolean): string {
   const words = [
     limits.iterationsMax === null ? 'iterations unlimited' : plural(limits.iterationsMax, 'iteration'),
     limits.costUsdMicrosMax === null ? 'money unlimited' : formatUsd(limits.costUsdMicrosMax),
@@ -21,16 +21,16 @@ function limitWords(limits: Limits, isStepwise: boolean): string {
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
     ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
     `${limits.consecutiveErrorsMax} errors in a row`,
-    isStepwise
+    isSingleTask
       ? `${plural(limits.noProgressIterations, 'iteration')} without progress`
       : `${plural(limits.attemptsPerTaskMax, 'attempt')} per task`,
   ];
   return words.join(', ');
 }
 
-function commitWords({ words = {} }: Prepared['mode'], { stepwise, commitEvery }: Settings): string {
+function commitWords({ words = {} }: Prepared['mode'], { policy, commitEvery }: Settings): string {
   if (words.commits !== undefined) return words.commits;
-  if (!stepwise) return 'a commit for every task that is done';
+  if (policy.tasks === 'many') return 'a commit for every task that is done';
   const end = words.completed ?? 'when it is complete';
   return `a commit ${commitEvery === null ? '' : `after every ${plural(commitEvery, 'iteration').replace(/^1 /, '')} and `}${end}`;
 }
@@ -60,7 +60,7 @@ function checkWords({ run, detected }: Prepared): string {
     return 'the reviewers themselves, who look again after every round';
   if (checks.length === 0 && run.settings.performers.length === 0) return "each action's own result";
   if (checks.length === 0)
-    return `NONE: ${run.settings.stepwise ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
+    return `NONE: ${run.settings.policy.tasks === 'one' ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
   const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
   return `${checks.join(' ; ')}${found}`;
 }
@@ -105,7 +105,7 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
     ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
     ['contained', containmentWords(run.config.sandbox)],
     ['checks', checkWords(prepared)],
-    ['limits', limitWords(limits, run.settings.stepwise)],
+    ['limits', limitWords(limits, run.settings.policy.tasks === 'one')],
     ...(cost === undefined ? [] : [cost]),
   ];
   const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the summary may be logged

@@ -1,5 +1,4 @@
 // The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
-import type { ModeName } from '../core/settings.ts';
 import { looksSecret } from '../secrets/redactor.ts';
 import { type Reading, refuse } from './reading.ts';
 import { commandCharactersMax, type Field, kinds, million, readKind, type ValueOf } from './values.ts';
@@ -400,7 +399,7 @@ export function parseFlag<Name extends Key>(key: Name, text: string, now: number
 }
 
 /** The settings that mean something in this mode, as commander and help take them; all of them without a mode. */
-export function settingFlags(mode?: ModeName) {
+export function settingFlags(mode?: string) {
   const isMeant = ({ modes }: Field): boolean => mode === undefined || modes === undefined || modes.includes(mode);
   return keys
     .filter(key => isMeant(fieldOf(key)))

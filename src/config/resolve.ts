@@ -1,7 +1,7 @@
 // Settings from all sources: flags > environment > .env > project file > user file > preset of the mode.
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { isBounded, type ModeName, type Settings } from '../core/settings.ts';
+import { isBounded, type Settings } from '../core/settings.ts';
 import type { Problem } from '../documents/document.ts';
 import { nearest } from '../text/similarity.ts';
 import { modelless } from './agents.ts';
@@ -16,7 +16,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 
 export interface ConfigRequest {
-  readonly mode: ModeName;
+  readonly mode: string;
   /** By key, as the command line gave them; other names are not looked at. */
   readonly flags: Readonly<Partial<Record<Key, string | boolean | readonly string[]>>>;
   readonly env: Variables;
@@ -186,7 +186,7 @@ interface Given {
 }
 
 /** The names of a key in order of precedence: the new one from anywhere before any seed name. */
-function givenFor(key: Key, mode: ModeName, environment: Variables, dotEnv: Variables): readonly Given[] {
+function givenFor(key: Key, mode: string, environment: Variables, dotEnv: Variables): readonly Given[] {
   const former = (fieldOf(key).formerly ?? []).filter(seed => seed.mode === undefined || seed.mode === mode);
   const places: readonly (readonly [Place, Variables])[] = [
     ['environment', environment],
@@ -246,7 +246,7 @@ export type ResolvedRun =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export async function resolveRun(
-  mode: ModeName,
+  mode: string,
   env: Variables,
   directory: string,
   flags: Readonly<Record<string, unknown>>,
@@ -260,7 +260,8 @@ export async function resolveRun(
   const settingOf: Readonly<Record<string, string>> = limitKeys;
   const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
   const isSet = (key: string): boolean =>
-    isSaid(settingOf[key] ?? key) || (mode === 'plan' && key === 'attemptsPerTaskMax' && isSaid('retries'));
+    isSaid(settingOf[key] ?? key) ||
+    (settings.policy.countsRetries && key === 'attemptsPerTaskMax' && isSaid('retries'));
   const isPreset = (key: string): boolean => sources[settingOf[key] ?? key] === 'preset';
   return { ok: true, run: { config, settings, notices, isSet, isPreset } };
 }

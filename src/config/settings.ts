@@ -1,12 +1,13 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
-import { defaultSettings, type Limits, type ModeName, type Settings } from '../core/settings.ts';
+import type { Limits, Settings } from '../core/settings.ts';
+import { defaultSettings } from '../modes/rules.ts';
 import { pairsOf } from './agents.ts';
 import type { Key, Values } from './fields.ts';
 
 const verifyMsMax = 600_000; // a test suite may be slow, but a check that hangs must end
 
 /** What holds when nobody set anything, by mode. */
-export function presetValues(mode: ModeName) {
+export function presetValues(mode: string) {
   const { limits, promise, sameErrorsToEscalate, contextCharsMax, backoffBaseMs } = defaultSettings(mode);
   return {
     maxIterations: limits.iterationsMax,
@@ -62,14 +63,15 @@ export const limitKeys = {
 } as const satisfies Partial<Record<keyof Limits, Key>>;
 
 /** A limit that nobody set is the preset's. A plan counts retries, which are attempts after the first. */
-function limitsOf(mode: ModeName, config: Config): Limits {
+function limitsOf(mode: string, config: Config): Limits {
+  const { limits, policy } = defaultSettings(mode);
   const given =
-    mode === 'plan' && config.retries !== undefined ? { ...config, maxAttempts: config.retries + 1 } : config;
+    policy.countsRetries && config.retries !== undefined ? { ...config, maxAttempts: config.retries + 1 } : config;
   const set = Object.entries(limitKeys).filter(([, key]) => given[key] !== undefined);
-  return { ...defaultSettings(mode).limits, ...Object.fromEntries(set.map(([limit, key]) => [limit, given[key]])) };
+  return { ...limits, ...Object.fromEntries(set.map(([limit, key]) => [limit, given[key]])) };
 }
 
-export function settingsOf(mode: ModeName, config: Config): Settings {
+export function settingsOf(mode: string, config: Config): Settings {
   const preset = defaultSettings(mode);
   return {
     ...preset,
@@ -87,7 +89,7 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
 }
 
 /** What only some modes know. */
-function modeSettings(mode: ModeName, config: Config): Partial<Settings> {
+function modeSettings(mode: string, config: Config): Partial<Settings> {
   const { review, commitEvery } = defaultSettings(mode);
   const { haltOnMaxAttempts = false, rounds, targetConfidence, reviewer = [], section, workflow } = config;
   if (review === null)

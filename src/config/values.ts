@@ -1,5 +1,4 @@
 // Kinds of settings: how the text of each is read, the same way from a flag, a variable or a file. What is doubtful is refused.
-import type { ModeName } from '../core/settings.ts';
 import { readAgent, readAgents, readModel, readPairs } from './agents.ts';
 import { type Given as GivenText, good, goodAll, type Reading, refuse, wrong } from './reading.ts';
 
@@ -23,7 +22,7 @@ export interface Field extends Bounds {
   readonly unlimited?: true;
   readonly short?: string;
   /** Without effect in the others: said on the command line there, it is an error. */
-  readonly modes?: readonly ModeName[];
+  readonly modes?: readonly string[];
   /** A project's own files cannot set it (DESIGN 6.13); it belongs to the user. */
   readonly userOnly?: true;
   /** Seed names of environment variables still read; with `mode`, in that mode only. The more specific comes first. */

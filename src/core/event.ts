@@ -4,7 +4,7 @@ import type { Repetition } from '../messages/repetition.ts';
 import type { Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits, ModeName, Settings } from './settings.ts';
+import type { ChangedSettings, Limits, Settings } from './settings.ts';
 import type { Order, TaskSpec } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
@@ -409,10 +409,6 @@ export interface TaskThen {
   readonly id: string;
   readonly status: 'pending' | 'done' | 'skipped';
 }
-
-/** The document that Ralph itself keeps; where the document is the work (a review, an interview), there is none. */
-export const keptDocuments = (mode: ModeName, document: string): readonly string[] =>
-  mode === 'review' || (mode === 'project' && document.endsWith('/spec.md')) ? [] : [document];
 
 // Options of questions: each has an id that decides what choosing it means, and a text for people.
 

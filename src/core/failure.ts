@@ -86,9 +86,8 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
 export const countsAsAttempt = (kind: FailureKind, isAction: boolean): boolean =>
   failureRules[kind].counts || (isAction && kind !== 'stopped');
 
-/** In a project an attempt counts when it begins, so that a crash counts (seed 002). */
-export const isCrashAttempt = ({ mode }: Settings, failure: Failure | undefined): boolean =>
-  failure?.crashed === true && mode === 'project';
+export const isCrashAttempt = ({ policy }: Settings, failure: Failure | undefined): boolean =>
+  failure?.crashed === true && policy.crashIsAttempt;
 
 /** The agent as such does not run: no task has anything to do with it. */
 export const failsToStart = (kind: FailureKind): boolean => kind === 'spawn' || kind === 'no-start';

@@ -15,7 +15,6 @@ import {
   type LiveIteration,
   type RestoreDue,
   type State,
-  showsProgress,
 } from './state.ts';
 import { openTasks, readyTasks } from './task.ts';
 import { evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
@@ -114,7 +113,7 @@ function claimEffects(state: State): readonly Effect[] {
 }
 
 const isUnseen = (state: State, task: string): boolean =>
-  showsProgress[state.settings.mode] === true && state.unsaved.includes(task) && !hasStorageTrouble(state);
+  state.settings.policy.documentShows === 'progress' && state.unsaved.includes(task) && !hasStorageTrouble(state);
 
 function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
   const { state, now, self } = turn;

@@ -55,9 +55,9 @@ export interface Choice {
 function chainOf(state: State, task: string): readonly string[] {
   const fixed = findTask(state.tasks, task)?.performer;
   if (fixed !== undefined) return [fixed];
-  const { mode, performers, performersByTask, performersByPhase } = state.settings;
-  // A goal is told which phase comes now; elsewhere the last report is all that is known.
-  const phase = mode === 'goal' ? phaseNow(state) : (state.report?.phase ?? '');
+  const { policy, performers, performersByTask, performersByPhase } = state.settings;
+  // Whose agents report phases are told which one comes now; elsewhere the last report is all that is known.
+  const phase = policy.progressBy === 'report' ? phaseNow(state) : (state.report?.phase ?? '');
   const named = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
     Object.hasOwn(table, key) ? table[key] : undefined;
   const first = named(performersByTask, task) ?? named(performersByPhase, phase);

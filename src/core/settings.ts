@@ -1,6 +1,4 @@
-// Every bound a loop runs under, with a unit in its name, and the presets the seeds gave each mode.
-
-export type ModeName = 'goal' | 'prompt' | 'prd' | 'project' | 'plan' | 'review';
+// Every bound a loop runs under, with a unit in its name, and what holds unless a mode or a person says otherwise.
 
 /** `null` = unlimited; it must be typed by a person, and another limit must hold (ADR 4). */
 export interface Limits {
@@ -20,7 +18,9 @@ export interface Limits {
 }
 
 export interface Settings {
-  readonly mode: ModeName;
+  /** The name of the mode: for people and for whoever opens it. What the mode decides stands in `policy`. */
+  readonly mode: string;
+  readonly policy: Policy;
   readonly limits: Limits;
   readonly promise: string;
   readonly parallel: number;
@@ -53,8 +53,6 @@ export interface Settings {
   readonly backoffMsMax: number;
   readonly ladder: Ladder;
   readonly breaker: BreakerSettings;
-  /** One task over many iterations (goal, prompt): one that ended well uses up no attempt. */
-  readonly stepwise: boolean;
   /** After every so many iterations the work is committed although its task is not done; null: only what is done. */
   readonly commitEvery: number | null;
   /** How long to wait before the second, third, ... try of the same task; null: exponential back-off. */
@@ -68,6 +66,35 @@ export interface Settings {
   readonly review: ReviewSettings | null;
   /** Of an interview. */
   readonly rounds: number | null;
+}
+
+/**
+ * How a loop of one mode differs from that of another, as plain data. It is recorded when a loop starts, so that a loop
+ * keeps its own whatever later releases think. Core reads these fields and knows no mode by its name.
+ */
+interface Policy {
+  /** Many tasks; or one over many iterations, where an iteration that ended well uses up no attempt. */
+  readonly tasks: 'many' | 'one';
+  /** What the work is called. */
+  readonly subject: 'tasks' | 'steps' | 'task' | 'goal' | 'document';
+  /** What claims a task beside a line that says so and an edit of the document; a promise claims the one task too. */
+  readonly claimsBy: 'line' | 'checkbox' | 'report' | 'review-tag';
+  /** A task that is done, a changed tree, or a new item or phase in the agent's report. */
+  readonly progressBy: 'tasks' | 'changes' | 'report';
+  /** What too many errors in a row lead to: the end, or a question. */
+  readonly onErrors: 'end' | 'ask';
+  /** An attempt counts when it begins, so that a crash counts. */
+  readonly crashIsAttempt: boolean;
+  /** People set how often a task is tried again, not how often it is tried. */
+  readonly countsRetries: boolean;
+  /** What the document shows: done and left out; parked too; or also who is at work and how often it was tried. */
+  readonly documentShows: 'results' | 'parked' | 'progress';
+  /** The words of the document hold for ever, and it has no place for a status. */
+  readonly textFixedAtStart: boolean;
+  /** Ralph keeps the document, so a restore leaves it alone; else the document is the work. */
+  readonly restoreKeepsDocument: boolean;
+  /** The document lies in a vault of plans: a restore leaves the vault alone, and what is done is put away. */
+  readonly vault: boolean;
 }
 
 export interface ReviewSettings {
@@ -118,7 +145,7 @@ export interface BreakerSettings {
 const minute = 60_000;
 const hour = 60 * minute;
 
-const house: Limits = {
+const houseLimits: Limits = {
   iterationsMax: 50,
   costUsdMicrosMax: 50_000_000, // seed 000; the house default where a seed names none
   tokensMax: null,
@@ -130,27 +157,6 @@ const house: Limits = {
   attemptsPerTaskMax: 5,
   escalationsPerTaskMax: 3,
   averageIterationMsMax: null, // seed 001 halts at 5 min; ADR 3: only when asked
-};
-
-export const limitPresets: Readonly<Record<ModeName, Limits>> = {
-  goal: { ...house, iterationsMax: 10, durationMsMax: 120 * minute, noProgressIterations: 3 }, // seed 000
-  prompt: { ...house, iterationsMax: 100, costUsdMicrosMax: 10_000_000, durationMsMax: 4 * hour }, // seed 001, part 2
-  prd: { ...house }, // seed 003
-  project: { ...house, attemptsPerTaskMax: 3 }, // seed 002
-  // Seed 004: one try and three more; a step that fails must not end those that can go on.
-  plan: { ...house, iterationsMax: 10, attemptsPerTaskMax: 4, consecutiveErrorsMax: 10, noProgressIterations: 10 },
-  // Seed 001, part 3. Three reviewers who answer nonsense three times are nine iterations, and five failures are a question.
-  review: { ...house, iterationsMax: 60, durationMsMax: 30 * minute, attemptsPerTaskMax: 3, noProgressIterations: 12 },
-};
-
-/** The promise each seed uses. */
-export const promisePresets: Readonly<Record<ModeName, string>> = {
-  goal: 'DONE',
-  prompt: 'LOOP_COMPLETE',
-  prd: 'DONE',
-  project: 'DONE',
-  plan: 'DONE',
-  review: 'ALL_ISSUES_RESOLVED',
 };
 
 const defaultLadder: Ladder = {
@@ -168,48 +174,73 @@ export const defaultBreaker: BreakerSettings = {
   openingsMax: 6,
 };
 
-export function defaultSettings(mode: ModeName): Settings {
-  return {
-    mode,
-    limits: limitPresets[mode],
-    promise: promisePresets[mode],
-    parallel: 1,
-    performers: [],
-    performersByTask: {},
-    performersByPhase: {},
-    checks: [],
-    worktreePerTask: false,
-    checkpoints: false,
-    commits: false,
-    rollbackAfter: mode === 'prompt' ? 3 : null, // seed 001; elsewhere only when asked (ADR 3)
-    tamperScreen: false,
-    sameErrorsToEscalate: mode === 'prd' ? 3 : null, // seed 003, STUCK_THRESHOLD
-    errorsToHandOff: 3, // seed 000
-    contextFractionMax: 0.7, // seed 000
-    handoffWithinMs: minute,
-    budgetAlertFraction: 0.8, // seed 000
-    contextCharsMax: 5_000, // seed 001
-    backoffBaseMs: 1_000,
-    backoffMsMax: 60_000, // seed 001: min(2^n, 60) s
-    ladder: defaultLadder,
-    breaker: mode === 'plan' ? { ...defaultBreaker, failuresToOpen: 8 } : defaultBreaker, // retries come first
-    stepwise: mode === 'goal' || mode === 'prompt',
-    commitEvery: mode === 'prompt' ? 10 : null, // seed 001: checkpoint_interval
-    retryMs: mode === 'plan' ? [5_000, 10_000, 20_000] : null, // seed 004
-    haltOnMaxAttempts: false,
-    approval: false,
-    readersMax: 3,
-    review: mode === 'review' ? defaultReview : null,
-    rounds: null,
-  };
+/** The policy of a list of tasks. */
+const housePolicy: Policy = {
+  tasks: 'many',
+  subject: 'tasks',
+  claimsBy: 'line',
+  progressBy: 'tasks',
+  onErrors: 'end',
+  crashIsAttempt: false,
+  countsRetries: false,
+  documentShows: 'results',
+  textFixedAtStart: false,
+  restoreKeepsDocument: true,
+  vault: false,
+};
+
+/** The settings of a list of tasks: what a mode leaves out. */
+export const houseSettings: Settings = {
+  mode: '',
+  policy: housePolicy,
+  limits: houseLimits,
+  promise: 'DONE',
+  parallel: 1,
+  performers: [],
+  performersByTask: {},
+  performersByPhase: {},
+  checks: [],
+  worktreePerTask: false,
+  checkpoints: false,
+  commits: false,
+  rollbackAfter: null, // only when asked (ADR 3)
+  tamperScreen: false,
+  sameErrorsToEscalate: null,
+  errorsToHandOff: 3, // seed 000
+  contextFractionMax: 0.7, // seed 000
+  handoffWithinMs: minute,
+  budgetAlertFraction: 0.8, // seed 000
+  contextCharsMax: 5_000, // seed 001
+  backoffBaseMs: 1_000,
+  backoffMsMax: 60_000, // seed 001: min(2^n, 60) s
+  ladder: defaultLadder,
+  breaker: defaultBreaker,
+  commitEvery: null,
+  retryMs: null,
+  haltOnMaxAttempts: false,
+  approval: false,
+  readersMax: 3,
+  review: null,
+  rounds: null,
+};
+
+/** Rules of a mode: what differs from the house. */
+export interface ModeRules {
+  readonly name: string;
+  readonly limits?: Partial<Limits>;
+  readonly policy?: Partial<Policy>;
+  readonly settings?: Partial<Omit<Settings, 'mode' | 'limits' | 'policy'>>;
 }
 
-/** Seed 001, part 3. */
-const defaultReview: ReviewSettings = {
-  reviewers: ['adversarial', 'facilitator', 'elicitation'],
-  roundsMax: 3,
-  targetConfidence: 95,
-};
+export function settingsBy({ name, limits, policy, settings }: ModeRules): Settings {
+  return {
+    ...houseSettings,
+    ...settings,
+    mode: name,
+    limits: { ...houseLimits, ...limits },
+    policy: { ...housePolicy, ...policy },
+  };
+}
 
 /** A loop without any bound on its length or spend is refused. */
 export function isBounded(limits: Limits): boolean {

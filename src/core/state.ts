@@ -12,7 +12,7 @@ import type {
   Termination,
   Usage,
 } from './event.ts';
-import { defaultSettings, type ModeName } from './settings.ts';
+import { houseSettings } from './settings.ts';
 import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
 
 /** An iteration that a performer is working on. */
@@ -238,7 +238,7 @@ export const initialState: State = {
   directory: '',
   projectId: '',
   taskId: '',
-  settings: defaultSettings('prd'),
+  settings: houseSettings,
   startedAt: 0,
   tasks: emptyTable,
   loaded: false,
@@ -318,6 +318,9 @@ export function isSaved(state: State): boolean {
 export const isApproved = ({ settings, approval, substance }: State): boolean =>
   !settings.approval || (approval !== undefined && approval.hash === substance);
 
+/** One task takes many iterations, and what is said of it is said of the loop. */
+export const isSingleTask = ({ settings }: State): boolean => settings.policy.tasks === 'one';
+
 /** What the document says about the task itself, else the loop's limit. */
 export const attemptsMaxOf = ({ settings }: State, { attemptsMax }: Task): number =>
   attemptsMax ?? settings.limits.attemptsPerTaskMax;
@@ -376,12 +379,9 @@ export function present<Fields extends object>(fields: Fields): Partial<Fields> 
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
 }
 
-/** Whose documents show who is at work and how often it was tried, not just what is done. */
-export const showsProgress: Readonly<Partial<Record<ModeName, boolean>>> = { project: true };
-
-/** For such a document the task is to be written. */
+/** A document that shows who is at work is to be written. */
 export const markShown = (state: State, id: string): State =>
-  showsProgress[state.settings.mode] ? markUnsaved(state, id) : state;
+  state.settings.policy.documentShows === 'progress' ? markUnsaved(state, id) : state;
 
 /** The document does not show this task's status yet. */
 export const markUnsaved = (state: State, id: string): State => ({
@@ -396,7 +396,7 @@ export const markUnsaved = (state: State, id: string): State => ({
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 6;
+export const stateVersion = 7;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];
@@ -411,6 +411,6 @@ export function unpackState(packed: unknown): State {
   const { tasks, ...rest } = packed as Packed;
   let table = addTasks(emptyTable, tasks);
   for (const task of tasks) table = setTask(table, task);
-  const settings = { ...defaultSettings(rest.settings.mode), ...rest.settings };
+  const settings = { ...houseSettings, ...rest.settings };
   return { ...initialState, ...rest, settings, tasks: table };
 }

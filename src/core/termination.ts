@@ -4,7 +4,7 @@ import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';
 import { isReviewLeftToPeople, reviewAchievement, reviewShortfall } from './review.ts';
 import { isExhausted } from './scheduling.ts';
-import { activeMsAt, isWorking, type State, totalTokens } from './state.ts';
+import { activeMsAt, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 
 type Met = Omit<Termination, 'reason'>;
@@ -48,10 +48,17 @@ function outOfTime(state: State, now: number): Met | undefined {
   return undefined;
 }
 
+/** Undefined where there are many tasks, each with a name of its own. */
+export function doneWords({ settings: { policy } }: State): string | undefined {
+  if (policy.tasks === 'many') return undefined;
+  return policy.subject === 'goal' ? 'the goal is reached' : 'the task is complete';
+}
+
 /** What did not happen, so that whoever reads it knows what would have counted. */
-function standstill({ settings: { mode, stepwise }, sinceProgress, reported }: State): string {
+function standstill({ settings: { policy }, sinceProgress, reported }: State): string {
   const last = `the last ${plural(sinceProgress, 'iteration')}`;
-  if (mode !== 'goal') return `${stepwise ? 'nothing new' : 'no task completed'} in ${last}`;
+  if (policy.progressBy !== 'report')
+    return `${policy.tasks === 'one' ? 'nothing new' : 'no task completed'} in ${last}`;
   const silent = Math.min(reported.silent, sinceProgress);
   const without = silent === 0 ? '' : ` (${silent} left no report block)`;
   return `no report of ${last} named a new completed item or a later phase${without}`;
@@ -74,8 +81,7 @@ export const criteria: readonly Criterion[] = [
       if (state.settings.review !== null) return because(reviewAchievement(state));
       const { total, done, skipped, open } = progress(state.tasks);
       if (open > 0) return undefined;
-      if (state.settings.stepwise && done > 0)
-        return because(state.settings.mode === 'goal' ? 'the goal is reached' : 'the task is complete');
+      if (isSingleTask(state) && done > 0) return because(doneWords(state));
       return because(`${done} of ${plural(total, 'task')} done${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     },
   },
@@ -112,7 +118,7 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const { consecutiveErrorsMax } = state.settings.limits;
-      if (state.errorsInRow < consecutiveErrorsMax || state.settings.mode === 'review') return undefined; // a person is asked
+      if (state.errorsInRow < consecutiveErrorsMax || state.settings.policy.onErrors === 'ask') return undefined;
       return { because: `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)` };
     },
   },

@@ -8,6 +8,8 @@ import {
   type LimitId,
   type OptionId,
 } from '../core/event.ts';
+import { settingsBy } from '../core/settings.ts';
+import { findRules } from '../modes/rules.ts';
 
 type Body = { readonly [key: string]: unknown };
 type Rule = (stored: Body) => Body;
@@ -28,10 +30,13 @@ function withNames(body: Body, names: Names): Body {
 
 const settingNames: Names = { forked: 'worktreePerTask', screen: 'tamperScreen' };
 
+/** Before 0.5 no policy was recorded, and earlier not every setting: what is missing is the mode's own. */
 const started: Rule = stored => {
-  const settings = stored['settings'] as Body;
-  const today = withNames(settings, settingNames);
-  return today === settings ? stored : { ...stored, settings: today };
+  const { stepwise: _, ...settings } = stored['settings'] as Body;
+  if (settings['policy'] !== undefined) return stored;
+  const rules = findRules(String(settings['mode']), String(stored['document']));
+  const own = rules === undefined ? {} : settingsBy(rules);
+  return { ...stored, settings: { ...own, ...withNames(settings, settingNames) } };
 };
 
 const taskNames: Names = { reads: 'readOnly', closing: 'completion', under: 'section', called: 'documentId' };

@@ -2,10 +2,10 @@
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { ModeName } from '../core/settings.ts';
 import { documentBytesMax, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
 import { openMode } from './registry.ts';
+import type { ModeName } from './rules.ts';
 
 export interface FoundDocument {
   readonly mode: ModeName;

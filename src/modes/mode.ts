@@ -2,14 +2,14 @@
 
 import type { Check } from '../checks/check.ts';
 import type { Event } from '../core/event.ts';
-import type { ModeName, Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
 import type { Checkpoints } from '../git/checkpoints.ts';
 import type { PromptFacts, PromptText } from './iteration-prompt.ts';
 
 export interface Mode {
-  readonly name: ModeName;
+  readonly name: string;
   /** The first that recognises a document reads it. */
   readonly formats: readonly Format[];
   /** The user's standing words; absent: the document says all. */

@@ -1,8 +1,7 @@
 // Registry of modes: one row each, loaded when it is needed. A document may mean a variant of its mode.
 
-import { basename } from 'node:path';
-import type { ModeName } from '../core/settings.ts';
 import type { Mode, ModeSession } from './mode.ts';
+import { isInterview, type ModeName, unknownMode } from './rules.ts';
 
 interface Row {
   readonly mode: (document: string) => Promise<Mode>;
@@ -40,15 +39,14 @@ const rows: { readonly [Name in ModeName]: Row } = {
   },
 };
 
-export const modeNames = Object.keys(rows) as readonly ModeName[];
-
-/** A project is interviewed about its spec.md before its tasks are executed; lists are worked through as a PRD is. */
-function rowOf(name: ModeName, document: string): Row {
-  if (name === 'project' && basename(document) === 'spec.md') return interview;
-  return name === 'prd' && !/\.jsonc?$/i.test(document) ? lists : rows[name];
+/** Lists are worked through as a PRD is. */
+function rowOf(name: string, document: string): Row {
+  if (!Object.hasOwn(rows, name)) throw unknownMode(name);
+  if (isInterview(name, document)) return interview;
+  return name === 'prd' && !/\.jsonc?$/i.test(document) ? lists : rows[name as ModeName];
 }
 
-export const openMode = (name: ModeName, document: string): Promise<Mode> => rowOf(name, document).mode(document);
+export const openMode = async (name: string, document: string): Promise<Mode> => rowOf(name, document).mode(document);
 
-export const openModeSession = async (name: ModeName, document: string): Promise<ModeSession> =>
+export const openModeSession = async (name: string, document: string): Promise<ModeSession> =>
   (await rowOf(name, document).session?.()) ?? {};

@@ -1,5 +1,5 @@
 // The checkpoints of a loop as its ledger tells them: which there are, what stands in the tree now, and where undo leads.
-import { type Event, type EventOf, keptDocuments } from '../core/event.ts';
+import type { Event, EventOf } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import { stepPath, vaultFolders, vaultRootOf } from '../text/step-path.ts';
@@ -159,8 +159,9 @@ export function standingCount({ standing }: CheckpointList): number {
 
 /** Files, and folders with all that is in them. */
 export function restoreExclusions({ settings, document, directory, tasks }: State): readonly string[] {
-  const documents = keptDocuments(settings.mode, document);
-  if (settings.mode !== 'plan') return documents;
+  const { restoreKeepsDocument, vault } = settings.policy;
+  const documents = restoreKeepsDocument ? [document] : [];
+  if (!vault) return documents;
   const root = vaultRootOf(document, directory);
   const made = [...allTasks(tasks)].flatMap(({ order, status }) =>
     order?.type === 'create_file' && status === 'done' ? [stepPath(order.path, root, directory)] : [],

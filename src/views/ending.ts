@@ -3,7 +3,7 @@
 import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { reviewAchievement, reviewShortfall } from '../core/review.ts';
-import { hasStorageTrouble, type State, totalTokens } from '../core/state.ts';
+import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { formatUsd, plural } from '../text/format.ts';
 import { standingWords } from './words.ts';
@@ -71,13 +71,13 @@ const lookAt = (state: State): readonly string[] => [
 
 /** A plan of actions alone: no agent works in it. */
 export const hasOnlyActions = ({ settings }: State): boolean =>
-  settings.mode === 'plan' && settings.performers.length === 0;
+  settings.policy.subject === 'steps' && settings.performers.length === 0;
 
 /** Where checkpoints were made: what changed, and the way back. */
 function wayBack(state: State): readonly string[] {
   const { name, checkpointsMade, iterations, settings, branch } = state;
   if (checkpointsMade === 0 || iterations === 0 || hasOnlyActions(state)) return [];
-  const isPutAway = settings.mode === 'plan' && state.ended?.reason === 'goal_achieved';
+  const isPutAway = settings.policy.vault && state.ended?.reason === 'goal_achieved';
   const undo =
     settings.worktreePerTask || isPutAway
       ? []
@@ -89,7 +89,7 @@ function wayBack(state: State): readonly string[] {
 /** The last round has left tasks behind. */
 function afterInterview({ document, settings }: State): readonly string[] {
   const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(document)?.[1];
-  return settings.mode !== 'project' || project === undefined ? [] : [`ralph execute ${project}   # does the tasks`];
+  return settings.rounds === null || project === undefined ? [] : [`ralph execute ${project}   # does the tasks`];
 }
 
 const rows: Readonly<Record<TerminationReason, EndRow>> = {
@@ -122,7 +122,7 @@ export function endedByLimit(state: State): boolean {
 function tally(state: State): string {
   const { done, total, skipped, blocked } = progress(state.tasks);
   const parts = [
-    state.settings.stepwise ? standingWords(state) : `${done}/${total} tasks done`,
+    isSingleTask(state) ? standingWords(state) : `${done}/${total} tasks done`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(blocked > 0 ? [`${blocked} parked`] : []),
     effort(state),
@@ -132,9 +132,9 @@ function tally(state: State): string {
 
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
-  const { stepwise } = state.settings;
-  const uncommitted = stepwise ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
-  const onWord = stepwise ? '' : `${plural(unverified, 'task')} `;
+  const isSingle = isSingleTask(state);
+  const uncommitted = isSingle ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
+  const onWord = isSingle ? '' : `${plural(unverified, 'task')} `;
   const parts = [
     plural(state.iterations, 'iteration'),
     ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
@@ -188,7 +188,7 @@ export function endingOf(state: State, requireChecks = false): Ending {
   }
   if (row.exitCode === 0 && requireChecks && unverified > 0) return { exitCode: 8, sentence, next };
   if (row.exitCode === 6 && everyClaimFailed(state)) {
-    const whose = state.settings.stepwise ? 'The' : "Every open task's";
+    const whose = isSingleTask(state) ? 'The' : "Every open task's";
     return { exitCode: 8, sentence: `${sentence} ${whose} last claim failed its check.`, next };
   }
   return { exitCode: row.exitCode, sentence, next };

@@ -1,4 +1,5 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
+
 import type { Event, EventOf } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
@@ -7,6 +8,7 @@ import { formatDuration, isoTime } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type Metrics, MetricsView } from './metrics.ts';
 import { type IterationStatus, type LoopStatus, StatusView } from './status.ts';
+import { isByReport } from './words.ts';
 
 interface TaskReport {
   readonly id: string;
@@ -97,7 +99,7 @@ export class ReportView {
       reason: state.ended?.reason ?? '',
       summary: endingOf(state).sentence,
       verified: isVerified(state),
-      items: [...items, ...(state.settings.mode === 'goal' ? reportedItems(this.lastReport) : [])],
+      items: [...items, ...(isByReport(state) ? reportedItems(this.lastReport) : [])],
       iterations: status.iterations.map((row, at) => ({ ...row, task: '', performer: '', ...workers[at] })),
       tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
       cost_usd: status.total_cost,

@@ -7,6 +7,7 @@ import { assessHealth } from '../core/health.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, isBusy, noUsage, type State } from '../core/state.ts';
 import { isoTime } from '../text/format.ts';
+import { isByReport } from './words.ts';
 
 export type LoopState =
   | 'initializing'
@@ -116,13 +117,8 @@ export class StatusView {
     else if (event.type === 'iteration.ended') this.end(draft, event);
   }
 
-  /** The goal is no item of itself: its items are those that the agent reports (seed 000). */
-  private isByItems(): boolean {
-    return this.state.settings.mode === 'goal';
-  }
-
   private begin(started: EventOf<'iteration.started'>): void {
-    const phase = this.isByItems() ? phaseOf(this.state) : 'implementing';
+    const phase = isByReport(this.state) ? phaseOf(this.state) : 'implementing';
     const draft = { started, phase, closed: [], errors: [], usage: noUsage, checkpoint: '', health: 'healthy' };
     this.drafts.set(started.iteration, draft);
   }
@@ -140,8 +136,8 @@ export class StatusView {
     const { iteration, task, at } = started;
     const report = ended?.report;
     const isClosed = draft.closed.length > 0;
-    const closed = this.isByItems() ? [] : draft.closed;
-    const open = this.isByItems() || isClosed ? [] : [task];
+    const closed = isByReport(this.state) ? [] : draft.closed;
+    const open = isByReport(this.state) || isClosed ? [] : [task];
     return {
       iteration,
       agent_id: `ralph-loop-${this.state.loop.slice(0, 8)}-iter-${iteration}`,

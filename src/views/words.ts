@@ -1,14 +1,18 @@
-// Words about tasks that take many iterations (goal, prompt): people think of the goal and its items, not of one task.
+// Words about tasks that take many iterations: people think of the goal and its items, not of one task.
 
 import { phaseNow } from '../core/scheduling.ts';
-import type { State } from '../core/state.ts';
+import { isSingleTask, type State } from '../core/state.ts';
 import { openTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { plural } from '../text/format.ts';
 
+/** Its items and phases are those that the agent reports. */
+export const isByReport = ({ settings }: State): boolean => settings.policy.progressBy === 'report';
+
 /** `2 of 3 items completed`, as the agent reports them: a claim, once a check has refused it. Nothing while it has named none. */
-function itemWords({ report, settings, tasks }: State): string | undefined {
-  if (!settings.stepwise || report === undefined) return undefined;
+function itemWords(state: State): string | undefined {
+  const { report, tasks } = state;
+  if (!isSingleTask(state) || report === undefined) return undefined;
   const { completed, pending, blocked } = report;
   const total = completed.length + pending.length + blocked.length;
   const isRefused = openTasks(tasks).some(task => task.claimFailed);
@@ -19,7 +23,7 @@ function itemWords({ report, settings, tasks }: State): string | undefined {
 
 /** What an iteration begins with. */
 export function beginWords(state: State): string {
-  const phase = state.settings.mode === 'goal' ? [phaseNow(state)] : [];
+  const phase = isByReport(state) ? [phaseNow(state)] : [];
   const words = [...phase, itemWords(state)].filter(word => word !== undefined).join(', ');
   return words === '' ? '' : `: ${words}`;
 }
@@ -36,21 +40,14 @@ export function reportWords({ phase, completed, pending, blocked }: Report): str
 
 /** What stands in the place of a count of tasks. */
 export function standingWords(state: State): string {
-  const { mode } = state.settings;
-  return itemWords(state) ?? (mode === 'goal' ? 'No items yet' : 'Not complete');
+  return itemWords(state) ?? (isByReport(state) ? 'No items yet' : 'Not complete');
 }
 
 /** The live line's `2/3 items` and what is going on with them. */
 export function stepParts(state: State): readonly string[] {
-  const { report, settings, claims, live } = state;
+  const { report, claims, live } = state;
   const total = report === undefined ? 0 : report.completed.length + report.pending.length + report.blocked.length;
   const checking = live.length === 0 && claims.length > 0;
-  const doing = checking ? ['checking'] : settings.mode === 'goal' ? [phaseNow(state)] : [];
+  const doing = checking ? ['checking'] : isByReport(state) ? [phaseNow(state)] : [];
   return [...(total === 0 ? [] : [`${report?.completed.length}/${total} items`]), ...doing];
-}
-
-/** Undefined where there are many tasks, each with a name of its own. */
-export function doneWords({ settings: { stepwise, mode } }: State): string | undefined {
-  if (!stepwise) return undefined;
-  return mode === 'goal' ? 'the goal is reached' : 'the task is complete';
 }

@@ -250,7 +250,7 @@ describe('while it runs', () => {
   });
 
   it('given a goal whose claim a check refused, then its items are claimed, not completed', () => {
-    const story = new Story({ mode: 'goal', stepwise: true, checks: ['x'] }, [spec('goal')]);
+    const story = new Story({ mode: 'goal', checks: ['x'] }, [spec('goal')]);
     const report = { phase: 'complete', completed: ['page'], pending: [], blocked: [] };
     story.iteration('goal', says(`<report>${JSON.stringify(report)}</report>\n<promise>DONE</promise>`));
     expect(standingWords(story.state)).toBe('1 of 1 item completed');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
-import { defaultSettings, limitPresets, type ModeName } from '../../src/core/settings.ts';
+import { defaultSettings, modeNames } from '../../src/modes/rules.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 let root: string;
@@ -65,15 +65,12 @@ describe('precedence', () => {
     });
   });
 
-  test.each(Object.keys(limitPresets) as ModeName[])(
-    'with nothing set, mode %s gets exactly its preset',
-    async mode => {
-      const { settings, sources, notices } = await good({ mode });
-      expect(settings).toEqual(defaultSettings(mode));
-      expect(new Set(Object.values(sources))).toEqual(new Set(['preset']));
-      expect(notices).toEqual([]);
-    },
-  );
+  test.each(modeNames)('with nothing set, mode %s gets exactly its preset', async mode => {
+    const { settings, sources, notices } = await good({ mode });
+    expect(settings).toEqual(defaultSettings(mode));
+    expect(new Set(Object.values(sources))).toEqual(new Set(['preset']));
+    expect(notices).toEqual([]);
+  });
 
   test('retries of a plan are attempts after the first, and mean nothing elsewhere', async () => {
     const flags = { retries: '2', maxAttempts: '7' };

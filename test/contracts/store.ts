@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import { ChainWalk } from '../../src/ledger/chain.ts';
 import type { Appended, Holder, Lease, Ledger, Recorded, Store } from '../../src/ledger/ledger.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { canonical } from '../../src/text/canonical.ts';
 
 /** What a ledger under test is told about the world. */

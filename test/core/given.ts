@@ -6,9 +6,10 @@ import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Command, Input, Performed } from '../../src/core/input.ts';
 import { type Effect, next } from '../../src/core/next.ts';
-import { defaultSettings, type Limits, type Settings } from '../../src/core/settings.ts';
+import type { Limits, Settings } from '../../src/core/settings.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { findTask, type Task, type TaskSpec } from '../../src/core/task.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 
 export const t0 = 1_800_000_000_000;
 export const second = 1_000;
@@ -20,7 +21,8 @@ export type SettingsPart = Partial<Omit<Settings, 'limits'>> & { readonly limits
 
 export function settings(part: SettingsPart = {}): Settings {
   const base = defaultSettings('prd');
-  return { ...base, performers: ['agent'], ...part, limits: { ...base.limits, ...part.limits } };
+  const { policy } = defaultSettings(part.mode ?? base.mode);
+  return { ...base, policy, performers: ['agent'], ...part, limits: { ...base.limits, ...part.limits } };
 }
 
 export const spec = (id: string, part: Partial<TaskSpec> = {}): TaskSpec => ({

@@ -6,7 +6,7 @@ import { only, type SettingsPart, Story, says, spec } from './given.ts';
 
 const goal = spec('goal', { criteria: [] });
 const goalStory = (part: SettingsPart = {}): Story =>
-  new Story({ mode: 'goal', stepwise: true, limits: { noProgressIterations: 3 }, ...part }, [goal]);
+  new Story({ mode: 'goal', limits: { noProgressIterations: 3 }, ...part }, [goal]);
 
 const promise = '<promise>DONE</promise>';
 const report = (value: object): string => `<report>${JSON.stringify(value)}</report>`;
@@ -122,7 +122,7 @@ describe('progress towards a goal', () => {
 });
 
 it('in prompt mode a box in the middle of a message does not claim the task, and the next prompt says why', () => {
-  const story = new Story({ mode: 'prompt', stepwise: true }, [spec('prompt')]);
+  const story = new Story({ mode: 'prompt' }, [spec('prompt')]);
   const events = story.iteration('prompt', says('- [x] TASK_COMPLETE\nNo wait, the tests fail.'));
   expect(only(events, 'signal.read')).toMatchObject({ signal: 'done', accepted: false });
   expect(story.state.refusal).toContain('must be the last line');

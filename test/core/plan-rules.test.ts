@@ -4,8 +4,8 @@ import { effectOptions } from '../../src/core/decide/actions.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Performed } from '../../src/core/input.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { failed, only, type SettingsPart, Story, says, second, spec, types } from './given.ts';
 
 const mail = 'mcp:mail';

@@ -3,10 +3,11 @@
 import type { Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import { expandReview } from '../../src/core/review.ts';
-import { defaultSettings, type ReviewSettings } from '../../src/core/settings.ts';
+import type { ReviewSettings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { findTask, readyTasks } from '../../src/core/task.ts';
 import type { ReviewIssue } from '../../src/messages/review.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { second, t0 } from './given.ts';
 
 export const found = (issue: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({

@@ -171,7 +171,7 @@ describe('a performer named for a task or a phase', () => {
 
   it('given a goal, then the one for the phase that comes now: planning at first, then what follows the last report', () => {
     const phases = { planning: 'gemini', implementing: 'pi' };
-    const story = new Story({ ...two, mode: 'goal', stepwise: true, performersByPhase: phases }, [spec('goal')]);
+    const story = new Story({ ...two, mode: 'goal', performersByPhase: phases }, [spec('goal')]);
     expect(next(story)).toEqual(['goal by gemini']);
     story.iteration('goal', says('<report>{"phase": "planning", "pending": ["form"]}</report>'), 'gemini');
     expect(next(story)).toEqual(['goal by pi']);

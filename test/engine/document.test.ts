@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Activity } from '../../src/agents/performer.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import type { TaskSource } from '../../src/documents/document.ts';
 import { fileSource } from '../../src/documents/file.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { claims, eventsIn, makeEngine, makeWorld, runWorld } from './world.ts';
 
 interface Story {

@@ -1,10 +1,10 @@
 // An action waits until its intent is durable: what it may do hangs on that answer alone.
 import { expect, it } from 'vitest';
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Appended, Ledger } from '../../src/ledger/ledger.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { withAppend } from '../simulate/other-append.ts';
 import { eventsIn, loop, makeEngine, makeWorld, runWorld, type World } from './world.ts';
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import type { TaskSource } from '../../src/documents/document.ts';
 import { fileSource } from '../../src/documents/file.ts';
 import { listModeFor } from '../../src/modes/lists/mode.ts';
 import type { Mode } from '../../src/modes/mode.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { eventsIn, makeEngine, makeWorld, runWorld } from './world.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@
 
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
-import { defaultSettings, type Settings } from '../../src/core/settings.ts';
+import type { Settings } from '../../src/core/settings.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
@@ -10,6 +10,7 @@ import { type RunOptions, runLoop } from '../../src/engine/run.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { VirtualClock } from '../simulate/clock.ts';
 import { SimulatedDocument } from '../simulate/document.ts';
 import { random } from '../simulate/random.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import { noUsage } from '../../src/core/state.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { eventsIn, makeEngine, makeWorld, type Play, runWorld } from '../engine/world.ts';
 
 const of = <Type extends EventType>(events: readonly Event[], type: Type): readonly EventOf<Type>[] =>

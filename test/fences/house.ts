@@ -85,6 +85,19 @@ export const house: House = {
     'documents/replace-file.ts': { values: [...low, 'documents', 'documents/text-file.ts'] },
     'documents/text-file.ts': { values: [...low, 'documents'] },
     modes: { values: [...low, 'documents', 'views'], types: ports, isPure: true },
+    // Rules are plain data below everything that reads a ledger.
+    'modes/rules.ts': {
+      values: ['text', 'core', 'modes/*/rules.ts'],
+      isPure: true,
+      takesNoPackage: true,
+      layer: 'rules',
+    },
+    'modes/<mode>/rules.ts': {
+      values: ['core', 'modes/*/rules.ts'],
+      isPure: true,
+      takesNoPackage: true,
+      layer: 'rules',
+    },
     'modes/registry.ts': { values: [everything], layer: 'app' },
     'modes/find-document.ts': { values: [everything], layer: 'app' },
     'modes/<mode>': {
@@ -107,13 +120,13 @@ export const house: House = {
     'checks/tamper': { values: low, isPure: true },
     git: { ...adapter, values: [...adapter.values, 'git/checkpoints', 'git/restore', 'git/worktrees'] },
     'git/<part>': { ...adapter, values: [...adapter.values, 'git', 'git/*'] },
-    ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite'] },
+    ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'modes/rules.ts'] },
     'ledger/sqlite': { ...adapter, values: [...adapter.values, 'ledger'] },
     engine: {
       values: [...low, 'core/decide', 'core/evolve', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
-    config: { values: [...low, 'modes', 'agents/registry.ts'], types: ports },
+    config: { values: [...low, 'modes', 'modes/rules.ts', 'agents/registry.ts'], types: ports },
     app: { values: [everything] },
     cli: {
       values: [
@@ -195,7 +208,7 @@ export const house: House = {
   proseReaders: ['src/agents/cli/', 'src/ledger/upcast.ts'],
   modeFolder: 'src/modes/',
   modeNames: ['goal', 'prompt', 'prd', 'lists', 'project', 'interview', 'review', 'plan'],
-  modeNameComparisons: 65,
+  modeNameComparisons: 22,
   gitWordsOfOthers: { 'src/agents/stream.ts': ['push'], 'src/cli/commands/agents-test.ts': ['clean'] },
   pathLists: { vitest: 'vitest.config.ts', bundle: 'scripts/build.mjs', knip: 'knip.json' },
 };

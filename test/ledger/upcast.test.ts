@@ -1,6 +1,7 @@
 // Proves what the upcaster makes of events that 0.1 to 0.4 stored: one row per rule, and no copy of what has today's shape.
 import { describe, expect, it } from 'vitest';
 import { upcast } from '../../src/ledger/upcast.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { everyEvent } from '../core/every-event.ts';
 
 const at = 7;
@@ -25,12 +26,12 @@ it.each<[string, object, object]>([
   [
     'settings of 0.4',
     { type: 'loop.started', at, settings: { mode: 'prd', forked: true, screen: false } },
-    { type: 'loop.started', at, settings: { mode: 'prd', worktreePerTask: true, tamperScreen: false } },
+    { type: 'loop.started', at, settings: { ...defaultSettings('prd'), worktreePerTask: true } },
   ],
   [
     'settings of 0.1, which knew no screen: the default must stand',
     { type: 'loop.started', at, settings: { mode: 'prd', forked: false } },
-    { type: 'loop.started', at, settings: { mode: 'prd', worktreePerTask: false } },
+    { type: 'loop.started', at, settings: defaultSettings('prd') },
   ],
   [
     'fields of tasks',

@@ -2,6 +2,7 @@
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -35,6 +36,14 @@ export const stateChanges: readonly StateChange[] = [
     rewrite: state => {
       const { forked, screen, ...settings } = state['settings'] as Fields;
       return { ...state, settings: { ...settings, worktreePerTask: forked, tamperScreen: screen } };
+    },
+  },
+  {
+    because: 'what a mode decides is recorded as a policy, which holds the former stepwise too',
+    rewrite: state => {
+      const { stepwise: _, ...settings } = state['settings'] as Fields;
+      const { policy } = defaultSettings(String(settings['mode']), String(state['document']));
+      return { ...state, settings: { ...settings, policy } };
     },
   },
   {

@@ -4,8 +4,8 @@ import { decide } from '../../src/core/decide/decide.ts';
 import type { Answer, EscalationKind, EventType, TerminationReason } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import { next } from '../../src/core/next.ts';
-import { limitPresets, type ModeName } from '../../src/core/settings.ts';
 import { initialState, packState, type State } from '../../src/core/state.ts';
+import { modeNames } from '../../src/modes/rules.ts';
 import { canonical } from '../../src/text/canonical.ts';
 import { everyEvent } from '../core/every-event.ts';
 import { nextChanges, type PackedState, type RecordedNext, readEvent, readInput, stateChanges } from './changes.ts';
@@ -148,8 +148,7 @@ describe('what the ledgers hold', () => {
 
   it('every mode, an interview too', () => {
     const started = events.filter(event => event.type === 'loop.started').map(event => event.settings);
-    const modes = Object.keys(limitPresets) as ModeName[];
-    expect([...new Set(started.map(one => one.mode))].sort()).toEqual(modes.sort());
+    expect([...new Set(started.map(one => one.mode))].sort()).toEqual([...modeNames].sort());
     expect(started.some(one => one.mode === 'project' && one.rounds !== null)).toBe(true);
   });
 

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { type Script, scriptedAgent } from '../../src/agents/scripted.ts';
 import { commandCheck } from '../../src/checks/command.ts';
 import type { Answer, Event } from '../../src/core/event.ts';
-import { defaultSettings, type Limits } from '../../src/core/settings.ts';
+import type { Limits } from '../../src/core/settings.ts';
 import { fileSource } from '../../src/documents/file.ts';
 import { systemClock } from '../../src/engine/clock.ts';
 import { runLoop } from '../../src/engine/run.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import { fileSpool } from '../../src/ledger/spool.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 
 export interface Scenario {
   readonly says: string;

@@ -3,13 +3,14 @@
 import type { Performer } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
-import { defaultSettings, type Settings } from '../../src/core/settings.ts';
+import type { Settings } from '../../src/core/settings.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import { runLoop } from '../../src/engine/run.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { VirtualClock } from './clock.ts';
 import { checkEnd, checkLaws, LawBroken } from './laws.ts';
 import { simulatedAction } from './plan-action.ts';

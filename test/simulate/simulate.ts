@@ -2,7 +2,7 @@
 import type { Answer, Event } from '../../src/core/event.ts';
 import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
-import { defaultSettings, type Limits, type Settings } from '../../src/core/settings.ts';
+import type { Limits, Settings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import type { Engine, RunResult } from '../../src/engine/engine.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
@@ -10,6 +10,7 @@ import { runLoop } from '../../src/engine/run.ts';
 import type { Holder, Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';

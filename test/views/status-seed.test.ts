@@ -1,8 +1,8 @@
 // Seed 000's own example of a LoopStatus, made from a ledger that went so; and what goal mode shows of its items.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
 import { initialState } from '../../src/core/state.ts';
+import { defaultSettings } from '../../src/modes/rules.ts';
 import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
 import { type LoopStatus, StatusView } from '../../src/views/status.ts';
 import { claims, failed, minute, type SettingsPart, Story, says, spec, startInput, usd } from '../core/given.ts';

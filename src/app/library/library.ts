@@ -1,6 +1,7 @@
 // The door for programs: one function that runs a loop of any mode, loaded when it is called.
-import type { ModeName } from '../../core/settings.ts';
+
 import type { Format } from '../../documents/document.ts';
+import type { ModeName } from '../../modes/rules.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import type { LoopOptions } from './options.ts';
 import type { LoopPlace, LoopResult } from './result.ts';

@@ -5,9 +5,9 @@ import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { fieldOf, type Key, keys } from '../../config/fields.ts';
 import type { Answer, Event } from '../../core/event.ts';
-import { limitPresets, type ModeName } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { type ModeName, modeNames } from '../../modes/rules.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Fields, isFields } from '../../text/fields.ts';
 import type { AskedQuestion } from '../../views/ending.ts';
@@ -222,7 +222,7 @@ const isEnvironment = (value: unknown): boolean =>
 
 const isLine = (value: unknown): boolean => isText(value) && /^[^\p{Cc}]{1,200}$/u.test(value.trim());
 
-export const modeKind = oneOf(Object.keys(limitPresets));
+export const modeKind = oneOf(modeNames);
 
 const optionKinds: Kinds = {
   goal: text,

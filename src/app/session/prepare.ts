@@ -4,11 +4,12 @@ import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
 import { fieldOf, flagName, keys } from '../../config/fields.ts';
-import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
+import { isBounded, type Settings } from '../../core/settings.ts';
 import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
 import { type FoundDocument, findDocument } from '../../modes/find-document.ts';
 import type { Mode, ModeSession } from '../../modes/mode.ts';
-import { modeNames, openMode, openModeSession } from '../../modes/registry.ts';
+import { openMode, openModeSession } from '../../modes/registry.ts';
+import { defaultSettings, type ModeName, modeNames } from '../../modes/rules.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
@@ -153,7 +154,8 @@ async function readFirst(place: Place, found: FoundDocument, { flags, remembered
     refuseProblems([...read.problems, ...hint], mode.subject ?? basename(path));
   }
   refuseSecrets(read.document, place.env);
-  const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
+  const { policy } = defaultSettings(name, path);
+  const run = { ...resolved.run, settings: { ...settings, policy, rounds: usualRounds && rounds } };
   const ticked = options.acceptTicked ? [] : await tickedBefore(mode, path, read.document, remembered);
   const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
   return { mode, before, document, run: withDocumentDefaults(run, mode, document), options };

@@ -7,7 +7,7 @@ import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/s
 import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/source-files.ts';
 import type { ChangedFile } from '../../checks/tamper/weakening.ts';
 import { describeFindings } from '../../core/decide/checkpoints.ts';
-import { type Doubt, type Finding, keptDocuments } from '../../core/event.ts';
+import type { Doubt, Finding } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Span } from '../../git/checkpoints.ts';
@@ -173,9 +173,8 @@ function isOurs(path: string, document: string): boolean {
 /** `inside`: the folder of the work, relative to the top of the tree. */
 function screenOf(checkpoints: GitCheckpoints, top: string, inside: string): NonNullable<Engine['screen']> {
   return async (spans, now, task, state: State) => {
-    const [kept] = keptDocuments(state.settings.mode, state.document);
-    const document = kept === undefined ? '' : relative(top, kept);
-    const { checks } = state.settings;
+    const { checks, policy } = state.settings;
+    const document = policy.restoreKeepsDocument ? relative(top, state.document) : '';
     const changes = (await checkpoints.changes(spans)).filter(one => !isOurs(one.path, document));
     // An issue may have been mended together with another one, and the next round looks again.
     if (changes.length === 0 && state.settings.review !== null) return [];

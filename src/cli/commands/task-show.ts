@@ -65,7 +65,7 @@ function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): str
 
 function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[]): string {
   const most = task.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
-  const of = most === undefined || loop?.state.settings.stepwise ? '' : ` of ${most}`;
+  const of = most === undefined || loop?.state.settings.policy.tasks === 'one' ? '' : ` of ${most}`;
   const tried = triedWords(task, of, steps);
   const proof =
     task.status !== 'done' || task.verified === undefined ? '' : task.verified ? ', proven' : ', UNVERIFIED';

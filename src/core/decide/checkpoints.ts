@@ -13,7 +13,7 @@ import {
   noIteration,
 } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
-import { type State, showsProgress } from '../state.ts';
+import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askOrPark, parkIfSpent } from './claims.ts';
 import { closeQuestions, raise } from './questions.ts';
@@ -174,7 +174,7 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   if (!state.commitsDue.some(one => one.task === facts.task)) return [];
   const { commit, paths, left, failed } = facts;
   // A document that Ralph itself keeps is changed by every task: that it stays out need not be said each time.
-  const own = showsProgress[state.settings.mode] ? state.document : '';
+  const own = state.settings.policy.documentShows === 'progress' ? state.document : '';
   const yours = left.filter(path => `${state.directory}/${path}` !== own);
   const kept =
     yours.length === 0

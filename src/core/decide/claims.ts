@@ -9,7 +9,7 @@ import type { EventOf, IterationOutcome, NewEvent } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
-import { attemptsMaxOf, type LiveIteration, type State } from '../state.ts';
+import { attemptsMaxOf, isSingleTask, type LiveIteration, type State } from '../state.ts';
 import { findTask, openTasks, progress } from '../task.ts';
 import { raise } from './questions.ts';
 
@@ -30,10 +30,11 @@ export interface Ending {
 /** The task has used up its attempts: it is parked so that others can go on. */
 export function parkIfSpent(state: State, id: string, error?: string): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
-  if (task === undefined || state.settings.stepwise) return [];
+  if (task === undefined || isSingleTask(state)) return [];
   const attemptsMax = attemptsMaxOf(state, task);
   if (task.attempts < attemptsMax) return [];
-  const flag = state.settings.mode === 'plan' && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
+  const { countsRetries } = state.settings.policy;
+  const flag = countsRetries && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
   const by = task.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
   const how = error === undefined ? 'without a proven result' : 'failed';
   const last = error === undefined ? '' : `; the last error: ${takeCharacters(error.replace(/\s+/g, ' '), 300)}`;
@@ -102,7 +103,7 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
   if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
-  const isSaid = refused !== undefined || (state.settings.stepwise && claimed !== undefined && !signals.promise);
+  const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
   return [...events, ...(claimed === undefined ? parkUnlessAdvance(ending) : claim(ending, claimed))];
 }
@@ -147,7 +148,7 @@ export function readFindings(ending: Ending): readonly NewEvent[] {
   ];
 }
 
-// How each mode lets an agent claim its task, and what takes a claim back: text is read by these rules and no others.
+// How the policy lets an agent claim its task, and what takes a claim back: text is read by these rules and no others.
 
 interface Claimed {
   readonly signal: 'done' | 'status-edit';
@@ -162,14 +163,16 @@ const edit = (isEdited: boolean, task: string): Claimed | undefined =>
 
 const complete: Phase = 'complete';
 
-/** What claims the task beyond the line and the edit that every mode knows. */
-function byDialect(state: State, signals: Signals): Claimed | undefined {
-  const { mode, stepwise, promise } = state.settings;
-  if (stepwise && signals.promise) return { signal: 'done', because: `the promise ${promise} is the last line` };
-  if (mode === 'prompt' && signals.checkbox) return { signal: 'done', because: 'the last message ticks TASK_COMPLETE' };
-  if (mode === 'goal' && signals.report?.phase === complete)
+/** What claims the task beyond the line and the edit that always do. */
+function byPolicy(state: State, signals: Signals): Claimed | undefined {
+  const { policy, promise } = state.settings;
+  const { tasks, claimsBy } = policy;
+  if (tasks === 'one' && signals.promise) return { signal: 'done', because: `the promise ${promise} is the last line` };
+  if (claimsBy === 'checkbox' && signals.checkbox)
+    return { signal: 'done', because: 'the last message ticks TASK_COMPLETE' };
+  if (claimsBy === 'report' && signals.report?.phase === complete)
     return { signal: 'done', because: 'the report says that its phase is complete' };
-  if (mode === 'review' && signals.review === complete)
+  if (claimsBy === 'review-tag' && signals.review === complete)
     return { signal: 'done', because: 'the last line says that all issues are resolved' };
   return undefined;
 }
@@ -197,11 +200,11 @@ export function claimOf(
   signals: Signals,
   isEdited: boolean,
 ): { readonly claimed?: Claimed; readonly refused?: string } {
-  const { mode } = state.settings;
-  const claimed = doneLine(signals, task) ?? edit(isEdited, task) ?? byDialect(state, signals);
+  const { claimsBy } = state.settings.policy;
+  const claimed = doneLine(signals, task) ?? edit(isEdited, task) ?? byPolicy(state, signals);
   if (claimed === undefined)
-    return mode === 'prompt' && signals.checkboxRefused !== undefined ? { refused: signals.checkboxRefused } : {};
-  const open = mode === 'goal' ? leftOpen(state, signals) : undefined;
+    return claimsBy === 'checkbox' && signals.checkboxRefused !== undefined ? { refused: signals.checkboxRefused } : {};
+  const open = claimsBy === 'report' ? leftOpen(state, signals) : undefined;
   if (open === undefined) return { claimed };
   const shape = signals.reportRefused === undefined ? '' : `. ${signals.reportRefused}`;
   return { refused: `it claims the goal, but ${open}${shape}` };

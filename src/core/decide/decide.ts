@@ -7,20 +7,21 @@ import { guidanceDelivered, nudged } from '../health.ts';
 import type { Command, Decide, Input, InputOf, Performed, Question } from '../input.ts';
 import { expandReview } from '../review.ts';
 import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
-import { isBounded, type ModeName, settingWords } from '../settings.ts';
+import { isBounded, settingWords } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
 import {
   attemptsMaxOf,
   isApproved,
   isBusy,
   isSaved,
+  isSingleTask,
   isStarted,
   isWritten,
   type LiveIteration,
   liveIteration,
   type State,
 } from '../state.ts';
-import { findTask, isReady, openTasks, type Task, type TaskSpec } from '../task.ts';
+import { findTask, isReady, openTasks, type Task } from '../task.ts';
 import { evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
 import { checked, checkpointed, checkpointFailed, committed, merged, restored } from './checkpoints.ts';
@@ -42,7 +43,7 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
       : 'it depends on nothing open';
   const first = preferredFor(state, id);
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
-  const order = state.settings.stepwise ? 'the task of this loop' : `first ready task in document order: ${why}`;
+  const order = isSingleTask(state) ? 'the task of this loop' : `first ready task in document order: ${why}`;
   const because = `${order}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
   const iteration = state.iterations + 1;
   return [{ type: 'iteration.started', iteration, task: id, performer, holder, attempt, because }];
@@ -50,7 +51,7 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
 
 /** Where one task takes many iterations, the limit of attempts does not bound it. */
 const ofAttempts = (state: State, task: Task): string =>
-  state.settings.stepwise ? '' : ` of ${attemptsMaxOf(state, task)}`;
+  isSingleTask(state) ? '' : ` of ${attemptsMaxOf(state, task)}`;
 
 /** What was still heard of it, or recorded about it. */
 const workedUntil = ({ heardAt, aliveAt = 0 }: LiveIteration): number => Math.max(heardAt, aliveAt);
@@ -102,15 +103,15 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }) => {
   if (failed !== undefined) return [event, ...raise(state, unwritable(failed), 'the document could not be written')];
   if (restored === undefined) return [event];
   const text =
-    state.settings.mode === 'review'
+    state.settings.policy.subject === 'document'
       ? `The document was damaged in the last iteration. ${restored} Mend it where an issue says so, and never empty or remove it.`
       : `The task document was damaged in the last iteration. ${restored} Change nothing in the task document but the status of your own task.`;
   return [event, { type: 'guidance.given', text, by: 'ralph', because: 'a damaged document was restored' }];
 };
 
-/** In a plan what was done is never tried again, and what is parked or waits for something left out is called so. */
+/** Of steps what was done is never tried again, and what is parked or waits for something left out is called so. */
 const tryAgainWords = ({ settings }: State, isParked: boolean): string => {
-  if (settings.mode !== 'plan') return 'Try what is left again, whatever it waits for';
+  if (settings.policy.subject !== 'steps') return 'Try what is left again, whatever it waits for';
   return isParked ? 'Try the parked steps again' : 'Go on without the steps that were left out';
 };
 
@@ -239,11 +240,9 @@ function rollback(state: State, after: State): readonly NewEvent[] {
   return [{ type: 'restore.asked', to: good, by: 'ralph', because }];
 }
 
-/** A mode may expand the work: what a decision makes necessary is added with it, so no loop is "done" in between. */
-const expansions: Partial<Record<ModeName, (state: State) => readonly TaskSpec[]>> = { review: expandReview };
-
+/** A review expands the work: what a decision makes necessary is added with it, so no loop is "done" in between. */
 function expanded(state: State, after: State): readonly NewEvent[] {
-  const tasks = state.ended ? [] : (expansions[state.settings.mode]?.(after) ?? []);
+  const tasks = state.ended || state.settings.review === null ? [] : expandReview(after);
   const [first] = tasks;
   if (first === undefined) return [];
   const round = `round ${first.round ?? 1}`;

@@ -4,7 +4,7 @@ import { plural, someOf } from '../../text/format.ts';
 import type { NewEvent } from '../event.ts';
 import type { Decide } from '../input.ts';
 import { prefixHash } from '../memory.ts';
-import { liveIteration, type State } from '../state.ts';
+import { isSingleTask, liveIteration, type State } from '../state.ts';
 import { allTasks, findTask, type Task, type TaskSpec, type TaskStatus } from '../task.ts';
 import { identify, type KnownItem, knownTasks } from '../task-identity.ts';
 import { approvalsOver } from './questions.ts';
@@ -62,12 +62,10 @@ const isRejected = ({ rejectedEdit }: Task, spec: TaskSpec): boolean =>
 
 /** A person wrote what the document says about a known task, or has to approve it before it counts. */
 function isTrusted({ state, during }: Reading, task: Task, spec: TaskSpec): boolean {
-  const { approval, mode } = state.settings;
+  const { approval, policy } = state.settings;
   if (approval) return true;
   if (during !== undefined) return false;
-  // The words of a goal hold for ever.
-  if (mode === 'goal') return false;
-  return !isRejected(task, spec);
+  return !policy.textFixedAtStart && !isRejected(task, spec);
 }
 
 /**
@@ -80,19 +78,19 @@ function believed(reading: Reading, { spec, task }: Item): TaskSpec {
   if (task === undefined) return { ...spec, mayChangeTests: undefined, done: false, skipped: false };
   const { mayChangeTests } = task;
   if (isTrusted(reading, task, spec)) return { ...spec, mayChangeTests };
-  const { title, description } = state.settings.stepwise ? task : spec;
+  const { title, description } = isSingleTask(state) ? task : spec;
   return { ...spec, title, description, ...rulesOf(task), mayChangeTests };
 }
 
 /** Edits that were made while an iteration ran: each is recorded once and not taken. */
 function rejectedEdits({ state, items, during }: Reading): readonly EventWithReason[] {
-  const { approval, stepwise } = state.settings;
-  if (during === undefined || approval) return [];
+  if (during === undefined || state.settings.approval) return [];
+  const isWhole = isSingleTask(state);
   return items.flatMap(({ spec, task }) => {
     if (task === undefined || task.status === 'done' || isRejected(task, spec)) return [];
-    const isReworded = stepwise && wordsHash(task) !== wordsHash(spec);
+    const isReworded = isWhole && wordsHash(task) !== wordsHash(spec);
     if (sameRules(task, spec) && !isReworded) return [];
-    const words = stepwise ? wordsHash(spec) : undefined;
+    const words = isWhole ? wordsHash(spec) : undefined;
     const what = isReworded ? 'the task itself' : `what ${spec.id} must meet, waits for or may take`;
     const because = `${what} was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
     return [{ type: 'task.edit-rejected', task: spec.id, iteration: during, ...rulesOf(spec), words, because }];
@@ -104,15 +102,15 @@ type EventWithReason = NewEvent & { readonly because: string };
 const guidance = (text: string, because: string): NewEvent => ({ type: 'guidance.given', text, by: 'ralph', because });
 
 /** What is put back is told when it is. */
-function toldOfRejected({ settings }: State, rejected: readonly EventWithReason[]): readonly NewEvent[] {
-  if (rejected.length === 0 || settings.stepwise) return [];
+function toldOfRejected(state: State, rejected: readonly EventWithReason[]): readonly NewEvent[] {
+  if (rejected.length === 0 || isSingleTask(state)) return [];
   const text = rejected.map(({ because }) => `${because}.`).join('\n');
   return [guidance(text, 'edits of the document were not taken')];
 }
 
 /** A round of an interview and a goal have no place in their documents to show whether they are over. */
-const hasStatus = ({ settings }: State, { id, round }: TaskSpec): boolean =>
-  round === undefined && !(id === 'goal' && settings.mode === 'goal');
+const hasStatus = ({ settings }: State, { round }: TaskSpec): boolean =>
+  round === undefined && !settings.policy.textFixedAtStart;
 
 const saidStatus = ({ done, skipped }: TaskSpec): 'done' | 'skipped' | 'open' =>
   done ? 'done' : skipped ? 'skipped' : 'open';
@@ -213,7 +211,7 @@ interface Version {
 
 export const documentRead: Decide<'document'> = (state, { tasks, hash, substance, during, isDamaged }) => {
   // What is put back is not taken; the status of the task at work is a claim all the same.
-  if (state.ended || (isDamaged && !state.settings.stepwise)) return [];
+  if (state.ended || (isDamaged && !isSingleTask(state))) return [];
   const version = { hash, substance };
   if (!state.loaded) {
     const because = `${plural(tasks.length, 'task')} read`;

@@ -246,7 +246,7 @@ const stuck = ({ task }: LiveIteration, summary: string, context: string): Quest
 
 /** A fixer that says that a person must step in. */
 function askedByTag({ state, live, signals, performed }: Ending): readonly NewEvent[] {
-  if (state.settings.mode !== 'review' || signals.review !== 'blocked') return [];
+  if (state.settings.policy.claimsBy !== 'review-tag' || signals.review !== 'blocked') return [];
   const said = takeLastCharacters(stripControls(performed.message).trim(), 2_000);
   const question = stuck(live, `${live.task} needs a person`, said);
   return askOrPark(state, question, 'the last line is the tag review-blocked', live);
@@ -305,7 +305,7 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   const { state, live, failure, after } = failed;
   const { kind, detail } = failure;
   const { counts, retryable } = failureRules[kind];
-  const { breaker, limits, mode, sameErrorsToEscalate } = state.settings;
+  const { breaker, limits, policy, sameErrorsToEscalate } = state.settings;
   const starts = after.startsFailedInRow;
   if (kind === 'lost-reply') return askAboutEffect(state, live, failure);
   if (kind === 'invalid')
@@ -314,8 +314,8 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   // An agent that does not start is nobody's task: every task would meet the same end.
   if (failsToStart(kind) && starts >= breaker.failuresToOpen && isAlone(failed))
     return askAboutAgent(failed, `${starts} starts in a row without a sign of life, ${breaker.failuresToOpen} allowed`);
-  // In a review a person is asked where other modes end the loop (seed 001, part 3).
-  if (mode === 'review' && counts && after.errorsInRow >= limits.consecutiveErrorsMax) return askAboutFailures(failed);
+  if (policy.onErrors === 'ask' && counts && after.errorsInRow >= limits.consecutiveErrorsMax)
+    return askAboutFailures(failed);
   const isStuck = sameErrorsToEscalate !== null && after.sameErrorsInRow >= sameErrorsToEscalate;
   if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
   return parkFailed(failed);

@@ -114,7 +114,7 @@ function isGood({ live, errorsInRow }: State, due: CheckpointDue | undefined): b
 /** What the task at work changed since the checkpoint before. */
 function withWork(state: State, task: string, before: CheckpointMark, tree: string): State {
   // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
-  const isStep = state.settings.mode === 'prompt' && state.repetition === undefined;
+  const isStep = state.settings.policy.progressBy === 'changes' && state.repetition === undefined;
   const worked = withTask(state, task, one => ({
     ...withSpan(one, before.tree, tree),
     since: one.spans === undefined ? before.number : (one.since ?? before.number),

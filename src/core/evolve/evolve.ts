@@ -5,7 +5,7 @@ import { type Event, type EventOf, type EventType, nobody, noIteration } from '.
 import { obstaclesClosed, remember } from '../memory.ts';
 import { reviewAnswered } from '../review.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
-import { defaultSettings } from '../settings.ts';
+import { houseSettings } from '../settings.ts';
 import { addUsage } from '../spend.ts';
 import {
   addActiveTime,
@@ -13,7 +13,6 @@ import {
   nothingReported,
   queueCheckpoint,
   type State,
-  showsProgress,
   withLive,
   withTask,
 } from '../state.ts';
@@ -112,8 +111,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
  */
 function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
-  const { mode } = state.settings;
-  const parked = mode === 'plan' || showsProgress[mode] ? markUnsaved(stuck, event.task) : stuck;
+  const parked = state.settings.policy.documentShows === 'results' ? stuck : markUnsaved(stuck, event.task);
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
   const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
   const counted = { ...parked, parkedSinceProgress: state.parkedSinceProgress + 1 };
@@ -192,7 +190,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({
     ...state,
     ...facts,
-    settings: { ...defaultSettings(facts.settings.mode), ...facts.settings }, // an older ledger knows fewer of them
+    settings: { ...houseSettings, ...facts.settings }, // an older ledger knows fewer of them
     startedAt: at,
     clockedAt: at,
   }),

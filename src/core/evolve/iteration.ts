@@ -7,6 +7,7 @@ import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from 
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
   type Guidance,
+  isSingleTask,
   type LiveIteration,
   liveIteration,
   markShown,
@@ -82,14 +83,14 @@ function commitsAfter(state: State, { iteration, task, outcome }: Ended): State[
 }
 
 /**
- * Where one task takes many iterations, something was achieved by a new item of the report, a new phase (goal), or words
- * that are not those of before (prompt; with checkpoints a changed tree says it, see `checkpointMade`).
+ * Where one task takes many iterations, something was achieved by a new item of the report, a new phase, or words that
+ * are not those of before (with checkpoints a changed tree says it, see `checkpointMade`).
  */
 function isNews(state: State, { outcome, report, repetition }: Ended): boolean {
-  const { stepwise, mode, checkpoints } = state.settings;
-  if (!stepwise || (outcome !== 'succeeded' && outcome !== 'handed-off')) return false;
+  const { policy, checkpoints } = state.settings;
+  if (policy.tasks === 'many' || (outcome !== 'succeeded' && outcome !== 'handed-off')) return false;
   if (hasNewItem(state, report)) return true;
-  return mode === 'goal' ? hasNewStep(state, report) : !checkpoints && repetition === undefined;
+  return policy.progressBy === 'report' ? hasNewStep(state, report) : !checkpoints && repetition === undefined;
 }
 
 /** An iteration that has ended, in the state before. */
@@ -118,8 +119,7 @@ const isStepOfLargeTask = ({ state, event, live }: EndedIn): boolean =>
   live !== undefined && isAdvance(state, live, event.report);
 
 /** Where one task takes many iterations, a failure is bounded as an error: it is no standstill besides. */
-const isErrorOfLargeTask = ({ state, event }: EndedIn): boolean =>
-  state.settings.stepwise && event.outcome === 'failed';
+const isErrorOfLargeTask = ({ state, event }: EndedIn): boolean => isSingleTask(state) && event.outcome === 'failed';
 
 /** How an iteration counts: the first row that holds. */
 const countings: readonly (Counts & { readonly holds: (ended: EndedIn) => boolean })[] = [
@@ -197,7 +197,7 @@ function leftBehind({ state, event }: EndedIn, { isTry }: Counts): Partial<State
     handoff,
     repetition,
     // The items of a task that takes many iterations outlive one that left no word about them.
-    report: report ?? (state.settings.stepwise ? state.report : undefined),
+    report: report ?? (isSingleTask(state) ? state.report : undefined),
   };
 }
 

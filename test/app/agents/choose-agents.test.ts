@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agentsOnResume } from '../../../src/app/agents/choose-agents.ts';
 import type { RunConfig } from '../../../src/config/resolve.ts';
 import { type Config, presetValues, settingsOf } from '../../../src/config/settings.ts';
-import { defaultSettings } from '../../../src/core/settings.ts';
+import { defaultSettings } from '../../../src/modes/rules.ts';
 
 const before = {
   ...defaultSettings('prd'),

@@ -118,7 +118,7 @@ describe('what a program of its own gets wrong', () => {
     expect(() => initialiseLoop('make a page', {}, Number.NaN)).toThrow('NaN is no time.');
     const limits = { iterationsMax: 2 } as ralph.Limits;
     const { state } = initialiseLoop('make a page', { settings: { limits } }, t0);
-    expect(state.settings.limits).toEqual({ ...ralph.limitPresets.goal, iterationsMax: 2 });
+    expect(state.settings.limits).toEqual({ ...ralph.defaultSettings('goal').limits, iterationsMax: 2 });
   });
 
   it('given an outcome that cannot be counted or read, then it is refused; a check that says a word proves nothing', () => {
@@ -149,8 +149,7 @@ describe('the seed’s words', () => {
   });
 
   it('and each mode has formats that read and mark without a file', async () => {
-    for (const mode of Object.keys(ralph.limitPresets) as ralph.ModeName[])
-      expect((await ralph.formatsOf(mode)).length).toBeGreaterThan(0);
+    for (const mode of ralph.modeNames) expect((await ralph.formatsOf(mode)).length).toBeGreaterThan(0);
 
     const story = { id: 'A', title: 'a', description: '', criteria: ['x'], passes: false };
     const text = JSON.stringify({ project: 'p', description: 'd', userStories: [story] });

@@ -4,7 +4,7 @@ import { goalOverWords } from '../../../src/app/session/resume-rules.ts';
 import { claims, Story, spec } from '../../core/given.ts';
 
 it('given a goal that was reached or one that a person left out, then it says which, and how to pursue it again', () => {
-  const begun = (): Story => new Story({ mode: 'goal', stepwise: true }, [spec('goal')]);
+  const begun = (): Story => new Story({ mode: 'goal' }, [spec('goal')]);
   const reached = begun();
   reached.iteration('goal', claims('goal'));
   expect(goalOverWords(reached.state)).toMatch(/this goal was reached before; .*--new$/);

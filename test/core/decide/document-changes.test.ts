@@ -1,6 +1,6 @@
 // Proves that documents are inputs: new tasks, new texts, and statuses that the ledger does not believe.
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type ModeName } from '../../../src/core/settings.ts';
+import { defaultSettings, type ModeName } from '../../../src/modes/rules.ts';
 import { claims, only, Story, says, spec, types } from '../given.ts';
 
 const read = (story: Story, tasks: readonly ReturnType<typeof spec>[], hash: string, during?: number) =>
@@ -213,7 +213,7 @@ describe('what of an edit is taken', () => {
 describe('a document that is the task', () => {
   const task = (description: string, part: object = {}) => spec('prompt', { description, criteria: [], ...part });
   const stepwise = (mode: 'prompt' | 'goal'): Story => {
-    const story = new Story({ mode, stepwise: true }, [task('Build the shop.')]);
+    const story = new Story({ mode }, [task('Build the shop.')]);
     story.begin('prompt');
     return story;
   };
@@ -250,7 +250,7 @@ describe('a document that is the task', () => {
   });
 
   it('when it is a goal: its words never change, and a text without a mark is no drift', () => {
-    const story = new Story({ mode: 'goal', stepwise: true }, [spec('goal', { description: 'Build the shop.' })]);
+    const story = new Story({ mode: 'goal' }, [spec('goal', { description: 'Build the shop.' })]);
     story.iteration('goal', claims('goal'));
     story.saved();
     expect(types(read(story, [spec('goal', { description: 'Another goal.' })], 'h2'))).toEqual(['tasks.loaded']);

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import type { EventOf } from '../../../src/core/event.ts';
 import { evolve } from '../../../src/core/evolve/evolve.ts';
-import { defaultSettings, type ModeName } from '../../../src/core/settings.ts';
 import type { State } from '../../../src/core/state.ts';
 import type { TaskSpec } from '../../../src/core/task.ts';
+import { defaultSettings, type ModeName } from '../../../src/modes/rules.ts';
 import { Story, spec, t0 } from '../given.ts';
 
 type Ended = EventOf<'iteration.ended'>;

@@ -8,7 +8,7 @@ import type { PromptText } from '../../../src/modes/iteration-prompt.ts';
 import { failed, type SettingsPart, Story, says, spec } from '../../core/given.ts';
 
 const goal = spec('goal', { title: 'Feature X', description: 'Implement feature X with tests', criteria: [] });
-const goalStory = (part: SettingsPart = {}): Story => new Story({ mode: 'goal', stepwise: true, ...part }, [goal]);
+const goalStory = (part: SettingsPart = {}): Story => new Story({ mode: 'goal', ...part }, [goal]);
 const promptOf = (story: Story): PromptText => goalPrompt(story.state, story.state.live[0]!, '');
 
 function reports(phase: Phase | undefined, pending: readonly string[], completed: readonly string[] = []): string {

@@ -1,14 +1,14 @@
 // Proves that the mode prd is data that fits together: its format, its instructions, its prompt, its promise.
 import { expect, it } from 'vitest';
-import { promisePresets } from '../../../src/core/settings.ts';
 import { readSignals } from '../../../src/messages/claims.ts';
 import { prdMode } from '../../../src/modes/prd/mode.ts';
+import { defaultSettings } from '../../../src/modes/rules.ts';
 import { Story, spec } from '../../core/given.ts';
 
 it('reads PRD.json, keeps instructions in PROMPT.md, and promises what its seed promised', () => {
   expect(prdMode).toMatchObject({ name: 'prd', instructions: { name: 'PROMPT.md' } });
   expect(prdMode.formats[0]?.name).toBe('prd');
-  expect(promisePresets[prdMode.name]).toBe('DONE');
+  expect(defaultSettings(prdMode.name).promise).toBe('DONE');
 });
 
 it('given no PROMPT.md, then its own instructions explain both reasons to ask, with a block that we can read', () => {

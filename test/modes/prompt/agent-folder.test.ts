@@ -20,7 +20,7 @@ const stamp = '20270115_080000'; // t0, in UTC
 const metricsPath = `/project/.agent/metrics/metrics_${stamp}.json`;
 const logPath = '/project/.agent/logs/ralph.log';
 const metricsOf = (events: readonly Event[]) => JSON.parse(shown(events).files[metricsPath] ?? 'null');
-const promptStory = (): Story => new Story({ mode: 'prompt', stepwise: true, checkpoints: true }, [spec('prompt')]);
+const promptStory = (): Story => new Story({ mode: 'prompt', checkpoints: true }, [spec('prompt')]);
 
 describe('the metrics of a loop', () => {
   it('have the seed’s fields and what the ledger says', () => {

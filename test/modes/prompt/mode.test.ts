@@ -1,7 +1,7 @@
 // Proves that the mode prompt is data that fits together: the documents it knows, its prompt, its promise, its files.
 import { expect, it } from 'vitest';
-import { defaultSettings, promisePresets } from '../../../src/core/settings.ts';
 import { promptMode } from '../../../src/modes/prompt/mode.ts';
+import { defaultSettings } from '../../../src/modes/rules.ts';
 import { Story } from '../../core/given.ts';
 
 const formatOf = (name: string, text: string) => promptMode.formats.find(format => format.recognises(name, text));
@@ -20,20 +20,20 @@ it('knows PROMPT.md and the state file of the stop hook, each as one task of the
 });
 
 it('has the limits and the promise of its seed', () => {
-  const { limits, stepwise, commitEvery } = defaultSettings('prompt');
+  const { limits, policy, commitEvery } = defaultSettings('prompt');
   expect(limits).toMatchObject({
     iterationsMax: 100,
     costUsdMicrosMax: 10_000_000,
     durationMsMax: 4 * 3_600_000,
     consecutiveErrorsMax: 5,
   });
-  expect([stepwise, commitEvery, promisePresets[promptMode.name]]).toEqual([true, 10, 'LOOP_COMPLETE']);
+  expect([policy.tasks, commitEvery, defaultSettings(promptMode.name).promise]).toEqual(['one', 10, 'LOOP_COMPLETE']);
 });
 
 it('given a live iteration, then its prompt begins with the text of PROMPT.md, and the box is no part of it', () => {
   const text = '# Build it\n\nWith care.\n\n- [ ] TASK_COMPLETE\n';
   const parsed = formatOf('PROMPT.md', text)?.parse(text, {});
-  const story = new Story({ mode: 'prompt', stepwise: true }, parsed?.ok === true ? parsed.document.tasks : []);
+  const story = new Story({ mode: 'prompt' }, parsed?.ok === true ? parsed.document.tasks : []);
   story.begin('prompt');
   const made = promptMode.prompt(story.state, story.state.live[0]!, '', { scratchpad: 'half of it is done' });
   expect(made.text.startsWith('# Build it\n\nWith care.\n\n---\n')).toBe(true);
@@ -41,7 +41,7 @@ it('given a live iteration, then its prompt begins with the text of PROMPT.md, a
 });
 
 it('shows metrics and a log in the folder of work', () => {
-  const story = new Story({ mode: 'prompt', stepwise: true });
+  const story = new Story({ mode: 'prompt' });
   const files = promptMode.view?.(place).files(story.state) ?? [];
   expect(files.map(({ path }) => path.split('/').slice(0, 4).join('/'))).toEqual([
     '/project/.agent/.gitignore',

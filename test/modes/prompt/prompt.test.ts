@@ -8,7 +8,7 @@ import { failed, type SettingsPart, Story, says, spec } from '../../core/given.t
 const words = '# Build the shop\n\nWith a form and a mail.\n\n- [ ] TASK_COMPLETE';
 const task = spec('prompt', { title: 'Build the shop', description: `${words}\n`, criteria: [] });
 const promptStory = (part: SettingsPart = {}): Story =>
-  new Story({ mode: 'prompt', stepwise: true, promise: 'LOOP_COMPLETE', ...part }, [task]);
+  new Story({ mode: 'prompt', promise: 'LOOP_COMPLETE', ...part }, [task]);
 const promptOf = (story: Story, facts: Readonly<Record<string, string>> = {}) =>
   documentPrompt(story.state, story.state.live[0]!, '', facts);
 

@@ -4,7 +4,7 @@ import type { TerminationReason } from '../../../src/core/event.ts';
 import { type TriggerReason, triggerOf, triggerOfEnd } from '../../../src/modes/prompt/trigger.ts';
 import { claims, failed, type SettingsPart, Story, says, spec } from '../../core/given.ts';
 
-const base: SettingsPart = { mode: 'goal', stepwise: true, checks: ['npm test'] };
+const base: SettingsPart = { mode: 'goal', checks: ['npm test'] };
 const reports = (completed: readonly string[], words = 'Some words.') =>
   says(`${words}\n<report>${JSON.stringify({ phase: 'implementing', completed, pending: ['more'] })}</report>`);
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { evolve } from '../../../src/core/evolve/evolve.ts';
 import type { Performed } from '../../../src/core/input.ts';
 import { reviewStanding } from '../../../src/core/review.ts';
-import { defaultSettings, promisePresets } from '../../../src/core/settings.ts';
 import { initialState } from '../../../src/core/state.ts';
 import { reviewMode } from '../../../src/modes/review/mode.ts';
+import { defaultSettings } from '../../../src/modes/rules.ts';
 import { claims, failed, only, Story, says, second } from '../../core/given.ts';
 import { found } from '../../core/review-world.ts';
 
@@ -41,7 +41,7 @@ const refolded = (story: Story) => story.events.reduce(evolve, initialState);
 
 it('binds the format, the prompts and the files', () => {
   expect([reviewMode.name, reviewMode.formats.map(one => one.name)]).toEqual(['review', ['review']]);
-  expect(promisePresets[reviewMode.name]).toBe('ALL_ISSUES_RESOLVED');
+  expect(defaultSettings(reviewMode.name).promise).toBe('ALL_ISSUES_RESOLVED');
   const story = start();
   story.begin('R1-adversarial');
   const { text } = reviewMode.prompt(story.state, story.state.live[0]!, 'Write British English.', {});

@@ -13,11 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Event } from '../../../../src/core/event.ts';
-import { defaultSettings } from '../../../../src/core/settings.ts';
 import type { Ledger } from '../../../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../../../src/ledger/memory.ts';
 import { plan as format } from '../../../../src/modes/plan/document/plan.ts';
 import type { Approval } from '../../../../src/modes/plan/session/vault.ts';
+import { defaultSettings } from '../../../../src/modes/rules.ts';
 import { t0 } from '../../../core/given.ts';
 
 const longAgo = new Date('2026-01-01');

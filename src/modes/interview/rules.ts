@@ -1,0 +1,8 @@
+// Interview rules: those of the project that it is about, but its spec.md is the work.
+import type { ModeRules } from '../../core/settings.ts';
+import { projectRules } from '../project/rules.ts';
+
+export const interviewRules: ModeRules = {
+  ...projectRules,
+  policy: { ...projectRules.policy, restoreKeepsDocument: false },
+};

@@ -1,0 +1,8 @@
+// Project rules: tasks.json shows who is at work, and an attempt counts when it begins (seed 002).
+import type { ModeRules } from '../../core/settings.ts';
+
+export const projectRules: ModeRules = {
+  name: 'project',
+  limits: { attemptsPerTaskMax: 3 },
+  policy: { crashIsAttempt: true, documentShows: 'progress' },
+};

@@ -1,0 +1,145 @@
+// Proves the limits, settings and policy of each mode, and that the core goes by the recorded policy, not by a name.
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { evolve } from '../../src/core/evolve/evolve.ts';
+import { next } from '../../src/core/next.ts';
+import { houseSettings, isBounded, type Settings } from '../../src/core/settings.ts';
+import { initialState, type State } from '../../src/core/state.ts';
+import { upcast } from '../../src/ledger/upcast.ts';
+import { openMode, openModeSession } from '../../src/modes/registry.ts';
+import { defaultSettings, findRules, type ModeName, modeNames } from '../../src/modes/rules.ts';
+import { endingOf } from '../../src/views/ending.ts';
+import { hour, minute } from '../core/given.ts';
+import { ledgerFiles, readLedgers } from '../oracles/ledgers.ts';
+
+it.each<[ModeName, number, number, number | null, number, number, string, number?]>([
+  ['goal', 10, 50, 120 * minute, 3, 5, 'DONE'],
+  ['prompt', 100, 10, 4 * hour, 5, 5, 'LOOP_COMPLETE'],
+  ['prd', 50, 50, null, 5, 5, 'DONE'],
+  ['project', 50, 50, null, 5, 3, 'DONE'],
+  ['plan', 10, 50, null, 10, 4, 'DONE', 10], // one try and three more; failures of all steps come in a row
+  ['review', 60, 50, 30 * minute, 12, 3, 'ALL_ISSUES_RESOLVED'],
+])(
+  'given the mode %s, then its limits are the seed’s',
+  (mode, iterations, dollars, durationMs, window, attempts, promise, errors = 5) => {
+    expect(defaultSettings(mode).limits).toMatchObject({
+      iterationsMax: iterations,
+      costUsdMicrosMax: dollars * 1_000_000,
+      durationMsMax: durationMs,
+      noProgressIterations: window,
+      attemptsPerTaskMax: attempts,
+      consecutiveErrorsMax: errors,
+      escalationsPerTaskMax: 3,
+      averageIterationMsMax: null,
+    });
+    expect(defaultSettings(mode).promise).toBe(promise);
+    expect(isBounded(defaultSettings(mode).limits)).toBe(true);
+  },
+);
+
+it('given the default settings, then the thresholds are those of the seeds', () => {
+  expect(defaultSettings('goal')).toMatchObject({
+    contextFractionMax: 0.7,
+    budgetAlertFraction: 0.8,
+    errorsToHandOff: 3,
+    contextCharsMax: 5_000,
+    backoffBaseMs: 1_000,
+    backoffMsMax: 60_000,
+    sameErrorsToEscalate: null,
+    ladder: { stuckAfterMs: 30 * minute, nudgeEveryMs: 10 * minute, nudgesMax: 3, answerWithinMs: 15 * minute },
+  });
+  expect(defaultSettings('prd').sameErrorsToEscalate).toBe(3);
+});
+
+const tasks = houseSettings.policy;
+
+it.each<[string, string, Partial<Settings['policy']>]>([
+  ['prd', '/work/PRD.json', {}],
+  ['prd', '/work/spec.md', {}],
+  ['project', '/work/tasks.json', { crashIsAttempt: true, documentShows: 'progress' }],
+  ['project', '/work/spec.md', { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false }],
+  ['plan', '/work/plan.md', { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true }],
+  [
+    'review',
+    '/work/spec.md',
+    { subject: 'document', claimsBy: 'review-tag', onErrors: 'ask', restoreKeepsDocument: false },
+  ],
+  ['prompt', '/work/PROMPT.md', { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' }],
+  [
+    'goal',
+    '/home/goals/x.md',
+    { tasks: 'one', subject: 'goal', claimsBy: 'report', progressBy: 'report', textFixedAtStart: true },
+  ],
+])('given the mode %s and %s, then its policy is that of a list of tasks but for these', (mode, document, policy) => {
+  expect(defaultSettings(mode, document).policy).toEqual({ ...tasks, ...policy });
+});
+
+it('given any mode, then its rules carry its own name', () => {
+  for (const name of modeNames) expect([findRules(name)?.name, defaultSettings(name).mode]).toEqual([name, name]);
+});
+
+describe('a loop of another release', () => {
+  const started = (settings: object, document = '/work/spec.md') => ({
+    type: 'loop.started',
+    at: 1,
+    document,
+    settings,
+  });
+  const read = (stored: object): Settings => (upcast(stored) as Event & { settings: Settings }).settings;
+
+  it('given no policy, then it has that of its mode and document, and what it recorded stays', () => {
+    const { policy, promise, ...rest } = read(started({ mode: 'project', promise: 'OVER', stepwise: false }));
+    expect([policy, promise]).toEqual([defaultSettings('project', '/work/spec.md').policy, 'OVER']);
+    expect(rest).not.toHaveProperty('stepwise');
+  });
+
+  it('given a policy that is not the one of today, then it keeps its own', () => {
+    const own = { ...defaultSettings('prd'), policy: { ...tasks, onErrors: 'ask' as const } };
+    expect(read(started(own))).toBe(own);
+  });
+
+  it.each(['triage', 'constructor'])(
+    'given the unknown mode %s, then it can be read, and to open it is refused',
+    async mode => {
+      const state = evolve(initialState, upcast(started({ mode })));
+      expect([state.settings.mode, state.settings.policy]).toEqual([mode, tasks]);
+      const because = `The mode "${mode}" is not known here: its loop was made by a newer version of Ralph.`;
+      await expect(openMode(mode, '/work/x.json')).rejects.toThrow(because);
+      await expect(openModeSession(mode, '/work/x.json')).rejects.toThrow(because);
+      expect(() => defaultSettings(mode)).toThrow(because);
+    },
+  );
+});
+
+/** The first loops of each mode that 0.4.0 recorded, interviews among them. */
+const recorded = (() => {
+  const byMode = new Map<string, Event[][]>();
+  for (const file of ledgerFiles)
+    for (const { events } of readLedgers(file)) {
+      const all = events.map(one => upcast(one.stored));
+      const mode = all.find(one => one.type === 'loop.started')?.settings.mode ?? '';
+      const known = byMode.get(mode) ?? [];
+      if (known.length < 10) byMode.set(mode, [...known, all]);
+    }
+  return byMode;
+})();
+
+it.each(modeNames)(
+  'given loops of the mode %s under another name, then states, effects and endings are the same',
+  mode => {
+    const loops = recorded.get(mode) ?? [];
+    expect(loops.length).toBeGreaterThan(0);
+    const renamed = (event: Event): Event =>
+      event.type === 'loop.started' ? { ...event, settings: { ...event.settings, mode: 'triage' } } : event;
+    for (const events of loops) {
+      let [own, other]: [State, State] = [initialState, initialState];
+      for (const event of events) {
+        own = evolve(own, event);
+        other = evolve(other, renamed(event));
+        expect({ ...other, settings: { ...other.settings, mode: own.settings.mode } }).toEqual(own);
+        expect(next(other, event.at, 'me')).toEqual(next(own, event.at, 'me'));
+      }
+      expect(endingOf(other)).toEqual(endingOf(own));
+    }
+  },
+);
