@@ -119,7 +119,7 @@ const recorded = (() => {
       const all = events.map(one => upcast(one.stored));
       const mode = all.find(one => one.type === 'loop.started')?.settings.mode ?? '';
       const known = byMode.get(mode) ?? [];
-      if (known.length < 10) byMode.set(mode, [...known, all]);
+      if (known.length < 50) byMode.set(mode, [...known, all]);
     }
   return byMode;
 })();
