@@ -78,7 +78,9 @@ describe('an agent that was added', () => {
   it('is listed, and works through a loop', async () => {
     const listed = JSON.parse((await ralph('agents', 'list', '--json')).stdout) as { agents: { name: string }[] };
     expect(listed.agents.map(one => one.name)).toContain('parrot');
-    expect(await ralph('run', 'say hello to everybody', '--agent', 'parrot', '--verify', 'test -d .', '--yes', '--force')).toMatchObject({
+    expect(
+      await ralph('run', 'say hello to everybody', '--agent', 'parrot', '--verify', 'test -d .', '--yes', '--force'),
+    ).toMatchObject({
       code: 0,
     });
   });
