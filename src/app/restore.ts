@@ -2,11 +2,12 @@
 import type { TaskThen } from '../core/event.ts';
 import { waitingFor } from '../core/next.ts';
 import { hasStorageTrouble, type RestoreDue } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
 import type { RestorePlan } from '../git/checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import { stripControls } from '../text/text.ts';
-import type { CheckpointRow } from '../views/checkpoints.ts';
+import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../views/checkpoints.ts';
 import type { Sender } from './loops.ts';
 import {
   type CheckpointedLoop,
@@ -152,6 +153,27 @@ export interface RestoreRequest {
   readonly because: string;
   readonly codeOnly: boolean;
   readonly overwrite: boolean;
+}
+
+/** Takes back the last acts: so many iterations; without a number the last act, which may be a restore. Refused where nothing stands that could be undone. */
+export async function undoRequest(
+  loop: CheckpointedLoop,
+  steps?: number,
+  overwrite = false,
+): Promise<RestoreRequest & { readonly title: string }> {
+  const { list, row, state } = loop;
+  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.readOnly === true);
+  const target = undoTarget(list, steps, isIdle);
+  if (target === undefined)
+    throw new UsageError(
+      standingCount(list) === 0
+        ? `There is nothing to undo in loop ${row.name}: no iteration stands in these files.`
+        : `There is nothing to undo in loop ${row.name}: its iterations only looked, and changed no file.`,
+      `All its checkpoints: ralph checkpoint list ${row.name}`,
+    );
+  const to = await wholeRow(loop, target.number, false);
+  const what = `takes back ${target.what}`;
+  return { to, because: `undo: ${what}`, title: `Undo in loop ${row.name}: ${what}`, codeOnly: false, overwrite };
 }
 
 export interface Preview {

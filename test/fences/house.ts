@@ -69,6 +69,21 @@ const ports = ['agents', 'checks', 'git', 'ledger', 'documents', 'actions/mcp/se
 const adapter: Room = { values: [...low, 'processes'], types: ports };
 const planParts = ['modes/plan', 'modes/plan/document', 'modes/plan/views'];
 
+/** A surface of its own (a page, a hook, a server) uses the doors alone: its row in `rooms` is `NAME: surface`. */
+export const surface: Room = {
+  values: [
+    'text',
+    'views',
+    'app/app.ts',
+    'app/loops.ts',
+    'app/restore.ts',
+    'app/rewind.ts',
+    'app/session/prepare.ts',
+    'app/session/resume-rules.ts',
+    'app/session/session.ts',
+  ],
+};
+
 export const house: House = {
   rooms: {
     text: { values: [], isPure: true, takesNoPackage: true },

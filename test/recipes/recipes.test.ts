@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBreaks } from '../fences/check.ts';
-import { house } from '../fences/house.ts';
+import { house, surface } from '../fences/house.ts';
 import { type Copy, copyOfRepository, type Ran } from './copy.ts';
 
 let copy: Copy;
@@ -26,6 +26,8 @@ beforeAll(async () => {
   // A command: one file, one row.
   copy.add('names.ts', 'src/cli/commands/names.ts');
   copy.row('src/cli/command-table.ts', commandRow, "  {\n    usage: 'doctor',");
+  // A surface: one folder, and its row among the rooms of the house.
+  copy.add('page.ts', 'src/page/page.ts');
   // Then `npm run docs` and `npm run budget`.
   const made = await Promise.all([
     copy.node(['scripts/docs.ts', '--write']),
@@ -56,11 +58,13 @@ afterAll(async () => {
 describe('after the recipes', () => {
   it('the fences hold', () => {
     const { bundle } = house.pathLists; // vitest and knip name tests, which are not copied
-    expect(findBreaks(copy.folder, { ...house, pathLists: { bundle } })).toEqual([]);
+    expect(
+      findBreaks(copy.folder, { ...house, rooms: { ...house.rooms, page: surface }, pathLists: { bundle } }),
+    ).toEqual([]);
   });
 
   it('the linter has nothing to say', async () => {
-    const added = ['src/agents', 'src/cli'];
+    const added = ['src/agents', 'src/cli', 'src/page'];
     const { code, stdout, stderr } = await copy.node(['node_modules/@biomejs/biome/bin/biome', 'check', ...added]);
     expect(code, stdout + stderr).toBe(0);
   });

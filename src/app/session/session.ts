@@ -47,7 +47,8 @@ export interface Host {
   decide(gate: Gate): Promise<boolean>;
   /** While the workspace is set up and the checks run once. */
   listen(): StopListener;
-  attend(prepared: Prepared): Attendance;
+  /** The loop begins or goes on now: nothing can be refused any more. */
+  attend(prepared: Prepared, loop: string): Attendance;
 }
 
 export interface Session {
@@ -141,7 +142,7 @@ async function run(
   workspace: LoopWorkspace,
 ): Promise<Outcome> {
   const { by, say } = host;
-  const attendance = host.attend(prepared);
+  const attendance = host.attend(prepared, chosen.loop);
   const { signal: interrupt, notifiers, ask, adapt = (engine: Engine) => engine } = attendance;
   const launch = { ledger, prepared, workspace, chosen, by, say, notifiers, ask };
   try {

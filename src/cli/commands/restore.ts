@@ -6,16 +6,17 @@ import {
   pathsMax,
   prepareRestore,
   type RestoreRequest,
+  undoRequest,
   wholeRow,
 } from '../../app/restore.ts';
 import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
 import type { TaskThen } from '../../core/event.ts';
 import type { RestoreDue, State } from '../../core/state.ts';
-import { allTasks, findTask, mayHaveHappened } from '../../core/task.ts';
+import { allTasks, mayHaveHappened } from '../../core/task.ts';
 import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
-import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../../views/checkpoints.ts';
+import { type CheckpointRow, standingCount } from '../../views/checkpoints.ts';
 import { checkpointsOf, countOf, rowWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, senderOf, type Words } from '../context.ts';
 import { confirm, fitted, hanging, makeStyle, plain, type Style } from '../terminal.ts';
@@ -179,22 +180,9 @@ async function carryOut(
 /** The last act: the last iteration, or the last restore. */
 export async function undo(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
-  const { list, row, state } = loop;
-  const count = standingCount(list);
-  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.readOnly === true);
+  const count = standingCount(loop.list);
   const hint = count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;
-  const target = undoTarget(list, countOf(flags, 'steps', count, hint), isIdle);
-  if (target === undefined)
-    throw new UsageError(
-      count === 0
-        ? `There is nothing to undo in loop ${row.name}: no iteration stands in these files.`
-        : `There is nothing to undo in loop ${row.name}: its iterations only looked, and changed no file.`,
-      `All its checkpoints: ralph checkpoint list ${row.name}`,
-    );
-  const to = await wholeRow(loop, target.number, false);
-  const title = `Undo in loop ${row.name}: takes back ${target.what}`;
-  const because = `undo: takes back ${target.what}`;
-  const request = { to, because, title, codeOnly: false, overwrite: flags['overwrite'] === true };
+  const request = await undoRequest(loop, countOf(flags, 'steps', count, hint), flags['overwrite'] === true);
   return carryOut(context, loop, request, flags);
 }
 
