@@ -1,7 +1,7 @@
-// The one table of settings: schema, flags, environment names, help and docs all derive from it. It must not load zod.
-import { looksSecret } from '../secrets/redactor.ts';
-import { type Reading, refuse } from './reading.ts';
-import { commandCharactersMax, type Field, kinds, million, readKind, type ValueOf } from './values.ts';
+// The one table of settings: schema, flags, environment names, help and docs all derive from it. Help loads it, so it loads neither zod nor a reader.
+import { flagOf } from '../text/format.ts';
+import { commandCharactersMax, type Field, kinds, million } from './kinds.ts';
+import type { ValueOf } from './values.ts';
 
 /** The settings of checks beyond their commands. */
 const checkFields = {
@@ -374,28 +374,10 @@ export function isKey(word: string): word is Key {
   return Object.hasOwn(fields, word);
 }
 
-export function flagName(key: Key): string {
-  return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
-}
+export const flagName = (key: Key): string => flagOf(key);
 
 export function environmentName(key: Key): string {
   return `RALPH_${key.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`;
-}
-
-/** Reads one text as the value of a key; `label` is what the problem calls it. */
-export function parseText<Name extends Key>(key: Name, text: string, label: string, now: number): Reading<Value<Name>> {
-  const field: Field = fields[key];
-  return readKind(field.kind, { label, text, field, now }, field.unlimited) as Reading<Value<Name>>;
-}
-
-/** Reads the value of one flag. A secret is refused, because every process can see the flags of another (B19). */
-export function parseFlag<Name extends Key>(key: Name, text: string, now: number = Date.now()): Reading<Value<Name>> {
-  const flag = flagName(key);
-  if (looksSecret(text))
-    return refuse(
-      `${flag}: its value looks like a secret, and flags show in ps; use an environment variable or a file.`,
-    );
-  return parseText(key, text, flag, now);
 }
 
 /** The settings that mean something in this mode, as commander and help take them; all of them without a mode. */

@@ -1,24 +1,25 @@
 // Settings from all sources: flags > environment > .env > project file > user file > preset of the mode.
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { isBounded, type Settings } from '../core/settings.ts';
+import { boundingLimits, isBounded, limitFlag, limitTable, type Settings } from '../core/settings.ts';
 import type { Problem } from '../documents/document.ts';
+import { anyOf } from '../text/format.ts';
 import { nearest } from '../text/similarity.ts';
 import { modelless } from './agents.ts';
-import { environmentName, fieldOf, flagName, type Key, keys, parseFlag, parseText, type Values } from './fields.ts';
+import { environmentName, fieldOf, type Key, keys, type Values } from './fields.ts';
 import { type ReadConfigFile, readConfigFile, readTextFile, userOnlyNotice } from './files.ts';
 import { userConfigDirectory } from './home.ts';
+import { parseText, type RunOptions, readOption } from './options.ts';
 import { goodAll, type Reading, refuse, shown } from './reading.ts';
-import { type Config, limitKeys, presetValues, settingsOf } from './settings.ts';
-import { kinds } from './values.ts';
+import { type Config, presetValues, settingsOf } from './settings.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 
 export interface ConfigRequest {
   readonly mode: string;
-  /** By key, as the command line gave them; other names are not looked at. */
-  readonly flags: Readonly<Partial<Record<Key, string | boolean | readonly string[]>>>;
+  /** Other names are not looked at. */
+  readonly flags: RunOptions;
   readonly env: Variables;
   /** The working directory, with ralph.config.json and .env. */
   readonly directory: string;
@@ -70,7 +71,7 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
 
 const unbounded: Problem = {
   message: 'Nothing bounds this loop: unlimited is allowed only with another limit set.',
-  fix: 'Set one of --max-iterations, --max-cost, --max-tokens, --max-duration or --deadline.',
+  fix: `Set one of ${anyOf(boundingLimits.map(limitFlag))}.`,
 };
 
 function sourceOf(key: Key, layers: readonly Layer[]): Source {
@@ -136,16 +137,9 @@ function layerOf(source: Source, readings: readonly KeyReading[], notices: reado
 function flagLayer({ flags, now }: ConfigRequest): Layer {
   const readings = keys.flatMap(key => {
     const given = flags[key];
-    return given === undefined ? [] : [[key, String(given), readFlag(key, given, now)] as const];
+    return given === undefined ? [] : [[key, String(given), readOption(key, given, now)] as const];
   });
   return layerOf('flag', readings);
-}
-
-function readFlag(key: Key, given: string | boolean | readonly string[], now: number): Reading<unknown> {
-  if (typeof given === 'string' || typeof given === 'boolean') return parseFlag(key, String(given), now);
-  if (!kinds[fieldOf(key).kind].isList)
-    return refuse(`${flagName(key)}: it is given ${given.length} times; give it once.`);
-  return goodAll(given.map(text => parseFlag(key, text, now)));
 }
 
 type Place = 'environment' | '.env';
@@ -249,19 +243,19 @@ export async function resolveRun(
   mode: string,
   env: Variables,
   directory: string,
-  flags: Readonly<Record<string, unknown>>,
+  flags: RunOptions,
 ): Promise<ResolvedRun> {
   const found = userConfigDirectory(env);
   const userDirectory = 'path' in found ? found.path : undefined;
-  const resolved = await resolveConfig({ mode, flags: flags as never, env, directory, userDirectory, now: Date.now() });
+  const resolved = await resolveConfig({ mode, flags, env, directory, userDirectory, now: Date.now() });
   if (!resolved.ok) return resolved;
   const { config, settings, notices } = resolved;
   const sources: Readonly<Record<string, string>> = resolved.sources;
-  const settingOf: Readonly<Record<string, string>> = limitKeys;
+  const limits: Readonly<Record<string, { readonly key: Key }>> = limitTable;
+  const settingOf = (key: string): string => limits[key]?.key ?? key;
   const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
   const isSet = (key: string): boolean =>
-    isSaid(settingOf[key] ?? key) ||
-    (settings.policy.countsRetries && key === 'attemptsPerTaskMax' && isSaid('retries'));
-  const isPreset = (key: string): boolean => sources[settingOf[key] ?? key] === 'preset';
+    isSaid(settingOf(key)) || (settings.policy.countsRetries && key === 'attemptsPerTaskMax' && isSaid('retries'));
+  const isPreset = (key: string): boolean => sources[settingOf(key)] === 'preset';
   return { ok: true, run: { config, settings, notices, isSet, isPreset } };
 }

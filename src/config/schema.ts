@@ -1,9 +1,10 @@
 // The zod schema of a config file, built from the table of fields; the only file that loads zod.
 import { z } from 'zod';
 import { nearest } from '../text/similarity.ts';
-import { fieldOf, isKey, type Key, keys, parseText, type Values } from './fields.ts';
+import { fieldOf, isKey, type Key, keys, type Values } from './fields.ts';
+import { type Field, kinds } from './kinds.ts';
+import { parseText } from './options.ts';
 import { shown } from './reading.ts';
-import { type Field, kinds } from './values.ts';
 
 function expectation(field: Field): string {
   if (field.kind === 'choice') return `one of ${field.choices?.map(choice => `"${choice}"`).join(', ')}`;

@@ -1,8 +1,8 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
-import type { Limits, Settings } from '../core/settings.ts';
+import { type LimitName, type Limits, limitNames, limitTable, type Settings } from '../core/settings.ts';
 import { defaultSettings } from '../modes/rules.ts';
 import { pairsOf } from './agents.ts';
-import type { Key, Values } from './fields.ts';
+import { fieldOf, type Key, type Values } from './fields.ts';
 
 const verifyMsMax = 600_000; // a test suite may be slow, but a check that hangs must end
 
@@ -10,14 +10,7 @@ const verifyMsMax = 600_000; // a test suite may be slow, but a check that hangs
 export function presetValues(mode: string) {
   const { limits, promise, sameErrorsToEscalate, contextCharsMax, backoffBaseMs } = defaultSettings(mode);
   return {
-    maxIterations: limits.iterationsMax,
-    maxCost: limits.costUsdMicrosMax,
-    maxTokens: limits.tokensMax,
-    maxDuration: limits.durationMsMax,
-    iterationTimeout: limits.iterationMsMax,
-    maxErrors: limits.consecutiveErrorsMax,
-    noProgress: limits.noProgressIterations,
-    maxAttempts: limits.attemptsPerTaskMax,
+    ...presetLimits(limits),
     stuckThreshold: sameErrorsToEscalate ?? undefined,
     promise,
     fallback: [] as readonly string[],
@@ -48,27 +41,22 @@ type Preset = ReturnType<typeof presetValues>;
 /** Every setting, presets filled in; only what has no preset may be absent. */
 export type Config = Values & Preset;
 
-/** Which setting bounds which limit. */
-export const limitKeys = {
-  iterationsMax: 'maxIterations',
-  costUsdMicrosMax: 'maxCost',
-  tokensMax: 'maxTokens',
-  durationMsMax: 'maxDuration',
-  deadlineAt: 'deadline',
-  iterationMsMax: 'iterationTimeout',
-  consecutiveErrorsMax: 'maxErrors',
-  noProgressIterations: 'noProgress',
-  attemptsPerTaskMax: 'maxAttempts',
-  averageIterationMsMax: 'maxAverageDuration',
-} as const satisfies Partial<Record<keyof Limits, Key>>;
+/** The setting of each limit. */
+const limitKey = (name: LimitName): Key => limitTable[name].key;
+
+/** A limit that is only there when somebody sets it has no preset that could be written. */
+function presetLimits(limits: Limits): Values {
+  const written = limitNames.filter(name => limits[name] !== null || fieldOf(limitKey(name)).unlimited === true);
+  return Object.fromEntries(written.map(name => [limitKey(name), limits[name]]));
+}
 
 /** A limit that nobody set is the preset's. A plan counts retries, which are attempts after the first. */
 function limitsOf(mode: string, config: Config): Limits {
   const { limits, policy } = defaultSettings(mode);
   const given =
     policy.countsRetries && config.retries !== undefined ? { ...config, maxAttempts: config.retries + 1 } : config;
-  const set = Object.entries(limitKeys).filter(([, key]) => given[key] !== undefined);
-  return { ...limits, ...Object.fromEntries(set.map(([limit, key]) => [limit, given[key]])) };
+  const set = limitNames.filter(name => given[limitKey(name)] !== undefined);
+  return { ...limits, ...Object.fromEntries(set.map(name => [name, given[limitKey(name)]])) };
 }
 
 export function settingsOf(mode: string, config: Config): Settings {

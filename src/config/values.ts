@@ -1,33 +1,7 @@
 // Kinds of settings: how the text of each is read, the same way from a flag, a variable or a file. What is doubtful is refused.
 import { readAgent, readAgents, readModel, readPairs } from './agents.ts';
+import { type Bounds, commandCharactersMax, type Kind, million } from './kinds.ts';
 import { type Given as GivenText, good, goodAll, type Reading, refuse, wrong } from './reading.ts';
-
-export const million = 1_000_000;
-export const commandCharactersMax = 10_000;
-
-/** What a value is held to. */
-interface Bounds {
-  /** Largest number, longest duration (ms) or most characters. */
-  readonly most?: number;
-  /** Smallest size in bytes; 64 MB unless set. */
-  readonly least?: number;
-  readonly choices?: readonly string[];
-}
-
-export interface Field extends Bounds {
-  readonly kind: Kind;
-  readonly description: string;
-  readonly example: string;
-  /** The word `unlimited` is allowed and reads as null. */
-  readonly unlimited?: true;
-  readonly short?: string;
-  /** Without effect in the others: said on the command line there, it is an error. */
-  readonly modes?: readonly string[];
-  /** A project's own files cannot set it (DESIGN 6.13); it belongs to the user. */
-  readonly userOnly?: true;
-  /** Seed names of environment variables still read; with `mode`, in that mode only. The more specific comes first. */
-  readonly formerly?: readonly { readonly name: string; readonly mode?: string }[];
-}
 
 /** What the readers of one kind are given. */
 interface Given extends GivenText {
@@ -36,11 +10,12 @@ interface Given extends GivenText {
   readonly now: number;
 }
 
-function readWhole(given: Given): Reading<number> {
-  const { text, field } = given;
-  const most = field.most ?? million;
-  const value = /^[1-9][0-9]{0,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (value <= most) return good(value);
+const readWhole = (given: Given): Reading<number> =>
+  holdWhole(given, /^[1-9][0-9]{0,15}$/.test(given.text.trim()) ? Number(given.text) : Number.NaN);
+
+function holdWhole(given: Given, value: number): Reading<number> {
+  const most = given.field.most ?? million;
+  if (Number.isSafeInteger(value) && value > 0 && value <= most) return good(value);
   return wrong(given, `is not a whole number from 1 to ${most.toLocaleString('en-US')}; write it in plain digits`);
 }
 
@@ -50,8 +25,13 @@ const dollarsMax = 1_000_000;
 /** Dollars to integer micro-dollars by digits, so that no fraction is ever rounded. */
 function readMoney(given: Given): Reading<number> {
   const parts = /^\$?(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$/.exec(given.text.trim());
-  const micros = Number(parts?.[1] ?? 0) * microsPerDollar + Number((parts?.[2] ?? '').padEnd(6, '0'));
-  if (micros > 0 && micros <= dollarsMax * microsPerDollar) return good(micros);
+  return holdMoney(given, Number(parts?.[1] ?? 0) * microsPerDollar + Number((parts?.[2] ?? '').padEnd(6, '0')));
+}
+
+function holdMoney(given: Given, value: number): Reading<number> {
+  const micros = Math.round(value);
+  const isWhole = Math.abs(value - micros) < 0.001; // what is more than the noise of a sum of dollars is not rounded away
+  if (isWhole && micros > 0 && micros <= dollarsMax * microsPerDollar) return good(micros);
   return wrong(given, 'is not an amount in dollars above 0 and up to $1,000,000; write it like 5, $5 or 0.50');
 }
 
@@ -63,10 +43,15 @@ const durationMsMax = 30 * unitsMs[0];
 
 function readDuration(given: Given): Reading<number> {
   const trimmed = given.text.trim();
-  const mostMs = given.field.most ?? durationMsMax;
   const parts = trimmed.length <= durationCharactersMax ? durationPattern.exec(trimmed) : null;
   const sumMs = unitsMs.reduce((sum, unitMs, index) => sum + Number(parts?.[index + 1] ?? 0) * unitMs, 0);
-  if (sumMs > 0 && sumMs <= mostMs) return good(sumMs);
+  return holdDuration(given, sumMs);
+}
+
+function holdDuration(given: Given, durationMs: number): Reading<number> {
+  const mostMs = given.field.most ?? durationMsMax;
+  const wholeMs = Math.round(durationMs);
+  if (wholeMs > 0 && wholeMs <= mostMs) return good(wholeMs);
   const how = 'write it with units d, h, m, s or ms, largest first, like 2h30m or 90s';
   return wrong(given, `is not a duration above 0 and up to ${sayDuration(mostMs)}; ${how}`);
 }
@@ -90,11 +75,15 @@ const deadlineMsMax = 366 * unitsMs[0];
 
 /** Epoch ms. `HH:MM` is the next time the local clock shows it, so that 02:00 said in the evening means tonight. */
 function readDeadline(given: Given): Reading<number> {
-  const { now } = given;
   const trimmed = given.text.trim();
-  const at = clockPattern.test(trimmed) ? nextLocal(trimmed, now) : isoInstant(trimmed);
+  const at = clockPattern.test(trimmed) ? nextLocal(trimmed, given.now) : isoInstant(trimmed);
   const how = 'write a date-time with its zone like 2030-01-31T18:00:00Z, or a local time like 18:30';
   if (at === undefined) return wrong(given, `is not a point in time; ${how}.`);
+  return holdDeadline(given, at);
+}
+
+function holdDeadline(given: Given, at: number): Reading<number> {
+  const { now } = given;
   if (at <= now) return wrong(given, 'is not in the future; give a later time.');
   if (at - now > deadlineMsMax) return wrong(given, 'is more than 366 days away; give an earlier time.');
   return good(at);
@@ -213,97 +202,97 @@ function readSize(given: Given): Reading<number> {
 
 const readCommand = (given: Given): Reading<string> => readLine(given, given.field.most ?? commandCharactersMax);
 
-interface KindRow {
+interface Reader {
   readonly read: (given: Given) => Reading<unknown>;
-  /** As --help names the value. */
-  readonly placeholder: string;
-  /** As a config file must give it. */
-  readonly expected: string;
-  /** May be given several times; in a file it is a list. */
-  readonly isList?: true;
   /** Its sentence is open for "or the word unlimited". */
   readonly isAmount?: true;
+  /** Holds a number, in the unit of the value once read, to the same bounds. */
+  readonly hold?: (given: Given, value: number) => Reading<number>;
+  /** Such a number in a sentence. */
+  readonly say?: (value: number) => string;
 }
 
-const rows = {
-  whole: { read: readWhole, placeholder: ' <number>', expected: 'a whole number', isAmount: true },
+const readers = {
+  whole: { read: readWhole, hold: holdWhole, isAmount: true },
   money: {
     read: readMoney,
-    placeholder: ' <amount>',
-    expected: 'an amount in dollars, like 5 or "$5"',
+    hold: holdMoney,
+    say: micros => String(micros / microsPerDollar),
     isAmount: true,
   },
   duration: {
     read: readDuration,
-    placeholder: ' <duration>',
-    expected: 'a duration in quotes, like "2h30m"',
+    hold: holdDuration,
+    say: durationMs => `${Math.round(durationMs)}ms`,
     isAmount: true,
   },
-  deadline: { read: readDeadline, placeholder: ' <time>', expected: 'a time in quotes, like "18:30"' },
-  line: { read: given => readLine(given, given.field.most ?? 200), placeholder: ' <text>', expected: 'text in quotes' },
-  path: { read: readPath, placeholder: ' <file>', expected: 'a path in quotes' },
-  slug: { read: ({ label, text }) => slugOf(text, label), placeholder: ' <name>', expected: 'a name in quotes' },
-  choice: { read: readChoice, placeholder: ' <choice>', expected: 'a known choice' },
-  truth: { read: readTruth, placeholder: '', expected: 'true or false' },
+  deadline: {
+    read: readDeadline,
+    hold: holdDeadline,
+    say: at => new Date(at).toISOString(),
+  },
+  line: { read: given => readLine(given, given.field.most ?? 200) },
+  path: { read: readPath },
+  slug: { read: ({ label, text }) => slugOf(text, label) },
+  choice: { read: readChoice },
+  truth: { read: readTruth },
   names: {
     read: readVariables,
-    placeholder: ' <names>',
-    expected: 'a list of variable names, like ["LANG"]',
-    isList: true,
   },
-  roles: { read: readRoles, placeholder: ' <roles>', expected: 'a list of roles, like ["adversarial"]', isList: true },
+  roles: { read: readRoles },
   commands: {
     read: given => goodAll([readCommand(given)]),
-    placeholder: ' <command>',
-    expected: 'a list of commands, like ["npm test"]',
-    isList: true,
   },
-  size: { read: readSize, placeholder: ' <size>', expected: 'a size in quotes, like "8g"', isAmount: true },
-  agent: { read: readAgent, placeholder: ' <agent>', expected: 'an agent in quotes, like "claude/sonnet"' },
-  agents: { read: readAgents, placeholder: ' <agents>', expected: 'a list of agents, like ["codex"]', isList: true },
-  model: { read: readModel, placeholder: ' <model>', expected: 'a model in quotes, like "claude-sonnet-4-5"' },
+  size: { read: readSize, isAmount: true },
+  agent: { read: readAgent },
+  agents: { read: readAgents },
+  model: { read: readModel },
   pairs: {
     read: given => readPairs(given, given.field.choices),
-    placeholder: ' <name=agent>',
-    expected: 'a list like ["US-002=codex"]',
-    isList: true,
   },
   words: {
     read: given => {
       const line = readCommand(given);
       return line.ok ? splitWords({ label: given.label, text: line.value }) : line;
     },
-    placeholder: ' <words>',
-    expected: 'one line of arguments in quotes, like "--add-dir ../shared"',
   },
   paths: {
     read: given => goodAll([readPath(given)]),
-    placeholder: ' <path>',
-    expected: 'a list of paths, like ["scripts/verify"]',
-    isList: true,
   },
-  runs: { read: readRuns, placeholder: ' <n/m>', expected: 'runs in quotes, like "2/3"' },
+  runs: { read: readRuns },
   judge: {
     read: given => (given.text.trim() === 'auto' ? good('auto') : readAgent(given)),
-    placeholder: ' <agent>',
-    expected: 'an agent in quotes, like "codex", or "auto"',
   },
-} as const satisfies Readonly<Record<string, KindRow>>;
+} as const satisfies Readonly<Record<Kind, Reader>>;
 
-export type Kind = keyof typeof rows;
-export const kinds: Readonly<Record<Kind, KindRow>> = rows;
+const readerOf = (kind: Kind): Reader => readers[kind];
 
 /** The type of a value once read. Money is micro-dollars, durations are ms, a deadline is epoch ms, a size bytes. */
-export type ValueOf<Name extends Kind> = (typeof rows)[Name]['read'] extends (given: never) => Reading<infer Value>
+export type ValueOf<Name extends Kind> = (typeof readers)[Name]['read'] extends (given: never) => Reading<infer Value>
   ? Value
   : never;
 
 /** `unlimited` must be typed, and only where it is allowed. */
 export function readKind(kind: Kind, given: Given, mayBeUnlimited = false): Reading<unknown> {
   if (mayBeUnlimited && given.text.trim() === 'unlimited') return good(null);
-  const { read, isAmount } = kinds[kind];
-  const reading = read(given);
-  if (reading.ok || isAmount !== true) return reading;
+  return amountRefusal(kind, readerOf(kind).read(given), mayBeUnlimited);
+}
+
+/** A number that was never a text, or null for unlimited: the same bounds, refused in the same words. */
+export function holdNumber(
+  kind: Kind,
+  given: Omit<Given, 'text'>,
+  value: number | null,
+  mayBeUnlimited = false,
+): Reading<unknown> {
+  if (mayBeUnlimited && value === null) return good(null);
+  const { read, hold = read, say = String } = readerOf(kind);
+  const text = value === null ? 'unlimited' : say(value);
+  return amountRefusal(kind, hold({ ...given, text }, value ?? Number.NaN), mayBeUnlimited);
+}
+
+function amountRefusal(kind: Kind, reading: Reading<unknown>, mayBeUnlimited: boolean): Reading<unknown> {
+  if (reading.ok || readerOf(kind).isAmount !== true) return reading;
   return refuse(`${reading.problem}${mayBeUnlimited ? ', or the word unlimited' : ''}.`);
 }
 

@@ -4,7 +4,7 @@ import type { Repetition } from '../messages/repetition.ts';
 import type { Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits, Settings } from './settings.ts';
+import type { ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
 import type { Order, TaskSpec } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
@@ -72,7 +72,7 @@ export type TerminationReason =
   | 'no_progress';
 
 /** Which limit was met, where a reason has several or a person may raise it. */
-export type LimitId = 'iterations' | 'rounds' | 'cost' | 'tokens' | 'duration' | 'deadline' | 'average-duration';
+export type LimitId = Extract<LimitTable[LimitName], { readonly id: string }>['id'] | 'rounds';
 
 /** One row of a closed union: what it is, and what it carries. */
 export type Variant<Type extends string, Body = unknown> = { readonly type: Type } & Readonly<Body>;

@@ -13,7 +13,7 @@ import type {
   Variant,
 } from './event.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, Limits } from './settings.ts';
+import { type ChangedSettings, type Limits, limitNames, limitRow } from './settings.ts';
 import type { State } from './state.ts';
 import type { TaskMark, TaskSpec } from './task.ts';
 
@@ -149,25 +149,11 @@ export function isAnswer(value: unknown): value is Answer {
   return value['kind'] === 'skip' || value['kind'] === 'retry' || value['kind'] === 'abort';
 }
 
-/** Whether null, for unlimited, is allowed. */
-const mayBeUnlimited: Readonly<Record<keyof Limits, boolean>> = {
-  iterationsMax: true,
-  costUsdMicrosMax: true,
-  tokensMax: true,
-  durationMsMax: true,
-  deadlineAt: true,
-  averageIterationMsMax: true,
-  iterationMsMax: false,
-  consecutiveErrorsMax: false,
-  noProgressIterations: false,
-  attemptsPerTaskMax: false,
-  escalationsPerTaskMax: false,
-};
-
 /** A known limit is a number above zero, or null where that is allowed. */
 export const isBound = ([key, value]: readonly [string, unknown]): boolean => {
-  if (!Object.hasOwn(mayBeUnlimited, key)) return false;
-  if (value === null) return mayBeUnlimited[key as keyof Limits];
+  const row = limitNames.find(name => name === key);
+  if (row === undefined && key !== 'escalationsPerTaskMax') return false;
+  if (value === null) return row !== undefined && limitRow(row).orNull === true;
   return typeof value === 'number' && Number.isFinite(value) && value > 0;
 };
 

@@ -1,21 +1,99 @@
 // Every bound a loop runs under, with a unit in its name, and what holds unless a mode or a person says otherwise.
+import { flagOf } from '../text/format.ts';
+
+/** How people and programs count a limit; the core has micro-dollars and milliseconds. */
+export const perUnit = { count: 1, dollars: 1_000_000, minutes: 60_000, instant: 1 } as const;
+
+interface LimitRow {
+  /** Its setting: flag and variable follow from that. */
+  readonly key: string;
+  /** Its name in the options of `runLoop`. */
+  readonly option: string;
+  /** Its name in status.json, and for a program that drives its own loop. */
+  readonly seed?: string;
+  /** Its name in `loop.ended`. */
+  readonly id?: string;
+  readonly unit: keyof typeof perUnit;
+  readonly word: string;
+  /** May be null, for unlimited. */
+  readonly orNull?: true;
+}
+
+/** Every limit that a person may set, by its name in the core: the one place where its other names stand. */
+export const limitTable = {
+  iterationsMax: {
+    key: 'maxIterations',
+    option: 'iterations',
+    seed: 'max_iterations',
+    id: 'iterations',
+    unit: 'count',
+    word: 'iterations',
+    orNull: true,
+  },
+  costUsdMicrosMax: {
+    key: 'maxCost',
+    option: 'costUsd',
+    seed: 'max_cost',
+    id: 'cost',
+    unit: 'dollars',
+    word: 'money',
+    orNull: true,
+  },
+  tokensMax: { key: 'maxTokens', option: 'tokens', id: 'tokens', unit: 'count', word: 'tokens', orNull: true },
+  /** Active time: iterations, checks, actions; waits do not count. */
+  durationMsMax: {
+    key: 'maxDuration',
+    option: 'minutes',
+    seed: 'max_duration_minutes',
+    id: 'duration',
+    unit: 'minutes',
+    word: 'time',
+    orNull: true,
+  },
+  /** Wall clock, epoch ms. */
+  deadlineAt: {
+    key: 'deadline',
+    option: 'deadline',
+    id: 'deadline',
+    unit: 'instant',
+    word: 'the deadline',
+    orNull: true,
+  },
+  iterationMsMax: {
+    key: 'iterationTimeout',
+    option: 'iterationMinutes',
+    unit: 'minutes',
+    word: 'time of an iteration',
+  },
+  consecutiveErrorsMax: { key: 'maxErrors', option: 'errorsInRow', unit: 'count', word: 'errors in a row' },
+  noProgressIterations: {
+    key: 'noProgress',
+    option: 'iterationsWithoutProgress',
+    unit: 'count',
+    word: 'iterations without progress',
+  },
+  attemptsPerTaskMax: { key: 'maxAttempts', option: 'attemptsPerTask', unit: 'count', word: 'attempts at a task' },
+  averageIterationMsMax: {
+    key: 'maxAverageDuration',
+    option: 'averageIterationMinutes',
+    id: 'average-duration',
+    unit: 'minutes',
+    word: 'average time of an iteration',
+    orNull: true,
+  },
+} as const satisfies Readonly<Record<string, LimitRow>>;
+
+export type LimitTable = typeof limitTable;
+export type LimitName = keyof LimitTable;
+export const limitNames = Object.keys(limitTable) as readonly LimitName[];
+export const limitRow = (name: LimitName): LimitRow => limitTable[name];
 
 /** `null` = unlimited; it must be typed by a person, and another limit must hold (ADR 4). */
-export interface Limits {
-  readonly iterationsMax: number | null;
-  readonly costUsdMicrosMax: number | null;
-  readonly tokensMax: number | null;
-  /** Active time: iterations, checks, actions; waits do not count. */
-  readonly durationMsMax: number | null;
-  /** Wall clock, epoch ms. */
-  readonly deadlineAt: number | null;
-  readonly iterationMsMax: number;
-  readonly consecutiveErrorsMax: number;
-  readonly noProgressIterations: number;
-  readonly attemptsPerTaskMax: number;
-  readonly escalationsPerTaskMax: number;
-  readonly averageIterationMsMax: number | null;
-}
+export type Limits = {
+  readonly [Name in LimitName]: number | (LimitTable[Name] extends { readonly orNull: true } ? null : never);
+} & { readonly escalationsPerTaskMax: number };
+
+export const limitFlag = (name: LimitName): string => flagOf(limitTable[name].key);
 
 export interface Settings {
   /** The name of the mode: for people and for whoever opens it. What the mode decides stands in `policy`. */
@@ -242,24 +320,21 @@ export function settingsBy({ name, limits, policy, settings }: ModeRules): Setti
   };
 }
 
+/** Each bounds the length or the spend of a loop by itself. */
+export const boundingLimits = [
+  'iterationsMax',
+  'costUsdMicrosMax',
+  'tokensMax',
+  'durationMsMax',
+  'deadlineAt',
+] as const;
+
 /** A loop without any bound on its length or spend is refused. */
-export function isBounded(limits: Limits): boolean {
-  const { iterationsMax, costUsdMicrosMax, tokensMax, durationMsMax, deadlineAt } = limits;
-  return [iterationsMax, costUsdMicrosMax, tokensMax, durationMsMax, deadlineAt].some(limit => limit !== null);
-}
+export const isBounded = (limits: Limits): boolean => boundingLimits.some(name => limits[name] !== null);
 
 /** What a person calls them; the others are named as they are. */
 export const settingWords: Readonly<Record<string, string>> = {
-  iterationsMax: 'iterations',
-  costUsdMicrosMax: 'money',
-  tokensMax: 'tokens',
-  durationMsMax: 'time',
-  deadlineAt: 'the deadline',
-  iterationMsMax: 'time of an iteration',
-  consecutiveErrorsMax: 'errors in a row',
-  noProgressIterations: 'iterations without progress',
-  attemptsPerTaskMax: 'attempts at a task',
-  averageIterationMsMax: 'average time of an iteration',
+  ...Object.fromEntries(limitNames.map(name => [name, limitTable[name].word])),
   performers: 'agents',
   performersByTask: 'agents of tasks',
   performersByPhase: 'agents of phases',

@@ -4,6 +4,7 @@ import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';
 import { isReviewLeftToPeople, reviewAchievement, reviewShortfall } from './review.ts';
 import { isExhausted } from './scheduling.ts';
+import { limitFlag } from './settings.ts';
 import { activeMsAt, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 
@@ -22,11 +23,14 @@ function spent(state: State): Met | undefined {
   const { costUsdMicrosMax, tokensMax } = state.settings.limits;
   const { usage } = state;
   if (costUsdMicrosMax !== null && usage.costUsdMicros >= costUsdMicrosMax) {
-    const words = `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (--max-cost)`;
+    const words = `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (${limitFlag('costUsdMicrosMax')})`;
     return { limit: 'cost', because: words };
   }
   if (tokensMax !== null && totalTokens(usage) >= tokensMax) {
-    return { limit: 'tokens', because: `${totalTokens(usage)} tokens used of ${tokensMax} (--max-tokens)` };
+    return {
+      limit: 'tokens',
+      because: `${totalTokens(usage)} tokens used of ${tokensMax} (${limitFlag('tokensMax')})`,
+    };
   }
   return undefined;
 }
@@ -35,14 +39,14 @@ function outOfTime(state: State, now: number): Met | undefined {
   const { durationMsMax, deadlineAt, averageIterationMsMax } = state.settings.limits;
   const active = activeMsAt(state, now);
   if (durationMsMax !== null && active >= durationMsMax) {
-    const words = `${formatDuration(active)} worked of ${formatDuration(durationMsMax)} (--max-duration)`;
+    const words = `${formatDuration(active)} worked of ${formatDuration(durationMsMax)} (${limitFlag('durationMsMax')})`;
     return { limit: 'duration', because: words };
   }
   if (deadlineAt !== null && now >= deadlineAt)
-    return { limit: 'deadline', because: 'the deadline has passed (--deadline)' };
+    return { limit: 'deadline', because: `the deadline has passed (${limitFlag('deadlineAt')})` };
   const average = state.iterationsEnded >= 3 ? state.iterationMsSum / state.iterationsEnded : 0;
   if (averageIterationMsMax !== null && average > averageIterationMsMax) {
-    const words = `iterations take ${formatDuration(average)} on average, more than ${formatDuration(averageIterationMsMax)} (--max-average-duration)`;
+    const words = `iterations take ${formatDuration(average)} on average, more than ${formatDuration(averageIterationMsMax)} (${limitFlag('averageIterationMsMax')})`;
     return { limit: 'average-duration', because: words };
   }
   return undefined;
@@ -119,7 +123,9 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       const { consecutiveErrorsMax } = state.settings.limits;
       if (state.errorsInRow < consecutiveErrorsMax || state.settings.policy.onErrors === 'ask') return undefined;
-      return { because: `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)` };
+      return {
+        because: `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (${limitFlag('consecutiveErrorsMax')})`,
+      };
     },
   },
   { reason: 'budget_exhausted', hard: true, holds: spent },
@@ -132,7 +138,10 @@ export const criteria: readonly Criterion[] = [
       if (short !== undefined) return { limit: 'rounds', because: short };
       const { iterationsMax } = state.settings.limits;
       if (iterationsMax === null || state.iterations < iterationsMax) return undefined;
-      return { limit: 'iterations', because: `iteration ${state.iterations} of ${iterationsMax} (--max-iterations)` };
+      return {
+        limit: 'iterations',
+        because: `iteration ${state.iterations} of ${iterationsMax} (${limitFlag('iterationsMax')})`,
+      };
     },
   },
   { reason: 'max_duration', hard: true, holds: outOfTime },
@@ -144,7 +153,9 @@ export const criteria: readonly Criterion[] = [
       if (halted !== undefined) return { because: halted };
       const { noProgressIterations } = state.settings.limits;
       if (state.sinceProgress < noProgressIterations) return undefined;
-      return { because: `${standstill(state)}, ${noProgressIterations} allowed (--no-progress)` };
+      return {
+        because: `${standstill(state)}, ${noProgressIterations} allowed (${limitFlag('noProgressIterations')})`,
+      };
     },
   },
 ];

@@ -28,9 +28,15 @@ export function formatDuration(ms: number): string {
   return parts.join(' ');
 }
 
+/** `maxCost` as it is typed: --max-cost. */
+export const flagOf = (key: string): string => `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** `a, b or c` */
+export const anyOf = (words: readonly string[]): string => words.join(', ').replace(/, (?=[^,]+$)/, ' or ');
 
 /** `a, b, c, and 4 more` */
 export const someOf = (ids: readonly string[], most = 3): string =>

@@ -3,6 +3,7 @@
 import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { reviewAchievement, reviewShortfall } from '../core/review.ts';
+import { limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { formatUsd, plural } from '../text/format.ts';
@@ -26,22 +27,24 @@ interface EndRow {
 const twice = (used: number, max: number | null, unit: number): number =>
   Math.ceil((2 * Math.max(used, max ?? 0)) / unit);
 
-/** Rounds and averages are no limits that could be raised for a loop that is over. */
-const raises: Readonly<Record<LimitId, ((state: State) => string) | undefined>> = {
-  iterations: ({ iterations, settings: { limits } }) =>
-    `--max-iterations ${twice(iterations, limits.iterationsMax, 1)}`,
-  cost: ({ usage, settings: { limits } }) =>
-    `--max-cost ${twice(usage.costUsdMicros, limits.costUsdMicrosMax, 1_000_000)}`,
-  tokens: ({ usage, settings: { limits } }) => `--max-tokens ${twice(totalTokens(usage), limits.tokensMax, 1)}`,
-  duration: ({ settings: { limits } }) => `--max-duration ${twice(0, limits.durationMsMax, 60_000)}m`,
-  deadline: () => '--deadline HH:MM',
-  rounds: undefined,
-  'average-duration': undefined,
+/** How much of a limit is used; rounds and averages are none that could be raised for a loop that is over. */
+const used: { readonly [Id in LimitId]?: (state: State) => number } = {
+  iterations: state => state.iterations,
+  cost: state => state.usage.costUsdMicros,
+  tokens: state => totalTokens(state.usage),
+  duration: () => 0,
 };
 
 /** The limit that was met, twice as high: a line that works as it is typed. Undefined where none can be raised. */
-export const raisedLimit = (state: State, { limit }: Termination): string | undefined =>
-  limit === undefined ? undefined : raises[limit]?.(state);
+export function raisedLimit(state: State, { limit }: Termination): string | undefined {
+  const name = limitNames.find(one => limit !== undefined && limitRow(one).id === limit);
+  if (name === 'deadlineAt') return `${limitFlag(name)} HH:MM`;
+  const count = limit === undefined ? undefined : used[limit]?.(state);
+  if (name === undefined || count === undefined) return undefined;
+  const { unit } = limitRow(name);
+  const wanted = twice(count, state.settings.limits[name], perUnit[unit]);
+  return `${limitFlag(name)} ${wanted}${unit === 'minutes' ? 'm' : ''}`;
+}
 
 /** The line that reopens a loop that is over, with its counters; undefined where it would end again at once. */
 export function reopenLine(state: State): string | undefined {

@@ -4,6 +4,7 @@ import type { Event, EventOf, TerminationReason, Usage } from '../core/event.ts'
 import { evolve } from '../core/evolve/evolve.ts';
 import { phaseOf } from '../core/handoff.ts';
 import { assessHealth } from '../core/health.ts';
+import { type LimitName, type Limits, type LimitTable, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, isBusy, noUsage, type State } from '../core/state.ts';
 import { isoTime } from '../text/format.ts';
@@ -36,16 +37,27 @@ export interface IterationStatus {
   readonly health_state: string;
 }
 
+type SeedName = Extract<LimitTable[LimitName], { readonly seed: string }>['seed'];
+
+/** The limits that the seed names, and how many of the core's units one of its own is. */
+export const seedLimits = limitNames.flatMap(name => {
+  const { seed, unit } = limitRow(name);
+  return seed === undefined ? [] : [{ name, seed: seed as SeedName, scale: perUnit[unit] }];
+});
+
+const inSeedUnits = (limits: Limits) =>
+  Object.fromEntries(seedLimits.map(({ name, seed, scale }) => [seed, limits[name] && limits[name] / scale])) as Record<
+    SeedName,
+    number | null
+  >;
+
 export interface LoopStatus {
   readonly loop_id: string;
   readonly task_id: string;
   readonly project_id: string;
   readonly state: LoopState;
   readonly goal: string;
-  readonly config: {
-    readonly max_iterations: number | null;
-    readonly max_cost: number | null;
-    readonly max_duration_minutes: number | null;
+  readonly config: Readonly<Record<SeedName, number | null>> & {
     readonly context_threshold: number;
     readonly agent_type: string;
     readonly model: string;
@@ -173,9 +185,7 @@ export class StatusView {
       state: loopLabel(state),
       goal: state.goal,
       config: {
-        max_iterations: limits.iterationsMax,
-        max_cost: limits.costUsdMicrosMax === null ? null : usd(limits.costUsdMicrosMax),
-        max_duration_minutes: limits.durationMsMax === null ? null : limits.durationMsMax / 60_000,
+        ...inSeedUnits(limits),
         context_threshold: contextFractionMax,
         agent_type: agent,
         model: model.join('/'),

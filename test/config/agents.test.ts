@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentNames, pairsOf, readAgent, specOf } from '../../src/config/agents.ts';
-import { parseFlag } from '../../src/config/fields.ts';
+import { parseFlag } from '../../src/config/options.ts';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
 import { splitWords } from '../../src/config/values.ts';
 

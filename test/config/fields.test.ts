@@ -1,16 +1,8 @@
 // One table: every flag, variable and help line derives from it, and every example in it works.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import {
-  environmentName,
-  fieldOf,
-  fields,
-  flagName,
-  type Key,
-  keys,
-  parseFlag,
-  settingFlags,
-} from '../../src/config/fields.ts';
+import { environmentName, fieldOf, fields, flagName, type Key, keys, settingFlags } from '../../src/config/fields.ts';
+import { parseFlag } from '../../src/config/options.ts';
 import { nearest } from '../../src/text/similarity.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

@@ -1,6 +1,7 @@
 // The values people type: what is read, what is refused, and that a refusal names field, value, rule and fix.
 import { describe, expect, test } from 'vitest';
-import { type Key, parseFlag } from '../../src/config/fields.ts';
+import type { Key } from '../../src/config/fields.ts';
+import { parseFlag } from '../../src/config/options.ts';
 import { sayDuration } from '../../src/config/values.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

@@ -11,7 +11,7 @@ import type { Usage } from '../../core/event.ts';
 import { type Failure, failureRules } from '../../core/failure.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
-import { Bug } from '../../text/errors.ts';
+import { Bug, UsageError } from '../../text/errors.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import { loginOf } from './agents.ts';
 import { type AgentNeeds, buildPerformers } from './performers.ts';
@@ -228,4 +228,12 @@ async function withHint(spec: string, failure: Failure): Promise<SmokeTest['fail
   const name = spec.split('/')[0] ?? '';
   if (failure.kind !== 'auth' || !isCliName(name)) return { ...failure, hint };
   return { ...failure, hint: `${hint.replace(/\.$/, '')}: ${(await loadCli(name)).login.command}` };
+}
+
+/** An agent as a person names it, with its model if there is one. */
+export async function readAgentName(name: string): Promise<string> {
+  const { parseFlag } = await import('../../config/options.ts');
+  const read = parseFlag('agent', name);
+  if (!read.ok) throw new UsageError(read.problem.replace(/^--agent: /, ''), 'See them: ralph agents list');
+  return read.value;
 }

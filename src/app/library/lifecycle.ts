@@ -15,7 +15,8 @@ import type { Mode } from '../../modes/mode.ts';
 import { defaultSettings, type ModeName } from '../../modes/rules.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { Fields } from '../../text/fields.ts';
-import type { LoopStatus } from '../../views/status.ts';
+import { anyOf } from '../../text/format.ts';
+import { type LoopStatus, seedLimits } from '../../views/status.ts';
 import { modeKind } from './options.ts';
 import { readActivity, readUsage } from './performer.ts';
 import { isText, type Kind, orNull, refuseShape, text } from './shapes.ts';
@@ -193,9 +194,10 @@ const isTask = (value: unknown): boolean => {
 };
 
 const configKinds: Readonly<Record<keyof LoopConfig, Kind>> = {
-  max_iterations: orNull(whole),
-  max_cost: orNull(above0),
-  max_duration_minutes: orNull(above0),
+  ...(Object.fromEntries(seedLimits.map(({ seed, scale }) => [seed, orNull(scale === 1 ? whole : above0)])) as Record<
+    (typeof seedLimits)[number]['seed'],
+    Kind
+  >),
   context_threshold: [value => isAbove0(value) && Number(value) <= 1, 'a fraction above 0 and at most 1'],
   agent_type: text,
   model: text,
@@ -213,7 +215,7 @@ function settingsOf(config: LoopConfig): Settings {
   const preset = defaultSettings(config.mode ?? 'goal');
   const known = Object.fromEntries([...Object.keys(preset), 'protectedHash'].map(key => [key, anything]));
   refuseShape(config.settings ?? {}, known, 'settings.', 'setting');
-  const { max_iterations, max_cost, max_duration_minutes, agent_type = 'agent', model = '' } = config;
+  const { agent_type = 'agent', model = '' } = config;
   const { limits } = preset;
   const settings = {
     ...preset,
@@ -222,9 +224,9 @@ function settingsOf(config: LoopConfig): Settings {
     ...config.settings,
     limits: {
       ...limits,
-      iterationsMax: max_iterations === undefined ? limits.iterationsMax : max_iterations,
-      costUsdMicrosMax: scaled(max_cost, 1_000_000, limits.costUsdMicrosMax),
-      durationMsMax: scaled(max_duration_minutes, 60_000, limits.durationMsMax),
+      ...Object.fromEntries(
+        seedLimits.map(({ name, seed, scale }) => [name, scaled(config[seed], scale, limits[name])]),
+      ),
       ...config.settings?.limits,
     },
   };
@@ -232,7 +234,7 @@ function settingsOf(config: LoopConfig): Settings {
   if (wrong !== undefined)
     throw new UsageError(`settings.limits.${wrong[0]}: ${String(wrong[1])} bounds nothing.`, 'Give a number above 0.');
   if (!isBounded(settings.limits))
-    throw new UsageError('Nothing bounds this loop.', 'Set max_iterations, max_cost or max_duration_minutes.');
+    throw new UsageError('Nothing bounds this loop.', `Set ${anyOf(seedLimits.map(({ seed }) => seed))}.`);
   return settings;
 }
 

@@ -1,10 +1,12 @@
-// Options of a loop for a program, in plain units, and how they become the flags that the command line knows too.
+// Options of a loop for a program, in plain units, and the settings of the run that they stand for.
 
 import { isAbsolute } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
-import { fieldOf, type Key, keys } from '../../config/fields.ts';
+import { fieldOf, type Key, keys, type Value } from '../../config/fields.ts';
+import type { RunOptions } from '../../config/options.ts';
 import type { Answer, Event } from '../../core/event.ts';
+import { type LimitName, type LimitTable, limitNames, limitTable, perUnit } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type ModeName, modeNames } from '../../modes/rules.ts';
@@ -14,21 +16,15 @@ import type { AskedQuestion } from '../../views/ending.ts';
 import type { Environment } from '../app.ts';
 import { isText, type Kind, type Kinds, oneOf, refuseShape, table, text, truth } from './shapes.ts';
 
-/** In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own. */
-export interface LoopLimits {
-  readonly iterations?: number | null;
-  readonly costUsd?: number | null;
-  readonly tokens?: number | null;
-  /** Active time: iterations and checks; waiting does not count. */
-  readonly minutes?: number | null;
-  /** By the clock. */
-  readonly deadline?: Date;
-  readonly iterationMinutes?: number;
-  readonly errorsInRow?: number;
-  readonly iterationsWithoutProgress?: number;
-  readonly attemptsPerTask?: number;
-  readonly averageIterationMinutes?: number;
-}
+/**
+ * In plain units; null: unlimited, which is allowed only beside another limit. What is left out is the mode's own.
+ * `minutes` are active time, iterations and checks without waiting; `deadline` is by the clock.
+ */
+export type LoopLimits = {
+  readonly [Name in LimitName as LimitTable[Name]['option']]?: LimitTable[Name]['unit'] extends 'instant'
+    ? Date
+    : Value<LimitTable[Name]['key']>;
+};
 
 type Setting = string | number | boolean | null | readonly string[];
 
@@ -88,41 +84,27 @@ export interface LoopOptions {
   readonly by?: string;
 }
 
-const milliseconds = (minutes: number): string => `${Math.round(minutes * 60_000)}ms`;
-const plain = (value: number): string => String(value);
-
-const limitRows: readonly (readonly [Exclude<keyof LoopLimits, 'deadline'>, Key, (value: number) => string])[] = [
-  ['iterations', 'maxIterations', plain],
-  ['costUsd', 'maxCost', plain],
-  ['tokens', 'maxTokens', plain],
-  ['minutes', 'maxDuration', milliseconds],
-  ['iterationMinutes', 'iterationTimeout', milliseconds],
-  ['errorsInRow', 'maxErrors', plain],
-  ['iterationsWithoutProgress', 'noProgress', plain],
-  ['attemptsPerTask', 'maxAttempts', plain],
-  ['averageIterationMinutes', 'maxAverageDuration', milliseconds],
-];
-
 type Flags = Readonly<Record<string, unknown>>;
-
-const flagText = (value: Setting): string | readonly string[] =>
-  value === null ? 'unlimited' : Array.isArray(value) ? value : String(value);
 
 const number: Kind = [value => value === null || typeof value === 'number', 'a number or null'];
 const isTime = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
-const limitKinds: Kinds = {
-  ...Object.fromEntries(limitRows.map(([name]) => [name, number])),
-  deadline: [isTime, 'a Date'],
-};
+const time: Kind = [isTime, 'a Date'];
+const limitKinds: Kinds = Object.fromEntries(
+  limitNames.map(name => [limitTable[name].option, limitTable[name].unit === 'instant' ? time : number]),
+);
 
-function limitFlags(limits: LoopLimits): Flags {
+/** In the units of the settings. */
+function limitOptions(limits: LoopLimits): RunOptions {
   refuseShape(limits, limitKinds, 'limits.', 'limit');
-  const rows = limitRows.flatMap(([name, key, say]) => {
-    const value = limits[name];
-    return value === undefined ? [] : [[key, value === null ? 'unlimited' : say(value)] as const];
-  });
-  const { deadline } = limits;
-  return present({ ...Object.fromEntries(rows), deadline: deadline?.toISOString() });
+  const given: Readonly<Record<string, number | Date | null | undefined>> = limits;
+  return Object.fromEntries(
+    limitNames.map(name => {
+      const { key, option, unit } = limitTable[name];
+      const value = given[option];
+      if (value instanceof Date) return [key, value.getTime()];
+      return [key, typeof value === 'number' ? value * perUnit[unit] : value];
+    }),
+  );
 }
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
@@ -136,12 +118,20 @@ const settingKinds: Kinds = {
   ...Object.fromEntries(keys.map(key => [key, fieldOf(key).unlimited === true ? bound : setting])),
 };
 
-function settingFlags(settings: LoopSettings): Flags {
+/** A number stands for what it would on the command line: a count, or dollars; of the others it is the text. */
+function settingOption(key: Key, value: Setting): Setting {
+  if (typeof value !== 'number') return value;
+  const { kind } = fieldOf(key);
+  if (kind === 'money') return value * perUnit.dollars;
+  return kind === 'whole' ? value : String(value);
+}
+
+function settingOptions(settings: LoopSettings): Flags {
   refuseShape(settings, settingKinds, 'settings.', 'setting');
-  const { force, allowEmptyCriteria, acceptTicked, ...rest } = settings;
-  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const { force, allowEmptyCriteria, acceptTicked } = settings;
+  const given = keys.filter(key => settings[key] !== undefined);
   return present({
-    ...Object.fromEntries(given.map(([key, value]) => [key, flagText(value as Setting)])),
+    ...Object.fromEntries(given.map(key => [key, settingOption(key, settings[key] as Setting)])),
     force: force || undefined,
     criteria: allowEmptyCriteria ? false : undefined,
     acceptTicked: acceptTicked || undefined,
@@ -158,16 +148,16 @@ function refuseTwice(settings: Flags, others: Flags, chain: readonly (string | P
     throw new UsageError(`settings.${twice} is also said by another option.`, 'Leave one of them out.');
 }
 
-/** As the command line would give them. */
+/** Under the names that the command line has for them. */
 export function flagsOf(options: LoopOptions): Flags {
   const { goal, mode, settings = {}, limits = {}, checks, onEscalation } = options;
   const commands = checks?.filter(check => typeof check === 'string') ?? [];
   const chain = chainOf(options);
   const agents = chain.filter(one => typeof one === 'string');
   const [agent, ...fallback] = agents;
-  const said = settingFlags(settings);
+  const said = settingOptions(settings);
   const others = present({
-    ...limitFlags(limits),
+    ...limitOptions(limits),
     mode: goal === undefined ? mode : 'goal',
     verify: commands.length === 0 ? undefined : commands,
     agent,

@@ -1,8 +1,7 @@
 // `ralph agents test`: one tiny real question to an agent, so that a missing login is found before the night, not in it.
 import { resolve } from 'node:path';
-import { type SmokeTest, smokeTest } from '../../app/agents/installed-agents.ts';
+import { readAgentName, type SmokeTest, smokeTest } from '../../app/agents/installed-agents.ts';
 import { defaultAgent } from '../../app/agents/performers.ts';
-import { parseFlag } from '../../config/fields.ts';
 import type { Config } from '../../config/settings.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration, formatUsd } from '../../text/format.ts';
@@ -30,9 +29,7 @@ async function meant(context: Context, name: string | undefined) {
   const { env, directory } = context;
   const { config } = await configuredRun(context);
   if (name === undefined) return { config, spec: config.agent ?? (await defaultAgent({ config, env, directory })) };
-  const read = parseFlag('agent', name);
-  if (!read.ok) throw new UsageError(read.problem.replace(/^--agent: /, ''), 'See them: ralph agents list');
-  return { config, spec: read.value };
+  return { config, spec: await readAgentName(name) };
 }
 
 /** The test runs elsewhere: what is written as a path from here must still be found. */

@@ -5,7 +5,7 @@ import { nothingBounds } from '../../app/problems.ts';
 import type { Termination } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
-import { isBounded, type Limits } from '../../core/settings.ts';
+import { boundingLimits, isBounded, type Limits, limitTable } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination } from '../../core/termination.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -43,18 +43,8 @@ export const stop = (context: Context, [name]: Words): Promise<number> => halt(c
 
 async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Limits>> {
   const { settings } = await configuredRun({ ...context, env: {} }, flags);
-  const given: Readonly<Record<string, keyof Limits>> = {
-    maxIterations: 'iterationsMax',
-    maxCost: 'costUsdMicrosMax',
-    maxTokens: 'tokensMax',
-    maxDuration: 'durationMsMax',
-    deadline: 'deadlineAt',
-  };
-  return Object.fromEntries(
-    Object.entries(given)
-      .filter(([flag]) => flags[flag] !== undefined)
-      .map(([, limit]) => [limit, settings.limits[limit]]),
-  );
+  const given = boundingLimits.filter(name => flags[limitTable[name].key] !== undefined);
+  return Object.fromEntries(given.map(name => [name, settings.limits[name]]));
 }
 
 /** What would let it go on, if anything. */

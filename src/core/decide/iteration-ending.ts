@@ -17,6 +17,7 @@ import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules, i
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
+import { limitFlag } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
 import { attemptsMaxOf, type LiveIteration, type State, usedFractionBefore } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -378,7 +379,11 @@ function askAboutFailures({ state, live, failure, after }: Failed): readonly New
     question: 'Look at the last error, then go on or stop.',
   };
   const { consecutiveErrorsMax } = state.settings.limits;
-  return raise(state, question, `${errors} errors in a row, ${consecutiveErrorsMax} allowed (--max-errors)`);
+  return raise(
+    state,
+    question,
+    `${errors} errors in a row, ${consecutiveErrorsMax} allowed (${limitFlag('consecutiveErrorsMax')})`,
+  );
 }
 
 const unableWords = (performer: string, kind: Failure['kind']): string =>
