@@ -17,6 +17,9 @@ const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
 const dist = join(root, 'dist');
 const entries = { ralph: 'src/cli/main.ts', index: 'src/index.ts' };
+/** Programs that run in a process of their own: one file each, because they are started from memory. */
+const programs = { 'apply-restore': 'src/git/restore/apply-restore.ts' };
+const outputs = Object.keys({ ...entries, ...programs });
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
 /** `ralph status` is to be quick: what it needs comes in one piece. */
@@ -40,7 +43,7 @@ function newestMs(path) {
 /** Whether dist holds a bundle of what src says now. */
 export function isBuilt() {
   const newest = newestInputMs();
-  return Object.keys(entries).every(name => {
+  return outputs.every(name => {
     const stat = statSync(join(dist, `${name}.js`), { throwIfNoEntry: false });
     return stat !== undefined && stat.mtimeMs >= newest;
   });
@@ -102,37 +105,41 @@ async function build() {
   // Taken before reading: what is edited during the build stays newer than the bundle.
   const inputsAt = new Date(Math.ceil(newestInputMs()));
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const result = await bundle({
+  const common = {
     absWorkingDir: root,
-    entryPoints: entries,
     outdir: dist,
-    chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node22.18',
     packages: 'bundle',
-    sourcemap: 'linked',
-    sourcesContent: false,
     minifySyntax: true,
     minifyWhitespace: true,
     lineLimit: 160, // Node prints the line of an error that nobody caught
+    logLevel: 'warning',
+    write: false,
+  };
+  const result = await bundle({
+    ...common,
+    entryPoints: entries,
+    chunkNames: 'chunks/[name]-[hash]',
+    splitting: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
     legalComments: 'linked',
     define: { 'globalThis.RALPH_VERSION': JSON.stringify(version) },
     // CommonJS dependencies call `require` for Node's own modules.
     banner: { js: 'const require=process.getBuiltinModule,__filename=import.meta.filename;' },
     plugins: [fewerChunks, lateModules],
-    logLevel: 'warning',
-    write: false,
   });
-  publish(result.outputFiles, inputsAt);
+  const alone = await bundle({ ...common, entryPoints: programs });
+  publish([...alone.outputFiles, ...result.outputFiles], inputsAt);
 }
 
 // Chunk names hold their hash, so new ones stand beside old ones and entries change last, each by one rename:
 // nobody ever sees half a bundle, and a long loop still finds the chunks it was started with.
 function publish(files, inputsAt) {
-  const entryPaths = new Set(Object.keys(entries).map(name => join(dist, `${name}.js`)));
+  const entryPaths = new Set(outputs.map(name => join(dist, `${name}.js`)));
   const ordered = [...files].sort((a, b) => Number(entryPaths.has(a.path)) - Number(entryPaths.has(b.path)));
   for (const file of ordered) {
     mkdirSync(dirname(file.path), { recursive: true });

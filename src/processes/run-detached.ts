@@ -39,12 +39,12 @@ function outputOf(child: ChildProcess, bytesMax: number, onTooMuch: () => void):
 }
 
 /**
- * `program` is JavaScript that needs nothing but what `process.getBuiltinModule` gives; `argument` is its `process.argv[1]`.
+ * `program` is the text of a module, whole, so that no file can change under it; `argument` is its last of `process.argv`.
  * It has a session of its own, so that no signal to ours reaches it, and no time limit: half of its work would be worse.
  * What it says into a pipe that we no longer read is its own matter. Never throws.
  */
 export function runDetached(program: string, argument: string): Promise<Collected> {
-  const child = spawn(process.execPath, ['-e', program, '--', argument], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, '--', argument], {
     cwd: '/',
     env: { LC_ALL: 'C' },
     detached: true,

@@ -38,6 +38,8 @@ export interface Manner {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   readonly input?: string | Buffer;
+  /** Another one than that of this repository. */
+  readonly binary?: string;
   /** Standard input stays open and silent. */
   readonly holdsInput?: true;
 }
@@ -71,7 +73,7 @@ function startIn(
   project: string,
   manner: Manner,
 ): Live {
-  const child = spawn(pinnedNode, [binary, ...words], {
+  const child = spawn(pinnedNode, [manner.binary ?? binary, ...words], {
     cwd: manner.cwd ?? project,
     env: Object.fromEntries(
       Object.entries({ ...env, ...manner.env }).filter((pair): pair is [string, string] => pair[1] !== undefined),

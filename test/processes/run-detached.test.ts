@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** Says that it started, waits until it may go on, then says that it is done. */
 const patient = `
 const fs = process.getBuiltinModule('node:fs');
-const folder = process.argv[1];
+const folder = process.argv.at(-1);
 fs.writeFileSync(folder + '/started', Object.keys(process.env).join());
 const wait = () => {
   if (!fs.existsSync(folder + '/go')) return setTimeout(wait, 5);

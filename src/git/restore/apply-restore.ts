@@ -1,40 +1,30 @@
 // The program that applies a staged restore to the tree: a process of its own, and the same again after a crash.
-import type { BigIntStats } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { isAlive, startTimeOf } from '../../processes/identity.ts';
+import { foldersAbove, onDisk } from '../paths.ts';
+import { type Applied, type Journal, type Step, stampOf } from './journal.ts';
 
-export interface Journal {
-  /** The top of the working tree. */
-  readonly top: string;
-  /** Where the new files lie. */
-  readonly staging: string;
-  readonly steps: readonly Step[];
-}
-
-/** Paths have one character per byte. A stamp tells whether a file is still the one that was looked at. */
-export type Step =
-  | { readonly do: 'remove'; readonly path: string; readonly was: string }
-  | {
-      readonly do: 'write';
-      readonly path: string;
-      readonly was: string | null;
-      readonly from: string;
-      readonly is: string;
-    };
-
-export interface Applied {
-  /** Somebody put something else there meanwhile: left alone. */
-  readonly changed: readonly string[];
-  readonly failed: readonly { readonly path: string; readonly why: string }[];
-}
-
-/**
- * Every function below runs as text in a process without our modules: it may use only the others and what Node has built
- * in. Each step can be done twice, and another process of this kind may be at work: it is waited for.
- */
-export const restoreProgram = (): string => `${parts.map(String).join('\n')}\n${main.name}();`;
-
-function main(): void {
-  const { readFileSync, unlinkSync, writeSync } = fs();
-  const path = process.argv[1] ?? '';
+/** Each step can be done twice, and another process of this kind may be at work: it is waited for. */
+function main(path: string): void {
   const { top, staging, steps } = JSON.parse(readFileSync(path, 'utf8')) as Journal;
   const changed: string[] = [];
   const failed: { path: string; why: string }[] = [];
@@ -53,11 +43,7 @@ function main(): void {
     steps.flatMap(step => foldersAbove(step.path)),
   );
   attempt(() => unlinkSync(`${path}.lock`), ['ENOENT']);
-  attempt(() => writeSync(1, JSON.stringify({ changed, failed })), ['EPIPE', 'EAGAIN']);
-}
-
-function fs(): typeof import('node:fs') {
-  return process.getBuiltinModule('node:fs');
+  attempt(() => writeSync(1, JSON.stringify({ changed, failed } satisfies Applied)), ['EPIPE', 'EAGAIN']);
 }
 
 function attempt(action: () => void, fine: readonly string[]): boolean {
@@ -70,35 +56,14 @@ function attempt(action: () => void, fine: readonly string[]): boolean {
   }
 }
 
-function onDisk(top: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]);
-}
-
 function statsOf(where: Buffer | string): BigIntStats | undefined {
-  return fs().lstatSync(where, { bigint: true, throwIfNoEntry: false });
+  return lstatSync(where, { bigint: true, throwIfNoEntry: false });
 }
 
-/** The time of change moves with a rename, so what we wrote ourselves is known without it. */
-export function stampOf(stats: BigIntStats, withChange: boolean): string {
-  return [stats.ino, stats.size, stats.mtimeNs, stats.mode, ...(withChange ? [stats.ctimeNs] : [])].join(':');
-}
-
-function foldersAbove(path: string): string[] {
-  return path.split('/').flatMap((_, count, parts) => (count === 0 ? [] : [parts.slice(0, count).join('/')]));
-}
-
-function startOf(pid: string): string {
-  try {
-    const text = fs().readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
-}
-
+/** Where the system does not say when a process started, its number must do. */
 function isRunning(holder: string): boolean {
-  const [pid = '', start = ''] = holder.split(' ');
-  if (start !== '') return startOf(pid) === start;
+  const [pid = '', ...start] = holder.split(' ');
+  if (start.join('') !== '') return isAlive(Number(pid), start.join(' '));
   try {
     return process.kill(Number(pid), 0);
   } catch {
@@ -108,9 +73,8 @@ function isRunning(holder: string): boolean {
 
 /** The lock appears with its content, because it is linked into place. */
 function takeTurn(journal: string): void {
-  const { linkSync, readFileSync, unlinkSync, writeFileSync } = fs();
   const own = `${journal}.${process.pid}`;
-  writeFileSync(own, `${process.pid} ${startOf(String(process.pid))}`);
+  writeFileSync(own, `${process.pid} ${startTimeOf(process.pid) ?? ''}`);
   while (!attempt(() => linkSync(own, `${journal}.lock`), ['EEXIST'])) {
     let holder = '';
     attempt(() => {
@@ -125,7 +89,6 @@ function takeTurn(journal: string): void {
 
 /** False: it is no longer what we were told to remove. Folders that this empties go too, unless they are needed. */
 function removeFile(top: string, { path, was }: Extract<Step, { do: 'remove' }>, needed: ReadonlySet<string>): boolean {
-  const { rmdirSync, unlinkSync } = fs();
   if (!foldersAbove(path).every(folder => statsOf(onDisk(top, folder))?.isDirectory() === true)) return true;
   const stats = statsOf(onDisk(top, path));
   if (stats !== undefined && stampOf(stats, true) !== was) return false;
@@ -142,18 +105,17 @@ function writeFile(top: string, staging: string, step: Extract<Step, { do: 'writ
   if (statsOf(from) === undefined) return true; // done before
   if (!makeFolders(top, step.path)) return false;
   const target = onDisk(top, step.path);
-  if (statsOf(target)?.isDirectory()) attempt(() => fs().rmdirSync(target), ['ENOTEMPTY', 'EEXIST']);
+  if (statsOf(target)?.isDirectory()) attempt(() => rmdirSync(target), ['ENOTEMPTY', 'EEXIST']);
   const stats = statsOf(target);
   if (stats !== undefined && stampOf(stats, true) !== step.was) {
     return stampOf(stats, false) === step.is || isEqual(target, from);
   }
-  if (!attempt(() => fs().renameSync(from, target), ['EXDEV'])) copyOver(from, top, step.path);
+  if (!attempt(() => renameSync(from, target), ['EXDEV'])) copyOver(from, top, step.path);
   return true;
 }
 
 /** Never through a link: one in the place of a folder is replaced. */
 function makeFolders(top: string, path: string): boolean {
-  const { mkdirSync, unlinkSync } = fs();
   for (const folder of foldersAbove(path)) {
     const stats = statsOf(onDisk(top, folder));
     if (stats?.isDirectory()) continue;
@@ -165,7 +127,6 @@ function makeFolders(top: string, path: string): boolean {
 }
 
 function isEqual(one: Buffer, other: string): boolean {
-  const { readFileSync, readlinkSync } = fs();
   const [here, there] = [statsOf(one), statsOf(other)];
   if (here === undefined || here.mode !== there?.mode || here.size !== there.size) return false;
   if (here.isSymbolicLink()) return readlinkSync(one, 'buffer').equals(readlinkSync(other, 'buffer'));
@@ -174,7 +135,6 @@ function isEqual(one: Buffer, other: string): boolean {
 
 /** Onto another file system: a copy beside the target first, so that the last step is a rename here too. */
 function copyOver(from: string, top: string, path: string): void {
-  const { copyFileSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } = fs();
   const name = `.ralph-restoring-${from.slice(from.lastIndexOf('/') + 1)}`;
   const beside = onDisk(top, `${path.slice(0, path.lastIndexOf('/') + 1)}${name}`);
   rmSync(beside, { force: true });
@@ -186,7 +146,6 @@ function copyOver(from: string, top: string, path: string): void {
 }
 
 function syncFolders(top: string, folders: readonly string[]): void {
-  const { closeSync, constants, fsyncSync, openSync } = fs();
   for (const folder of new Set(['.', ...folders])) {
     try {
       const handle = openSync(onDisk(top, folder), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -198,7 +157,4 @@ function syncFolders(top: string, folders: readonly string[]): void {
   }
 }
 
-const parts = [
-  ...[main, fs, attempt, onDisk, statsOf, stampOf, foldersAbove, startOf, isRunning, takeTurn],
-  ...[removeFile, writeFile, makeFolders, isEqual, copyOver, syncFolders],
-];
+main(process.argv.at(-1) ?? '');

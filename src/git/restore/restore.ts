@@ -1,16 +1,33 @@
 // Restores the tree to what a checkpoint holds, by going forward: planned, merged, staged beside the tree, then applied in one go.
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, readFileSync } from 'node:fs';
 import { access, chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runDetached } from '../../processes/run-detached.ts';
+import { Bug } from '../../text/errors.ts';
 import { complaint, type Entry, freshIndex, git, objectLines, setEntries } from '../call.ts';
 import type { Restored, RestoreOrder } from '../checkpoints.ts';
 import { isOnDisk, kindOnDisk, objectOnDisk, statsAt, succeeds, sync, writeRecord } from '../disk.ts';
 import { byPath, foldersAbove, onDisk, shown, toText } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import { type Conflicted, type Refusal, refuse } from '../refusal.ts';
-import { type Applied, type Journal, restoreProgram, type Step, stampOf } from './apply-restore.ts';
+import { type Applied, type Journal, type Step, stampOf } from './journal.ts';
 import { type Merge, type NewFile, type Plan, planRestore } from './plan.ts';
+
+/** From source, in the bundle, in a chunk of the bundle. */
+const programPlaces = ['./apply-restore.ts', './apply-restore.js', '../apply-restore.js'];
+
+/**
+ * The program in `apply-restore.ts`, as text that is read whole when this code is loaded and started from memory: a package
+ * that is replaced or removed while a loop runs, or while the program works, takes nothing away from it. The bundler
+ * makes one file of it for that. From source the text is an import, which Node reads whole before it begins.
+ */
+const restoreProgram = textOfProgram();
+
+function textOfProgram(): string {
+  const file = programPlaces.map(place => new URL(place, import.meta.url)).find(place => existsSync(place));
+  if (file === undefined) throw new Bug('the program that restores files is missing beside the code');
+  return file.pathname.endsWith('.ts') ? `import ${JSON.stringify(file.href)};` : readFileSync(file, 'utf8');
+}
 
 interface MergedPlan {
   readonly plan: Plan;
@@ -57,7 +74,7 @@ export async function finishRestore(own: PrivateGit, loop: string): Promise<Fini
     await rm(stagingOf(own, loop), { recursive: true, force: true });
     return { ok: true, found: false, changed: [] };
   }
-  const ended = await runDetached(restoreProgram(), journal);
+  const ended = await runDetached(restoreProgram, journal);
   if (ended.code !== 0 && !existsSync(journal)) return { ok: true, found: false, changed: [] }; // another one was faster
   if (ended.code !== 0)
     return refuse(`The restore was cut: ${ended.errors.trim().slice(-500)}`, 'Run again to finish it.');
