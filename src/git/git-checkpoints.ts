@@ -3,18 +3,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
-import { limitsByDefault } from './checkpoints/scan.ts';
 import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
 import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
 import type { Forks } from './forks.ts';
 import * as history from './history.ts';
 import { ownLock, waitForLock } from './locks.ts';
+import { safeName } from './paths.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
 import { syncUserIndex } from './sync-user-index.ts';
-import { safeName } from './worktrees/fork.ts';
 
 export interface GitCheckpointOptions {
   readonly loop: string;
@@ -102,7 +101,7 @@ async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckp
 /** Where a checkpoint is made: in the task's fork if it has one. Found out once, and again when a fork was made anew. */
 function placesOf(options: GitCheckpointOptions): (task?: string) => Promise<SavePlace> {
   const { loop, repository, folder, fileBytesMax, excluded, replaced, forks } = options;
-  const limits = { ...limitsByDefault, fileBytesMax: fileBytesMax ?? limitsByDefault.fileBytesMax };
+  const limits = fileBytesMax === undefined ? {} : { fileBytesMax };
   const known = new Map<string | undefined, SavePlace>();
   return async task => {
     const directory = task === undefined ? undefined : forks?.directory(task);

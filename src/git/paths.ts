@@ -1,4 +1,5 @@
 // Paths in a repository: bytes, held as strings with one character per byte, and text only for people.
+import { createHash } from 'node:crypto';
 import type { Collected } from '../processes/run-detached.ts';
 
 type Output = Pick<Collected, 'output'>;
@@ -57,3 +58,13 @@ export function isAmong(listed: Iterable<string>): (path: string) => boolean {
 }
 
 export const byPath = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** For folders and refs: readable, and different for tasks that differ only in case or odd characters. */
+export function safeName(name: string): string {
+  const readable = name
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-|-$/g, '');
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  return readable === '' ? hash : `${readable}-${hash}`;
+}

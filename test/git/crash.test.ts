@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFi
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { limitsByDefault, type ScanLimits } from '../../src/git/checkpoints/scan.ts';
+import type { ScanLimits } from '../../src/git/checkpoints/scan.ts';
 import { save } from '../../src/git/checkpoints/write-checkpoint.ts';
 import type { GitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { openPrivate } from '../../src/git/private.ts';
@@ -102,14 +102,7 @@ describe('a folder on another disk', () => {
 describe('B90: too much for a checkpoint', () => {
   const limited = async (limits: Partial<ScanLimits>) => {
     const own = await openPrivate(await repo.open(), repo.folder);
-    const place = {
-      loop: 'loop-1',
-      own,
-      limits: { ...limitsByDefault, ...limits },
-      memory: {},
-      isFork: false,
-    };
-    return save(place, order(1));
+    return save({ loop: 'loop-1', own, limits, memory: {}, isFork: false }, order(1));
   };
 
   it.each([

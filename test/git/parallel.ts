@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Forks } from '../../src/git/forks.ts';
+import { safeName } from '../../src/git/paths.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { type ForkOptions, safeName } from '../../src/git/worktrees/fork.ts';
+import type { ForkOptions } from '../../src/git/worktrees/fork.ts';
 import { openForks } from '../../src/git/worktrees/merge-fork.ts';
 import { makeWorktree } from '../../src/git/worktrees/worktree.ts';
 import { copyOf, type Scratch, scratch } from './scratch.ts';

@@ -6,11 +6,10 @@ import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Commits } from '../../git/commits.ts';
-import type { Forks } from '../../git/forks.ts';
 import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
 import type { Refusal } from '../../git/refusal.ts';
 import type { Findings, Repository } from '../../git/repository.ts';
-import type { ForkOptions } from '../../git/worktrees/fork.ts';
+import type { GitForks, openForks } from '../../git/worktrees/merge-fork.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Environment, loopFolder } from '../app.ts';
 
@@ -118,17 +117,12 @@ export interface PlaceNeeds {
   readonly ready?: ((directory: string) => Promise<Refusal | undefined>) | undefined;
 }
 
-/** With what the start of a parallel loop needs beside: a fork can be thrown away. */
-export interface LoopForks extends Forks {
-  drop(task: string): Promise<void>;
-}
-
 /** What a loop does with git. */
 export interface LoopGit {
   readonly checkpoints: GitCheckpoints;
   readonly commits: Commits;
   /** Of a parallel loop. */
-  readonly forks: LoopForks | undefined;
+  readonly forks: GitForks | undefined;
 }
 
 export const worktreeOf = (home: string, loop: string): string => join(home, 'worktrees', loop);
@@ -150,13 +144,7 @@ export async function openGit(needs: PlaceNeeds): Promise<LoopGit | undefined> {
   return {
     checkpoints: gitCheckpoints({ loop, repository, folder, excluded, replaced: [document], fileBytesMax, forks }),
     commits: gitCommits(repository, { folder, excluded }),
-    forks: forks && {
-      ...madeReady(inside(forks, repository, directory), loopFolder(home, loop), needs.ready),
-      async drop(task) {
-        const { discardFork } = await import('../../git/worktrees/fork.ts');
-        await discardFork(repository, options, task);
-      },
-    },
+    forks: forks && madeReady(inside(forks, repository, directory), loopFolder(home, loop), needs.ready),
   };
 }
 
@@ -165,7 +153,7 @@ async function forkOptionsOf(
   { home, env, loop, document, config, branch, forked }: PlaceNeeds,
   repository: Repository,
   privateFolder: string,
-): Promise<ForkOptions | undefined> {
+): Promise<Parameters<typeof openForks>[1] | undefined> {
   if (!forked) return undefined;
   const folder = forksOf(home, loop);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -176,7 +164,7 @@ async function forkOptionsOf(
 }
 
 /** Once for every fork that is new: a folder is known again by its number and the time it was made. */
-function madeReady(forks: Forks, folder: string, ready: PlaceNeeds['ready']): Forks {
+function madeReady(forks: GitForks, folder: string, ready: PlaceNeeds['ready']): GitForks {
   if (ready === undefined) return forks;
   return {
     ...forks,
@@ -210,7 +198,7 @@ async function inTreeOf(
 }
 
 /** A loop that works in a folder of the tree works in the same folder of every fork. */
-function inside(forks: Forks, repository: Repository, directory: string): Forks {
+function inside(forks: GitForks, repository: Repository, directory: string): GitForks {
   const folder = relative(realpathSync(repository.directory), realpathSync(directory));
   if (folder === '') return forks;
   const directoryOf = (task: string): string => join(forks.directory(task), folder);

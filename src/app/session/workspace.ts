@@ -13,6 +13,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Span } from '../../git/checkpoints.ts';
 import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
 import type { Refusal } from '../../git/refusal.ts';
+import type { GitForks } from '../../git/worktrees/merge-fork.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { type AgentNeeds, buildPerformers, type PerformerSet, withoutProvided } from '../agents/performers.ts';
 import { environmentOf, processLimits } from '../agents/process-limits.ts';
@@ -20,7 +21,7 @@ import { loopFolder } from '../app.ts';
 import { buildChecks, buildJudge } from '../checks.ts';
 import { protectedFolder } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
-import { forksOf, type LoopForks, type LoopGit, openGit, type PlaceNeeds, refusalError } from './repository.ts';
+import { forksOf, type LoopGit, openGit, type PlaceNeeds, refusalError } from './repository.ts';
 
 /** Where a loop works, and by which hash the copies of its protected files prove themselves. */
 export interface WorkspacePlace extends Pick<PlaceNeeds, 'loop' | 'directory' | 'branch' | 'forked'> {
@@ -94,16 +95,13 @@ async function engineParts(
 
 const beforeWork = 'checks before the first iteration';
 
-async function inTemporaryFork<Result>(
-  forks: LoopForks,
-  work: (directory: string) => Promise<Result>,
-): Promise<Result> {
+async function inTemporaryFork<Result>(forks: GitForks, work: (directory: string) => Promise<Result>): Promise<Result> {
   try {
     const made = await forks.fork(beforeWork);
     if (!made.ok) throw refusalError(made);
     return await work(forks.directory(beforeWork));
   } finally {
-    await forks.drop(beforeWork);
+    await forks.discard(beforeWork);
   }
 }
 

@@ -9,13 +9,14 @@ import { toInput, toText } from '../paths.ts';
 import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, privateShell } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { identity, noteRefOf, refOf } from './refs.ts';
-import { type ScanLimits, scan, specialFiles } from './scan.ts';
+import { limitsByDefault, type ScanLimits, scan, specialFiles } from './scan.ts';
 import { ignoredAtStart, recordChangesAtStart, recordUserEdits } from './user-edits.ts';
 
 export interface SavePlace {
   readonly loop: string;
   readonly own: PrivateGit;
-  readonly limits: ScanLimits;
+  /** Where they differ from those by default. */
+  readonly limits: Partial<ScanLimits>;
   /** What saving remembers from one checkpoint to the next, in this process. */
   readonly memory: { forced?: Forced; sparse?: string };
   /** Forks were clean when they were made. */
@@ -72,7 +73,8 @@ type Outcome = (Extract<Written, { ok: true }> & { readonly skipped: readonly Sk
  * index is of no use.
  */
 async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, parts: Parts): Promise<Outcome> {
-  const { own, memory, limits } = place;
+  const { own, memory } = place;
+  const limits = { ...limitsByDefault, ...place.limits };
   const forced = async (areRulesChanged: boolean): Promise<readonly string[]> => {
     memory.forced = await forcedPaths(own, areRulesChanged ? undefined : memory.forced);
     return memory.forced.paths;

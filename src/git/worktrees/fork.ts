@@ -1,5 +1,4 @@
 // The fork of a task: a worktree in which one task of a parallel loop is worked on, until it is merged into the loop's branch.
-import { createHash } from 'node:crypto';
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -16,7 +15,7 @@ import {
 import { readRecord, realOf, succeeds, writeRecord } from '../disk.ts';
 import type { Forked } from '../forks.ts';
 import { ownLock, setRef, waitForLock } from '../locks.ts';
-import { fromText, isAmong } from '../paths.ts';
+import { fromText, isAmong, safeName } from '../paths.ts';
 import { type Done, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
 import { checkOutTree, dropTree } from './worktree.ts';
@@ -49,16 +48,6 @@ export interface ForkRecord {
   /** May hold conflict markers still. */
   readonly conflicted?: readonly string[];
   readonly landed?: { readonly iteration: number; readonly commit: string };
-}
-
-/** For folders and refs: readable, and different for tasks that differ only in case or odd characters. */
-export function safeName(name: string): string {
-  const readable = name
-    .replace(/[^A-Za-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-|-$/g, '');
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
-  return readable === '' ? hash : `${readable}-${hash}`;
 }
 
 export type Fork = ReturnType<typeof forkOf>;
@@ -150,13 +139,6 @@ function staysBehind({ untracked, excluded = [] }: ForkOptions): (one: Differenc
   );
   return ({ path, from, to }) =>
     isExcluded!(path) || (from === undefined && (to?.mode === gitlink || isUntracked!(path)));
-}
-
-/** As if it had never been made: for one in which nothing is to be kept. */
-export async function discardFork(repository: Repository, options: ForkOptions, task: string): Promise<void> {
-  const fork = forkOf(repository, options, task);
-  const dropped = await dropFork(fork);
-  if (dropped.ok) await fork.forget();
 }
 
 /** Its folder, ref and index; the record stays. */

@@ -256,8 +256,13 @@ async function removeEmptyFolders(top: string, path: string): Promise<void> {
 /** Merging without touching files came with git 2.38. */
 const versionMin = '2.38';
 
+export interface GitForks extends Forks {
+  /** As if it had never been made: for a fork in which nothing is to be kept. */
+  discard(task: string): Promise<void>;
+}
+
 /** The forks of a parallel loop: made, merged with what the loop's branch became, and merged into it one after the other. */
-export function openForks(repository: Repository, options: ForkOptions): Forks {
+export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
   const inTurn = oneAtATime();
   /** After a merge that a crash cut. */
@@ -275,6 +280,11 @@ export function openForks(repository: Repository, options: ForkOptions): Forks {
     base: async task => (await forkOf(repository, options, task).record())?.base ?? '',
     mergeIntoFork: async task => withConflicts(await next(task, mergeIntoFork)),
     mergeFork: order => next(order.task, fork => mergeFork(fork, order)),
+    async discard(task) {
+      const fork = forkOf(repository, options, task);
+      const dropped = await dropFork(fork);
+      if (dropped.ok) await fork.forget();
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { safeName } from '../../../src/git/worktrees/fork.ts';
+import { safeName } from '../../../src/git/paths.ts';
 import { openForks } from '../../../src/git/worktrees/merge-fork.ts';
 import { forksContract } from '../../contracts/forks.ts';
 import { good, orderOf, parallel } from '../parallel.ts';
