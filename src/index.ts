@@ -2,7 +2,14 @@
 // is stable; the types of events, settings and state are in core-types.ts and are not.
 
 export type { Activity, Assignment, Note, Notes, Performer, PerformerAbilities } from './agents/performer.ts';
-export { createCheckpoint, formatsOf, latestCheckpoint, runLoop } from './app/library/library.ts';
+export {
+  createCheckpoint,
+  formatsOf,
+  type LoopsPlace,
+  latestCheckpoint,
+  openLoops,
+  runLoop,
+} from './app/library/library.ts';
 export {
   checkHandoff,
   completeLoop,
@@ -28,6 +35,9 @@ export {
   TerminationReason,
   TriggerReason,
 } from './app/library/words.ts';
+export type { Refusal, Sent } from './app/loops/commands.ts';
+export type { Loops, Near } from './app/loops/loops.ts';
+export type { Output, OutputOf } from './app/loops/output.ts';
 export type { Check, CheckResult } from './checks/check.ts';
 export { decide } from './core/decide/decide.ts';
 export type { Answer, Escalation, Option, OptionId, Termination, Usage } from './core/event.ts';
@@ -58,7 +68,7 @@ export { type Breaker, initialState } from './core/state.ts';
 export { allTasks, findTask, progress, type Task, type TaskMark, type TaskSpec } from './core/task.ts';
 export { evaluateTermination } from './core/termination.ts';
 export type { Format, ParsedDocument, Problem } from './documents/document.ts';
-export type { Ledger, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
+export type { FollowFrom, Ledger, LoopFilter, LoopRow, Mailbox, Recorded, Snapshots, Store } from './ledger/ledger.ts';
 export { memoryLedger } from './ledger/memory.ts';
 export { readSignals, type Signals } from './messages/claims.ts';
 export type { Report } from './messages/report.ts';
@@ -67,11 +77,13 @@ export { defaultSettings, type ModeName, modeNames } from './modes/rules.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
 export type { AskedQuestion } from './views/ending.ts';
+export type { LoopView } from './views/loop.ts';
 export { type Efficiency, efficiencyOf, type Metrics, MetricsView, measureEfficiency } from './views/metrics.ts';
 export { type LoopReport, ReportView } from './views/report.ts';
 export {
   type IterationStatus,
   type IterationStatus as IterationResult,
+  type Liveness,
   type LoopStatus,
   StatusView,
 } from './views/status.ts';

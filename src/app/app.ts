@@ -5,18 +5,16 @@ import type { Performer } from '../agents/performer.ts';
 import type { Check } from '../checks/check.ts';
 import { homeDirectory } from '../config/home.ts';
 import type { ResolvedRun, RunConfig } from '../config/resolve.ts';
-import type { Command, Input } from '../core/input.ts';
-import type { State } from '../core/state.ts';
 import type { TaskSource } from '../documents/document.ts';
 import type { Engine, RunResult } from '../engine/engine.ts';
 import type { Shown } from '../engine/publish.ts';
 import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
 import type { RunOptions } from '../engine/run.ts';
-import type { Ledger, LoopRow, Recorded, StoreFailure } from '../ledger/ledger.ts';
+import type { Ledger, Recorded, StoreFailure } from '../ledger/ledger.ts';
 import type { Mode, ViewPlace } from '../modes/mode.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
-import { makeRedactor, redactDeep, secretValues } from '../secrets/redactor.ts';
+import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { version } from '../version.ts';
 
@@ -50,6 +48,8 @@ export interface LedgerNeeds {
   /** For commands to a loop: it may run on an older version. */
   readonly mailToOlder?: boolean;
 }
+
+export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
 
 const ledgerPath = (home: string): string => join(home, 'ralph.db');
 
@@ -117,6 +117,7 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
   const clock = systemClock(v7);
   const redact = makeRedactor(secretValues(env));
   const folder = loopFolder(home, loop);
+  const holder = thisHolder(clock.id(), version());
   await keepReserve(home).catch(() => {});
   return {
     ledger,
@@ -131,14 +132,14 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
     redact,
     prompt: needs.interactive && mode.conversation === undefined ? atTerminal(mode.prompt) : mode.prompt,
     onEscalation: needs.onEscalation ?? 'exit',
-    holder: thisHolder(clock.id(), version()),
+    holder,
     by: needs.by,
     environment: {},
     reap: async ({ pid, startTime, host }) => {
       if (host === thisHost().host && isAlive(pid, startTime))
         signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');
     },
-    publish: publisher({ ledger, clock, loop, folder, warn, mode: shownBy(mode, { ...place, folder }) }),
+    publish: publisher({ ledger, clock, holder, loop, folder, warn, mode: shownBy(mode, { ...place, folder }) }),
     freeReserve: () => freeReserve(home),
     interactive: needs.interactive,
     ask: needs.ask,
@@ -146,43 +147,9 @@ export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
   };
 }
 
-function shownBy({ view, viewRoot }: Mode, place: ViewPlace): Shown | undefined {
+export function shownBy({ view, viewRoot }: Mode, place: ViewPlace): Shown | undefined {
   const around = viewRoot?.(place) ?? dirname(place.document);
   return view && { view: view(place), roots: [place.directory, around] };
-}
-
-export interface Sent {
-  /** `decided`: by us, as no process holds the loop; `sent`: the holder decides. */
-  readonly how: 'decided' | 'sent';
-  readonly mail?: number;
-  readonly state?: State;
-}
-
-/** A command for a loop: decided here when nobody holds it, else put into the holder's mailbox. */
-export async function command(
-  needs: Omit<EngineNeeds, 'source' | 'mode' | 'place'> & { readonly row: LoopRow },
-  commands: readonly Command[],
-): Promise<Sent> {
-  const { runLoop } = await import('../engine/run.ts');
-  const { state } = await stateOf(needs.ledger, needs.loop);
-  const { directory, document } = needs.row;
-  const { documentSource } = await import('./documents.ts');
-  const folder = loopFolder(needs.home, needs.loop);
-  const opened = await documentSource(needs.env, { mode: state.settings.mode, path: document, directory, folder });
-  const engine = await buildEngine({ ...needs, ...opened, place: { directory, document } });
-  const first = commands.map<Input>(one => ({ type: 'command', command: one, by: needs.by }));
-  const result: RunResult = await runLoop(engine, needs.loop, {
-    interrupt: new AbortController().signal,
-    settleOnly: true,
-    first,
-  });
-  if (result.type === 'failed') throw storeError(result.failure);
-  if (result.type !== 'held') return { how: 'decided', state: result.state };
-  let mail = 0;
-  for (const one of commands) {
-    mail = await needs.ledger.mailbox.send(needs.loop, needs.by, redactDeep(one, engine.redact), Date.now());
-  }
-  return { how: 'sent', mail };
 }
 
 /** Ends everything that this process started, at once: for the second Ctrl-C. */

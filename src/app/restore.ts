@@ -8,7 +8,7 @@ import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import { stripControls } from '../text/text.ts';
 import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../views/checkpoints.ts';
-import type { Sender } from './loops.ts';
+import type { Sender } from './loops/commands.ts';
 import {
   type CheckpointedLoop,
   type History,

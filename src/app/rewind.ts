@@ -13,8 +13,8 @@ import type { GitCheckpoints } from '../git/git-checkpoints.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
-import { command, type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
-import { eventually } from './loops.ts';
+import { type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
+import { command, eventually } from './loops/commands.ts';
 import { checkpointsOf, gitEnvironment, refusalError } from './session/repository.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */

@@ -13,7 +13,7 @@ import { nearest } from '../text/similarity.ts';
 import { visible } from '../text/text.ts';
 import { stateOf } from './app.ts';
 import { readDocument } from './documents.ts';
-import { findLoop, isRunning } from './loops.ts';
+import { findLoop, isRunning } from './loops/find.ts';
 import { readTaskFile } from './tasks.ts';
 
 /** Where tasks are looked for. */

@@ -5,13 +5,15 @@ import { userInfo } from 'node:os';
 import {
   type Environment,
   hasLedger,
+  noLoopYet,
   openHome,
   openLedger,
   type RunConfig,
   resolveRunConfig,
-  stateOf,
+  storeError,
 } from '../app/app.ts';
-import { type Delivery, findLoop, noLoopYet, sendCommands } from '../app/loops.ts';
+import type { Refusal, Sent } from '../app/loops/commands.ts';
+import type { LedgerLoops } from '../app/loops/loops.ts';
 import { refuseProblems } from '../app/problems.ts';
 import type { Command } from '../core/input.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
@@ -42,6 +44,8 @@ export interface Context {
   /** False before the first loop: nothing but `run` makes a ledger. */
   readonly hasLedger: () => boolean;
   readonly ledger: (needs?: LedgerUse) => Promise<Ledger>;
+  /** The door to look at loops and steer them, over that ledger. */
+  readonly loops: (needs?: LedgerUse) => Promise<LedgerLoops>;
   readonly close: () => Promise<void>;
   readonly by: string;
 }
@@ -69,7 +73,13 @@ export function makeContext(): Context {
   const say = (text: string): void => void process.stderr.write(`${folded(text, process.stderr)}\n`);
   let found: string | undefined;
   let opened: Ledger | undefined;
+  let loops: LedgerLoops | undefined;
   const home = (): string => (found ??= openHome(env, say));
+  const ledger = async ({ quickCheck = false, write = false, create = false }: LedgerUse = {}): Promise<Ledger> => {
+    if (opened === undefined && !create && !hasLedger(home())) throw noLoopYet();
+    opened ??= await openLedger({ home: home(), env, warn: say, quickCheck, readOnly: !write, mailToOlder: !create });
+    return opened;
+  };
   return {
     env,
     directory: workingDirectory(),
@@ -78,10 +88,11 @@ export function makeContext(): Context {
     say,
     home,
     hasLedger: () => hasLedger(home()),
-    async ledger({ quickCheck = false, write = false, create = false } = {}) {
-      if (opened === undefined && !create && !hasLedger(home())) throw noLoopYet();
-      opened ??= await openLedger({ home: home(), env, warn: say, quickCheck, readOnly: !write, mailToOlder: !create });
-      return opened;
+    ledger,
+    async loops(needs) {
+      const door = await import('../app/loops/loops.ts');
+      loops ??= new door.LedgerLoops({ ledger: await ledger(needs), home: home(), env, warn: say });
+      return loops;
     },
     async close() {
       await opened?.store.close();
@@ -119,19 +130,36 @@ export async function configuredRun({ env, directory }: Context, flags: Flags = 
 
 export async function loopOf(context: Context, name: string | undefined, write = false) {
   const ledger = await context.ledger({ write });
-  return { ledger, row: await findLoop(ledger, name, context.directory, write) };
+  const loops = await context.loops({ write });
+  return { ledger, loops, row: await loops.find(name, { directory: context.directory, toChange: write }) };
 }
 
 /** The loop that is meant, with its state. */
 export async function loopStateOf(context: Context, name: string | undefined, write = false) {
-  const { ledger, row } = await loopOf(context, name, write);
-  return { ledger, row, ...(await stateOf(ledger, row.loop)) };
+  const { ledger, loops, row } = await loopOf(context, name, write);
+  return { ledger, loops, ...(await loops.look(row)) };
 }
 
 export const senderOf = ({ home, env, by, say }: Context) => ({ home: home(), env, by, warn: say });
 
-export const sendCommand = async (context: Context, row: LoopRow, commands: readonly Command[]): Promise<Delivery> =>
-  sendCommands(senderOf(context), await context.ledger({ write: true }), row, commands);
+export type Delivery = Exclude<Sent['became'], 'refused' | 'failed'>;
+
+const refusals: Readonly<Record<Refusal, string>> = {
+  'no-loop': 'is gone',
+  ended: 'has ended',
+  'no-question': 'does not ask that any more',
+  'no-task': 'has no such task',
+  'task-over': 'has done or skipped that task already',
+};
+
+/** What became of it; a refusal, which the command did not foresee, and a failure are thrown. */
+export async function sendCommand(context: Context, row: LoopRow, commands: readonly Command[]): Promise<Delivery> {
+  const sent = await (await context.loops({ write: true })).send(row.loop, commands, context.by);
+  if (sent.became === 'failed') throw storeError(sent.failure);
+  if (sent.became === 'refused')
+    throw new UsageError(`Loop ${row.name} ${refusals[sent.why]}.`, `Look at it: ralph status ${row.name}`);
+  return sent.became;
+}
 
 export const deliveryWords: Readonly<Record<Delivery, string>> = {
   decided: 'recorded',

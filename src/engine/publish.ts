@@ -3,9 +3,9 @@ import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
-import { evolve } from '../core/evolve/evolve.ts';
-import { initialState, type State } from '../core/state.ts';
+import type { Holder } from '../ledger/ledger.ts';
 import type { ModeView, ViewFile } from '../modes/mode.ts';
+import { isoTime } from '../text/format.ts';
 import { ReportView } from '../views/report.ts';
 import type { Engine } from './engine.ts';
 import { eventsOf } from './replay.ts';
@@ -18,7 +18,7 @@ export interface Shown {
   readonly roots: readonly string[];
 }
 
-interface PublisherNeeds extends Pick<Engine, 'ledger' | 'clock'> {
+interface PublisherNeeds extends Pick<Engine, 'ledger' | 'clock' | 'holder'> {
   readonly loop: string;
   readonly folder: string;
   readonly warn: (sentence: string) => void;
@@ -26,38 +26,45 @@ interface PublisherNeeds extends Pick<Engine, 'ledger' | 'clock'> {
 }
 
 /** Views are projections of the ledger: the publisher reads it for itself, a second at the earliest after the last time. */
-export function publisher({ ledger, clock, loop, folder, warn, mode }: PublisherNeeds): NonNullable<Engine['publish']> {
+export function publisher(needs: PublisherNeeds): NonNullable<Engine['publish']> {
+  const { ledger, clock, loop, folder, warn, mode } = needs;
   const shown = new Map<string, string | null>();
   const view = new ReportView();
-  let state: State = initialState;
   let seq = 0;
   let cancel: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();
 
-  const write = async (): Promise<void> => {
+  const catchUp = async (): Promise<void> => {
     for await (const page of eventsOf(ledger, loop, seq)) {
       for (const recorded of page) {
-        state = evolve(state, recorded.event);
         view.add(recorded.event);
-        mode?.view.add(recorded.event, state);
+        mode?.view.add(recorded.event, view.state);
         seq = recorded.seq;
       }
       await setImmediate(); // a long loop that was resumed has thousands of pages, and its agents must not wait for them
     }
+  };
+  const write = async (isHeld: boolean): Promise<void> => {
+    await catchUp();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const options = { fsync: false, mode: 0o600 } as const;
-    await writeFileAtomic(join(folder, 'status.json'), `${JSON.stringify(view.status(), null, 2)}\n`, options);
-    await writeFileAtomic(join(folder, 'report.json'), `${JSON.stringify(view.report(state), null, 2)}\n`, options);
-    for (const file of mode?.view.files(state) ?? []) {
+    const status = { ...view.status(), ...heldBy(isHeld ? needs.holder : undefined, clock.now()) };
+    await writeFileAtomic(join(folder, 'status.json'), `${JSON.stringify(status, null, 2)}\n`, options);
+    await writeFileAtomic(
+      join(folder, 'report.json'),
+      `${JSON.stringify(view.report(view.state), null, 2)}\n`,
+      options,
+    );
+    for (const file of mode?.view.files(view.state) ?? []) {
       if (shown.get(file.path) === file.text) continue;
       const problem = await putView([folder, ...(mode?.roots ?? [])], file);
       if (problem !== undefined) warn(`Not written: ${problem}.`);
       shown.set(file.path, file.text);
     }
   };
-  const queue = (): Promise<void> => {
+  const queue = (isHeld: boolean): Promise<void> => {
     writing = writing
-      .then(write)
+      .then(() => write(isHeld))
       .catch((error: unknown) => warn(`The views of the loop could not be written: ${String(error)}`));
     return writing;
   };
@@ -65,16 +72,22 @@ export function publisher({ ledger, clock, loop, folder, warn, mode }: Publisher
     changed() {
       cancel ??= clock.at(clock.now() + everyMs, () => {
         cancel = undefined;
-        void queue();
+        void queue(true);
       });
     },
     async close() {
       cancel?.();
       cancel = undefined;
-      await queue();
+      await queue(false);
     },
   };
 }
+
+/** The writer may be dead by now: who reads the file judges that by its process, or by its last sign of life. */
+const heldBy = (holder: Holder | undefined, now: number) => ({
+  holder: holder === undefined ? null : { pid: holder.pid, start_time: holder.startTime, host: holder.host },
+  renewed_at: isoTime(now),
+});
 
 // Writes one view where its mode's users look for it: beside files that an agent may change, so no link of theirs is followed.
 

@@ -10,11 +10,15 @@ import type { Engine } from './engine.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
 
 const renewEveryMs = 15_000;
+/** Fewer events are read as fast as a snapshot is. */
+const snapshotAtEndFrom = 100;
 const fenced: StoreFailure = {
   kind: 'fenced',
   detail: 'another process took this loop over',
   hint: 'See who: ralph status',
 };
+
+type RecorderNeeds = Pick<Engine, 'ledger' | 'clock' | 'redact' | 'notifiers' | 'publish' | 'freeReserve'>;
 
 export class Recorder {
   state: State;
@@ -22,11 +26,11 @@ export class Recorder {
   hash: string;
   private snapshotSeq: number;
   private lastWordSaid = false;
-  private readonly engine: Engine;
+  private readonly engine: RecorderNeeds;
   private readonly lease: Lease;
   private readonly fail: (failure: StoreFailure) => void;
 
-  constructor(engine: Engine, lease: Lease, from: Replayed, fail: (failure: StoreFailure) => void) {
+  constructor(engine: RecorderNeeds, lease: Lease, from: Replayed, fail: (failure: StoreFailure) => void) {
     this.engine = engine;
     this.lease = lease;
     this.fail = fail;
@@ -65,6 +69,13 @@ export class Recorder {
       await saveSnapshot(ledger, this.lease.loop, this);
     }
     return true;
+  }
+
+  /** At the end of a run: so that who lists many loops replays few events. */
+  async keepSnapshot(): Promise<void> {
+    if (this.seq - this.snapshotSeq < snapshotAtEndFrom) return;
+    this.snapshotSeq = this.seq;
+    await saveSnapshot(this.engine.ledger, this.lease.loop, this);
   }
 
   /** Renews the lease, and notices when it is lost: then nothing more may be written. Returns how to stop. */

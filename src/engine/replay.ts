@@ -26,10 +26,14 @@ export async function* eventsOf(ledger: Ledger, loop: string, after = 0): AsyncG
 
 export async function replay(ledger: Ledger, loop: string, version = stateVersion): Promise<Replayed> {
   const snapshot = await ledger.snapshots.latest(loop, version);
-  let state = snapshot === undefined ? initialState : unpackState(snapshot.state);
-  let seq = snapshot?.seq ?? 0;
-  let hash = snapshot?.hash ?? '';
-  let folded = 0;
+  if (snapshot === undefined) return catchUp(ledger, loop, { state: initialState, seq: 0, hash: '', folded: 0 });
+  const { seq, hash } = snapshot;
+  return catchUp(ledger, loop, { state: unpackState(snapshot.state), seq, hash, folded: 0 });
+}
+
+/** With what was added since: only that is read. */
+export async function catchUp(ledger: Ledger, loop: string, from: Replayed): Promise<Replayed> {
+  let { state, seq, hash, folded } = from;
   for await (const page of eventsOf(ledger, loop, seq)) {
     for (const recorded of page) {
       state = evolve(state, recorded.event);

@@ -1,12 +1,13 @@
 // The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
 
 import type { StopReason } from '../agents/performer.ts';
-import { commandVersion, type Input, isCommand } from '../core/input.ts';
+import type { Input } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import { isBusy, type State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../documents/document.ts';
 import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
+import { commandIn } from './command.ts';
 import { documentInput } from './document.ts';
 import { performEffect } from './effects.ts';
 import type { Engine, RunResult } from './engine.ts';
@@ -62,7 +63,9 @@ class LoopRun {
     interrupt.addEventListener('abort', onInterrupt);
     try {
       this.inbox.push(...(first ?? []));
-      return await this.turn();
+      const result = await this.turn();
+      if (result.type !== 'failed') await this.book.keepSnapshot();
+      return result;
     } finally {
       interrupt.removeEventListener('abort', onInterrupt);
       for (const cancel of cancels) cancel();
@@ -216,9 +219,8 @@ class LoopRun {
     this.mailWaiting = false; // also when we may not look: a flag left up would never let the loop rest
     if (look) {
       for (const mail of await this.mail()) {
-        // Mail of a newer version stays for a holder that understands it (F16).
-        if (mail.version > commandVersion || !isCommand(mail.body)) continue;
-        await this.record({ type: 'command', command: mail.body, by: mail.by }, mail.id);
+        const command = commandIn(mail);
+        if (command !== undefined) await this.record({ type: 'command', command, by: mail.by }, mail.id);
       }
     }
   }

@@ -58,10 +58,11 @@ export interface Lease {
   readonly since: number;
 }
 
-/** `alive`: its holder lives, as far as we can tell. */
+/** `alive`: its holder lives, as far as we can tell. `renewedAt`: its last sign of life. */
 export interface LeaseState {
   readonly lease: Lease;
   readonly alive: boolean;
+  readonly renewedAt: number;
 }
 
 export type Leased = { readonly ok: true; readonly lease: Lease } | { readonly ok: false; readonly held: Lease };
@@ -123,6 +124,8 @@ export interface Store {
   loops(filter?: LoopFilter): Promise<readonly LoopRow[]>;
   /** Events of one loop (or all) from a cursor on, then new ones as they come, until `stop`. */
   follow(from: FollowFrom, stop: AbortSignal): AsyncIterable<Recorded>;
+  /** Where the ledger ends now, for `follow`; 0 when it is empty. */
+  cursor(): Promise<number>;
   /** Takes the lease when it is free or its holder is dead; otherwise says who holds it. */
   lease(loop: string, holder: Holder): Promise<Leased>;
   /** False when the lease is no longer ours. */

@@ -36,6 +36,7 @@ export interface MemoryLedgerOptions {
 interface MemoryLoop {
   readonly events: Recorded[];
   lease: Lease | undefined;
+  renewedAt: number;
   token: number;
   mail: Mail[];
   snapshot: Snapshot | undefined;
@@ -81,7 +82,7 @@ class MemoryLedger implements Store, Mailbox {
   }
 
   #loop(loop: string): MemoryLoop {
-    const none = { events: [], lease: undefined, token: 0, mail: [], snapshot: undefined };
+    const none = { events: [], lease: undefined, renewedAt: 0, token: 0, mail: [], snapshot: undefined };
     const found = this.#loops.get(loop) ?? none;
     this.#loops.set(loop, found);
     return found;
@@ -173,11 +174,16 @@ class MemoryLedger implements Store, Mailbox {
     }
   }
 
+  async cursor(): Promise<number> {
+    return this.#all.length;
+  }
+
   async lease(loop: string, holder: Holder): Promise<Leased> {
     const entry = this.#loop(loop);
     const held = entry.lease;
     const isSameHolder = held?.holder.id === holder.id;
     if (held !== undefined && !isSameHolder && this.#isAlive(held.holder)) return { ok: false, held };
+    entry.renewedAt = this.#now();
     if (held !== undefined && isSameHolder && held.holder.pid === holder.pid) return { ok: true, lease: held };
     entry.token += 1;
     entry.lease = { loop, holder, token: entry.token, since: this.#now() };
@@ -185,7 +191,10 @@ class MemoryLedger implements Store, Mailbox {
   }
 
   async renew(lease: Lease): Promise<boolean> {
-    return this.#loop(lease.loop).lease?.token === lease.token;
+    const entry = this.#loop(lease.loop);
+    const isOurs = entry.lease?.token === lease.token;
+    if (isOurs) entry.renewedAt = this.#now();
+    return isOurs;
   }
 
   async release(lease: Lease): Promise<void> {
@@ -194,8 +203,8 @@ class MemoryLedger implements Store, Mailbox {
   }
 
   async holder(loop: string): Promise<LeaseState | undefined> {
-    const lease = this.#loops.get(loop)?.lease;
-    return lease === undefined ? undefined : { lease, alive: this.#isAlive(lease.holder) };
+    const { lease, renewedAt = 0 } = this.#loops.get(loop) ?? {};
+    return lease && { lease, alive: this.#isAlive(lease.holder), renewedAt };
   }
 
   async verify(loop: string): Promise<Verified> {

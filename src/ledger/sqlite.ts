@@ -10,7 +10,7 @@ import { type Glance, glance, lostCommits, networkFileSystem } from './sqlite/fi
 import { follow, mailboxOf, Pulse } from './sqlite/follow.ts';
 import { Leases, livenessOf } from './sqlite/leases.ts';
 import type { Schema, Target } from './sqlite/migrate.ts';
-import { loops, read, snapshotsOf, verify } from './sqlite/read.ts';
+import { lastCursor, loops, read, snapshotsOf, verify } from './sqlite/read.ts';
 
 /** What this code reads and writes, known without loading the migrations. */
 export const currentSchema: Schema = {
@@ -76,6 +76,7 @@ function storeOf(connection: Connection, leases: Leases, pulse: Pulse): Store {
     read: async (loop, after, most) => read(connection, loop, after, most),
     loops: async filter => loops(connection, filter),
     follow: (from, stop) => follow(connection, pulse, from, AbortSignal.any([stop, closed.signal])),
+    cursor: async () => lastCursor(connection),
     lease: async (loop, holder) => leases.take(loop, holder),
     renew: async lease => leases.renew(lease),
     release: async lease => leases.release(lease),

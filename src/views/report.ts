@@ -75,6 +75,11 @@ export class ReportView {
     this.checks.push({ iteration, task, check, passed });
   }
 
+  /** After the events so far. */
+  get state(): State {
+    return this.statusView.state;
+  }
+
   status(): LoopStatus {
     return this.statusView.status();
   }

@@ -7,6 +7,7 @@ import { assessHealth } from '../core/health.ts';
 import { type LimitName, type Limits, type LimitTable, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, isBusy, noUsage, type State } from '../core/state.ts';
+import type { Holder, LeaseState } from '../ledger/ledger.ts';
 import { isoTime } from '../text/format.ts';
 import { isByReport } from './words.ts';
 
@@ -98,6 +99,20 @@ export function loopLabel(state: State): LoopState {
   return 'running';
 }
 
+/** Whether a process works on it. `holder` of a loop that has ended: its process is not gone yet. */
+export type Liveness =
+  | { readonly is: 'ended'; readonly holder?: Holder }
+  | { readonly is: 'held'; readonly holder: Holder; readonly renewedAt: number }
+  | { readonly is: 'nobody' };
+
+/** The one rule about who works on a loop. */
+export function livenessOf(isEnded: boolean, held: LeaseState | undefined): Liveness {
+  const holder = held?.alive === true ? held.lease.holder : undefined;
+  if (isEnded) return { is: 'ended', holder };
+  if (held === undefined || holder === undefined) return { is: 'nobody' };
+  return { is: 'held', holder, renewedAt: held.renewedAt };
+}
+
 interface Draft {
   readonly started: EventOf<'iteration.started'>;
   /** Of the work that it went on with. */
@@ -112,7 +127,7 @@ interface Draft {
 
 /** Folds events into the status; keep one to go on from where it was (it grows by one row per iteration). */
 export class StatusView {
-  private state: State = initialState;
+  state: State = initialState;
   private readonly drafts = new Map<number, Draft>();
   private readonly errors: string[] = [];
 

@@ -18,9 +18,8 @@ describe('which agent works', () => {
       const card = flat(told.stderr);
       expect(card).toContain('agent claude (found on PATH; --agent chooses another); login: unknown');
       expect(card).toContain('cost reported by the agent');
-      const status = (await place.json(['status', '--json'])) as { total_cost: number; config: object };
-      expect(status.total_cost).toBe(0.007695);
-      expect(status.config).toMatchObject({ agent_type: 'claude', model: '' });
+      const status = await place.json(['status', '--json']);
+      expect(status).toMatchObject({ agents: ['claude'], spend: { usage: { costUsdMicros: 7695 } } });
     }),
   );
 

@@ -86,12 +86,20 @@ describe('help', () => {
 });
 
 describe('reading a finished loop', () => {
-  it.concurrent('status says how it ended; --json is the LoopStatus object', async () => {
+  it.concurrent('status says how it ended; --json is the LoopView, and status.json keeps its own names', async () => {
     expect(await data('status')).toMatch(
       /^shop {2}completed {2}\(.*PRD\.json\)\n {2}Done: 2 of 2 tasks done, 3 iterations/,
     );
     const status = JSON.parse(await data('status', 'shop', '--json'));
-    expect(status).toEqual(JSON.parse(readFileSync(join(place.home, 'loops', status.loop_id, 'status.json'), 'utf8')));
+    expect(status).toMatchObject({
+      version: 2,
+      name: 'shop',
+      liveness: { is: 'ended' },
+      tasks: { total: 2, done: 2, items: [{ id: 'US-001', status: 'done', verified: true }, { id: 'US-002' }] },
+      ending: { reason: 'goal_achieved', exitCode: 0 },
+    });
+    const file = JSON.parse(readFileSync(join(place.home, 'loops', status.loop, 'status.json'), 'utf8'));
+    expect(file).toMatchObject({ loop_id: status.loop, state: 'completed', current_iteration: 3, holder: null });
   });
 
   it.concurrent('loops list and loops show, by name, by the start of it and by id', async () => {
@@ -102,7 +110,11 @@ describe('reading a finished loop', () => {
     expect(shown).toMatch(/US-001 +done +proven/);
     expect(await data('loops', 'show', 'sh')).toBe(shown);
     expect(await data('loops', 'show', loops[0].loop)).toBe(shown);
-    expect(JSON.parse(await data('loops', 'show', 'shop', '--json'))).toMatchObject({ version: 1 });
+    expect(JSON.parse(await data('loops', 'show', 'shop', '--json'))).toMatchObject({
+      version: 2,
+      name: 'shop',
+      state: {},
+    });
   });
 
   it.concurrent('events: one line each; --json: one object each, numbered without a gap', async () => {

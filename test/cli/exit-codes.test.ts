@@ -1,6 +1,8 @@
 // How a loop ends through the real binary: the exit code, the last line on standard output, and what to do next.
+
 import { describe, expect, it } from 'vitest';
 import type { ScriptTurn } from '../../src/agents/scripted.ts';
+import type { LoopView } from '../../src/views/loop.ts';
 import { claims, inScratch, runScript, type Scratch, scripted, type Told } from './kit.ts';
 
 const question = {
@@ -198,8 +200,8 @@ describe('after a limit', () => {
       await limited(place);
       const told = await place.ralph([...runScript, ...passes, '--new']);
       expect(told.stdout).toMatch(/^Done: 3 of 3 tasks done, 2 iterations/);
-      const { loops } = (await place.json(['loops', 'list', '--json'])) as { loops: { reason: string }[] };
-      expect(loops.map(loop => loop.reason)).toEqual(['goal_achieved', 'max_iterations']);
+      const { loops } = (await place.json(['loops', 'list', '--json'])) as { loops: LoopView[] };
+      expect(loops.map(loop => loop.ending?.reason)).toEqual(['goal_achieved', 'max_iterations']);
     }));
 
   it.concurrent('a loop that is done is not resumed, and a stopped one is ended for good with exit 0', () =>

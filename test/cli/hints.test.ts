@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LedgerLoops } from '../../src/app/loops/loops.ts';
 import { execute as loopsList } from '../../src/cli/commands/loops-list.ts';
 import { execute as status } from '../../src/cli/commands/status.ts';
 import { resume } from '../../src/cli/commands/steer.ts';
@@ -43,6 +44,7 @@ const context = (): Context => ({
   home: () => directory,
   hasLedger: () => true,
   ledger: async () => ledger,
+  loops: async () => new LedgerLoops({ ledger, home: directory, env: {}, warn: () => {} }),
   close: async () => {},
   by: 'ada',
 });

@@ -1,7 +1,9 @@
 // The plan commands on real files: what they print, what they refuse, and that nothing runs without a yes to this text.
+
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LedgerLoops } from '../../src/app/loops/loops.ts';
 import { commands, nameOf } from '../../src/cli/command-table.ts';
 import type { Context, Flags } from '../../src/cli/context.ts';
 import { type Ask, askAndApprove } from '../../src/modes/plan/commands/approve.ts';
@@ -30,6 +32,7 @@ beforeEach(() => {
     home: () => place.root,
     hasLedger: () => true,
     ledger: async () => place.ledger,
+    loops: async () => new LedgerLoops({ ledger: place.ledger, home: place.root, env: {}, warn: () => {} }),
     close: async () => {},
     by: 'ada',
   };

@@ -1,8 +1,10 @@
 // The task commands on real files and a real ledger: what they print, what they change, what they refuse.
+
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/app/app.ts';
+import { LedgerLoops } from '../../src/app/loops/loops.ts';
 import { execute as add } from '../../src/cli/commands/task-add.ts';
 import { retry, skip } from '../../src/cli/commands/task-change.ts';
 import { exportTasks, importTasks } from '../../src/cli/commands/task-convert.ts';
@@ -43,6 +45,7 @@ async function toldWith(
   const context = {
     ...part,
     env: {},
+    loops: async () => new LedgerLoops({ ledger: await part.ledger(), home: part.home(), env: {}, warn: () => {} }),
     out: (text: string) => void out.push(text),
     print: (text: string) => void out.push(text),
     say: (text: string) => void said.push(text),

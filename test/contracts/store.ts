@@ -231,7 +231,7 @@ export function storeContract(
         expect(lease).toMatchObject({ loop: 'a', holder: holderOf('ann') });
         const other = (await subject.another()).store;
         expect(await other.lease('a', holderOf('bob'))).toEqual({ ok: false, held: lease });
-        expect(await other.holder('a')).toEqual({ lease, alive: true });
+        expect(await other.holder('a')).toEqual({ lease, alive: true, renewedAt: lease.since });
         expect(await other.holder('b')).toBeUndefined();
       });
 
@@ -274,7 +274,7 @@ export function storeContract(
         const first = await leaseOf(store, 'a', holderOf('ann'));
         await store.append('a', 0, [guidance('one')], { token: first.token });
         dead.add('ann');
-        expect(await store.holder('a')).toEqual({ lease: first, alive: false });
+        expect(await store.holder('a')).toEqual({ lease: first, alive: false, renewedAt: first.since });
         const other = (await subject.another()).store;
         const second = await leaseOf(other, 'a', holderOf('bob'));
         expect(second.token).toBeGreaterThan(first.token);

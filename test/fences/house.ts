@@ -75,7 +75,7 @@ export const surface: Room = {
     'text',
     'views',
     'app/app.ts',
-    'app/loops.ts',
+    'app/loops/loops.ts',
     'app/restore.ts',
     'app/rewind.ts',
     'app/session/prepare.ts',

@@ -108,7 +108,8 @@ export const readInput = (recorded: unknown): Input => recorded as Input;
 /** What differs in printed output, by the command's words; empty: every byte is as it was. */
 export interface OutputChange {
   readonly because: string;
-  readonly rewrite: (output: string, command: readonly string[]) => string;
+  /** `today`: what is printed now. Only names that 0.4.0 did not print may be taken from it, and they are listed. */
+  readonly rewrite: (output: string, command: readonly string[], today: string) => string;
 }
 
 const names: Readonly<Record<string, string>> = {
@@ -132,6 +133,69 @@ const shownLoop = (shown: Fields): Fields => {
   const picked = Object.fromEntries(changed.map(key => [key, wanted[key]]));
   return shown['state'] === undefined ? picked : { ...shown, state: picked };
 };
+
+const pick = (from: Fields, wanted: readonly string[]): Fields =>
+  Object.fromEntries(wanted.map(name => [name, from[name]]));
+
+/** Names of a LoopView that neither `status --json` nor `loops list --json` of 0.4.0 had. */
+const addedByView = ['mode', 'liveness', 'summary', 'tasks', 'live', 'checking', 'questions', 'waits', 'health'];
+
+const endingOf = (reason: unknown, at: unknown, today: Fields): Fields | undefined =>
+  reason === null || reason === ''
+    ? undefined
+    : { ...pick(today['ending'] as Fields, ['because', 'limit', 'exitCode', 'verified']), reason, at };
+
+/** A time of status.json, or none. */
+const timeOf = (text: unknown): number => Date.parse(text as string);
+
+/** `loop_id`, `config`, `current_iteration`, `total_…`, `termination_reason` … and where a LoopView says the same. */
+function viewOfStatus(old: Fields, today: Fields): Fields {
+  const config = old['config'] as Readonly<Record<string, number | null>>;
+  const times = (value: number | null | undefined, unit: number) => (value == null ? null : Math.round(value * unit));
+  const [limits, spend] = [today['limits'] as Fields, today['spend'] as Fields];
+  const costUsdMicros = times(old['total_cost'] as number, 1_000_000);
+  const isReported = (old['total_input_tokens'] as number) > 0 || costUsdMicros !== 0;
+  const agent = [config['agent_type'], config['model']].filter(part => `${part}` !== '').join('/');
+  return {
+    ...pick(today, [...addedByView, 'name', 'document', 'directory', 'seq']),
+    version: 2,
+    loop: old['loop_id'],
+    goal: old['goal'],
+    startedAt: timeOf(old['started_at']),
+    agents: [...(agent === '' ? [] : [agent]), ...(today['agents'] as readonly string[]).slice(1)],
+    limits: {
+      ...limits,
+      iterationsMax: config['max_iterations'],
+      costUsdMicrosMax: times(config['max_cost'], 1_000_000),
+      durationMsMax: times(config['max_duration_minutes'], 60_000),
+    },
+    spend: {
+      ...pick(spend, ['activeMs']),
+      iterations: old['current_iteration'],
+      usage: isReported ? { ...(spend['usage'] as Fields), costUsdMicros } : undefined,
+    },
+    ending: endingOf(old['termination_reason'], timeOf(old['completed_at']), today),
+  };
+}
+
+/** `reason` and `endedAt` of a row are in its `ending`; the other names are as they were. */
+const viewOfRow = ({ reason, endedAt, ...row }: Fields, today: Fields): Fields => ({
+  ...pick(today, [...addedByView, 'goal', 'agents', 'spend', 'limits']),
+  ...row,
+  version: 2,
+  ending: endingOf(reason, endedAt, today),
+});
+
+/** The view beside the sequence, the hash and the state. */
+const viewOfShown = (shown: Fields, today: Fields): Fields =>
+  shown['state'] === undefined
+    ? shown
+    : {
+        ...pick(today, [...addedByView, 'loop', 'name', 'document', 'directory', 'goal', 'agents', 'startedAt']),
+        ...pick(today, ['spend', 'limits', 'ending']),
+        ...shown,
+        version: 2,
+      };
 
 export const outputChanges: readonly OutputChange[] = [
   {
@@ -177,5 +241,19 @@ export const outputChanges: readonly OutputChange[] = [
   {
     because: 'a state has the names of today',
     rewrite: (output, command) => (command.slice(0, 2).join(' ') === 'loops show' ? json(output, shownLoop) : output),
+  },
+  {
+    because: '`status --json`, `loops list --json` and `loops show --json` print a LoopView, with its names',
+    rewrite: (output, command, today) => {
+      if (!['status', 'loops'].includes(command[0] ?? '') || !output.startsWith('{')) return output;
+      const now = JSON.parse(today) as Fields;
+      if (command[0] === 'status') return json(output, old => viewOfStatus(old, now));
+      if (command[1] === 'show') return json(output, old => viewOfShown(old, now));
+      const views = now['loops'] as readonly Fields[];
+      return json(output, old => ({
+        version: 2,
+        loops: (old['loops'] as readonly Fields[]).map((row, at) => viewOfRow(row, views[at] ?? {})),
+      }));
+    },
   },
 ];

@@ -158,9 +158,9 @@ describe('the read commands', () => {
     );
     expect(wanted.length).toBeGreaterThan(5);
     for (const one of wanted) {
-      const changed = (text: string): string =>
-        outputChanges.reduce((output, change) => change.rewrite(output, one.command), text);
       const printed = await print(one.command);
+      const changed = (text: string): string =>
+        outputChanges.reduce((output, change) => change.rewrite(output, one.command, printed.stdout), text);
       expect({ ...printed, stdout: read(printed.stdout) }).toEqual({
         ...one,
         stdout: read(changed(one.stdout)),

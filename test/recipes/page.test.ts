@@ -80,9 +80,9 @@ it('starts a loop, follows it, sees its question, answers it, and undoes what ca
   expect(questions).toMatchObject([{ summary: 'Which colour?', options: ['red', 'blue'] }]);
 
   const answer = { escalation: questions[0]?.id, answer: { kind: 'option', option: 1 } };
-  expect(await post(`/${name}/answers`, answer)).toBe('taken');
+  expect(await post(`/${name}/answers`, answer)).toEqual({ became: 'taken' });
   expect(await until(loop, 'loop.ended')).toContain('task.closed');
-  expect(await get(`/${loop}`)).toMatchObject({ label: 'completed', questions: [] });
+  expect(await get(`/${loop}`)).toMatchObject({ ending: { reason: 'goal_achieved' }, questions: [] });
   expect(existsSync(made)).toBe(true);
 
   expect(await post(`/${name}/undo`, {})).toMatchObject({ type: 'done' });

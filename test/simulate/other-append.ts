@@ -10,6 +10,7 @@ export function withAppend(ledger: Ledger, append: Store['append']): Ledger {
       read: (...call) => store.read(...call),
       loops: (...call) => store.loops(...call),
       follow: (...call) => store.follow(...call),
+      cursor: () => store.cursor(),
       lease: (...call) => store.lease(...call),
       renew: (...call) => store.renew(...call),
       release: (...call) => store.release(...call),

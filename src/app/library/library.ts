@@ -1,8 +1,10 @@
 // The door for programs: one function that runs a loop of any mode, loaded when it is called.
 
 import type { Format } from '../../documents/document.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { ModeName } from '../../modes/rules.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
+import type { Loops } from '../loops/loops.ts';
 import type { LoopOptions } from './options.ts';
 import type { LoopPlace, LoopResult } from './result.ts';
 
@@ -24,6 +26,25 @@ export async function createCheckpoint(place: LoopPlace, label?: string): Promis
 export async function latestCheckpoint(place: LoopPlace): Promise<CheckpointRecord | undefined> {
   const checkpoints = await import('./result.ts');
   return checkpoints.latestCheckpoint(place);
+}
+
+export interface LoopsPlace {
+  /** RALPH_HOME. */
+  readonly home: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Only to look: then a home without a loop is a UsageError, and `send` fails. */
+  readonly readOnly?: boolean;
+  /** Your own ledger in place of the database in `home`; you close it. */
+  readonly ledger?: Ledger;
+}
+
+/** The door to look at the loops of a home and to steer them. */
+export async function openLoops({ home, environment: env = {}, readOnly, ledger }: LoopsPlace): Promise<Loops> {
+  const { LedgerLoops } = await import('../loops/loops.ts');
+  const { openLedger } = await import('../app.ts');
+  const warn = (): void => {};
+  const opened = ledger ?? (await openLedger({ home, env, warn, readOnly, mailToOlder: true }));
+  return new LedgerLoops({ ledger: opened, home, env, warn, isBorrowed: ledger !== undefined });
 }
 
 /** A mode may read documents of several kinds, told apart by their names. */

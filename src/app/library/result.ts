@@ -9,7 +9,7 @@ import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import { type AskedQuestion, askedQuestion, endedByLimit, endingOf } from '../../views/ending.ts';
 import { type LoopReport, ReportView } from '../../views/report.ts';
 import { type Environment, hasLedger, loopFolder, openLedger } from '../app.ts';
-import { eventsIn } from '../loops.ts';
+import { eventsIn } from '../loops/find.ts';
 import { type History, createCheckpoint as make, newestVerifiedNumber, openHistory, recordOf } from '../rewind.ts';
 
 /** Absolute. */

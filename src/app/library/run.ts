@@ -11,7 +11,7 @@ import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../../modes/p
 import { UsageError } from '../../text/errors.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
 import { type Engine, type Environment, hasLedger, openLedger } from '../app.ts';
-import { newestLoop, withLease } from '../loops.ts';
+import { newestLoop, withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Prepared, prepareLoop } from '../session/prepare.ts';
 import { goalOverWords, missingTasksWords, previousLoop } from '../session/resume-rules.ts';

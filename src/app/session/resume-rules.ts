@@ -13,7 +13,7 @@ import { someOf } from '../../text/format.ts';
 import { endedUnasked } from '../../views/ending.ts';
 import { type Environment, freshId, hasLedger, loopFolder, loopName, openLedger, stateOf } from '../app.ts';
 import { buildChecks, judgeNamed } from '../checks.ts';
-import { newestLoop } from '../loops.ts';
+import { newestLoop } from '../loops/find.ts';
 import { nothingBounds } from '../problems.ts';
 import type { Prepared, Remembered } from './prepare.ts';
 

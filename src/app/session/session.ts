@@ -7,7 +7,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { runEngine, storeError } from '../app.ts';
-import { withLease } from '../loops.ts';
+import { withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { engineFor, firstInputs } from './launch.ts';
 import type { Prepared } from './prepare.ts';

@@ -1,20 +1,28 @@
 // `ralph answer`: the human's five answers from any terminal.
-import { stateOf } from '../../app/app.ts';
-import { type OpenQuestion, openQuestions, resumeHint } from '../../app/loops.ts';
-import type { Answer } from '../../core/event.ts';
-import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
+import { resumeHint } from '../../app/loops/find.ts';
+import type { Answer, Escalation } from '../../core/event.ts';
+import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Context, deliveryWords, type Flags, givenText, loopOf, sendCommand, type Words } from '../context.ts';
 
-interface Found extends OpenQuestion {
+interface Found {
+  readonly row: LoopRow;
+  readonly escalation: Escalation;
   /** Its loop is over: an answer is kept, and changes nothing. */
-  readonly isLate?: true;
+  readonly isLate: boolean;
 }
 
-async function lateQuestion(ledger: Ledger, row: LoopRow, id: string): Promise<Found | undefined> {
-  const { state } = await stateOf(ledger, row.loop);
-  const escalation = state.ended === undefined ? undefined : state.escalations.find(one => one.id === id);
-  return escalation === undefined ? undefined : { row, escalation, isLate: true };
+/** The questions of this id: of one loop that is named, else of those that have not ended. */
+async function questionsOf(context: Context, loop: string | undefined, id: string): Promise<readonly Found[]> {
+  const loops = await context.loops({ write: true });
+  const looks =
+    loop === undefined ? loops.looks({ open: true }) : [await loops.look((await loopOf(context, loop, true)).row)];
+  const found: Found[] = [];
+  for await (const { row, state } of looks) {
+    const escalation = state.escalations.find(one => one.id === id);
+    if (escalation !== undefined) found.push({ row, escalation, isLate: state.ended !== undefined });
+  }
+  return found;
 }
 
 async function find(context: Context, id: string): Promise<Found> {
@@ -22,18 +30,9 @@ async function find(context: Context, id: string): Promise<Found> {
     ? [id.slice(0, id.lastIndexOf('/')), id.slice(id.lastIndexOf('/') + 1)]
     : [undefined, id];
   const wanted = question.toUpperCase();
-  const { ledger, row } =
-    loop === undefined
-      ? { ledger: await context.ledger({ write: true }), row: undefined }
-      : await loopOf(context, loop, true);
-  const all = (await openQuestions(ledger)).filter(
-    one => one.escalation.id === wanted && (row === undefined || one.row.loop === row.loop),
-  );
+  const all = await questionsOf(context, loop, wanted);
   const here = all.filter(one => one.row.directory === context.directory);
-  const candidates = all.length > 1 && here.length > 0 ? here : all;
-  const [only, second] = candidates;
-  const late = only === undefined && row !== undefined ? await lateQuestion(ledger, row, wanted) : undefined;
-  if (late !== undefined) return late;
+  const [only, second] = all.length > 1 && here.length > 0 ? here : all;
   if (only === undefined)
     throw new UsageError(`No open question is called ${JSON.stringify(id)}.`, 'See the open ones: ralph inbox');
   if (second !== undefined)
@@ -73,14 +72,14 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
     );
   const answer = await readAnswer(context, flags, escalation.options.length);
   const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
-  if (isLate === true) {
+  if (isLate) {
     context.say(`Answer to ${row.name}/${escalation.id}: kept as late; its loop has ended, so it has no effect.`);
     context.say(`  To ask it again: ralph resume ${row.name}`);
     return 0;
   }
   context.say(`Answer to ${row.name}/${escalation.id}: ${deliveryWords[outcome]}.`);
   if (outcome === 'decided' && answer.kind !== 'abort') {
-    const { state } = await stateOf(await context.ledger(), row.loop);
+    const { state } = await (await context.loops()).look(row);
     context.say(`  Go on: ${resumeHint(state)}`);
   }
   return 0;

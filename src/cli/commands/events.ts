@@ -1,5 +1,4 @@
 // `ralph events`: the ledger itself; with -f it goes on as events come, with --json one object per line.
-import { eventsIn } from '../../app/loops.ts';
 import type { Recorded } from '../../ledger/ledger.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, type Words } from '../context.ts';
@@ -7,7 +6,7 @@ import { stopOnSignals } from '../interrupt.ts';
 import { oneLine } from '../terminal.ts';
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row } = await loopOf(context, name);
+  const { loops, row } = await loopOf(context, name);
   const print = ({ loop, seq, hash, event }: Recorded): void =>
     context.out(
       flags['json'] === true
@@ -15,16 +14,14 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
         : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${oneLine(sentenceOf(event))}`,
     );
   let cursor = 0;
-  for await (const recorded of eventsIn(ledger, row.loop)) {
+  for await (const recorded of loops.history(row.loop)) {
     print(recorded);
     cursor = recorded.cursor;
   }
   if (flags['follow'] !== true || row.reason !== null) return 0;
-  const awake = setInterval(() => {}, 60_000); // the ledger's own timers let a process end
-  for await (const recorded of ledger.store.follow({ cursor, loop: row.loop }, stopOnSignals())) {
+  for await (const recorded of loops.follow({ cursor, loop: row.loop }, stopOnSignals())) {
     print(recorded);
     if (recorded.event.type === 'loop.ended') break;
   }
-  clearInterval(awake);
   return 0;
 }

@@ -1,5 +1,4 @@
 // `ralph explain`: every deciding event with the rule and the numbers behind it.
-import { eventsIn } from '../../app/loops.ts';
 import type { Event } from '../../core/event.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, textFlag, type Words } from '../context.ts';
@@ -21,10 +20,10 @@ export function isTold(task?: string): (event: Event) => boolean {
 }
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row } = await loopOf(context, name);
+  const { loops, row } = await loopOf(context, name);
   const isWanted = isTold(textFlag(flags, 'task'));
   const style = makeStyle(flags, process.stdout);
-  for await (const { event, seq } of eventsIn(ledger, row.loop)) {
+  for await (const { event, seq } of loops.history(row.loop)) {
     if (!isWanted(event)) continue;
     const start = `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  `;
     const sentence = oneLine(sentenceOf(event));

@@ -1,6 +1,6 @@
 // `ralph inbox`: every question that waits for a human, with the command that answers it.
-import { openQuestions } from '../../app/loops.ts';
 import type { Escalation } from '../../core/event.ts';
+import type { LoopRow } from '../../ledger/ledger.ts';
 import { askedQuestion } from '../../views/ending.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { escalationCard } from '../live.ts';
@@ -13,8 +13,16 @@ const answerWords = ({ kind, options }: Escalation): string => {
   return options.length > 0 ? `--option 1   (or --text "...", ${others}` : `--text "..."   (or ${others}`;
 };
 
+async function openQuestions(context: Context) {
+  if (!context.hasLedger()) return [];
+  const found: { readonly row: LoopRow; readonly escalation: Escalation }[] = [];
+  for await (const { row, state } of (await context.loops()).looks({ open: true }))
+    found.push(...state.escalations.map(escalation => ({ row, escalation })));
+  return found;
+}
+
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
-  const questions = context.hasLedger() ? await openQuestions(await context.ledger()) : [];
+  const questions = await openQuestions(context);
   if (flags['json'] === true) {
     const shown = questions.map(({ row, escalation }) => ({
       loop: row.loop,

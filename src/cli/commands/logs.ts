@@ -1,62 +1,39 @@
 // `ralph logs`: what the agent printed in an iteration, redacted when it was written, control sequences stripped now.
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { iterationFolderOf, stateOf } from '../../app/app.ts';
+import type { Output } from '../../app/loops/output.ts';
 import type { State } from '../../core/state.ts';
 import { UsageError } from '../../text/errors.ts';
 import { stripControls } from '../../text/text.ts';
 import { type Context, type Flags, loopStateOf, type Words } from '../context.ts';
 import { stopOnSignals } from '../interrupt.ts';
 
-interface Log {
-  readonly path: string;
-  readonly lines: LogLines;
-  /** How many bytes of it were shown. */
-  at: number;
-}
-
-async function printNew(log: Log): Promise<void> {
-  for await (const chunk of createReadStream(log.path, { start: log.at, encoding: 'utf8' })) {
-    process.stdout.write(log.lines.push(chunk as string));
-    log.at += Buffer.byteLength(chunk as string);
-  }
+function iterationOf(flags: Flags, { iterations }: State): number {
+  const text = String(flags['iteration'] ?? iterations);
+  if (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= iterations) return Number(text);
+  const hint = iterations === 0 ? 'This loop has run no iteration yet.' : `Give a number from 1 to ${iterations}.`;
+  throw new UsageError(`There is no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
 }
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row, state } = await loopStateOf(context, name);
-  const text = String(flags['iteration'] ?? state.iterations);
-  if (!/^[1-9][0-9]{0,9}$/.test(text) || Number(text) > state.iterations) {
-    const hint =
-      state.iterations === 0 ? 'This loop has run no iteration yet.' : `Give a number from 1 to ${state.iterations}.`;
-    throw new UsageError(`There is no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
-  }
-  const iteration = Number(text);
-  const isLive = ({ live }: State): boolean => live.some(one => one.iteration === iteration);
+  const { loops, row, state } = await loopStateOf(context, name);
+  const iteration = iterationOf(flags, state);
+  const isLive = state.live.some(one => one.iteration === iteration);
   const isFollowing = flags['follow'] === true;
-  const folder = await iterationFolderOf(context.home(), row.loop, iteration);
-  const files = flags['prompt'] === true ? ['prompt.md'] : ['output.log', 'errors.log'];
-  const logs: readonly Log[] = files.map(file => ({ path: join(folder, file), lines: new LogLines(), at: 0 }));
-  const printAll = async (): Promise<void> => {
-    for (const log of logs) {
-      if (!existsSync(log.path) || statSync(log.path).size <= log.at) continue;
-      if (log.at === 0 && log.path.endsWith('errors.log')) context.say('--- standard error ---');
-      await printNew(log);
-      if (!isFollowing) process.stdout.write(log.lines.end());
-    }
+  const wanted = { loop: row.loop, iteration, prompt: flags['prompt'] === true };
+  const lines: Partial<Record<Output['from'], LogLines>> = {};
+  const end = (): void => {
+    for (const one of Object.values(lines)) process.stdout.write(one.end());
   };
-  await printAll();
-  if (logs.every(log => log.at === 0))
-    context.say(`Iteration ${iteration} has printed nothing${isLive(state) ? ' yet' : ''}.`);
-  if (!isFollowing) return 0;
-  const stop = stopOnSignals();
-  while (!stop.aborted) {
-    const now = (await stateOf(ledger, row.loop)).state;
-    await printAll();
-    if (!isLive(now)) break;
-    await setTimeout(200, undefined, { signal: stop }).catch(() => {});
+  const sayNothing = (): void => context.say(`Iteration ${iteration} has printed nothing${isLive ? ' yet' : ''}.`);
+  for await (const { from, text: chunk } of loops.output(wanted, isFollowing ? stopOnSignals() : undefined)) {
+    if (chunk === '') sayNothing();
+    else if (lines[from] === undefined) {
+      if (!isFollowing) end();
+      if (from === 'errors') context.say('--- standard error ---');
+      lines[from] = new LogLines();
+    }
+    process.stdout.write(lines[from]?.push(chunk) ?? '');
   }
-  for (const { lines } of logs) process.stdout.write(lines.end());
+  end();
   return 0;
 }
 

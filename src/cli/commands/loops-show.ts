@@ -11,8 +11,9 @@ function proofWords({ status, verified }: Task): string {
 }
 
 export async function execute(context: Context, words: Words, flags: Flags): Promise<number> {
-  const { row, state, seq, hash } = await loopStateOf(context, words[0]);
-  if (flags['json'] === true) return printJson(context, { version: 1, seq, hash, state: packState(state) });
+  const { loops, row, state, seq, hash } = await loopStateOf(context, words[0]);
+  if (flags['json'] === true)
+    return printJson(context, { ...(await loops.view(row.loop)), hash, state: packState(state) });
   await status(context, words, {});
   context.print(`  id         ${row.loop}`);
   context.print(`  ledger     ${seq} events, head ${hash.slice(0, 16)}`);

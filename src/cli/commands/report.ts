@@ -1,15 +1,13 @@
 // `ralph report`: the account of a loop from its ledger.
-import { eventsIn } from '../../app/loops.ts';
-import { ReportView, reportMarkdown } from '../../views/report.ts';
-import { type Context, type Flags, loopStateOf, printJson, type Words } from '../context.ts';
+import { reportMarkdown } from '../../views/report.ts';
+import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { plain } from '../terminal.ts';
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row, state } = await loopStateOf(context, name);
-  const view = new ReportView();
-  for await (const { event } of eventsIn(ledger, row.loop)) view.add(event);
-  const report = view.report(state);
+  const { loops, row } = await loopOf(context, name);
+  const report = await loops.report(row.loop);
   if (flags['json'] === true) return printJson(context, report);
+  const { state } = await loops.look(row);
   context.out(plain(reportMarkdown(report, state)).trimEnd());
   return 0;
 }

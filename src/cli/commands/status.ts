@@ -1,13 +1,10 @@
-// `ralph status`: the truth about a loop now, for people in a few lines, for programs as the seed's LoopStatus.
-import { stateOf } from '../../app/app.ts';
-import { eventsIn, isRunning } from '../../app/loops.ts';
+// `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
 import { assessHealth } from '../../core/health.ts';
 import type { State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
-import type { Ledger, LoopRow } from '../../ledger/ledger.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
-import { loopLabel, StatusView } from '../../views/status.ts';
+import { type Liveness, livenessOf, loopLabel } from '../../views/status.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { escalationCard, liveLine } from '../live.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
@@ -22,14 +19,6 @@ function workWords(state: State, now: number): string {
   return live.join('; ') || 'nothing at the moment';
 }
 
-/** The seed has no word for a loop that no process works on; paused is the one that tells a program to resume it. */
-async function statusJson(ledger: Ledger, { loop, reason }: LoopRow) {
-  const view = new StatusView();
-  for await (const { event } of eventsIn(ledger, loop)) view.add(event);
-  const status = view.status();
-  return { ...status, state: reason !== null || (await isRunning(ledger, loop)) ? status.state : 'paused' };
-}
-
 /** The lines about a loop that has not ended. */
 function openLines(state: State, isAlive: boolean, process: string, style: Style): readonly string[] {
   const now = Date.now();
@@ -42,15 +31,20 @@ function openLines(state: State, isAlive: boolean, process: string, style: Style
   ];
 }
 
+/** Undefined: no process works on it. */
+function workerWords(liveness: Liveness): string | undefined {
+  const holder = liveness.is === 'nobody' ? undefined : liveness.holder;
+  return holder && `process ${holder.pid} on ${holder.host}`;
+}
+
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row } = await loopOf(context, name);
-  if (flags['json'] === true) return printJson(context, await statusJson(ledger, row));
-  const { state } = await stateOf(ledger, row.loop);
+  const { loops, row } = await loopOf(context, name);
+  if (flags['json'] === true) return printJson(context, await loops.view(row.loop));
+  const { state, held } = await loops.look(row);
   const style = makeStyle(flags, process.stdout);
-  const held = await ledger.store.holder(row.loop);
-  const isAlive = held?.alive === true;
-  const { pid, host } = held?.lease.holder ?? {};
-  const worker = isAlive ? `process ${pid} on ${host}` : 'NONE: no process works on it; the same `ralph run` resumes';
+  const working = workerWords(livenessOf(state.ended !== undefined, held));
+  const isAlive = working !== undefined;
+  const worker = working ?? 'NONE: no process works on it; the same `ralph run` resumes';
   const standing = `${loopWords(state, isAlive)}${state.paused && !isAlive && !state.ended ? ', paused' : ''}`;
   const about = state.settings.mode === 'goal' ? state.goal : row.document;
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);

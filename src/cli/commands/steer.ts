@@ -1,6 +1,6 @@
 // `ralph pause`, `ralph resume` and `ralph stop`: a loop held back, going on, and ended on purpose.
 
-import { isRunning, resumeHint } from '../../app/loops.ts';
+import { resumeHint } from '../../app/loops/find.ts';
 import { nothingBounds } from '../../app/problems.ts';
 import type { Termination } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
@@ -58,7 +58,7 @@ function wayOn(name: string, state: State, still: Termination): string {
 
 /** Goes on after a pause, ends a wait for a provider's reset, or reopens a loop that ended at a limit; counters stay. */
 export async function resume(context: Context, [name]: Words, flags: Flags): Promise<number> {
-  const { ledger, row, state } = await loopStateOf(context, name, true);
+  const { row, state, held } = await loopStateOf(context, name, true);
   const limits = await wantedLimits(context, flags);
   const changes = Object.keys(limits).length > 0;
   if (!isBounded({ ...state.settings.limits, ...limits })) throw nothingBounds();
@@ -67,7 +67,7 @@ export async function resume(context: Context, [name]: Words, flags: Flags): Pro
   const waits = waitingFor(state, Date.now())?.until !== undefined;
   if (state.ended === undefined && state.paused === undefined && !changes && !waits) {
     context.say(
-      (await isRunning(ledger, row.loop))
+      held?.alive === true
         ? `Loop ${row.name} is running and not paused.`
         : `Loop ${row.name} is not paused. It goes on with the same \`ralph run\` command as before.`,
     );

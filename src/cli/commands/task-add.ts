@@ -1,6 +1,6 @@
 // `ralph task add`: one task more in the document; a loop that works on it takes it up by itself.
 import { basename } from 'node:path';
-import { isRunning } from '../../app/loops.ts';
+import { isRunning } from '../../app/loops/find.ts';
 import { type TaskPlace, targetOf } from '../../app/task-subject.ts';
 import { addToFile, checkedTask, suspiciousTexts } from '../../app/tasks.ts';
 import { visible } from '../../text/text.ts';

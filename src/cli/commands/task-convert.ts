@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { newestLoop } from '../../app/loops.ts';
+import { newestLoop } from '../../app/loops/find.ts';
 import { type Subject, subjectOf } from '../../app/task-subject.ts';
 import {
   converted,

@@ -1,6 +1,6 @@
 // `ralph task show`: everything about one task: what is asked, what it waits for, what happened to it and why.
 
-import { eventsIn } from '../../app/loops.ts';
+import { eventsIn } from '../../app/loops/find.ts';
 import { type Subject, subjectOf, taskIn } from '../../app/task-subject.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';

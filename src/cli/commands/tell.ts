@@ -1,6 +1,6 @@
 // `ralph tell`: guidance for the agent at work where it can be steered, else for the top of the next prompt.
 
-import { eventually } from '../../app/loops.ts';
+import { eventually } from '../../app/loops/commands.ts';
 import type { Event } from '../../core/event.ts';
 import { evolve } from '../../core/evolve/evolve.ts';
 import type { State } from '../../core/state.ts';
@@ -40,7 +40,7 @@ export async function execute(context: Context, [first, second]: Words, flags: F
     throw new UsageError('There is nothing to tell.', 'ralph tell "keep the public API as it is"');
   const [name, words] = second === undefined ? [undefined, first] : [first, second];
   const text = await givenText(context, words, 'guidance');
-  const { ledger, row, state: before, seq } = await loopStateOf(context, name, true);
+  const { loops, row, state: before, seq } = await loopStateOf(context, name, true);
   if (row.reason !== null)
     throw new UsageError(
       `Loop ${row.name} has ended: ${row.reason}.`,
@@ -60,7 +60,7 @@ export async function execute(context: Context, [first, second]: Words, flags: F
     );
   const delivery = await sendCommand(context, row, [{ type: 'tell', text, task }]);
   const reached = async () => {
-    const since = (await ledger.store.read(row.loop, seq)).map(one => one.event);
+    const since = (await loops.events(row.loop, seq)).map(one => one.event);
     return becameOf(before, since, context.by);
   };
   const became = delivery === 'taken' ? await eventually(reachMsMax, reached) : undefined;

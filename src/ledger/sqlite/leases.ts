@@ -116,6 +116,6 @@ export class Leases {
 
   holder(loop: string): LeaseState | undefined {
     const held = this.#connection.orThrow(() => this.#held(loop));
-    return held && { lease: held.lease, alive: this.#isAlive(held) };
+    return held && { ...held, alive: this.#isAlive(held) };
   }
 }

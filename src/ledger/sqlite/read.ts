@@ -41,6 +41,11 @@ export function readAll(connection: Connection, cursor: number): readonly Record
   );
 }
 
+export function lastCursor(connection: Connection): number {
+  const sql = 'SELECT coalesce(max(cursor), 0) AS cursor FROM events';
+  return connection.orThrow(() => connection.get<{ cursor: number }>(sql))?.cursor ?? 0;
+}
+
 export function loops(connection: Connection, filter: LoopFilter = {}): readonly LoopRow[] {
   const sql = `SELECT loop, name, document, directory, started_at AS startedAt,
       coalesce((SELECT max(seq) FROM events WHERE events.loop = loops.loop), 0) AS seq, reason, ended_at AS endedAt FROM loops

@@ -18,6 +18,7 @@ const context = (said: string[]): Context => ({
   home: () => expect.unreachable('it needs no home'),
   hasLedger: () => expect.unreachable('it needs no ledger'),
   ledger: () => expect.unreachable('it needs no ledger'),
+  loops: () => expect.unreachable('it needs no loops'),
   close: async () => {},
   by: 'ada',
 });

@@ -25,6 +25,7 @@ const context: Context = {
   home: () => expect.unreachable('it prepares no loop'),
   hasLedger: () => expect.unreachable('it prepares no loop'),
   ledger: () => expect.unreachable('it prepares no loop'),
+  loops: () => expect.unreachable('it prepares no loop'),
   close: async () => {},
   by: 'ada',
 };

@@ -2,7 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { command, openLedger } from '../../../src/app/app.ts';
+import { openLedger } from '../../../src/app/app.ts';
+import { command } from '../../../src/app/loops/commands.ts';
 import { eventually, inScratch, type Scratch } from '../kit.ts';
 import { everything, filesOf, git, loopOf, makeRepository, ok, passes, runWith, worker } from '../repository.ts';
 

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { buildEngine, loopFolder, runEngine, storeError } from '../../../app/app.ts';
 import { documentSource } from '../../../app/documents.ts';
-import { withLease } from '../../../app/loops.ts';
+import { withLease } from '../../../app/loops/find.ts';
 import { prepareLoop } from '../../../app/session/prepare.ts';
 import { lookInto, newLoop, previousLoop } from '../../../app/session/resume-rules.ts';
 import { type Context, type Flags, placeOf, sayHeld, sendCommand, type Words } from '../../../cli/context.ts';

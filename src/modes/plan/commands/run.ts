@@ -1,7 +1,7 @@
 // `ralph plan run`: one plan, when it is approved as it stands or needs no approval; never approved by itself (F69).
 
 import { resolveRunConfig } from '../../../app/app.ts';
-import { withLease } from '../../../app/loops.ts';
+import { withLease } from '../../../app/loops/find.ts';
 import { refuseProblems } from '../../../app/problems.ts';
 import { type Context, type Flags, sayHeld, type Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';

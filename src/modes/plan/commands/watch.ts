@@ -3,7 +3,7 @@
 import { basename, extname } from 'node:path';
 import { isConfined } from '../../../app/agents/process-limits.ts';
 import { resolveRunConfig } from '../../../app/app.ts';
-import { withLease } from '../../../app/loops.ts';
+import { withLease } from '../../../app/loops/find.ts';
 import type { Context, Flags, Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import type { Problem } from '../../../documents/document.ts';

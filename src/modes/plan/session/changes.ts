@@ -2,7 +2,7 @@
 
 import { missingServers } from '../../../app/actions.ts';
 import { type Environment, resolveRunConfig } from '../../../app/app.ts';
-import { eventsIn } from '../../../app/loops.ts';
+import { eventsIn } from '../../../app/loops/find.ts';
 import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type TaskSpec, type TaskTable } from '../../../core/task.ts';

@@ -1,6 +1,6 @@
 // A plan's move among the approved ones: whether an agent could have made it, because one was at work around the vault then.
 import { lstat } from 'node:fs/promises';
-import { eventsIn, isRunning } from '../../../app/loops.ts';
+import { eventsIn, isRunning } from '../../../app/loops/find.ts';
 import type { Ledger, LoopRow } from '../../../ledger/ledger.ts';
 import { isWithin } from '../../../text/step-path.ts';
 

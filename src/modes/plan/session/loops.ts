@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { basename, dirname, relative } from 'node:path';
 import { stateOf } from '../../../app/app.ts';
-import { eventsIn } from '../../../app/loops.ts';
+import { eventsIn } from '../../../app/loops/find.ts';
 import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';

@@ -1,7 +1,7 @@
 // Which loop is meant without a name: what changes something must belong to the folder it is said in.
 import { expect, it } from 'vitest';
-import { findLoop } from '../../src/app/loops.ts';
-import type { Ledger, LoopRow } from '../../src/ledger/ledger.ts';
+import { findLoop } from '../../../src/app/loops/find.ts';
+import type { Ledger, LoopRow } from '../../../src/ledger/ledger.ts';
 
 const row = (name: string, directory: string, document: string): LoopRow => ({
   loop: name,

@@ -1,15 +1,11 @@
-// Loops for every surface: which one a person means, its state, its open questions, and commands sent to it.
+// Finding loops: which one a person means, the newest of a document, its events, and its lease.
 import { dirname, sep } from 'node:path';
-import type { Escalation } from '../core/event.ts';
-import type { Command } from '../core/input.ts';
-import type { State } from '../core/state.ts';
-import type { Replayed } from '../engine/replay.ts';
-import type { Lease, Ledger, LoopRow, Recorded } from '../ledger/ledger.ts';
-import { planName } from '../modes/plan/views/paths.ts';
-import { UsageError } from '../text/errors.ts';
-import { command, type Environment, freshHolder, ledgerEvents, stateOf } from './app.ts';
-
-export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
+import type { State } from '../../core/state.ts';
+import type { Replayed } from '../../engine/replay.ts';
+import type { Lease, Ledger, LoopRow, Recorded } from '../../ledger/ledger.ts';
+import { planName } from '../../modes/plan/views/paths.ts';
+import { UsageError } from '../../text/errors.ts';
+import { freshHolder, ledgerEvents, noLoopYet, stateOf } from '../app.ts';
 
 /** How much of the path to this folder belongs to the loop: its folder of work, or the folder of its document. */
 function nearness(row: LoopRow, directory: string): number {
@@ -72,64 +68,6 @@ export async function newestLoop(
 /** Every event of a loop, in order. */
 export async function* eventsIn(ledger: Ledger, loop: string): AsyncGenerator<Recorded> {
   for await (const page of ledgerEvents(ledger, loop)) yield* page;
-}
-
-export interface OpenQuestion {
-  readonly row: LoopRow;
-  readonly escalation: Escalation;
-}
-
-/** The open questions over all loops. */
-export async function openQuestions(ledger: Ledger): Promise<readonly OpenQuestion[]> {
-  const found: OpenQuestion[] = [];
-  for (const row of await ledger.store.loops({ open: true })) {
-    const { state } = await stateOf(ledger, row.loop);
-    for (const escalation of state.escalations) found.push({ row, escalation });
-  }
-  return found;
-}
-
-export interface Sender {
-  readonly home: string;
-  readonly env: Environment;
-  readonly by: string;
-  readonly warn: (sentence: string) => void;
-}
-
-/** `decided`: here and now, as no process holds the loop; `taken`, `waiting`: whether its holder has read it yet. */
-export type Delivery = 'decided' | 'taken' | 'waiting';
-
-const lookEveryMs = 50;
-
-/** What `look` finds: it looks again and again until there is something, or the time is over. */
-export async function eventually<Found>(
-  msMax: number,
-  look: () => Promise<Found | undefined>,
-): Promise<Found | undefined> {
-  const until = Date.now() + msMax;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined || Date.now() >= until) return found;
-    await new Promise(done => setTimeout(done, lookEveryMs));
-  }
-}
-
-const takenMsMax = 5_000;
-
-/** Sends commands to a loop and waits for a moment until its holder has taken them. */
-export async function sendCommands(
-  sender: Sender,
-  ledger: Ledger,
-  row: LoopRow,
-  commands: readonly Command[],
-): Promise<Delivery> {
-  const sent = await command({ ...sender, ledger, loop: row.loop, row }, commands);
-  if (sent.how === 'decided') return 'decided';
-  const taken = await eventually(takenMsMax, async () => {
-    const waiting = await ledger.mailbox.waiting(row.loop);
-    return waiting.some(mail => mail.id === sent.mail) ? undefined : 'taken';
-  });
-  return taken ?? 'waiting';
 }
 
 /** How a loop that waited goes on, as a line that can be typed where that is known. */

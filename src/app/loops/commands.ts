@@ -1,0 +1,148 @@
+// Commands to loops: refused, decided here when no process holds the loop, or put into its holder's mailbox.
+import type { Command, Input } from '../../core/input.ts';
+import type { State } from '../../core/state.ts';
+import { findTask, type Task } from '../../core/task.ts';
+import type { Replayed } from '../../engine/replay.ts';
+import type { LoopRow, StoreFailure } from '../../ledger/ledger.ts';
+import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
+import {
+  buildEngine,
+  type EngineNeeds,
+  type Environment,
+  freshHolder,
+  loopFolder,
+  shownBy,
+  stateOf,
+  storeError,
+} from '../app.ts';
+
+export interface Sender {
+  readonly home: string;
+  readonly env: Environment;
+  readonly by: string;
+  readonly warn: (sentence: string) => void;
+}
+
+/** Why a command would have no effect. */
+export type Refusal = 'no-loop' | 'ended' | 'no-question' | 'no-task' | 'task-over';
+
+/** `decided`: here and now, as no process holds the loop; `taken`, `waiting`: whether its holder has read it yet. */
+export type Sent =
+  | { readonly became: 'decided' | 'taken' | 'waiting' }
+  | { readonly became: 'refused'; readonly why: Refusal }
+  | { readonly became: 'failed'; readonly failure: StoreFailure };
+
+const needsOpenLoop: readonly Command['type'][] = ['tell', 'pause', 'stop'];
+
+/** The task that a command is about, as the loop has it; null: about none. */
+const taskOf = ({ tasks }: State, command: Command): Task | undefined | null =>
+  'task' in command && command.task !== undefined ? findTask(tasks, command.task) : null;
+
+/** Ordered: the first row that holds is the reason. */
+const refusals: readonly (readonly [Refusal, (state: State, command: Command) => boolean])[] = [
+  ['ended', ({ ended }, { type }) => ended !== undefined && needsOpenLoop.includes(type)],
+  [
+    'no-question',
+    ({ escalations }, command) => command.type === 'answer' && !escalations.some(one => one.id === command.escalation),
+  ],
+  ['no-task', (state, command) => taskOf(state, command) === undefined],
+  [
+    'task-over',
+    (state, command) => command.type === 'tell' && ['done', 'skipped'].includes(taskOf(state, command)?.status ?? ''),
+  ],
+];
+
+/** Why the loop, as it stands, cannot take one of these commands. */
+export const refusalOf = (state: State, commands: readonly Command[]): Refusal | undefined =>
+  refusals.find(([, holds]) => commands.some(command => holds(state, command)))?.[0];
+
+export type CommandOrder = Omit<EngineNeeds, 'source' | 'mode' | 'place' | 'performers' | 'checks'> & {
+  readonly row: LoopRow;
+  /** What the sender has replayed already. */
+  readonly from?: Replayed;
+};
+
+/** `mail`: its holder decides. */
+export type Delivered =
+  | { readonly how: 'decided'; readonly at?: Replayed }
+  | { readonly how: 'sent'; readonly mail: number }
+  | { readonly how: 'failed'; readonly failure: StoreFailure };
+
+/** A command for a loop: decided here when nobody holds it, else put into the holder's mailbox. */
+export async function deliver(order: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
+  const light = order.parts === undefined ? await decideHere(order, commands) : { type: 'unsettled' as const };
+  if (light.type === 'decided') return { how: 'decided', at: light.at };
+  if (light.type === 'failed') return { how: 'failed', failure: light.failure };
+  if (light.type === 'unsettled') {
+    const result = await settle(order, commands);
+    if (result.type === 'failed') return { how: 'failed', failure: result.failure };
+    if (result.type !== 'held') return { how: 'decided' };
+  }
+  const redact = makeRedactor(secretValues(order.env));
+  let mail = 0;
+  for (const one of commands)
+    mail = await order.ledger.mailbox.send(order.loop, order.by, redactDeep(one, redact), Date.now());
+  return { how: 'sent', mail };
+}
+
+/** As `deliver`; a failure of the ledger is thrown. */
+export async function command(
+  order: CommandOrder,
+  commands: readonly Command[],
+): Promise<Exclude<Delivered, { how: 'failed' }>> {
+  const delivered = await deliver(order, commands);
+  if (delivered.how === 'failed') throw storeError(delivered.failure);
+  return delivered;
+}
+
+/** Needs no engine: the events are recorded, and the loop's views are written anew. */
+async function decideHere(order: CommandOrder, commands: readonly Command[]) {
+  const { home, env, ledger, loop, row, by, warn } = order;
+  const { decideCommands } = await import('../../engine/command.ts');
+  const { systemClock } = await import('../../engine/clock.ts');
+  const { freeReserve } = await import('../../ledger/spool.ts');
+  const { v7 } = await import('uuid');
+  const clock = systemClock(v7);
+  const holder = await freshHolder();
+  const publish = async ({ settings }: State): Promise<void> => {
+    const { publisher } = await import('../../engine/publish.ts');
+    const { openMode } = await import('../../modes/registry.ts');
+    const folder = loopFolder(home, loop);
+    const place = { directory: row.directory, document: row.document, folder };
+    const mode = shownBy(await openMode(settings.mode, row.document), place);
+    await publisher({ ledger, clock, holder, loop, folder, warn, mode }).close();
+  };
+  const from = order.from ?? (await stateOf(ledger, loop));
+  const redact = makeRedactor(secretValues(env));
+  const needs = { ledger, clock, redact, holder, by, from, publish, freeReserve: () => freeReserve(home) };
+  return decideCommands(needs, loop, commands);
+}
+
+/** With an engine: what was begun is brought to its end, files are saved or restored. */
+async function settle(order: CommandOrder, commands: readonly Command[]) {
+  const { runLoop } = await import('../../engine/run.ts');
+  const { documentSource } = await import('../documents.ts');
+  const { home, env, ledger, loop, row, by } = order;
+  const { directory, document } = row;
+  const { state } = order.from ?? (await stateOf(ledger, loop));
+  const folder = loopFolder(home, loop);
+  const opened = await documentSource(env, { mode: state.settings.mode, path: document, directory, folder });
+  const engine = await buildEngine({ ...order, ...opened, place: { directory, document } });
+  const first = commands.map<Input>(one => ({ type: 'command', command: one, by }));
+  return runLoop(engine, loop, { interrupt: new AbortController().signal, settleOnly: true, first });
+}
+
+const lookEveryMs = 50;
+
+/** What `look` finds: it looks again and again until there is something, or the time is over. */
+export async function eventually<Found>(
+  msMax: number,
+  look: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const until = Date.now() + msMax;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || Date.now() >= until) return found;
+    await new Promise(done => setTimeout(done, lookEveryMs));
+  }
+}

@@ -1,0 +1,184 @@
+// Loops: the one door to look at loops and to steer them, for every surface and for programs.
+import type { Command } from '../../core/input.ts';
+import { catchUp, type Replayed, replay } from '../../engine/replay.ts';
+import type { FollowFrom, LeaseState, Ledger, LoopFilter, LoopRow, Recorded } from '../../ledger/ledger.ts';
+import { UsageError } from '../../text/errors.ts';
+import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
+import type { LoopReport } from '../../views/report.ts';
+import type { Environment } from '../app.ts';
+import type { Sent } from './commands.ts';
+import { eventsIn, findLoop } from './find.ts';
+import type { Output, OutputOf } from './output.ts';
+
+/** Whose loop it is when nobody names one; `toChange`: to look at, the newest of all would do. */
+export interface Near {
+  readonly directory: string;
+  readonly toChange?: boolean;
+}
+
+export interface Loops {
+  /** Newest first, without their tasks one by one. */
+  list(filter?: LoopFilter): Promise<readonly LoopView[]>;
+  /** A loop by name, id or the start of either; without one, that of a folder. Throws a UsageError where none is meant. */
+  find(ref: string | undefined, near: Near): Promise<LoopRow>;
+  view(loop: string): Promise<LoopView>;
+  /** Where the ledger ends now: taken before `list`, nothing is missed by `follow` from there. */
+  cursor(): Promise<number>;
+  /** Events of one loop (or all) after a cursor, then new ones as they come, until `stop`. Reads no event twice. */
+  follow(from: FollowFrom, stop: AbortSignal): AsyncIterable<Recorded>;
+  /** One page of events after `after`, oldest first; at most 1,000 unless told. */
+  events(loop: string, after?: number, most?: number): Promise<readonly Recorded[]>;
+  /** What an iteration printed; with `stop` it goes on until the iteration has ended. */
+  output(of: OutputOf, stop?: AbortSignal): AsyncIterable<Output>;
+  report(loop: string): Promise<LoopReport>;
+  /** All or none of the commands are refused; who sends learns what became of them. */
+  send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent>;
+  close(): Promise<void>;
+}
+
+/** A loop as the ledger has it: for surfaces of Ralph itself, which know its state. */
+export interface Look extends Replayed {
+  readonly row: LoopRow;
+  readonly held: LeaseState | undefined;
+}
+
+export interface LoopsNeeds {
+  readonly ledger: Ledger;
+  readonly home: string;
+  readonly env: Environment;
+  readonly warn: (sentence: string) => void;
+  /** Its owner closes the ledger. */
+  readonly isBorrowed?: boolean;
+}
+
+/** States that are kept, so that looking again reads only what is new. */
+const keptMax = 200;
+const takenMsMax = 5_000;
+
+/** Loops over one ledger. What was replayed once is kept: looking again costs the new events only. */
+export class LedgerLoops implements Loops {
+  readonly #needs: LoopsNeeds;
+  readonly #kept = new Map<string, Replayed>();
+
+  constructor(needs: LoopsNeeds) {
+    this.#needs = needs;
+  }
+
+  get #store() {
+    return this.#needs.ledger.store;
+  }
+
+  async list(filter?: LoopFilter): Promise<readonly LoopView[]> {
+    const views: LoopView[] = [];
+    for await (const look of this.looks(filter)) views.push(loopView(look, Date.now()));
+    return views;
+  }
+
+  find(ref: string | undefined, { directory, toChange = false }: Near): Promise<LoopRow> {
+    return findLoop(this.#needs.ledger, ref, directory, toChange);
+  }
+
+  async view(loop: string): Promise<LoopView> {
+    return fullLoopView(await this.look(await this.#row(loop)), Date.now());
+  }
+
+  cursor(): Promise<number> {
+    return this.#store.cursor();
+  }
+
+  async *follow(from: FollowFrom, stop: AbortSignal): AsyncGenerator<Recorded> {
+    const awake = setInterval(() => {}, 60_000); // the ledger's own timers let a process end
+    try {
+      yield* this.#store.follow(from, stop);
+    } finally {
+      clearInterval(awake);
+    }
+  }
+
+  events(loop: string, after?: number, most?: number): Promise<readonly Recorded[]> {
+    return this.#store.read(loop, after, most);
+  }
+
+  async *output(of: OutputOf, stop?: AbortSignal): AsyncGenerator<Output> {
+    const { outputOf } = await import('./output.ts');
+    const isLive = async (): Promise<boolean> =>
+      (await this.#replayed(of.loop)).state.live.some(one => one.iteration === of.iteration);
+    yield* outputOf(this.#needs.home, of, isLive, stop);
+  }
+
+  async report(loop: string): Promise<LoopReport> {
+    const { ReportView } = await import('../../views/report.ts');
+    const view = new ReportView();
+    for await (const { event } of this.history(loop)) view.add(event);
+    return view.report(view.state);
+  }
+
+  async send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent> {
+    const { deliver, eventually, refusalOf } = await import('./commands.ts');
+    const row = await this.#rowIfAny(loop);
+    if (row === undefined) return { became: 'refused', why: 'no-loop' };
+    const all = 'type' in commands ? [commands] : commands;
+    const from = await this.#replayed(loop);
+    const why = refusalOf(from.state, all);
+    if (why !== undefined) return { became: 'refused', why };
+    const delivered = await deliver({ ...this.#needs, loop, row, by, from }, all);
+    if (delivered.how === 'failed') return { became: 'failed', failure: delivered.failure };
+    if (delivered.how === 'decided') {
+      if (delivered.at !== undefined) this.#keep(loop, delivered.at);
+      return { became: 'decided' };
+    }
+    const taken = await eventually(takenMsMax, async () => {
+      const waiting = await this.#needs.ledger.mailbox.waiting(loop);
+      return waiting.some(mail => mail.id === delivered.mail) ? undefined : 'taken';
+    });
+    return { became: taken ?? 'waiting' };
+  }
+
+  async close(): Promise<void> {
+    if (this.#needs.isBorrowed !== true) await this.#store.close();
+  }
+
+  /** One loop with its state. */
+  async look(row: LoopRow): Promise<Look> {
+    return { row, ...(await this.#replayed(row.loop)), held: await this.#store.holder(row.loop) };
+  }
+
+  /** Each loop with its state, newest first. */
+  async *looks(filter?: LoopFilter): AsyncGenerator<Look> {
+    for (const row of await this.#store.loops(filter)) yield await this.look(row);
+  }
+
+  /** What the ledger knows of loops without replaying any. */
+  async rows(): Promise<readonly LoopRow[]> {
+    return this.#store.loops();
+  }
+
+  /** Every event of a loop, in order. */
+  history(loop: string): AsyncGenerator<Recorded> {
+    return eventsIn(this.#needs.ledger, loop);
+  }
+
+  async #rowIfAny(loop: string): Promise<LoopRow | undefined> {
+    return (await this.#store.loops()).find(row => row.loop === loop);
+  }
+
+  async #row(loop: string): Promise<LoopRow> {
+    const row = await this.#rowIfAny(loop);
+    if (row === undefined) throw new UsageError(`No loop has the id ${JSON.stringify(loop)}.`);
+    return row;
+  }
+
+  async #replayed(loop: string): Promise<Replayed> {
+    const { ledger } = this.#needs;
+    const kept = this.#kept.get(loop);
+    return this.#keep(loop, kept === undefined ? await replay(ledger, loop) : await catchUp(ledger, loop, kept));
+  }
+
+  #keep(loop: string, replayed: Replayed): Replayed {
+    this.#kept.delete(loop);
+    this.#kept.set(loop, replayed);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest);
+    return replayed;
+  }
+}
