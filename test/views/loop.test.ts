@@ -61,7 +61,13 @@ describe('a loop at work', () => {
   });
 
   it('given its end, then how: the reason, the exit code, and whether it was proven', () => {
-    const over = folded({ type: 'loop.ended', at: 9_000, reason: 'max_iterations', limit: 'iterations', because: '1 of 1' });
+    const over = folded({
+      type: 'loop.ended',
+      at: 9_000,
+      reason: 'max_iterations',
+      limit: 'iterations',
+      because: '1 of 1',
+    });
     expect(loopView({ state: over, seq: 4, held: undefined }, 9_000).ending).toEqual({
       reason: 'max_iterations',
       limit: 'iterations',
