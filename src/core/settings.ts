@@ -165,9 +165,9 @@ interface Policy {
   readonly crashIsAttempt: boolean;
   /** People set how often a task is tried again, not how often it is tried. */
   readonly countsRetries: boolean;
-  /** What the document shows: done and left out; parked too; or also who is at work and how often it was tried. */
-  readonly documentShows: 'results' | 'parked' | 'progress';
-  /** The words of the document hold for ever, and it has no place for a status. */
+  /** What the document shows: nothing; done and left out; parked too; or also who is at work and how often it was tried. */
+  readonly documentShows: 'nothing' | 'results' | 'parked' | 'progress';
+  /** The words of the document hold for ever. */
   readonly textFixedAtStart: boolean;
   /** Ralph keeps the document, so a restore leaves it alone; else the document is the work. */
   readonly restoreKeepsDocument: boolean;

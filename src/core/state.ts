@@ -318,6 +318,10 @@ export function isSaved(state: State): boolean {
 export const isApproved = ({ settings, approval, substance }: State): boolean =>
   !settings.approval || (approval !== undefined && approval.hash === substance);
 
+/** Whether the document says of a task that it is parked. */
+export const showsParked = ({ settings: { policy } }: State): boolean =>
+  policy.documentShows === 'parked' || policy.documentShows === 'progress';
+
 /** One task takes many iterations, and what is said of it is said of the loop. */
 export const isSingleTask = ({ settings }: State): boolean => settings.policy.tasks === 'one';
 

@@ -68,7 +68,14 @@ it.each<[string, string, Partial<Settings['policy']>]>([
   [
     'goal',
     '/home/goals/x.md',
-    { tasks: 'one', subject: 'goal', claimsBy: 'report', progressBy: 'report', textFixedAtStart: true },
+    {
+      tasks: 'one',
+      subject: 'goal',
+      claimsBy: 'report',
+      progressBy: 'report',
+      documentShows: 'nothing',
+      textFixedAtStart: true,
+    },
   ],
 ])('given the mode %s and %s, then its policy is that of a list of tasks but for these', (mode, document, policy) => {
   expect(defaultSettings(mode, document).policy).toEqual({ ...tasks, ...policy });

@@ -32,7 +32,9 @@ const loop = 'loop-1';
 const stepsMax = 20_000;
 
 function randomSettings(chances: Random): Settings {
-  const base = defaultSettings(chances.is(0.8) ? 'prd' : 'goal');
+  const mode = defaultSettings(chances.is(0.8) ? 'prd' : 'goal');
+  // The simulated document shows results, also where the rules are those of a goal.
+  const base: Settings = { ...mode, policy: { ...mode.policy, documentShows: 'results' } };
   const limits: Limits = {
     ...base.limits,
     iterationsMax: chances.is(0.9) ? chances.whole(1, 25) : null,

@@ -109,8 +109,8 @@ function toldOfRejected(state: State, rejected: readonly EventWithReason[]): rea
 }
 
 /** A round of an interview and a goal have no place in their documents to show whether they are over. */
-const hasStatus = ({ settings }: State, { id, round }: TaskSpec): boolean =>
-  round === undefined && !(settings.policy.textFixedAtStart && id === settings.policy.subject);
+const hasStatus = ({ settings }: State, { round }: TaskSpec): boolean =>
+  round === undefined && settings.policy.documentShows !== 'nothing';
 
 const saidStatus = ({ done, skipped }: TaskSpec): 'done' | 'skipped' | 'open' =>
   done ? 'done' : skipped ? 'skipped' : 'open';

@@ -13,6 +13,7 @@ import {
   nothingReported,
   queueCheckpoint,
   type State,
+  showsParked,
   withLive,
   withTask,
 } from '../state.ts';
@@ -111,7 +112,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
  */
 function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
-  const parked = state.settings.policy.documentShows === 'results' ? stuck : markUnsaved(stuck, event.task);
+  const parked = showsParked(state) ? markUnsaved(stuck, event.task) : stuck;
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
   const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
   const counted = { ...parked, parkedSinceProgress: state.parkedSinceProgress + 1 };

@@ -4,5 +4,12 @@ import type { ModeRules } from '../../core/settings.ts';
 export const goalRules: ModeRules = {
   name: 'goal',
   limits: { iterationsMax: 10, durationMsMax: 120 * 60_000, noProgressIterations: 3 },
-  policy: { tasks: 'one', subject: 'goal', claimsBy: 'report', progressBy: 'report', textFixedAtStart: true },
+  policy: {
+    tasks: 'one',
+    subject: 'goal',
+    claimsBy: 'report',
+    progressBy: 'report',
+    documentShows: 'nothing',
+    textFixedAtStart: true,
+  },
 };
