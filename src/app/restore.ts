@@ -141,7 +141,7 @@ function refuseUnquiet(history: History): void {
 
 /** Its plan has been put away, and no plan runs twice: there is nobody who could go on from an earlier state. */
 function refuseFinishedPlan({ state, row }: History, codeOnly: boolean): void {
-  if (state.settings.mode !== 'plan' || state.ended?.reason !== 'goal_achieved' || codeOnly) return;
+  if (!state.settings.policy.vault || state.ended?.reason !== 'goal_achieved' || codeOnly) return;
   throw new UsageError(
     `Plan ${state.projectId} is over (loop ${row.name}): what it did in the world cannot be taken back.`,
     `Only the files that its agents changed: ralph checkpoint restore NUMBER ${row.name} --code-only`,

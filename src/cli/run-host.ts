@@ -5,6 +5,7 @@ import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/s
 import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
+import { hasUserDocument } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
@@ -96,7 +97,7 @@ function redWords({ name, detail }: CheckResult): string {
 }
 
 function sayEnded({ say }: Context, { state, gone }: Extract<Over, { type: 'ended' }>): void {
-  const what = state.settings.mode === 'goal' ? 'goal' : 'file';
+  const what = hasUserDocument(state) ? 'file' : 'goal';
   say(`ralph: the last loop of this ${what} ended with work left. ${endingOf(state).sentence}`);
   if (gone.length > 0) say(`  ${missingTasksWords(gone, state)}`);
   const line = reopenLine(state);

@@ -318,6 +318,9 @@ export function isSaved(state: State): boolean {
 export const isApproved = ({ settings, approval, substance }: State): boolean =>
   !settings.approval || (approval !== undefined && approval.hash === substance);
 
+/** The document is a file of the user's; else it holds words that Ralph was given, and shows nothing. */
+export const hasUserDocument = ({ settings }: State): boolean => settings.policy.documentShows !== 'nothing';
+
 /** Whether the document says of a task that it is parked. */
 export const showsParked = ({ settings: { policy } }: State): boolean =>
   policy.documentShows === 'parked' || policy.documentShows === 'progress';

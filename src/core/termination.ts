@@ -52,10 +52,12 @@ function outOfTime(state: State, now: number): Met | undefined {
   return undefined;
 }
 
+const completed: Readonly<Record<string, string>> = { goal: 'the goal is reached' };
+
 /** Undefined where there are many tasks, each with a name of its own. */
 export function doneWords({ settings: { policy } }: State): string | undefined {
   if (policy.tasks === 'many') return undefined;
-  return policy.subject === 'goal' ? 'the goal is reached' : 'the task is complete';
+  return completed[policy.subject] ?? 'the task is complete';
 }
 
 /** What did not happen, so that whoever reads it knows what would have counted. */

@@ -29,6 +29,8 @@ export interface Mode {
   readonly detectsChecks?: boolean;
   /** Rounds at the terminal, each proven by what it leaves: nothing to commit, and no tests to look at. */
   readonly conversation?: { readonly rounds: number; readonly check: string };
+  /** Flags that are for another kind of its documents. */
+  readonly idleFlags?: readonly string[];
   /** A yes holds for exactly this text, and it asks about boxes that nobody has recorded. */
   readonly bindsText?: boolean;
   /** It finds its own tasks, so that there is always work. */

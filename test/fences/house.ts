@@ -227,7 +227,7 @@ export const house: House = {
   proseReaders: ['src/agents/cli/', 'src/ledger/upcast.ts'],
   modeFolder: 'src/modes/',
   modeNames: ['goal', 'prompt', 'prd', 'lists', 'project', 'interview', 'review', 'plan'],
-  modeNameComparisons: 22,
+  modeNameComparisons: 11,
   gitWordsOfOthers: { 'src/agents/stream.ts': ['push'], 'src/cli/commands/agents-test.ts': ['clean'] },
   pathLists: { vitest: 'vitest.config.ts', bundle: 'scripts/build.mjs', knip: 'knip.json' },
 };

@@ -173,10 +173,10 @@ async function tickedBefore(
 }
 
 /** A flag that can do nothing here is a mistake of whoever typed it. */
-function refuseIdleFlags({ name: mode, conversation }: Mode, flags: Flags): void {
+function refuseIdleFlags({ name: mode, idleFlags = [] }: Mode, flags: Flags): void {
   for (const key of keys) {
     const modes = fieldOf(key).modes ?? [mode];
-    const isIdle = !modes.includes(mode) || (key === 'rounds' && mode === 'project' && conversation === undefined);
+    const isIdle = !modes.includes(mode) || idleFlags.includes(key);
     if (flags[key] === undefined || !isIdle) continue;
     const where = modes.length === 1 && modes[0] !== mode ? `: it belongs to the mode ${modes[0]}` : '';
     throw new UsageError(`${flagName(key)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);

@@ -1,5 +1,7 @@
 // `ralph loops list`: every loop this home knows, newest first.
+
 import type { Look } from '../../app/loops/loops.ts';
+import { hasUserDocument } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { livenessOf } from '../../views/status.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
@@ -13,7 +15,7 @@ function partsOf({ row, state, held }: Look): readonly [string, string] {
   const { done, total } = progress(state.tasks);
   const asks = state.ended === undefined && state.escalations.length > 0 ? '  needs you' : '';
   const label = loopWords(state, livenessOf(state.ended !== undefined, held).is === 'held');
-  const what = state.settings.mode === 'goal' ? state.goal : row.document;
+  const what = hasUserDocument(state) ? row.document : state.goal;
   return [
     `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)}`,
     `${new Date(row.startedAt).toISOString().slice(0, 16)}  ${what}${asks}`,

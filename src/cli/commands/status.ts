@@ -1,6 +1,6 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
 import { assessHealth } from '../../core/health.ts';
-import type { State } from '../../core/state.ts';
+import { hasUserDocument, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
@@ -46,7 +46,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const isAlive = working !== undefined;
   const worker = working ?? 'NONE: no process works on it; the same `ralph run` resumes';
   const standing = `${loopWords(state, isAlive)}${state.paused && !isAlive && !state.ended ? ', paused' : ''}`;
-  const about = state.settings.mode === 'goal' ? state.goal : row.document;
+  const about = hasUserDocument(state) ? row.document : state.goal;
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { stateOf } from '../../app/app.ts';
 import { ofLoop, type Subject, taskIn } from '../../app/task-subject.ts';
-import type { State } from '../../core/state.ts';
+import { hasUserDocument, type State } from '../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -15,18 +15,20 @@ const heldElsewhere = 9;
 
 type Loop = NonNullable<Subject['loop']>;
 
+/** How it is done once more; undefined where its document can say that it is open. */
+function againWords(state: State): string | undefined {
+  if (!hasUserDocument(state)) return 'To pursue it again: ralph run with the same words and --new';
+  if (!state.settings.policy.vault) return undefined;
+  return 'No plan runs twice. To have it done once more, write another plan, with a plan_id of its own.';
+}
+
 /** `here`: the folder that the command is given in. */
 function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }: Task, here: string): void {
   const { name, reason, document } = row;
   if (reason === null) return;
-  const { mode } = state.settings;
   const file = visible(basename(document));
-  const again =
-    mode === 'goal'
-      ? 'To pursue it again: ralph run with the same words and --new'
-      : mode === 'plan'
-        ? 'No plan runs twice. To have it done once more, write another plan, with a plan_id of its own.'
-        : `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
+  const reopened = `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
+  const again = againWords(state) ?? reopened;
   const over = act === 'retry' ? again : `${id} is ${status}: there is nothing to skip.`;
   throw new UsageError(
     `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
@@ -139,7 +141,7 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
     return heldElsewhere;
   }
   for (const sentence of decision.said(task, row, after)) context.say(sentence);
-  if (outcome === 'decided' && state.settings.mode !== 'goal')
+  if (outcome === 'decided' && hasUserDocument(state))
     context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
   return 0;
 }

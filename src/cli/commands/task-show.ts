@@ -2,6 +2,7 @@
 
 import { eventsIn } from '../../app/loops/find.ts';
 import { type Subject, subjectOf, taskIn } from '../../app/task-subject.ts';
+import { hasUserDocument } from '../../core/state.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
@@ -81,7 +82,7 @@ const dependencyWords = ({ table }: Subject, { dependsOn }: Task): string =>
 
 /** A goal was said in words: where Ralph keeps them is nobody's concern. */
 const whose = ({ loop, path }: Subject): string =>
-  loop === undefined ? path : `loop ${loop.row.name}${loop.state.settings.mode === 'goal' ? '' : `, ${path}`}`;
+  loop === undefined ? path : `loop ${loop.row.name}${hasUserDocument(loop.state) ? `, ${path}` : ''}`;
 
 /** Label, text; in the order in which they are told. Empty ones are left out. */
 function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly (readonly [string, string])[] {

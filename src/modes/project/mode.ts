@@ -66,6 +66,7 @@ export const projectMode: Mode = {
   view: place => new ProjectView(place),
   detectsChecks: true,
   hasBacklog: true,
+  idleFlags: ['rounds'], // of its interview
 };
 
 const diffCharsMax = 4_000;
