@@ -182,7 +182,7 @@ export const house: House = {
   spawners: ['src/processes/'],
   packageJsonReader: 'src/version.ts',
   entries: {
-    'src/core/decide/': ['decide.ts', 'questions.ts', 'actions.ts', 'checkpoints.ts'],
+    'src/core/decide/': ['decide.ts', 'questions.ts', 'actions.ts', 'proof.ts'],
     'src/core/evolve/': ['evolve.ts'],
     'src/agents/acp/': ['acp.ts'],
     'src/actions/mcp/': ['tool.ts', 'server.ts'],

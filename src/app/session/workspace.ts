@@ -6,7 +6,7 @@ import type { Check, Judge } from '../../checks/check.ts';
 import { fingerprintOf, nothingChanged, screenWork } from '../../checks/tamper/screen.ts';
 import { isTestConfiguration, mayHoldTests } from '../../checks/tamper/source-files.ts';
 import type { ChangedFile } from '../../checks/tamper/weakening.ts';
-import { describeFindings } from '../../core/decide/checkpoints.ts';
+import { describeFindings } from '../../core/decide/proof.ts';
 import type { Doubt, Finding } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../../engine/engine.ts';

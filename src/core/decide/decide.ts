@@ -24,9 +24,10 @@ import {
 import { findTask, isReady, openTasks, type Task } from '../task.ts';
 import { evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
-import { checked, checkpointed, checkpointFailed, committed, merged, restored } from './checkpoints.ts';
+import { checkpointed, checkpointFailed, committed, restored } from './checkpoints.ts';
 import { documentRead } from './document-changes.ts';
 import { endIteration } from './iteration-ending.ts';
+import { checked, merged } from './proof.ts';
 import { answeredByChange, answerQuestion, raise } from './questions.ts';
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {

@@ -1,7 +1,7 @@
 // Checkpoints, restores, commits, doubts and merges: what each answer means, and that nothing is proven before it is saved.
 import { describe, expect, it } from 'vitest';
 import { nothingChanged } from '../../../src/checks/tamper/screen.ts';
-import { describeFindings } from '../../../src/core/decide/checkpoints.ts';
+import { describeFindings } from '../../../src/core/decide/proof.ts';
 import type { Doubt, Finding } from '../../../src/core/event.ts';
 import { claims, failed, only, type SettingsPart, Story, says, spec, types } from '../given.ts';
 

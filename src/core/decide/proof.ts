@@ -1,0 +1,162 @@
+// Proof of a claim: what the answers of checks, of the look at the work, of a judge and of a merge mean, and when a task is closed.
+
+import { plural } from '../../text/format.ts';
+import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
+import { type Doubt, type Finding, type FindingKind, type NewEvent, nobody } from '../event.ts';
+import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
+import type { State } from '../state.ts';
+import { findTask } from '../task.ts';
+import { askOrPark, parkIfSpent } from './claims.ts';
+import { raise } from './questions.ts';
+
+function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
+  const events: NewEvent[] = [];
+  // A check that did not run proves nothing.
+  const missing = state.settings.checks
+    .filter(name => !outcomes.some(outcome => outcome.name === name))
+    .map((name): CheckOutcome => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
+  for (const [at, outcome] of [...outcomes, ...missing].entries()) {
+    const { name: check, passed, durationMs, flaky, usage, performer = nobody } = outcome;
+    const because = passed
+      ? `${check} passed${flaky ? ', flaky' : ''}`
+      : `the claim was refused: the check "${check}" failed`;
+    const remaining = outcomes.length + missing.length - 1 - at;
+    const detail = takeLastCharacters(outcome.detail, 2_000);
+    if (usage !== undefined) events.push({ type: 'usage.recorded', iteration, performer, task, usage });
+    const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky };
+    events.push({ type: 'check.ended', ...about });
+    if (!passed) break;
+  }
+  return events;
+}
+
+type Claim = State['claims'][number];
+
+// Findings of the tamper screen: the sentence for each, and which of them refuse a claim.
+
+const findingWords: Readonly<Record<FindingKind, string>> = {
+  'test-deleted': 'A test file was deleted',
+  'test-skipped': 'Tests were skipped',
+  'fewer-assertions': 'There are fewer assertions',
+  'fewer-tests': 'There are fewer tests',
+  'check-neutered': 'A check was weakened',
+  'nothing-changed': 'The task is said to be done, and nothing was changed',
+  'configuration-changed': 'What decides how tests run was changed',
+};
+
+const shownMax = 20;
+const pathCharsMax = 200;
+
+/** One sentence per finding, for the next prompt and for a person. */
+export function describeFindings(findings: readonly Finding[]): string {
+  const lines = findings.slice(0, shownMax).map(({ kind, path, detail }) => {
+    const place = path === '' ? '' : ` in ${takeCharacters(stripControls(path).replaceAll('\n', ' '), pathCharsMax)}`;
+    return `${findingWords[kind]}${place}: ${detail}.`;
+  });
+  const more = findings.length - shownMax;
+  return [...lines, ...(more > 0 ? [`And ${more} more of the kind.`] : [])].join('\n');
+}
+
+const aboutTests: ReadonlySet<FindingKind> = new Set([
+  'test-deleted',
+  'test-skipped',
+  'fewer-assertions',
+  'fewer-tests',
+]);
+
+function screened(
+  { iteration, task }: Claim,
+  { restored = [] }: InputOf<'checked'>,
+  doubts: readonly Doubt[],
+  refused: boolean,
+): NewEvent {
+  const back =
+    restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
+  const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
+  const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
+  return { type: 'proof.screened', iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
+}
+
+function askAboutDoubts(state: State, claim: Claim, doubts: readonly Doubt[]): readonly NewEvent[] {
+  const { task } = claim;
+  const nothing = doubts.every(one => one.kind === 'nothing-changed');
+  const question: Question = {
+    kind: 'tamper',
+    findings: doubts.map(one => one.fingerprint),
+    summary: nothing
+      ? `${task} is claimed, but nothing was changed for it`
+      : `${task} is claimed and its checks pass, but tests or checks were changed`,
+    context: describeFindings(doubts),
+    options: [
+      { id: 'reject', text: `Not accepted: ${nothing ? 'try again' : 'the agent is to put them back'}` },
+      { id: 'accept', text: nothing ? 'Accept: there was nothing to do' : 'Accept these changes' },
+    ],
+    question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',
+  };
+  return askOrPark(state, question, 'the proof is doubtful', claim);
+}
+
+/** A judge that cannot be asked says nothing about the work: it is not done anew for that. */
+function askAgain(state: State, claim: Claim, { name, detail }: CheckOutcome): readonly NewEvent[] {
+  const question: Question = {
+    kind: 'tamper',
+    findings: [],
+    summary: `${claim.task} is claimed and its checks pass, but there is no verdict (${name})`,
+    context: takeLastCharacters(detail, 2_000),
+    options: [
+      { id: 'redo', text: 'Do the task anew' },
+      { id: 'ask-again', text: 'Ask again' },
+    ],
+    question: 'When the judge can work again, take 2; or go on without it: ralph run --verify ...',
+  };
+  return raise(state, question, 'the judge gave no verdict', claim);
+}
+
+export const checked: Decide<'checked'> = (state, input) => {
+  const claim = state.claims.find(one => one.iteration === input.iteration);
+  const events = claim === undefined ? [] : judged(state, input, claim);
+  if (input.wrote !== true || events.length === 0) return events;
+  const label = `after the checks of iteration ${input.iteration}`;
+  return [
+    ...events,
+    { type: 'checkpoint.asked', kind: 'checks', label, by: 'ralph', because: 'files changed while they ran' },
+  ];
+};
+
+function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly NewEvent[] {
+  const { outcomes } = input;
+  const { task, iteration } = claim;
+  const events = checkEvents(state, input, task);
+  const passed = events.every(one => one.type !== 'check.ended' || one.passed);
+  const { accepted } = state;
+  const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
+  const mayChangeTests = findTask(state.tasks, task)?.mayChangeTests === true;
+  const open = doubts.filter(one => one.severity === 'refuse' && !(mayChangeTests && aboutTests.has(one.kind)));
+  if (passed && open.length > 0 && input.judged !== true)
+    return [...events, screened(claim, input, doubts, true), ...askAboutDoubts(state, claim, open)];
+  const isSeen = doubts.length + (input.restored ?? []).length > 0;
+  const isUnproven = state.settings.worktreePerTask && events.length === 0; // without a check this is what moves it on
+  if (isSeen || isUnproven) events.unshift(screened(claim, input, doubts, false));
+  if (!passed) {
+    const silent = outcomes.find(one => !one.passed && one.undecided === true);
+    return [...events, ...(silent === undefined ? parkIfSpent(state, task) : askAgain(state, claim, silent))];
+  }
+  if (state.settings.worktreePerTask) return events;
+  const verified = outcomes.length > 0;
+  const because = verified
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed`
+    : 'claimed by the agent, unverified: no check is configured';
+  return [...events, { type: 'task.closed', task, iteration, verified, because }];
+}
+
+export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }) => {
+  const claim = state.claims.find(one => one.iteration === iteration);
+  if (claim === undefined) return [];
+  const { task } = claim;
+  const verified = state.settings.checks.length > 0;
+  const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
+  const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, because };
+  if (!ok) return [event, ...parkIfSpent(state, task)];
+  const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
+  return [event, { type: 'task.closed', task, iteration, verified, because: why }];
+};
