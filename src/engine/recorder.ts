@@ -10,8 +10,8 @@ import type { Engine } from './engine.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
 
 const renewEveryMs = 15_000;
-/** Fewer events are read as fast as a snapshot is. */
-const snapshotAtEndFrom = 100;
+/** Fewer events are read as fast as a snapshot, which holds every task, is written and read. */
+const snapshotAtEndFrom = 500;
 const fenced: StoreFailure = {
   kind: 'fenced',
   detail: 'another process took this loop over',
