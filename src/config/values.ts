@@ -214,55 +214,31 @@ interface Reader {
 
 const readers = {
   whole: { read: readWhole, hold: holdWhole, isAmount: true },
-  money: {
-    read: readMoney,
-    hold: holdMoney,
-    say: micros => String(micros / microsPerDollar),
-    isAmount: true,
-  },
-  duration: {
-    read: readDuration,
-    hold: holdDuration,
-    say: durationMs => `${Math.round(durationMs)}ms`,
-    isAmount: true,
-  },
-  deadline: {
-    read: readDeadline,
-    hold: holdDeadline,
-    say: at => new Date(at).toISOString(),
-  },
+  money: { read: readMoney, hold: holdMoney, say: micros => String(micros / microsPerDollar), isAmount: true },
+  duration: { read: readDuration, hold: holdDuration, say: ms => `${Math.round(ms)}ms`, isAmount: true },
+  deadline: { read: readDeadline, hold: holdDeadline, say: at => new Date(at).toISOString() },
   line: { read: given => readLine(given, given.field.most ?? 200) },
   path: { read: readPath },
   slug: { read: ({ label, text }) => slugOf(text, label) },
   choice: { read: readChoice },
   truth: { read: readTruth },
-  names: {
-    read: readVariables,
-  },
+  names: { read: readVariables },
   roles: { read: readRoles },
-  commands: {
-    read: given => goodAll([readCommand(given)]),
-  },
+  commands: { read: given => goodAll([readCommand(given)]) },
   size: { read: readSize, isAmount: true },
   agent: { read: readAgent },
   agents: { read: readAgents },
   model: { read: readModel },
-  pairs: {
-    read: given => readPairs(given, given.field.choices),
-  },
+  pairs: { read: given => readPairs(given, given.field.choices) },
   words: {
     read: given => {
       const line = readCommand(given);
       return line.ok ? splitWords({ label: given.label, text: line.value }) : line;
     },
   },
-  paths: {
-    read: given => goodAll([readPath(given)]),
-  },
+  paths: { read: given => goodAll([readPath(given)]) },
   runs: { read: readRuns },
-  judge: {
-    read: given => (given.text.trim() === 'auto' ? good('auto') : readAgent(given)),
-  },
+  judge: { read: given => (given.text.trim() === 'auto' ? good('auto') : readAgent(given)) },
 } as const satisfies Readonly<Record<Kind, Reader>>;
 
 const readerOf = (kind: Kind): Reader => readers[kind];

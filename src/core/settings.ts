@@ -10,7 +10,7 @@ interface LimitRow {
   /** Its name in the options of `runLoop`. */
   readonly option: string;
   /** Its name in status.json, and for a program that drives its own loop. */
-  readonly seed?: string;
+  readonly statusName?: string;
   /** Its name in `loop.ended`. */
   readonly id?: string;
   readonly unit: keyof typeof perUnit;
@@ -24,7 +24,7 @@ export const limitTable = {
   iterationsMax: {
     key: 'maxIterations',
     option: 'iterations',
-    seed: 'max_iterations',
+    statusName: 'max_iterations',
     id: 'iterations',
     unit: 'count',
     word: 'iterations',
@@ -33,7 +33,7 @@ export const limitTable = {
   costUsdMicrosMax: {
     key: 'maxCost',
     option: 'costUsd',
-    seed: 'max_cost',
+    statusName: 'max_cost',
     id: 'cost',
     unit: 'dollars',
     word: 'money',
@@ -44,7 +44,7 @@ export const limitTable = {
   durationMsMax: {
     key: 'maxDuration',
     option: 'minutes',
-    seed: 'max_duration_minutes',
+    statusName: 'max_duration_minutes',
     id: 'duration',
     unit: 'minutes',
     word: 'time',

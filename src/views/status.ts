@@ -38,19 +38,18 @@ export interface IterationStatus {
   readonly health_state: string;
 }
 
-type SeedName = Extract<LimitTable[LimitName], { readonly seed: string }>['seed'];
+type StatusName = Extract<LimitTable[LimitName], { readonly statusName: string }>['statusName'];
 
-/** The limits that the seed names, and how many of the core's units one of its own is. */
-export const seedLimits = limitNames.flatMap(name => {
-  const { seed, unit } = limitRow(name);
-  return seed === undefined ? [] : [{ name, seed: seed as SeedName, scale: perUnit[unit] }];
+/** The limits that status.json shows, and how many of the core's units one of its own is. */
+export const statusLimits = limitNames.flatMap(name => {
+  const { statusName, unit } = limitRow(name);
+  return statusName === undefined ? [] : [{ name, statusName: statusName as StatusName, scale: perUnit[unit] }];
 });
 
-const inSeedUnits = (limits: Limits) =>
-  Object.fromEntries(seedLimits.map(({ name, seed, scale }) => [seed, limits[name] && limits[name] / scale])) as Record<
-    SeedName,
-    number | null
-  >;
+const inStatusUnits = (limits: Limits) =>
+  Object.fromEntries(
+    statusLimits.map(({ name, statusName, scale }) => [statusName, limits[name] && limits[name] / scale]),
+  ) as Record<StatusName, number | null>;
 
 export interface LoopStatus {
   readonly loop_id: string;
@@ -58,7 +57,7 @@ export interface LoopStatus {
   readonly project_id: string;
   readonly state: LoopState;
   readonly goal: string;
-  readonly config: Readonly<Record<SeedName, number | null>> & {
+  readonly config: Readonly<Record<StatusName, number | null>> & {
     readonly context_threshold: number;
     readonly agent_type: string;
     readonly model: string;
@@ -200,7 +199,7 @@ export class StatusView {
       state: loopLabel(state),
       goal: state.goal,
       config: {
-        ...inSeedUnits(limits),
+        ...inStatusUnits(limits),
         context_threshold: contextFractionMax,
         agent_type: agent,
         model: model.join('/'),

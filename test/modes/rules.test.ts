@@ -54,17 +54,17 @@ it('given the default settings, then the thresholds are those of the seeds', () 
 const tasks = houseSettings.policy;
 
 it.each<[string, string, Partial<Settings['policy']>]>([
-  ['prd', '/work/PRD.json', {}],
-  ['prd', '/work/spec.md', {}],
-  ['project', '/work/tasks.json', { crashIsAttempt: true, documentShows: 'progress' }],
-  ['project', '/work/spec.md', { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false }],
-  ['plan', '/work/plan.md', { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true }],
+  ['prd', '/project/PRD.json', {}],
+  ['prd', '/project/spec.md', {}],
+  ['project', '/project/tasks.json', { crashIsAttempt: true, documentShows: 'progress' }],
+  ['project', '/project/spec.md', { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false }],
+  ['plan', '/project/plan.md', { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true }],
   [
     'review',
-    '/work/spec.md',
+    '/project/spec.md',
     { subject: 'document', claimsBy: 'review-tag', onErrors: 'ask', restoreKeepsDocument: false },
   ],
-  ['prompt', '/work/PROMPT.md', { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' }],
+  ['prompt', '/project/PROMPT.md', { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' }],
   [
     'goal',
     '/home/goals/x.md',
@@ -86,7 +86,7 @@ it('given any mode, then its rules carry its own name', () => {
 });
 
 describe('a loop of another release', () => {
-  const started = (settings: object, document = '/work/spec.md') => ({
+  const started = (settings: object, document = '/project/spec.md') => ({
     type: 'loop.started',
     at: 1,
     document,
@@ -96,7 +96,7 @@ describe('a loop of another release', () => {
 
   it('given no policy, then it has that of its mode and document, and what it recorded stays', () => {
     const { policy, promise, ...rest } = read(started({ mode: 'project', promise: 'OVER', stepwise: false }));
-    expect([policy, promise]).toEqual([defaultSettings('project', '/work/spec.md').policy, 'OVER']);
+    expect([policy, promise]).toEqual([defaultSettings('project', '/project/spec.md').policy, 'OVER']);
     expect(rest).not.toHaveProperty('stepwise');
   });
 
@@ -111,8 +111,8 @@ describe('a loop of another release', () => {
       const state = evolve(initialState, upcast(started({ mode })));
       expect([state.settings.mode, state.settings.policy]).toEqual([mode, tasks]);
       const because = `The mode "${mode}" is not known here: its loop was made by a newer version of Ralph.`;
-      await expect(openMode(mode, '/work/x.json')).rejects.toThrow(because);
-      await expect(openModeSession(mode, '/work/x.json')).rejects.toThrow(because);
+      await expect(openMode(mode, '/project/x.json')).rejects.toThrow(because);
+      await expect(openModeSession(mode, '/project/x.json')).rejects.toThrow(because);
       expect(() => defaultSettings(mode)).toThrow(because);
     },
   );

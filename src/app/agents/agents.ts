@@ -10,7 +10,7 @@ export { cliNames };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Those that are taken where nobody named one (issue 3), in the order of the registry. */
+/** Those that are taken where nobody named one, in the order of the registry. */
 export async function* clisFor(task: 'work' | 'judge'): AsyncGenerator<AgentCli & { readonly name: CliName }> {
   for (const name of cliNames) {
     const cli = await loadCli(name);

@@ -16,7 +16,7 @@ import { defaultSettings, type ModeName } from '../../modes/rules.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { Fields } from '../../text/fields.ts';
 import { anyOf } from '../../text/format.ts';
-import { type LoopStatus, seedLimits } from '../../views/status.ts';
+import { type LoopStatus, statusLimits } from '../../views/status.ts';
 import { modeKind } from './options.ts';
 import { readActivity, readUsage } from './performer.ts';
 import { isText, type Kind, orNull, refuseShape, text } from './shapes.ts';
@@ -194,10 +194,9 @@ const isTask = (value: unknown): boolean => {
 };
 
 const configKinds: Readonly<Record<keyof LoopConfig, Kind>> = {
-  ...(Object.fromEntries(seedLimits.map(({ seed, scale }) => [seed, orNull(scale === 1 ? whole : above0)])) as Record<
-    (typeof seedLimits)[number]['seed'],
-    Kind
-  >),
+  ...(Object.fromEntries(
+    statusLimits.map(({ statusName, scale }) => [statusName, orNull(scale === 1 ? whole : above0)]),
+  ) as Record<(typeof statusLimits)[number]['statusName'], Kind>),
   context_threshold: [value => isAbove0(value) && Number(value) <= 1, 'a fraction above 0 and at most 1'],
   agent_type: text,
   model: text,
@@ -225,7 +224,7 @@ function settingsOf(config: LoopConfig): Settings {
     limits: {
       ...limits,
       ...Object.fromEntries(
-        seedLimits.map(({ name, seed, scale }) => [name, scaled(config[seed], scale, limits[name])]),
+        statusLimits.map(({ name, statusName, scale }) => [name, scaled(config[statusName], scale, limits[name])]),
       ),
       ...config.settings?.limits,
     },
@@ -234,7 +233,10 @@ function settingsOf(config: LoopConfig): Settings {
   if (wrong !== undefined)
     throw new UsageError(`settings.limits.${wrong[0]}: ${String(wrong[1])} bounds nothing.`, 'Give a number above 0.');
   if (!isBounded(settings.limits))
-    throw new UsageError('Nothing bounds this loop.', `Set ${anyOf(seedLimits.map(({ seed }) => seed))}.`);
+    throw new UsageError(
+      'Nothing bounds this loop.',
+      `Set ${anyOf(statusLimits.map(({ statusName }) => statusName))}.`,
+    );
   return settings;
 }
 

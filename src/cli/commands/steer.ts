@@ -3,6 +3,7 @@
 import { resumeHint } from '../../app/loops/find.ts';
 import { nothingBounds } from '../../app/problems.ts';
 import type { Termination } from '../../core/event.ts';
+import { evolve } from '../../core/evolve/evolve.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { boundingLimits, isBounded, type Limits, limitTable } from '../../core/settings.ts';
@@ -47,6 +48,13 @@ async function wantedLimits(context: Context, flags: Flags): Promise<Partial<Lim
   return Object.fromEntries(given.map(name => [name, settings.limits[name]]));
 }
 
+/** Why a loop that is over would end again as soon as it is reopened with these limits. */
+function endsAgain(state: State, limits: Partial<Limits>, now: number): Termination | undefined {
+  const settings = { ...state.settings, limits: { ...state.settings.limits, ...limits } };
+  const reopened = evolve({ ...state, settings }, { type: 'loop.resumed', by: '', because: '', at: now });
+  return evaluateTermination(reopened, now);
+}
+
 /** What would let it go on, if anything. */
 function wayOn(name: string, state: State, still: Termination): string {
   if (still.limit === 'rounds') return 'Review the document as it is now: the same `ralph review` command with --new';
@@ -74,18 +82,7 @@ export async function resume(context: Context, [name]: Words, flags: Flags): Pro
     return 0;
   }
   if (state.ended !== undefined) {
-    const { ended: _ended, stop: _stop, ...open } = state;
-    const still = evaluateTermination(
-      {
-        ...open,
-        settings: { ...state.settings, limits: { ...state.settings.limits, ...limits } },
-        sinceProgress: 0,
-        errorsInRow: 0,
-        terminationsInRow: 0,
-        breakers: {},
-      },
-      Date.now(),
-    );
+    const still = endsAgain(state, limits, Date.now());
     if (still !== undefined)
       throw new UsageError(
         `Loop ${row.name} would end again at once: ${still.because}.`,
