@@ -28,16 +28,16 @@ export function protectedFolder(folder: string, hash: string | undefined): strin
   return existsSync(refreshed) ? refreshed : join(folder, 'protected');
 }
 
-export const protectedHashOf = ({ settings, protectedHash }: State): string | undefined =>
+export const protectedHashOf = ({ settings, loop: { protectedHash } }: State): string | undefined =>
   settings.protectedHash ?? protectedHash;
 
 export async function refreshProtection(prepared: Prepared, loop: ResumedLoop): Promise<Protection> {
   const { state } = loop;
   const { config, settings } = prepared.run;
-  const folder = loopFolder(prepared.home, state.loop);
+  const folder = loopFolder(prepared.home, state.loop.id);
   const hash = protectedHashOf(state);
   const old = await filesIn(protectedFolder(folder, hash), hash);
-  const changed = await differing(state.directory, old);
+  const changed = await differing(state.loop.directory, old);
   const renewed = async (...notices: readonly string[]): Promise<Protection> => ({
     hash: await protectNow(prepared, state, old),
     notices,
@@ -48,7 +48,7 @@ export async function refreshProtection(prepared: Prepared, loop: ResumedLoop): 
   if (!sameCommands(settings.checks, state.settings.checks)) {
     if (changed.length === 0 || areByUser || hash === undefined) return renewed();
     const { fileGuard } = await import('../checks/protected-files.ts');
-    await fileGuard(protectedFolder(folder, hash), hash).restore(state.directory);
+    await fileGuard(protectedFolder(folder, hash), hash).restore(state.loop.directory);
     return renewed(`${names}: put back as this loop protects it (take yours: --protect-anew)`);
   }
   if (areByUser) return renewed(`${names}: changed by you, and protected as it is from now on`);
@@ -81,7 +81,9 @@ async function areUserEdits(
   { state, checkpoints, lastWorkAt }: ResumedLoop,
   paths: readonly string[],
 ): Promise<boolean> {
-  const { live, claims, checkpointsDue, restoreDue, newest, settings } = state;
+  const { live, settings } = state;
+  const { open: claims } = state.claims;
+  const { due: checkpointsDue, restoreDue, latest: newest } = state.checkpoints;
   const due = checkpointsDue.filter(one => one.kind !== 'user-edits');
   const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
   if (
@@ -98,7 +100,7 @@ async function areUserEdits(
   const kept = await checkpoints.content(newest.commit, paths.map(inTree));
   const before = new Map(kept.map(({ path, bytes }) => [path, bytes]));
   for (const path of paths) {
-    const place = join(state.directory, path);
+    const place = join(state.loop.directory, path);
     const stats = await lstat(place).catch(() => undefined);
     const old = before.get(inTree(path));
     if (!stats?.isFile() || stats.ctimeMs <= since || old === undefined) return false;
@@ -110,14 +112,14 @@ async function areUserEdits(
 /** In a folder of its own: the set that the ledger knows stays until it knows this one. */
 async function protectNow({ run, home }: Prepared, state: State, old: readonly ProtectedFile[]): Promise<string> {
   const { protectFiles } = await import('../checks/protected-files.ts');
-  const folder = loopFolder(home, state.loop);
+  const folder = loopFolder(home, state.loop.id);
   const files = filesToProtect(run.config);
   const scripts = new Set(filesToProtect({ verify: commandsOf(state.settings.checks), protect: [] }).candidates);
   const named = run.isSet('protect') ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
   const fresh = join(folder, `protected-new-${process.pid}`);
   await rm(fresh, { recursive: true, force: true });
   const candidates = [...files.candidates, ...named];
-  const kept = await protectFiles({ directory: state.directory, folder: fresh, candidates, wanted: files.wanted });
+  const kept = await protectFiles({ directory: state.loop.directory, folder: fresh, candidates, wanted: files.wanted });
   if (!kept.ok) throw unprotectable(kept.problem);
   const settled = join(folder, `protected-${kept.hash}`);
   await rm(settled, { recursive: true, force: true });

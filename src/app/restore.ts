@@ -35,7 +35,7 @@ export async function openCheckpoints(
     throw new UsageError(`Loop ${row.name} has no checkpoint yet.`, 'The first is made before its first iteration.');
   if (checkpoints === undefined)
     throw new UsageError(
-      `${state.directory} is not in a git repository (any more), so there is no undo.`,
+      `${state.loop.directory} is not in a git repository (any more), so there is no undo.`,
       'Before the next loop: git init, and a first commit.',
     );
   if (list.rows.length === 0)
@@ -116,7 +116,7 @@ function refuseUnquiet(history: History): void {
   const { state, row, isHeld } = history;
   if (state.settings.worktreePerTask)
     throw new UsageError(
-      `Loop ${row.name} works in forks (--parallel): each task is one commit on ${state.branch ?? 'its branch'}.`,
+      `Loop ${row.name} works in forks (--parallel): each task is one commit on ${state.loop.branch ?? 'its branch'}.`,
       'Take one back there: git revert COMMIT',
     );
   if (!state.settings.checkpoints)
@@ -125,12 +125,12 @@ function refuseUnquiet(history: History): void {
       'Run it once without --no-checkpoints.',
     );
   refuseStorageTrouble(history);
-  if (state.newest !== undefined && history.missing.has(state.newest.number))
+  if (state.checkpoints.latest !== undefined && history.missing.has(state.checkpoints.latest.number))
     throw new UsageError(
-      `Checkpoint ${state.newest.number} is missing, by which your own edits would be told from the loop's.`,
+      `Checkpoint ${state.checkpoints.latest.number} is missing, by which your own edits would be told from the loop's.`,
       `Keep what is there first: ralph checkpoint create ${row.name}`,
     );
-  const isIdle = state.ended !== undefined || waitingFor(state, Date.now()) !== undefined;
+  const isIdle = state.control.ended !== undefined || waitingFor(state, Date.now()) !== undefined;
   if (isHeld && !isIdle)
     throw new UsageError(
       `Loop ${row.name} is at work in these files.`,
@@ -141,9 +141,9 @@ function refuseUnquiet(history: History): void {
 
 /** Its plan has been put away, and no plan runs twice: there is nobody who could go on from an earlier state. */
 function refuseFinishedPlan({ state, row }: History, codeOnly: boolean): void {
-  if (!state.settings.policy.vault || state.ended?.reason !== 'goal_achieved' || codeOnly) return;
+  if (!state.settings.policy.vault || state.control.ended?.reason !== 'goal_achieved' || codeOnly) return;
   throw new UsageError(
-    `Plan ${state.projectId} is over (loop ${row.name}): what it did in the world cannot be taken back.`,
+    `Plan ${state.loop.projectId} is over (loop ${row.name}): what it did in the world cannot be taken back.`,
     `Only the files that its agents changed: ralph checkpoint restore NUMBER ${row.name} --code-only`,
   );
 }
@@ -162,7 +162,7 @@ export async function undoRequest(
   overwrite = false,
 ): Promise<RestoreRequest & { readonly title: string }> {
   const { list, row, state } = loop;
-  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.readOnly === true);
+  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.spec.readOnly === true);
   const target = undoTarget(list, steps, isIdle);
   if (target === undefined)
     throw new UsageError(
@@ -234,7 +234,7 @@ export async function prepareRestore(
   refuseFinishedPlan(given, request.codeOnly);
   refuseUnquiet(given);
   const loop = isInterrupted(given) && !isDry ? await withCutWorkKept(given, sender) : given;
-  const { restoreDue: due } = loop.state;
+  const { restoreDue: due } = loop.state.checkpoints;
   return due === undefined
     ? { type: 'ready', loop, preview: await previewOf(loop, request) }
     : { type: 'due', loop, due };

@@ -19,7 +19,7 @@ import { checkpointsOf, gitEnvironment, refusalError } from './session/repositor
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
 export const isInterrupted = ({ state, isHeld }: History): boolean =>
-  !isHeld && (state.live.length > 0 || state.checkpointsDue.length > 0) && state.restoreDue === undefined;
+  !isHeld && (state.live.length > 0 || state.checkpoints.due.length > 0) && state.checkpoints.restoreDue === undefined;
 
 /** Records how cut work ended and keeps it, as the next run would. */
 export async function recordInterrupted(loop: CheckpointedLoop, sender: Sender): Promise<CheckpointedLoop> {
@@ -36,7 +36,7 @@ export async function previewRestore(
   const { state, checkpoints } = loop;
   const now = await checkpoints.preview();
   if (!now.ok) throw refusalError(now);
-  const base = isInterrupted(loop) ? now.commit : (state.newest?.commit ?? now.commit);
+  const base = isInterrupted(loop) ? now.commit : (state.checkpoints.latest?.commit ?? now.commit);
   return checkpoints.plan({
     to: to.commit,
     base,
@@ -183,7 +183,7 @@ export async function openHistory(needs: HistoryNeeds, heals: boolean): Promise<
   const list = view.list();
   const isHeld = (await ledger.store.holder(row.loop))?.alive === true;
   const pruned = prunedIn(loopFolder(home, row.loop));
-  const resolved = await resolveRunConfig(env, state.directory, {});
+  const resolved = await resolveRunConfig(env, state.loop.directory, {});
   const checkpoints = await checkpointsOf(home, env, state, resolved.ok ? resolved.run.config : undefined);
   const known = list.rows.filter(({ number }) => !pruned.has(number));
   const healed = isHeld || !heals ? [] : ((await checkpoints?.repair(known))?.did ?? []);
@@ -217,7 +217,7 @@ export async function tasksThen({ ledger, row, state }: History, settledSeq: num
   return [...allTasks(state.tasks)].flatMap((task): readonly TaskThen[] => {
     const before = findTask(then.tasks, task.id);
     // What an action did is not in the files, and does not come back with them.
-    if (task.order !== undefined || (before === undefined && task.verified === undefined)) return [];
+    if (task.spec.order !== undefined || (before === undefined && task.verified === undefined)) return [];
     const status = thenOf(before?.status);
     const isFreed = task.status === 'blocked' && before?.status !== 'blocked';
     return status === thenOf(task.status) && !isFreed ? [] : [{ id: task.id, status }];
@@ -252,9 +252,13 @@ export function prunable({ list, state, missing, pruned }: History, keep: number
 }
 
 const neededOf = ({ current, standing, lastRestore }: CheckpointList, state: State): readonly number[] =>
-  [current, standing?.before, lastRestore?.before, state.good?.number, state.restoreDue?.to.number].filter(
-    number => number !== undefined,
-  );
+  [
+    current,
+    standing?.before,
+    lastRestore?.before,
+    state.checkpoints.lastGood?.number,
+    state.checkpoints.restoreDue?.to.number,
+  ].filter(number => number !== undefined);
 
 /** Remembered first: a crash between the two only leaves refs that the same command removes. */
 export async function pruneHistory(loop: CheckpointedLoop, keep: number) {
@@ -282,10 +286,10 @@ export async function comparedWithAnchors(
   env: Environment,
 ): Promise<Anchored> {
   const { state } = await stateOf(ledger, loop);
-  if (state.checkpointsMade === 0) return { anchors: 0, anchors_expected: 0 };
-  const anchors_expected = state.checkpointsMade - prunedIn(loopFolder(home, loop)).size;
+  if (state.checkpoints.made === 0) return { anchors: 0, anchors_expected: 0 };
+  const anchors_expected = state.checkpoints.made - prunedIn(loopFolder(home, loop)).size;
   const { anchorsIn } = await import('../git/checkpoints/refs.ts');
-  const directory = existsSync(state.directory) ? state.directory : dirname(state.document);
+  const directory = existsSync(state.loop.directory) ? state.loop.directory : dirname(state.loop.document);
   const anchors = await anchorsIn({ directory, environment: gitEnvironment(env) }, loop);
   for (const { sequence, hash } of anchors) {
     const [event] = await ledger.store.read(loop, sequence - 1);

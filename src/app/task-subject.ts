@@ -53,7 +53,8 @@ async function unreadTasks({ document, directory }: LoopRow, state: State): Prom
 
 export async function ofLoop(ledger: Ledger, row: LoopRow): Promise<Subject & Required<Pick<Subject, 'loop'>>> {
   const { state } = await stateOf(ledger, row.loop);
-  const { goal, tasks: table } = state;
+  const { tasks: table } = state;
+  const { goal } = state.loop;
   const unread = await unreadTasks(row, state);
   const isAlive = await isRunning(ledger, row.loop);
   const loop = { ledger, row, state, isAlive };
@@ -135,7 +136,7 @@ export function taskIn(subject: Subject, id: string): Task {
   const task = findTask(subject.table, id);
   if (task !== undefined) return task;
   if (subject.unread.some(one => one.id === id)) {
-    const isOver = subject.loop?.state.ended !== undefined;
+    const isOver = subject.loop?.state.control.ended !== undefined;
     throw new UsageError(
       `${id} stands in ${visible(basename(subject.path))}, but loop ${subject.loop?.row.name ?? ''} ${isOver ? 'ended before it was written' : 'has not read it yet'}.`,
       isOver

@@ -17,9 +17,9 @@ const sameSignalMs = 50; // a signal to the whole group and its forwarded copy a
 const forwardedMs = 1_000; // what the wrapper forwards late is still the signal that we had ourselves
 
 /** Whom a signal would stop: undefined while a question or a pause is all there is. */
-function atWork({ live, claims, tasks }: State): string | undefined {
+function atWork({ live, claims: { open: claims }, tasks }: State): string | undefined {
   if (live.length === 0) return claims.length === 0 ? undefined : 'the check';
-  return live.every(one => findTask(tasks, one.task)?.order !== undefined) ? 'the action' : 'the agent';
+  return live.every(one => findTask(tasks, one.task)?.spec.order !== undefined) ? 'the action' : 'the agent';
 }
 
 /** Listens to the loop, so that a signal says what it stops. */

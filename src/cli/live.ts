@@ -29,9 +29,9 @@ const awayWords = (ms: number): string =>
 /** What a loop waits for and until when; a provider's limit with the time of its reset (F54). */
 export function waitWords(state: State, now: number): string | undefined {
   const waits = waitingFor(state, now);
-  if (waits === undefined || state.paused) return waits?.what;
+  if (waits === undefined || state.control.paused) return waits?.what;
   if (waits.until === undefined) return `waits for ${waits.what}`;
-  const limited = Object.entries(state.limited).find(([, until]) => until === waits.until);
+  const limited = Object.entries(state.performers.rateLimitedUntil).find(([, until]) => until === waits.until);
   if (limited === undefined) return `waits for ${waits.what}, ${formatDuration(waits.until - now)} left`;
   const at = new Date(waits.until);
   const day = waits.until - now < 86_400_000 ? '' : `${at.toDateString().slice(4, 10)}, `;
@@ -49,10 +49,10 @@ function liveParts(
   const { iterationsMax, costUsdMicrosMax } = state.settings.limits;
   const isSingle = isSingleTask(state);
   const working =
-    state.live.map(one => one.task).join(' ') || state.claims.map(one => `checking ${one.task}`).join(' ');
+    state.live.map(one => one.task).join(' ') || state.claims.open.map(one => `checking ${one.task}`).join(' ');
   const forecast = forecastCost({
-    usedUsdMicros: state.usage.costUsdMicros,
-    iterations: state.iterationsEnded,
+    usedUsdMicros: state.spend.usage.costUsdMicros,
+    iterations: state.iterations.ended,
     tasksClosed: done,
     tasksOpen: total - done - skipped,
   });
@@ -65,7 +65,7 @@ function liveParts(
       text => ({ text, goes: 0 }),
     ),
     {
-      text: `iteration ${state.iterations}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
+      text: `iteration ${state.iterations.begun}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
       goes: waits === undefined ? 0 : 5,
     },
     { text: formatDuration(activeMsAt(state, workedUntil)), goes: 3 },
@@ -142,18 +142,18 @@ function startWords(event: EventOf<'iteration.started'>, state: State): string {
   const { iteration, task, attempt, performer } = event;
   const { limits } = state.settings;
   const isSingle = isSingleTask(state);
-  const title = findTask(state.tasks, task)?.title ?? '';
+  const title = findTask(state.tasks, task)?.spec.title ?? '';
   const ofMax = limits.iterationsMax === null ? '' : ` of ${limits.iterationsMax}`;
   const what = isSingle ? `${ofMax}${beginWords(state)}` : `: ${task} ${title}`;
   const by = isOneOfMany(state) ? ` by ${performer}` : '';
-  const guided = state.guidance.some(one => one.iteration === iteration) ? ' (with guidance)' : '';
+  const guided = state.memory.guidance.some(one => one.iteration === iteration) ? ' (with guidance)' : '';
   return `Iteration ${iteration}${what}${by}${guided}${attempt > 1 && !isSingle ? ` (attempt ${attempt})` : ''}`;
 }
 
 /** What its agent wrote into done.md is for the person who has just talked with it. */
 const isRound = ({ tasks }: State, id: string): boolean => {
   const task = findTask(tasks, id);
-  return task?.completion === 'result' && task.performer === undefined;
+  return task?.spec.completion === 'result' && task.spec.performer === undefined;
 };
 
 /** At a terminal, lines that are too long keep their bar. */
@@ -168,9 +168,9 @@ interface Line {
 /** Who is only to look may be kept from more by confinement; where it is not, what changed meanwhile is said. */
 function changedByReader(
   { task = '', iteration, files = [] }: EventOf<'checkpoint.made'>,
-  { tasks, name }: State,
+  { tasks, loop: { name } }: State,
 ): Line | undefined {
-  if (findTask(tasks, task)?.readOnly !== true || files.length === 0) return undefined;
+  if (findTask(tasks, task)?.spec.readOnly !== true || files.length === 0) return undefined;
   const paths = `${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
   const text = `files changed while ${task} was only to look: ${paths} (ralph diff ${name} --iteration ${iteration})`;
   return { tone: 'attention', text };
@@ -183,7 +183,7 @@ const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): bool
 function closedLine(event: EventOf<'task.closed'>, state: State, { marks }: Style): Line {
   const { task, because, verified } = event;
   // What an action did or a reviewer answered speaks for itself.
-  if (findTask(state.tasks, task)?.completion !== undefined)
+  if (findTask(state.tasks, task)?.spec.completion !== undefined)
     return { tone: 'good', text: `${marks.done} ${task}: ${because}` };
   const what = `${marks.done} ${doneWords(state) ?? `${task} done`}`;
   return verified
@@ -228,7 +228,7 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'checkpoint.asked': byPerson,
   'restore.asked': byPerson,
   'tasks.loaded': (event, state) => {
-    if (isSingleTask(state) && state.iterations === 0) return undefined; // one task, as everybody knows
+    if (isSingleTask(state) && state.iterations.begun === 0) return undefined; // one task, as everybody knows
     if (hasLost(event, state)) return { tone: 'attention', text: sentenceOf(event) };
     return event.tasks.length === 0 ? undefined : sentence(event);
   },
@@ -260,7 +260,8 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     shown = false;
   };
   const draw = (): void => {
-    if (!style.live || quiet || held > 0 || !state.loaded || state.ended || style.columns() < liveColumnsMin) return;
+    const isWorthIt = style.live && !quiet && style.columns() >= liveColumnsMin;
+    if (!isWorthIt || held > 0 || !state.document.isLoaded || state.control.ended) return;
     clear();
     const width = style.columns() - 1;
     write(

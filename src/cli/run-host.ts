@@ -141,13 +141,13 @@ export function sayEnding(
   { requireChecks, json = false }: { readonly requireChecks: boolean; readonly json?: boolean },
 ): number {
   const ending = endingOf(state, requireChecks);
-  const wasInterrupted = how === 'interrupted' || (signalled !== undefined && state.ended === undefined);
+  const wasInterrupted = how === 'interrupted' || (signalled !== undefined && state.control.ended === undefined);
   const exitCode = wasInterrupted ? (signalled ?? 130) : ending.exitCode;
   if (json) printJson(context, outcomeOf(state, requireChecks, exitCode));
   if (how === 'interrupted') {
-    context.say(`Interrupted and recorded. The same command resumes loop ${state.name}.`);
-    if (state.newest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))
-      context.say(`  What it had done so far stays in the files; ralph undo ${state.name} takes it back.`);
+    context.say(`Interrupted and recorded. The same command resumes loop ${state.loop.name}.`);
+    if (state.checkpoints.latest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))
+      context.say(`  What it had done so far stays in the files; ralph undo ${state.loop.name} takes it back.`);
     return exitCode;
   }
   if (!json) context.print(ending.sentence);

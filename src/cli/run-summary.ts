@@ -41,7 +41,7 @@ function treeWords({ mode, run, repositoryInfo }: Prepared, chosen: Chosen | und
   const settings = chosen?.state?.settings ?? run.settings;
   if (repositoryInfo.repository === undefined)
     return 'not a git repository: NO undo, no commits, no look at the work (git init)';
-  const branch = chosen?.state?.branch;
+  const branch = chosen?.state?.loop.branch;
   const own = branch !== undefined || config.worktree || settings.worktreePerTask;
   const where = own
     ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; your files are not touched`
@@ -97,10 +97,10 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
       'loop',
       chosen === undefined
         ? '(not started)'
-        : `${chosen.name}${chosen.state === undefined ? '' : sinceWords(chosen.state.iterations)}`,
+        : `${chosen.name}${chosen.state === undefined ? '' : sinceWords(chosen.state.iterations.begun)}`,
     ],
     workRow(prepared, done, counts?.total ?? document.tasks.length),
-    ['folder', chosen?.state?.directory ?? directory],
+    ['folder', chosen?.state?.loop.directory ?? directory],
     ...who,
     ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
     ['contained', containmentWords(run.config.sandbox)],

@@ -9,14 +9,14 @@ import type { Flags } from './context.ts';
 /** The dependencies that keep it from starting. */
 function unmetOf(table: TaskTable, task: Task): readonly string[] {
   if (task.status !== 'pending' && task.status !== 'blocked') return [];
-  return task.dependsOn.filter(id => findTask(table, id)?.status !== 'done');
+  return task.spec.dependsOn.filter(id => findTask(table, id)?.status !== 'done');
 }
 
 type Loop = Pick<NonNullable<Subject['loop']>, 'state' | 'isAlive'> | undefined;
 
 /** Unfinished, and no process works on it. */
 export const isOrphaned = (loop: Loop): boolean =>
-  loop !== undefined && !loop.isAlive && loop.state.ended === undefined;
+  loop !== undefined && !loop.isAlive && loop.state.control.ended === undefined;
 
 /** Its iteration was cut (a crash, a kill -9): the next run records that. */
 export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
@@ -28,7 +28,7 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
   if (isCut(task, loop))
     return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
   if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
-  if (state?.claims.some(one => one.task === task.id)) return 'being checked';
+  if (state?.claims.open.some(one => one.task === task.id)) return 'being checked';
   if (task.status === 'done') return task.verified === false ? 'unverified' : '';
   if (task.status === 'skipped') return '';
   if (task.openQuestion !== undefined) return `waits for your answer to ${task.openQuestion}`;
@@ -42,11 +42,11 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
 export function taskJson(table: TaskTable, task: Task): Flags {
   return {
     id: task.id,
-    title: task.title,
+    title: task.spec.title,
     status: task.status,
     attempts: task.attempts,
     verified: task.verified ?? null,
-    depends_on: task.dependsOn,
+    depends_on: task.spec.dependsOn,
     waits_for: unmetOf(table, task),
     question: task.openQuestion ?? null,
     parked: task.parked ?? null,

@@ -73,7 +73,7 @@ export function handoffOfLive(
     return { due: { trigger: 'context_threshold', because } };
   }
   const { before, used } = usedFractionBefore(state, live);
-  if (!state.budgetHandedOff && before <= budgetAlertFraction && used > budgetAlertFraction) {
+  if (!state.spend.isHandedOff && before <= budgetAlertFraction && used > budgetAlertFraction) {
     return { due: { trigger: 'token_budget', because: `${percent(used)} of the money is spent` } };
   }
   const shortAt = timeIsShortAt(live, limits.iterationMsMax);
@@ -103,9 +103,9 @@ const namedMax = 5;
 
 /** The phase that the agent reported, else the one that the ledger shows. */
 export function phaseOf(state: State): Phase {
-  if (state.report?.phase !== undefined) return state.report.phase;
-  if (state.lastIteration === undefined) return 'planning';
-  return findTask(state.tasks, state.lastIteration.task)?.status === 'done' ? 'complete' : 'implementing';
+  if (state.memory.report?.phase !== undefined) return state.memory.report.phase;
+  if (state.iterations.last === undefined) return 'planning';
+  return findTask(state.tasks, state.iterations.last.task)?.status === 'done' ? 'complete' : 'implementing';
 }
 
 /** One line per item, as many as there is room for; what was left out is counted in our own words. */
@@ -123,7 +123,7 @@ function section(title: string, items: readonly string[] = []): readonly string[
   return [`### ${title}`, '', ...lines, ...(left === 0 ? [] : ['', `(${left} more left out)`]), ''];
 }
 
-function accountOf({ report }: State): readonly string[] {
+function accountOf({ memory: { report } }: State): readonly string[] {
   if (report === undefined) return [];
   const blocked = report.blocked.map(({ item, reason }) => (reason === '' ? item : `${item}: ${reason}`));
   const obstacles = report.obstacles?.filter(one => one.resolved !== true).map(({ message }) => message);
@@ -157,23 +157,28 @@ function openSteps(state: State, last: string): string {
 }
 
 function nextSteps(state: State, last: string, task: string | undefined): readonly string[] {
-  const said = state.report?.next;
+  const said = state.memory.report?.next;
   const parts = said === undefined ? [] : [quoted(takeCharacters(said, nextCharsMax))];
   if (task !== undefined && task !== last) parts.push(`Your task now is ${task}; the account above is about ${last}.`);
   return ['### Next steps', '', parts.length === 0 ? openSteps(state, last) : parts.join('\n\n')];
 }
 
-/** `task`: the one that the next iteration works on, when it is known. Empty before the first iteration has ended. */
-export function continuationPrompt(state: State, task?: string): string {
-  const last = state.lastIteration;
+const latestCheckpoint = ({ checkpoints }: State): string | undefined => checkpoints.latest?.checkpoint;
+
+/**
+ * `task`: the one that the next iteration works on, when it is known. `checkpoint`: the one that the work begins from. Empty
+ * before the first iteration has ended.
+ */
+export function continuationPrompt(state: State, task?: string, checkpoint = latestCheckpoint(state)): string {
+  const { last } = state.iterations;
   if (last === undefined) return '';
   return [
     `## Handoff from iteration ${last.iteration}`,
     '',
     `**Phase:** ${phaseOf(state)}  `,
     `**Last agent:** ${last.performer} on ${last.task}  `,
-    ...(state.lastCheckpoint === '' ? [] : [`**Checkpoint:** ${state.lastCheckpoint}  `]),
-    ...(state.handoff === undefined ? [] : [`**Why it ended:** ${state.handoff}  `]),
+    ...(checkpoint === undefined ? [] : [`**Checkpoint:** ${checkpoint}  `]),
+    ...(state.memory.handoff === undefined ? [] : [`**Why it ended:** ${state.memory.handoff}  `]),
     '',
     ...accountOf(state),
     ...nextSteps(state, last.task, task),

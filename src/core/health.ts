@@ -24,15 +24,17 @@ interface HealthRow {
 }
 
 const openBreaker = (state: State, now: number): string | undefined =>
-  Object.keys(state.breakers).find(name => breakerPosition(state.breakers[name]!, now) === 'open');
+  Object.keys(state.performers.breakers).find(
+    name => breakerPosition(state.performers.breakers[name]!, now) === 'open',
+  );
 
 /** Ordered from worst to best: the first row that holds is the word. */
 export const healthRows: readonly HealthRow[] = [
-  { state: 'terminated', holds: state => (state.ended ? `ended: ${state.ended.reason}` : undefined) },
+  { state: 'terminated', holds: state => (state.control.ended ? `ended: ${state.control.ended.reason}` : undefined) },
   {
     state: 'failing',
     holds: (state, now) => {
-      if (state.errorsInRow >= state.settings.errorsToHandOff) return `${state.errorsInRow} errors in a row`;
+      if (state.streaks.errors >= state.settings.errorsToHandOff) return `${state.streaks.errors} errors in a row`;
       const resting = openBreaker(state, now);
       return resting === undefined ? undefined : `the breaker of ${resting} is open`;
     },
@@ -47,10 +49,10 @@ export const healthRows: readonly HealthRow[] = [
   {
     state: 'degraded',
     holds: state => {
-      if (state.failuresInRow > 0) return `${plural(state.failuresInRow, 'failure')} in a row`;
-      if (state.repetition) return state.repetition.detail;
-      if (state.iterationsEnded < 3) return undefined;
-      const average = state.iterationMsSum / state.iterationsEnded;
+      if (state.streaks.failures > 0) return `${plural(state.streaks.failures, 'failure')} in a row`;
+      if (state.memory.repetition) return state.memory.repetition.detail;
+      if (state.iterations.ended < 3) return undefined;
+      const average = state.iterations.msSum / state.iterations.ended;
       return average > slowAverageMs ? `iterations take ${formatDuration(average)} on average` : undefined;
     },
   },
@@ -110,7 +112,7 @@ export const nudged: Decide<'nudged'> = (state, { iteration, level, trigger, del
 
 export const guidanceDelivered: Decide<'reached'> = (state, { guidance, iteration, delivered }) => {
   const live = liveIteration(state, iteration);
-  const one = state.guidance.find(each => each.id === guidance);
+  const one = state.memory.guidance.find(each => each.id === guidance);
   if (live === undefined || one === undefined || one.iteration === iteration) return [];
   const because = delivered
     ? `told to ${live.performer} while it works`

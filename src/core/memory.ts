@@ -6,14 +6,15 @@ import type { EventOf } from './event.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
 
 export const entryCharsMax = 500; // seed 001
-const entriesMax: Readonly<Record<keyof Memory, number>> = { recent: 5, errors: 5, successes: 3 };
+const entriesMax = { recent: 5, errors: 5, successes: 3 } as const;
+type Layer = keyof typeof entriesMax;
 
-export function remember(memory: Memory, layer: keyof Memory, entry: string): Memory {
+export function remember(memory: Memory, layer: Layer, entry: string): Memory {
   const text = takeCharacters(entry.trim(), entryCharsMax);
   return text === '' ? memory : { ...memory, [layer]: [...memory[layer], text].slice(-entriesMax[layer]) };
 }
 
-const titles: Readonly<Record<keyof Memory, string>> = {
+const titles: Readonly<Record<Layer, string>> = {
   errors: 'What went wrong before',
   successes: 'What worked before',
   recent: 'What the last iterations said',
@@ -145,7 +146,7 @@ const itemsMax = 1_000;
 const hashOf = (item: string): string => prefixHash(item.replace(/\s+/g, ' ').toLowerCase());
 
 /** Its report names something completed that none before it did. */
-export function hasNewItem({ reported }: State, report: Report | undefined): boolean {
+export function hasNewItem({ memory: { reported } }: State, report: Report | undefined): boolean {
   if (report === undefined || report.completed.length === 0) return false;
   const known = new Set(reported.items);
   return report.completed.some(item => !known.has(hashOf(item)));
@@ -154,12 +155,16 @@ export function hasNewItem({ reported }: State, report: Report | undefined): boo
 const rank = (phase: Phase | undefined): number => (phase === undefined ? -1 : phases.indexOf(phase));
 
 /** A goal also comes nearer by its first plan and by each phase that is entered for the first time. */
-export function hasNewStep({ reported }: State, report: Report | undefined): boolean {
+export function hasNewStep({ memory: { reported } }: State, report: Report | undefined): boolean {
   if (report === undefined) return false;
   return rank(report.phase) > rank(reported.phase) || (!reported.isPlanned && report.pending.length > 0);
 }
 
-export function reportedAfter({ reported }: State, { report }: EventOf<'iteration.ended'>, isNews: boolean): Reported {
+export function reportedAfter(
+  { memory: { reported } }: State,
+  { report }: EventOf<'iteration.ended'>,
+  isNews: boolean,
+): Reported {
   if (report === undefined) return { ...reported, silent: reported.silent + 1 };
   const items = [...new Set([...reported.items, ...report.completed.map(hashOf)])].slice(-itemsMax);
   const phase = rank(report.phase) > rank(reported.phase) ? report.phase : reported.phase;

@@ -84,7 +84,7 @@ function words(turn: Turn, live: LiveIteration): readonly Effect[] {
 }
 
 /** What people said that this performer does not know yet. */
-function steering({ guidance }: State, { iteration, task }: LiveIteration): readonly Effect[] {
+function steering({ memory: { guidance } }: State, { iteration, task }: LiveIteration): readonly Effect[] {
   return guidance
     .filter(one => (one.task === undefined ? one.iteration === undefined : one.task === task))
     .filter(one => one.iteration !== iteration && !one.unreached?.includes(iteration))
@@ -102,18 +102,20 @@ function claimEffects(state: State): readonly Effect[] {
   const effects: Effect[] = [];
   // A claim that a person accepted waits while another task is worked on in the same files.
   const isShared = !state.settings.worktreePerTask && state.live.length > 0;
-  for (const { iteration, task, stage } of isShared ? [] : state.claims) {
-    const unsaved = state.checkpointsDue.some(due => due.task === task);
+  for (const { iteration, task, stage } of isShared ? [] : state.claims.open) {
+    const unsaved = state.checkpoints.due.some(due => due.task === task);
     if (stage === 'check' && !unsaved) effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
   }
-  const first = state.claims.find(claim => claim.stage === 'merge');
+  const first = state.claims.open.find(claim => claim.stage === 'merge');
   if (first === undefined) return effects;
   const { iteration, task } = first;
   return [...effects, { type: 'merge', key: `merge:${iteration}`, iteration, task }];
 }
 
 const isUnseen = (state: State, task: string): boolean =>
-  state.settings.policy.documentShows === 'progress' && state.unsaved.includes(task) && !hasStorageTrouble(state);
+  state.settings.policy.documentShows === 'progress' &&
+  state.document.unsaved.includes(task) &&
+  !hasStorageTrouble(state);
 
 function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
   const { state, now, self } = turn;
@@ -122,7 +124,7 @@ function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
     if (live.holder !== self) return [{ type: 'recover', key: `recover:${iteration}`, iteration }];
     const overdueAt = live.handoff?.delivered ? live.handoff.at + state.settings.handoffWithinMs : undefined;
     const isOverdue = overdueAt !== undefined && overdueAt <= now;
-    if (isHardStop || isOverdue || live.terminated !== undefined || state.paused?.now === true)
+    if (isHardStop || isOverdue || live.terminated !== undefined || state.control.paused?.now === true)
       return [{ type: 'cancel', key: `abandon:${iteration}`, iteration }];
     wakeBy(turn, overdueAt);
     // Who is at work, and how often it was tried, is written before the performer begins.
@@ -139,18 +141,19 @@ const tasksWrittenFirstMax = 1_000;
 /** Checkpoints in their order, then the restore that one of them was made for, then what is done is committed. */
 function storageEffects(state: State): readonly Effect[] {
   if (hasStorageTrouble(state)) return [];
-  const { restoreDue } = state;
-  const due = state.checkpointsDue[0];
+  const { restoreDue } = state.checkpoints;
+  const due = state.checkpoints.due[0];
   if (due !== undefined) {
-    const number = state.checkpointsMade + 1;
+    const number = state.checkpoints.made + 1;
     const waits = due.kind === 'before-restore' && isBusy(state);
     return waits ? [] : [{ type: 'checkpoint', key: `checkpoint:${number}`, number, due }];
   }
-  if (restoreDue !== undefined) return [{ type: 'restore', key: `restore:${state.restores + 1}`, due: restoreDue }];
-  const commit = state.commitsDue[0];
-  const written = state.unsaved.length === 0 || state.tasks.size > tasksWrittenFirstMax;
+  if (restoreDue !== undefined)
+    return [{ type: 'restore', key: `restore:${state.checkpoints.restores + 1}`, due: restoreDue }];
+  const commit = state.checkpoints.commitsDue[0];
+  const written = state.document.unsaved.length === 0 || state.tasks.size > tasksWrittenFirstMax;
   // What an unproven claim wrote into the document is no part of anybody's history.
-  const claimed = state.claims.some(claim => claim.task === commit?.task);
+  const claimed = state.claims.open.some(claim => claim.task === commit?.task);
   if (commit === undefined || claimed || !written) return [];
   return [{ type: 'commit', key: `commit:${commit.task}`, ...commit }];
 }
@@ -159,31 +162,31 @@ function bookkeeping(state: State, ready: boolean): readonly Effect[] {
   const effects: Effect[] = [];
   const starting =
     ready && state.tasks.size > tasksWrittenFirstMax && !state.live.some(one => one.process !== undefined);
-  if (state.unsaved.length > 0 && !starting && !hasStorageTrouble(state)) {
-    effects.push({ type: 'save', key: `save:${state.unsaved.join(',')}`, tasks: state.unsaved });
+  if (state.document.unsaved.length > 0 && !starting && !hasStorageTrouble(state)) {
+    effects.push({ type: 'save', key: `save:${state.document.unsaved.join(',')}`, tasks: state.document.unsaved });
   }
   effects.push(...storageEffects(state));
-  for (const escalation of state.escalations) effects.push({ type: 'ask', key: `ask:${escalation.id}`, escalation });
+  for (const escalation of state.questions.open) effects.push({ type: 'ask', key: `ask:${escalation.id}`, escalation });
   return effects;
 }
 
 /** A wait is minutes at most: one that seems longer was made by another clock (F53). */
 const waitMsMax = 3_600_000;
 
-const isWaiting = ({ wait }: State, now: number): boolean =>
+const isWaiting = ({ control: { wait } }: State, now: number): boolean =>
   wait !== undefined && wait.until > now && wait.until <= now + waitMsMax;
 
 function beginEffects(turn: Turn): readonly Effect[] {
   const { state, now } = turn;
-  if (state.paused || isBlocked(state)) return [];
+  if (state.control.paused || isBlocked(state)) return [];
   if (isWaiting(state, now)) {
-    wakeBy(turn, state.wait?.until);
+    wakeBy(turn, state.control.wait?.until);
     return [];
   }
   const ready = isApproved(state) ? startableTasks(state) : undefined;
   if (ready === undefined) {
     // An edited plan is asked about also while another question is open.
-    const about = state.escalations.filter(one => isApproved(state) || one.kind === 'approval');
+    const about = state.questions.open.filter(one => isApproved(state) || one.kind === 'approval');
     return isBusy(state) || about.length > 0 ? [] : [{ type: 'ask-how-to-continue', key: 'stall' }];
   }
   const effects: Effect[] = [];
@@ -192,7 +195,7 @@ function beginEffects(turn: Turn): readonly Effect[] {
     const { performer, usableAt } = choosePerformer(state, task.id, now);
     wakeBy(turn, usableAt);
     if (performer === undefined || probed.has(performer)) continue;
-    if (state.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
+    if (state.performers.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
     effects.push({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer });
   }
   return effects;
@@ -201,9 +204,9 @@ function beginEffects(turn: Turn): readonly Effect[] {
 export function next(state: State, now: number, self: string): Plan {
   if (!isStarted(state)) return { effects: [] };
   // A loop that is over can still be rewound.
-  if (state.ended) return { effects: bookkeeping(state, false).filter(effect => effect.type !== 'ask') };
+  if (state.control.ended) return { effects: bookkeeping(state, false).filter(effect => effect.type !== 'ask') };
   const stop = hardStop(state, now);
-  if (!state.loaded)
+  if (!state.document.isLoaded)
     return { effects: [stop ? { type: 'end', key: 'end', termination: stop } : { type: 'load', key: 'load' }] };
   const turn: Turn = { state, now, self };
   const work = liveEffects(turn, stop !== undefined);
@@ -236,22 +239,22 @@ const aHuman: Waiting = { kind: 'human', what: 'a human' };
 
 /** What the loop waits for: undefined while it works. */
 export function waitingFor(state: State, now: number): Waiting | undefined {
-  if (state.ended || state.live.length > 0) return undefined;
+  if (state.control.ended || state.live.length > 0) return undefined;
   if (hasStorageTrouble(state)) return aHuman;
   if (isBusy(state)) return undefined;
-  if (state.paused) return { kind: 'pause', what: `paused by ${state.paused.by}` };
+  if (state.control.paused) return { kind: 'pause', what: `paused by ${state.control.paused.by}` };
   // First: without a ready task neither a back-off nor a rested performer lets anything begin.
   const [ready] = isApproved(state) && !isBlocked(state) ? readyTasks(state.tasks, 1) : [];
-  if (ready === undefined && state.escalations.length > 0) return aHuman;
-  if (state.wait && isWaiting(state, now))
-    return { kind: state.wait.for, what: state.wait.for, until: state.wait.until };
+  if (ready === undefined && state.questions.open.length > 0) return aHuman;
+  if (state.control.wait && isWaiting(state, now))
+    return { kind: state.control.wait.for, what: state.control.wait.for, until: state.control.wait.until };
   return ready && waitingForPerformer(state, ready.id, now);
 }
 
 function waitingForPerformer(state: State, task: string, now: number): Waiting | undefined {
   const { performer, usableAt, waitsFor, waits } = choosePerformer(state, task, now);
   if (performer !== undefined) return undefined;
-  if (usableAt === undefined) return state.escalations.length > 0 ? aHuman : undefined;
+  if (usableAt === undefined) return state.questions.open.length > 0 ? aHuman : undefined;
   const what =
     waitsFor === 'limit-reset' ? `the limit of ${waits} to be reset` : `${waits}, which rests after failures`;
   return { kind: waitsFor ?? 'rest', what, until: usableAt };

@@ -44,8 +44,8 @@ function withAnswer(current: ReviewState, role: string, { answer, seen }: Answer
 
 /** The fold of `review.answered`. */
 export function reviewAnswered(state: State, event: Answered): ReviewState {
-  const before = state.review ?? noReview;
-  const { round, role } = findTask(state.tasks, event.task) ?? {};
+  const before = state.mode.own ?? noReview;
+  const { round, role } = findTask(state.tasks, event.task)?.spec ?? {};
   // Others have looked at the document since: what a late reviewer of an old round saw may be mended.
   if (round === undefined || role === undefined || round < before.round) return before;
   const fixed = fixedCount(reviewStanding(state).fixes);
@@ -79,7 +79,7 @@ function named(tasks: readonly Task[]): string {
 
 function aboutIssues({ round, answers, fixes }: ReviewStanding): readonly (string | false)[] {
   const found = answers?.issues.length ?? 0;
-  const fixed = fixedCount(fixes.filter(task => task.round === round));
+  const fixed = fixedCount(fixes.filter(task => task.spec.round === round));
   const fixedOfOthers = fixedCount(fixes) - fixed;
   const blocked = fixes.filter(task => task.status === 'blocked');
   const later = fixedOfOthers - (answers?.fixedBefore ?? fixedOfOthers);
@@ -114,7 +114,7 @@ export function isReviewLeftToPeople(state: State): boolean {
 /** Why the review is not achieved although nothing is left to do, with its numbers; undefined while something is. */
 export function reviewShortfall(state: State): string | undefined {
   const { review } = state.settings;
-  if (review === null || !state.loaded) return undefined;
+  if (review === null || !state.document.isLoaded) return undefined;
   const standing = reviewStanding(state);
   const { round, answers, currentConfidence = 100 } = standing;
   const isOver = round > 0 && standing.isQuiet && standing.waiting.length === 0;
@@ -184,13 +184,17 @@ function confidences(review: ReviewState | undefined, isWhole: boolean): Partial
 
 const fixedCount = (fixes: readonly Task[]): number => fixes.filter(task => task.status === 'done').length;
 
-export function reviewStanding({ tasks, review, documentHash }: State): ReviewStanding {
+export function reviewStanding({
+  tasks,
+  mode: { own: review },
+  document: { hash: documentHash },
+}: State): ReviewStanding {
   const rounds = new Map<number, Task[]>();
   const fixes: Task[] = [];
   for (const task of allTasks(tasks)) {
-    if (task.round === undefined) continue;
-    if (task.completion !== 'findings') fixes.push(task);
-    else rounds.set(task.round, [...(rounds.get(task.round) ?? []), task]);
+    if (task.spec.round === undefined) continue;
+    if (task.spec.completion !== 'findings') fixes.push(task);
+    else rounds.set(task.spec.round, [...(rounds.get(task.spec.round) ?? []), task]);
   }
   const round = Math.max(0, ...rounds.keys());
   const finders = rounds.get(round) ?? [];
@@ -290,7 +294,7 @@ function fixTask(id: string, { issue, severity, place, confidence, also }: Merge
 /** What the state after a decision needs next: a round of reviewers, tasks for what they found, or nothing. */
 export function expandReview(state: State): readonly TaskSpec[] {
   const { review } = state.settings;
-  if (review === null || !state.loaded) return [];
+  if (review === null || !state.document.isLoaded) return [];
   const standing = reviewStanding(state);
   if (standing.round === 0) return findTasks(review, 1);
   if (!standing.isLookedAt) return [];

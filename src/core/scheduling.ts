@@ -8,29 +8,29 @@ import { findTask, readyTasks, type Task } from './task.ts';
 
 /** Everybody at work only looks: others that only look may join them. */
 const onlyReaders = (state: State): boolean =>
-  state.claims.length === 0 && state.live.every(one => findTask(state.tasks, one.task)?.readOnly === true);
+  state.claims.open.length === 0 && state.live.every(one => findTask(state.tasks, one.task)?.spec.readOnly === true);
 
 /** Side by side in one tree only tasks that change nothing; else as many as have a tree of their own. */
 const sideBySide = (state: State, task: Task): number =>
-  task.readOnly === true && onlyReaders(state) ? state.settings.readersMax : state.settings.parallel;
+  task.spec.readOnly === true && onlyReaders(state) ? state.settings.readersMax : state.settings.parallel;
 
 export const hasRoomFor = (state: State, task: Task): boolean =>
-  state.live.length + state.claims.length < sideBySide(state, task);
+  state.live.length + state.claims.open.length < sideBySide(state, task);
 
 /** In the last twentieth of the money only one iteration runs at a time. */
 function roomBeside(state: State, task: Task): number {
   const { costUsdMicrosMax, iterationsMax } = state.settings.limits;
-  const usedUsdMicros = state.usage.costUsdMicros;
+  const usedUsdMicros = state.spend.usage.costUsdMicros;
   const verdict = checkBudget([{ scope: 'task', usedUsdMicros, limitUsdMicros: costUsdMicrosMax }]);
   const most = verdict.action === 'throttle' ? 1 : sideBySide(state, task);
-  const byCount = iterationsMax === null ? most : iterationsMax - state.iterations;
+  const byCount = iterationsMax === null ? most : iterationsMax - state.iterations.begun;
   const byMoney = affordable({
     usedUsdMicros,
     limitUsdMicros: costUsdMicrosMax,
-    dearestUsdMicros: state.dearestUsdMicros,
+    dearestUsdMicros: state.spend.dearestUsdMicros,
     liveUsdMicros: state.live.map(one => one.usage.costUsdMicros),
   });
-  return Math.min(most - state.live.length - state.claims.length, byCount, byMoney);
+  return Math.min(most - state.live.length - state.claims.open.length, byCount, byMoney);
 }
 
 /** The first ready tasks for which there is room; undefined: none is ready at all. */
@@ -39,7 +39,7 @@ export function startableTasks(state: State): readonly Task[] | undefined {
   if (first === undefined) return undefined;
   const room = roomBeside(state, first);
   if (room <= 0) return [];
-  return readyTasks(state.tasks, room).filter(task => task.readOnly === first.readOnly);
+  return readyTasks(state.tasks, room).filter(task => task.spec.readOnly === first.spec.readOnly);
 }
 
 // Which performer does a task next: the one named for it, else the first of the chain that is neither limited nor resting.
@@ -53,11 +53,11 @@ export interface Choice {
 }
 
 function chainOf(state: State, task: string): readonly string[] {
-  const fixed = findTask(state.tasks, task)?.performer;
+  const fixed = findTask(state.tasks, task)?.spec.performer;
   if (fixed !== undefined) return [fixed];
   const { policy, performers, performersByTask, performersByPhase } = state.settings;
   // Whose agents report phases are told which one comes now; elsewhere the last report is all that is known.
-  const phase = policy.progressBy === 'report' ? phaseNow(state) : (state.report?.phase ?? '');
+  const phase = policy.progressBy === 'report' ? phaseNow(state) : (state.memory.report?.phase ?? '');
   const named = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
     Object.hasOwn(table, key) ? table[key] : undefined;
   const first = named(performersByTask, task) ?? named(performersByPhase, phase);
@@ -70,7 +70,8 @@ export const preferredFor = (state: State, task: string): string | undefined => 
 /** Every third error in a row moves on to the next one. */
 function chainFor(state: State, task: string): readonly string[] {
   const chain = chainOf(state, task);
-  const shift = chain.length === 0 ? 0 : Math.floor(state.errorsInRow / state.settings.errorsToHandOff) % chain.length;
+  const shift =
+    chain.length === 0 ? 0 : Math.floor(state.streaks.errors / state.settings.errorsToHandOff) % chain.length;
   return [...chain.slice(shift), ...chain.slice(0, shift)];
 }
 
@@ -78,24 +79,28 @@ function chainFor(state: State, task: string): readonly string[] {
 export const resetMsMax = 8 * 24 * 3_600_000;
 
 /** An open question that concerns everybody; one about a single performer only keeps that one away. */
-export const isBlocked = ({ escalations }: State): boolean =>
+export const isBlocked = ({ questions: { open: escalations } }: State): boolean =>
   escalations.some(one => one.task === undefined && one.performer === undefined);
 
-function limitedUntil({ limited }: State, name: string, now: number): number | undefined {
+function limitedUntil(
+  { performers: { rateLimitedUntil: limited } }: State,
+  name: string,
+  now: number,
+): number | undefined {
   const until = limited[name] ?? 0;
   return until > now && until <= now + resetMsMax ? until : undefined;
 }
 
 /** Neither its provider's limit nor an open question keeps it away. */
 export const isFree = (state: State, name: string, now: number): boolean =>
-  limitedUntil(state, name, now) === undefined && !state.escalations.some(one => one.performer === name);
+  limitedUntil(state, name, now) === undefined && !state.questions.open.some(one => one.performer === name);
 
 /** Why a performer cannot work now, and until when where that is known; undefined: it can. */
 function hindrance(state: State, name: string, now: number): Pick<Choice, 'usableAt' | 'waitsFor'> | undefined {
-  if (state.escalations.some(one => one.performer === name)) return {};
+  if (state.questions.open.some(one => one.performer === name)) return {};
   const limited = limitedUntil(state, name, now);
   if (limited !== undefined) return { usableAt: limited, waitsFor: 'limit-reset' };
-  const breaker = state.breakers[name] ?? closedBreaker;
+  const breaker = state.performers.breakers[name] ?? closedBreaker;
   const position = breakerPosition(breaker, now);
   if (position === 'open') return { usableAt: breaker.openUntil, waitsFor: 'rest' };
   const isProbed = position === 'half-open' && state.live.some(one => one.performer === name);
@@ -162,7 +167,7 @@ const afterwards: Readonly<Record<Phase, { readonly pending: Phase; readonly non
 };
 
 /** The phase to work in now: planning while no report names one, then by the table above. */
-export function phaseNow({ report }: State): Phase {
+export function phaseNow({ memory: { report } }: State): Phase {
   if (report?.phase === undefined) return 'planning';
   const { pending, none } = afterwards[report.phase];
   return report.pending.length > 0 ? pending : none;

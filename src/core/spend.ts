@@ -120,8 +120,8 @@ export function recordUsage(state: State, live: LiveIteration, total: Usage): re
   const { iteration, performer, task } = live;
   const recorded: NewEvent = { type: 'usage.recorded', iteration, performer, task, usage };
   const { costUsdMicrosMax } = state.settings.limits;
-  if (state.budgetAlerted || costUsdMicrosMax === null) return [recorded];
-  const used = addUsage(state.usage, usage).costUsdMicros;
+  if (state.spend.isAlerted || costUsdMicrosMax === null) return [recorded];
+  const used = addUsage(state.spend.usage, usage).costUsdMicros;
   const verdict = checkBudget(
     [{ scope: 'task', usedUsdMicros: used, limitUsdMicros: costUsdMicrosMax }],
     state.settings.budgetAlertFraction,

@@ -12,7 +12,7 @@ import type {
   Termination,
   Usage,
 } from './event.ts';
-import { houseSettings } from './settings.ts';
+import { houseSettings, type Settings } from './settings.ts';
 import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
 
 /** An iteration that a performer is working on. */
@@ -76,11 +76,23 @@ interface Wait {
   readonly because: Because;
 }
 
-/** The three moving layers of the context; the stable one is the prompt itself. */
+/** What later prompts are told. */
 export interface Memory {
+  /** The three moving layers of the context; the stable one is the prompt itself. */
   readonly recent: readonly string[];
   readonly errors: readonly string[];
   readonly successes: readonly string[];
+  /** Compared with the next output, to see that words go round in circles. */
+  readonly recentOutputs: readonly string[];
+  readonly repetition?: EventOf<'iteration.ended'>['repetition'];
+  readonly report?: Report;
+  readonly reported: Reported;
+  readonly handoff?: EventOf<'iteration.ended'>['handoff'];
+  /** Why the last message's claim was not believed, for whichever iteration comes next. */
+  readonly lastRejection?: string;
+  readonly guidance: readonly Guidance[];
+  readonly guidanceGiven: number;
+  readonly obstacles: readonly Obstacle[];
 }
 
 export interface Obstacle {
@@ -136,89 +148,127 @@ export interface Breaker {
 
 type Started = EventOf<'loop.started'>;
 
-export interface State
-  extends Pick<Started, 'loop' | 'name' | 'goal' | 'document' | 'directory' | 'projectId' | 'taskId' | 'settings'>,
+/** Which loop it is: as it was started. */
+interface LoopFacts
+  extends Pick<Started, 'name' | 'goal' | 'document' | 'directory' | 'projectId' | 'taskId'>,
     Pick<Started, 'protectedHash' | 'branch' | 'baseline'> {
+  /** Empty before the first event. */
+  readonly id: string;
   readonly startedAt: number;
-  readonly tasks: TaskTable;
-  readonly loaded: boolean;
-  readonly documentHash: string;
-  /** Tasks whose status the document does not show yet. */
+}
+
+/** The document as it was last read or written. */
+interface DocumentState {
+  readonly isLoaded: boolean;
+  readonly hash: string;
+  /** Hash of what a person says yes to, and that yes. */
+  readonly contentHash?: string;
+  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because'>;
+  /** Tasks whose status it does not show yet. */
   readonly unsaved: readonly string[];
-  readonly live: readonly LiveIteration[];
-  readonly claims: readonly Claim[];
-  /** Iterations begun so far: the number of the newest one. */
-  readonly iterations: number;
-  readonly iterationsEnded: number;
-  readonly iterationMsSum: number;
+}
+
+/** Claims and what checks say of them. */
+interface Claims {
+  readonly open: readonly Claim[];
+  /** Findings that a person accepted, by fingerprint. */
+  readonly acceptedFindings: readonly string[];
+  readonly lastChecks: Readonly<Record<string, { readonly passed: boolean; readonly iteration: number }>>;
+}
+
+interface Iterations {
+  /** The number of the newest one. */
+  readonly begun: number;
+  readonly ended: number;
+  readonly msSum: number;
+  readonly toolCalls: number;
+  readonly last?: Pick<LiveIteration, 'iteration' | 'task' | 'performer'>;
+}
+
+interface Spend {
   readonly usage: Usage;
   /** Some iteration ended with a cost that nobody stated. */
-  readonly estimatedSoFar: boolean;
+  readonly isEstimated: boolean;
   /** What the dearest iteration has cost. */
   readonly dearestUsdMicros: number;
   readonly activeMs: number;
   /** Up to when active time has been counted. */
-  readonly clockedAt: number;
-  readonly errorsInRow: number;
-  readonly failuresInRow: number;
-  readonly sameErrorsInRow: number;
+  readonly countedUntil: number;
+  /** Alert and handoff of the budget: each fires once per loop. */
+  readonly isAlerted: boolean;
+  readonly isHandedOff: boolean;
+}
+
+/** What happened in a row, iteration after iteration; reset in `evolve/streaks.ts` only. */
+export interface Streaks {
+  readonly errors: number;
+  readonly failures: number;
+  readonly sameErrors: number;
   readonly lastError: string;
-  /** Iterations in a row that the health ladder had to end. */
-  readonly terminationsInRow: number;
+  /** Iterations that the health ladder had to end. */
+  readonly terminations: number;
+  /** Iterations whose performer did not even start. */
+  readonly failedStarts: number;
   readonly sinceProgress: number;
   /** Tasks parked since the last one was completed. */
   readonly parkedSinceProgress: number;
-  readonly memory: Memory;
-  readonly echoes: readonly string[];
-  readonly report?: Report;
-  readonly reported: Reported;
-  readonly repetition?: EventOf<'iteration.ended'>['repetition'];
-  readonly handoff?: EventOf<'iteration.ended'>['handoff'];
-  readonly lastIteration?: Pick<LiveIteration, 'iteration' | 'task' | 'performer'>;
+  /** How often each performer was refused for a limit of its provider. */
+  readonly rateLimits: Readonly<Record<string, number>>;
+}
+
+/** Who may not work now. */
+interface Performers {
   readonly breakers: Readonly<Record<string, Breaker>>;
-  /** Performers whose provider said when it serves again (epoch ms). */
-  readonly limited: Readonly<Record<string, number>>;
-  /** How often in a row each was refused for such a limit. */
-  readonly limitsInRow: Readonly<Record<string, number>>;
-  /** Iterations in a row whose performer did not even start. */
-  readonly startsFailedInRow: number;
-  readonly escalations: readonly Escalation[];
-  readonly escalationsRaised: number;
-  /** Why the last message's claim was not believed, for whichever iteration comes next. */
-  readonly refusal?: string;
-  readonly guidance: readonly Guidance[];
-  readonly guidanceGiven: number;
+  /** When its provider serves again (epoch ms). */
+  readonly rateLimitedUntil: Readonly<Record<string, number>>;
+}
+
+interface Questions {
+  readonly open: readonly Escalation[];
+  readonly raised: number;
+}
+
+interface CheckpointState {
+  readonly due: readonly CheckpointDue[];
+  readonly made: number;
+  /** What was there before any work. */
+  readonly first?: CheckpointMark;
+  readonly latest?: CheckpointMark;
+  /** The newest one at which no error stood open. */
+  readonly lastGood?: CheckpointMark;
+  readonly restoreDue?: RestoreDue;
+  readonly restores: number;
+  /** Done tasks whose work is not committed yet. */
+  readonly commitsDue: readonly { readonly task: string; readonly iteration: number }[];
+  /** Done tasks whose commit failed: their work goes with the next one. */
+  readonly uncommitted: readonly string[];
+}
+
+/** Whether the loop may go on. */
+interface Control {
   readonly wait?: Wait;
   readonly paused?: Pick<EventOf<'loop.paused'>, 'by' | 'now'>;
   readonly stop?: Pick<EventOf<'stop.asked'>, 'by' | 'because'>;
-  readonly budgetAlerted: boolean;
-  /** The budget's handoff trigger has fired: once per loop. */
-  readonly budgetHandedOff: boolean;
-  readonly checkpointsDue: readonly CheckpointDue[];
-  readonly checkpointsMade: number;
-  /** The newest one's id, empty before the first. */
-  readonly lastCheckpoint: string;
-  /** What was there before any work. */
-  readonly first?: CheckpointMark;
-  readonly newest?: CheckpointMark;
-  /** The newest one at which no error stood open. */
-  readonly good?: CheckpointMark;
-  readonly restoreDue?: RestoreDue;
-  readonly restores: number;
-  /** Done tasks whose commit failed: their work goes with the next one. */
-  readonly uncommitted: readonly string[];
-  /** Done tasks whose work is not committed yet. */
-  readonly commitsDue: readonly { readonly task: string; readonly iteration: number }[];
-  /** Doubts that a person accepted, by fingerprint. */
-  readonly accepted: readonly string[];
-  readonly toolCalls: number;
-  readonly lastChecks: Readonly<Record<string, { readonly passed: boolean; readonly iteration: number }>>;
-  /** What a person said yes to, and what the document says now. */
-  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because'>;
-  readonly substance?: string;
-  readonly obstacles: readonly Obstacle[];
-  readonly review?: ReviewState;
   readonly ended?: Termination & { readonly at: number };
+}
+
+export interface State {
+  readonly loop: LoopFacts;
+  readonly settings: Settings;
+  /** What only the mode of this loop reads. */
+  readonly mode: { readonly own?: ReviewState };
+  readonly tasks: TaskTable;
+  readonly document: DocumentState;
+  readonly live: readonly LiveIteration[];
+  readonly claims: Claims;
+  readonly iterations: Iterations;
+  readonly spend: Spend;
+  readonly streaks: Streaks;
+  readonly performers: Performers;
+  readonly questions: Questions;
+  readonly memory: Memory;
+  readonly checkpoints: CheckpointState;
+  readonly control: Control;
 }
 
 export const noUsage: Usage = {
@@ -230,93 +280,86 @@ export const noUsage: Usage = {
   estimated: false,
 };
 
-export const initialState: State = {
-  loop: '',
-  name: '',
-  goal: '',
-  document: '',
-  directory: '',
-  projectId: '',
-  taskId: '',
-  settings: houseSettings,
-  startedAt: 0,
-  tasks: emptyTable,
-  loaded: false,
-  documentHash: '',
-  unsaved: [],
-  live: [],
-  claims: [],
-  iterations: 0,
-  iterationsEnded: 0,
-  iterationMsSum: 0,
-  usage: noUsage,
-  estimatedSoFar: false,
-  dearestUsdMicros: 0,
-  activeMs: 0,
-  clockedAt: 0,
-  errorsInRow: 0,
-  failuresInRow: 0,
-  sameErrorsInRow: 0,
+export const noStreaks: Streaks = {
+  errors: 0,
+  failures: 0,
+  sameErrors: 0,
   lastError: '',
-  terminationsInRow: 0,
+  terminations: 0,
+  failedStarts: 0,
   sinceProgress: 0,
   parkedSinceProgress: 0,
-  memory: { recent: [], errors: [], successes: [] },
-  echoes: [],
-  reported: nothingReported,
-  breakers: {},
-  limited: {},
-  limitsInRow: {},
-  startsFailedInRow: 0,
-  escalations: [],
-  escalationsRaised: 0,
-  guidance: [],
-  guidanceGiven: 0,
-  budgetAlerted: false,
-  budgetHandedOff: false,
-  checkpointsDue: [],
-  checkpointsMade: 0,
-  lastCheckpoint: '',
-  restores: 0,
-  uncommitted: [],
-  commitsDue: [],
-  accepted: [],
-  toolCalls: 0,
-  lastChecks: {},
-  obstacles: [],
+  rateLimits: {},
+};
+
+export const initialState: State = {
+  loop: { id: '', name: '', goal: '', document: '', directory: '', projectId: '', taskId: '', startedAt: 0 },
+  settings: houseSettings,
+  mode: {},
+  tasks: emptyTable,
+  document: { isLoaded: false, hash: '', unsaved: [] },
+  live: [],
+  claims: { open: [], acceptedFindings: [], lastChecks: {} },
+  iterations: { begun: 0, ended: 0, msSum: 0, toolCalls: 0 },
+  spend: {
+    usage: noUsage,
+    isEstimated: false,
+    dearestUsdMicros: 0,
+    activeMs: 0,
+    countedUntil: 0,
+    isAlerted: false,
+    isHandedOff: false,
+  },
+  streaks: noStreaks,
+  performers: { breakers: {}, rateLimitedUntil: {} },
+  questions: { open: [], raised: 0 },
+  memory: {
+    recent: [],
+    errors: [],
+    successes: [],
+    recentOutputs: [],
+    reported: nothingReported,
+    guidance: [],
+    guidanceGiven: 0,
+    obstacles: [],
+  },
+  checkpoints: { due: [], made: 0, restores: 0, commitsDue: [], uncommitted: [] },
+  control: {},
 };
 
 /** Before its first event a loop has no id. */
-export const isStarted = ({ loop }: State): boolean => loop !== '';
+export const isStarted = ({ loop }: State): boolean => loop.id !== '';
 
 export function isBusy(state: State): boolean {
-  return state.live.length > 0 || state.claims.length > 0;
+  return state.live.length > 0 || state.claims.open.length > 0;
 }
 
 /** Time passes in work: a claim that waits for a person to make room for its checkpoint is no work. */
 export function isWorking(state: State): boolean {
-  return state.live.length > 0 || (state.claims.length > 0 && !hasStorageTrouble(state));
+  return state.live.length > 0 || (state.claims.open.length > 0 && !hasStorageTrouble(state));
 }
 
 /** A question about the disk or the document is open: nothing is tried again before it is answered. */
 export function hasStorageTrouble(state: State): boolean {
-  return state.escalations.some(one => one.kind === 'storage');
+  return state.questions.open.some(one => one.kind === 'storage');
 }
 
 /** The document shows what the ledger says, or a person stopped the loop although it cannot be written. */
 export function isWritten(state: State): boolean {
-  return state.unsaved.length === 0 || (state.stop !== undefined && hasStorageTrouble(state));
+  return state.document.unsaved.length === 0 || (state.control.stop !== undefined && hasStorageTrouble(state));
 }
 
 /** Nothing is left to be saved, restored or committed, or a person stopped the loop although it cannot be. */
 export function isSaved(state: State): boolean {
-  const open = state.checkpointsDue.length + state.commitsDue.length > 0 || state.restoreDue !== undefined;
-  return !open || (state.stop !== undefined && hasStorageTrouble(state));
+  const open =
+    state.checkpoints.due.length + state.checkpoints.commitsDue.length > 0 ||
+    state.checkpoints.restoreDue !== undefined;
+  return !open || (state.control.stop !== undefined && hasStorageTrouble(state));
 }
 
 /** Nothing begins before a person said yes to exactly what the document says now, where that is wanted. */
-export const isApproved = ({ settings, approval, substance }: State): boolean =>
-  !settings.approval || (approval !== undefined && approval.hash === substance);
+export const isApproved = ({ settings, document }: State): boolean =>
+  !settings.approval || (document.approval !== undefined && document.approval.hash === document.contentHash);
 
 /** The document is a file of the user's; else it holds words that Ralph was given, and shows nothing. */
 export const hasUserDocument = ({ settings }: State): boolean => settings.policy.documentShows !== 'nothing';
@@ -329,12 +372,12 @@ export const showsParked = ({ settings: { policy } }: State): boolean =>
 export const isSingleTask = ({ settings }: State): boolean => settings.policy.tasks === 'one';
 
 /** What the document says about the task itself, else the loop's limit. */
-export const attemptsMaxOf = ({ settings }: State, { attemptsMax }: Task): number =>
+export const attemptsMaxOf = ({ settings }: State, { spec: { attemptsMax } }: Task): number =>
   attemptsMax ?? settings.limits.attemptsPerTaskMax;
 
 /** Active time so far; waits for people, providers and pauses are not in it. */
 export function activeMsAt(state: State, now: number): number {
-  return state.activeMs + (isWorking(state) ? Math.max(0, now - state.clockedAt) : 0);
+  return state.spend.activeMs + (isWorking(state) ? Math.max(0, now - state.spend.countedUntil) : 0);
 }
 
 export function totalTokens(usage: Usage): number {
@@ -343,7 +386,7 @@ export function totalTokens(usage: Usage): number {
 
 /** Share of the money that was spent without this iteration, and with it; 0 where money is unlimited. */
 export function usedFractionBefore(
-  { usage, settings }: State,
+  { spend: { usage }, settings }: State,
   live: LiveIteration,
 ): { readonly before: number; readonly used: number } {
   const max = settings.limits.costUsdMicrosMax;
@@ -357,11 +400,17 @@ export function liveIteration(state: State, iteration: number): LiveIteration | 
 
 // The small steps that every fold is made of.
 
+/** The state with these fields of one group changed. */
+export function update<Group extends keyof State>(state: State, group: Group, fields: Partial<State[Group]>): State {
+  return { ...state, [group]: { ...state[group], ...fields } };
+}
+
 /** Work counts as active time; the events of people and of starting again only move the clock. */
 export function addActiveTime(state: State, at: number): State {
-  if (!isWorking(state)) return { ...state, clockedAt: at };
-  const activeMs = state.activeMs + Math.max(0, at - state.clockedAt);
-  return { ...state, activeMs, clockedAt: Math.max(at, state.clockedAt) };
+  const { activeMs, countedUntil } = state.spend;
+  if (!isWorking(state)) return update(state, 'spend', { countedUntil: at });
+  const worked = activeMs + Math.max(0, at - countedUntil);
+  return update(state, 'spend', { activeMs: worked, countedUntil: Math.max(at, countedUntil) });
 }
 
 export function withTask(state: State, id: string, change: (task: Task) => Task): State {
@@ -374,11 +423,12 @@ export function withLive(state: State, iteration: number, change: (live: LiveIte
 }
 
 /** What is to be saved, in order: the one before a restore waits for quiet, and nothing waits behind it. */
-export function queueCheckpoint(state: State, due: Partial<CheckpointDue> & CheckpointOrder): State {
-  const { checkpointsDue, iterations: iteration } = state;
+export function queueCheckpoint(state: State, order: Partial<CheckpointDue> & CheckpointOrder): State {
+  const { due } = state.checkpoints;
   const isLast = ({ kind }: CheckpointDue): boolean => kind === 'before-restore';
-  const first = checkpointsDue.filter(one => !isLast(one));
-  return { ...state, checkpointsDue: [...first, { iteration, ...due }, ...checkpointsDue.filter(isLast)] };
+  const first = due.filter(one => !isLast(one));
+  const added = { iteration: state.iterations.begun, ...order };
+  return update(state, 'checkpoints', { due: [...first, added, ...due.filter(isLast)] });
 }
 
 /** Without what is undefined: an optional field is there or it is not. */
@@ -391,10 +441,8 @@ export const markShown = (state: State, id: string): State =>
   state.settings.policy.documentShows === 'progress' ? markUnsaved(state, id) : state;
 
 /** The document does not show this task's status yet. */
-export const markUnsaved = (state: State, id: string): State => ({
-  ...state,
-  unsaved: [...state.unsaved.filter(one => one !== id), id],
-});
+export const markUnsaved = (state: State, id: string): State =>
+  update(state, 'document', { unsaved: [...state.document.unsaved.filter(one => one !== id), id] });
 
 // The state as plain data and back: a snapshot is discardable, so a shape that does not fit is simply not used.
 
@@ -403,7 +451,7 @@ export const markUnsaved = (state: State, id: string): State => ({
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 7;
+export const stateVersion = 8;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];
@@ -416,7 +464,10 @@ export function packState(state: State): unknown {
 
 export function unpackState(packed: unknown): State {
   const { tasks, ...rest } = packed as Packed;
-  let table = addTasks(emptyTable, tasks);
+  let table = addTasks(
+    emptyTable,
+    tasks.map(({ spec }) => spec),
+  );
   for (const task of tasks) table = setTask(table, task);
   const settings = { ...houseSettings, ...rest.settings };
   return { ...initialState, ...rest, settings, tasks: table };

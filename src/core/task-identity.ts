@@ -27,8 +27,12 @@ export const knownSpecs = (specs: readonly TaskSpec[]): readonly KnownItem[] =>
 /** Rounds of an interview or a review stand in no document. */
 export const knownTasks = (table: TaskTable): readonly KnownItem[] =>
   [...allTasks(table)]
-    .filter(task => task.round === undefined)
-    .map(task => ({ ...task, isOver: ['done', 'skipped'].includes(task.status), isAbsent: task.missing === true }));
+    .filter(task => task.spec.round === undefined)
+    .map(({ spec, status, missing = false }) => ({
+      ...spec,
+      isOver: ['done', 'skipped'].includes(status),
+      isAbsent: missing,
+    }));
 
 type Alike = (item: KnownItem, spec: TaskSpec) => boolean;
 

@@ -63,7 +63,10 @@ export interface TaskMark {
   readonly attempts?: number;
 }
 
-export interface Task extends TaskSpec {
+export interface Task {
+  readonly id: string;
+  /** What the document says of it. */
+  readonly spec: TaskSpec;
   readonly status: TaskStatus;
   readonly attempts: number;
   readonly escalations: number;
@@ -95,7 +98,7 @@ export interface Task extends TaskSpec {
 }
 
 /** To do such a task (again) could have its effect a second time: only a person who knows that may say so. */
-export const mayHaveHappened = ({ order, status, maybeExecuted }: Task): boolean =>
+export const mayHaveHappened = ({ spec: { order }, status, maybeExecuted }: Task): boolean =>
   order !== undefined && (status === 'done' || maybeExecuted === true);
 
 /** An immutable table whose update copies one chunk, not the table: a fold step costs the change (10,000 tasks). */
@@ -125,7 +128,7 @@ export function taskFromSpec(spec: TaskSpec): Task {
   const parked = spec.blocked ? 'the document says that it is blocked' : undefined;
   const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : spec.blocked ? 'blocked' : 'pending';
   const attempts = spec.attemptsBefore ?? 0;
-  return { ...spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
+  return { id: spec.id, spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
 }
 
 function positionOf(table: TaskTable, id: string): number | undefined {
@@ -232,7 +235,7 @@ function withBatch(
 
 /** Every dependency is done (or was skipped and a human said to go on). */
 function dependenciesMet(table: TaskTable, task: Task): boolean {
-  return task.dependsOn.every(id => {
+  return task.spec.dependsOn.every(id => {
     const status = findTask(table, id)?.status;
     return status === 'done' || (task.ignoresUnmet && (status === 'skipped' || status === undefined));
   });

@@ -21,7 +21,7 @@ export interface Criterion {
 
 function spent(state: State): Met | undefined {
   const { costUsdMicrosMax, tokensMax } = state.settings.limits;
-  const { usage } = state;
+  const { usage } = state.spend;
   if (costUsdMicrosMax !== null && usage.costUsdMicros >= costUsdMicrosMax) {
     const words = `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (${limitFlag('costUsdMicrosMax')})`;
     return { limit: 'cost', because: words };
@@ -44,7 +44,7 @@ function outOfTime(state: State, now: number): Met | undefined {
   }
   if (deadlineAt !== null && now >= deadlineAt)
     return { limit: 'deadline', because: `the deadline has passed (${limitFlag('deadlineAt')})` };
-  const average = state.iterationsEnded >= 3 ? state.iterationMsSum / state.iterationsEnded : 0;
+  const average = state.iterations.ended >= 3 ? state.iterations.msSum / state.iterations.ended : 0;
   if (averageIterationMsMax !== null && average > averageIterationMsMax) {
     const words = `iterations take ${formatDuration(average)} on average, more than ${formatDuration(averageIterationMsMax)} (${limitFlag('averageIterationMsMax')})`;
     return { limit: 'average-duration', because: words };
@@ -61,7 +61,7 @@ export function doneWords({ settings: { policy } }: State): string | undefined {
 }
 
 /** What did not happen, so that whoever reads it knows what would have counted. */
-function standstill({ settings: { policy }, sinceProgress, reported }: State): string {
+function standstill({ settings: { policy }, streaks: { sinceProgress }, memory: { reported } }: State): string {
   const last = `the last ${plural(sinceProgress, 'iteration')}`;
   if (policy.progressBy !== 'report')
     return `${policy.tasks === 'one' ? 'nothing new' : 'no task completed'} in ${last}`;
@@ -82,7 +82,7 @@ export const criteria: readonly Criterion[] = [
     reason: 'goal_achieved',
     hard: false,
     holds: state => {
-      if (!state.loaded) return undefined;
+      if (!state.document.isLoaded) return undefined;
       // Of a review only the newest round decides, whoever was parked before.
       if (state.settings.review !== null) return because(reviewAchievement(state));
       const { total, done, skipped, open } = progress(state.tasks);
@@ -94,7 +94,7 @@ export const criteria: readonly Criterion[] = [
   {
     reason: 'explicit_stop',
     hard: true,
-    holds: ({ stop }) => stop && { because: `${stop.because} (by ${stop.by})` },
+    holds: ({ control: { stop } }) => stop && { because: `${stop.because} (by ${stop.by})` },
   },
   {
     reason: 'circuit_breaker_open',
@@ -104,7 +104,7 @@ export const criteria: readonly Criterion[] = [
       const all =
         performers.length > 0 &&
         performers.every(name => {
-          const own = state.breakers[name];
+          const own = state.performers.breakers[name];
           return own !== undefined && isExhausted(own, breaker);
         });
       return all ? { because: `every performer failed ${plural(breaker.openingsMax, 'time')} to recover` } : undefined;
@@ -115,8 +115,8 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const { terminationsMax } = state.settings.ladder;
-      if (state.terminationsInRow < terminationsMax) return undefined;
-      return { because: `${plural(state.terminationsInRow, 'iteration')} in a row got stuck and had to be ended` };
+      if (state.streaks.terminations < terminationsMax) return undefined;
+      return { because: `${plural(state.streaks.terminations, 'iteration')} in a row got stuck and had to be ended` };
     },
   },
   {
@@ -124,9 +124,9 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const { consecutiveErrorsMax } = state.settings.limits;
-      if (state.errorsInRow < consecutiveErrorsMax || state.settings.policy.onErrors === 'ask') return undefined;
+      if (state.streaks.errors < consecutiveErrorsMax || state.settings.policy.onErrors === 'ask') return undefined;
       return {
-        because: `${state.errorsInRow} errors in a row, ${consecutiveErrorsMax} allowed (${limitFlag('consecutiveErrorsMax')})`,
+        because: `${state.streaks.errors} errors in a row, ${consecutiveErrorsMax} allowed (${limitFlag('consecutiveErrorsMax')})`,
       };
     },
   },
@@ -139,10 +139,10 @@ export const criteria: readonly Criterion[] = [
       const short = isReviewLeftToPeople(state) ? undefined : reviewShortfall(state);
       if (short !== undefined) return { limit: 'rounds', because: short };
       const { iterationsMax } = state.settings.limits;
-      if (iterationsMax === null || state.iterations < iterationsMax) return undefined;
+      if (iterationsMax === null || state.iterations.begun < iterationsMax) return undefined;
       return {
         limit: 'iterations',
-        because: `iteration ${state.iterations} of ${iterationsMax} (${limitFlag('iterationsMax')})`,
+        because: `iteration ${state.iterations.begun} of ${iterationsMax} (${limitFlag('iterationsMax')})`,
       };
     },
   },
@@ -154,7 +154,7 @@ export const criteria: readonly Criterion[] = [
       const halted = haltedBy(state);
       if (halted !== undefined) return { because: halted };
       const { noProgressIterations } = state.settings.limits;
-      if (state.sinceProgress < noProgressIterations) return undefined;
+      if (state.streaks.sinceProgress < noProgressIterations) return undefined;
       return {
         because: `${standstill(state)}, ${noProgressIterations} allowed (${limitFlag('noProgressIterations')})`,
       };

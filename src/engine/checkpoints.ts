@@ -25,14 +25,16 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const head = `${anchor.sequence} ${anchor.hash}`;
   const isUserEdit = kind === 'user-edits' || kind === 'before-restore';
-  const userEditsSince = isUserEdit ? state.newest?.tree : undefined;
+  const userEditsSince = isUserEdit ? state.checkpoints.latest?.tree : undefined;
   const saved = await checkpoints.save({ number, iteration, kind, label, anchor: head, task, userEditsSince });
   if (!saved.ok) return post({ type: 'checkpoint-failed', problem: told(saved) });
   const { ref, commit, tree, skipped } = saved;
-  const span: readonly Span[] = state.newest === undefined ? [] : [{ from: state.newest.tree, to: tree }];
+  const span: readonly Span[] =
+    state.checkpoints.latest === undefined ? [] : [{ from: state.checkpoints.latest.tree, to: tree }];
   const changes = state.settings.worktreePerTask ? [] : await checkpoints.changes(span);
   const id = engine.clock.id();
-  const { live, lastIteration, toolCalls } = state;
+  const { live } = state;
+  const { last: lastIteration, toolCalls } = state.iterations;
   const performer = [...live, lastIteration].find(one => one?.iteration === iteration)?.performer;
   const record = checkpointRecord(state, {
     checkpoint: id,
@@ -46,7 +48,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
     anchor,
     changes,
     toolCalls,
-    lastChecks: Object.entries(state.lastChecks).map(([check, one]) => ({ check, ...one })),
+    lastChecks: Object.entries(state.claims.lastChecks).map(([check, one]) => ({ check, ...one })),
   });
   const text = recordText(redactDeep(record, engine.redact));
   await engine.records?.write(number, text);
@@ -84,9 +86,9 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
     post({ type: 'committed', ...done, failed: `not committed: ${told(why)}` });
   if (engine.commits === undefined) return failed(noGit);
   const found = findTask(state.tasks, task);
-  const { loop, document, branch } = state;
-  const spans = [...state.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
-  const order = { loop, task, title: found?.title ?? '', iteration, spans, document, branch };
+  const { id: loop, document, branch } = state.loop;
+  const spans = [...state.checkpoints.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
+  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });

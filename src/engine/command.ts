@@ -75,7 +75,7 @@ export async function decideCommands(
 async function underLease(needs: CommandNeeds, lease: Lease, commands: readonly Command[]): Promise<Decided> {
   const from = await catchUp(needs.ledger, lease.loop, needs.from);
   const all = await posted(needs, lease.loop, from.state, commands);
-  if (trial(from.state, all, needs.clock.now()).stop !== undefined) return { type: 'unsettled' };
+  if (trial(from.state, all, needs.clock.now()).control.stop !== undefined) return { type: 'unsettled' };
   const failures: StoreFailure[] = [];
   const told = { ...needs, notifiers: [], publish: undefined };
   const book = new Recorder(told, lease, from, failure => void failures.push(failure));

@@ -42,8 +42,8 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
   });
   // A task that was reworded stands under another id there; for one that is gone its id may be somebody else's.
   const shown = marks.flatMap(mark => {
-    const { missing = false, documentId = mark.id } = findTask(state.tasks, mark.id) ?? {};
-    return missing ? [] : [{ ...mark, id: documentId }];
+    const task = findTask(state.tasks, mark.id);
+    return task?.missing ? [] : [{ ...mark, id: task?.spec.documentId ?? mark.id }];
   });
   const saved = await engine.source.save(shown);
   if (saved.type === 'failed')
@@ -93,7 +93,7 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   ask,
   'ask-how-to-continue': async (_effect, { post }) => post({ type: 'stalled' }),
   end: async (_effect, { engine, state, post }) => {
-    const loaded = state.loaded ? await engine.source.load() : undefined;
+    const loaded = state.document.isLoaded ? await engine.source.load() : undefined;
     if (loaded?.type === 'loaded') post(documentInput(loaded));
     post({ type: 'end' });
   },

@@ -86,7 +86,7 @@ export const noGit = {
 };
 
 /** Where work on a task happens and is checked. */
-export const directoryOf = ({ forks }: Pick<Engine, 'forks'>, { directory }: State, task: string): string =>
+export const directoryOf = ({ forks }: Pick<Engine, 'forks'>, { loop: { directory } }: State, task: string): string =>
   forks?.directory(task) ?? directory;
 
 export type RunResult =

@@ -116,7 +116,7 @@ class LoopRun {
     if (this.failure) return { kind: 'ledger', because: `the ledger failed: ${this.failure.detail}` };
     const hard = hardStop(this.state, this.engine.clock.now());
     if (hard) return { kind: 'limit', because: `${hard.reason}: ${hard.because}` };
-    if (this.state.paused?.now) return { kind: 'pause', because: `paused by ${this.state.paused.by}` };
+    if (this.state.control.paused?.now) return { kind: 'pause', because: `paused by ${this.state.control.paused.by}` };
     const handoff = this.state.live.find(live => key === `perform:${live.iteration}`)?.handoff;
     if (handoff === undefined) return { kind: 'unwanted', because: 'no longer wanted' };
     return { kind: 'handoff', because: `handed off (${handoff.trigger}), but it did not stop` };
@@ -161,11 +161,11 @@ class LoopRun {
       if (over !== undefined) return over;
     }
     const isIdle = [...this.running.keys()].every(key => key.startsWith('ask:'));
-    if (!isIdle || this.failure || state.ended || this.options.interrupt.aborted) return undefined;
+    if (!isIdle || this.failure || state.control.ended || this.options.interrupt.aborted) return undefined;
     const waits = waitingFor(state, this.engine.clock.now());
     const patience = this.engine.onEscalation === 'wait' ? this.answerDueAt() : 0;
     if (waits?.kind === 'human' && patience <= this.engine.clock.now()) return { type: 'waiting', state };
-    const stuck = plan.wakeAt === undefined && this.running.size === 0 && state.paused === undefined;
+    const stuck = plan.wakeAt === undefined && this.running.size === 0 && state.control.paused === undefined;
     return stuck ? { type: 'waiting', state } : undefined;
   }
 
@@ -174,7 +174,7 @@ class LoopRun {
     const { state, failure, refused, options } = this;
     if (failure) return { type: 'failed', state, failure };
     if (refused) return { type: 'refused', state, problems: refused };
-    if (state.ended) return { type: 'ended', state };
+    if (state.control.ended) return { type: 'ended', state };
     if (options.interrupt.aborted) return { type: 'interrupted', state };
     return options.settleOnly ? { type: 'waiting', state } : undefined;
   }
@@ -182,7 +182,7 @@ class LoopRun {
   /** When the newest question has waited long enough for its answer (--answer-timeout). */
   private answerDueAt(): number {
     const { answerMsMax } = this.engine;
-    const asked = this.state.escalations.map(one => one.raisedAt);
+    const asked = this.state.questions.open.map(one => one.raisedAt);
     return answerMsMax === undefined || asked.length === 0
       ? Number.POSITIVE_INFINITY
       : Math.max(...asked) + answerMsMax;
@@ -272,13 +272,16 @@ type Opening = { readonly inputs: readonly Input[] } | { readonly problems: read
 
 async function openingInputs(engine: Engine, state: State, hasBegun: boolean, settleOnly: boolean): Promise<Opening> {
   const inputs: Input[] = [];
-  if (hasBegun) await engine.checkpoints?.repair([state.newest, state.good].filter(mark => mark !== undefined));
+  if (hasBegun)
+    await engine.checkpoints?.repair(
+      [state.checkpoints.latest, state.checkpoints.lastGood].filter(mark => mark !== undefined),
+    );
   // A command to a loop that a process left in the middle of work must not count the time since as work.
   if (hasBegun && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
-  const loaded = state.loaded && !settleOnly ? await engine.source.load() : undefined;
+  const loaded = state.document.isLoaded && !settleOnly ? await engine.source.load() : undefined;
   if (loaded?.type === 'failed') return { problems: loaded.problems };
   if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
-  for (const { id, kind } of state.escalations) {
+  for (const { id, kind } of state.questions.open) {
     if (kind !== 'storage' || settleOnly) continue;
     inputs.push({
       type: 'command',
@@ -302,7 +305,7 @@ const keeping: readonly Effect['type'][] = ['recover', 'checkpoint', 'restore', 
 
 /** An asked stop is brought to its end; so are files to be saved or restored, by a command that came with checkpoints. */
 function settled(plan: Plan, state: State, hasCheckpoints: boolean): Plan {
-  const wanted = [...(state.stop ? settling : []), ...(hasCheckpoints ? keeping : [])];
+  const wanted = [...(state.control.stop ? settling : []), ...(hasCheckpoints ? keeping : [])];
   return { effects: plan.effects.filter(effect => wanted.includes(effect.type)) };
 }
 

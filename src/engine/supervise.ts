@@ -109,11 +109,11 @@ function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> & { close(
 async function assignmentOf(engine: Engine, state: State, live: LiveIteration): Promise<Assignment> {
   const { iteration, task, attempt } = live;
   const found = findTask(state.tasks, task);
-  const isInteractive = engine.interactive === true || found?.interactive === true;
+  const isInteractive = engine.interactive === true || found?.spec.interactive === true;
   const facts = (await engine.facts?.(state, live)) ?? {};
   const words = engine.prompt(state, live, await engine.source.instructions(), facts);
   return {
-    loop: state.loop,
+    loop: state.loop.id,
     iteration,
     task,
     attempt,
@@ -125,8 +125,8 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
     interactive: isInteractive || undefined,
     doneFile: isInteractive ? engine.doneFile : undefined,
     system: words.system === undefined ? undefined : engine.redact(words.system),
-    reads: found?.readOnly,
-    order: found?.order,
+    reads: found?.spec.readOnly,
+    order: found?.spec.order,
   };
 }
 

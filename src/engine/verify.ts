@@ -64,7 +64,12 @@ async function spansOf({ engine, state }: EffectContext, task: string): Promise<
 async function doubtsLeft({ engine, state }: EffectContext, task: string, now: string): Promise<readonly Doubt[]> {
   if (state.settings.worktreePerTask || engine.screen === undefined) return [];
   const doubts: Doubt[] = [];
-  for (const { id, status, spans, mayChangeTests } of allTasks(state.tasks)) {
+  for (const {
+    id,
+    status,
+    spans,
+    spec: { mayChangeTests },
+  } of allTasks(state.tasks)) {
     if (id === task || status === 'done' || spans === undefined || mayChangeTests === true) continue;
     const found = await engine.screen(spans, now, id, state);
     const real = found.filter(one => one.kind !== 'nothing-changed');
@@ -105,7 +110,7 @@ export const check: Perform<'check'> = async ({ iteration, task }, context, stop
   await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
   const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.checkpoints?.treeNow(task)) ?? '') : '';
-  const wrote = now !== '' && now !== state.newest?.tree && !state.settings.worktreePerTask;
+  const wrote = now !== '' && now !== state.checkpoints.latest?.tree && !state.settings.worktreePerTask;
   const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
   const doubts = await doubtsAbout(context, task, now);
@@ -146,8 +151,8 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, context, stop
     const why = whyNot(ran, update.changed);
     if (why !== undefined) return done(false, why);
   }
-  const title = findTask(state.tasks, task)?.title ?? '';
-  const merged = await forks.mergeFork({ loop: state.loop, task, title, iteration });
+  const title = findTask(state.tasks, task)?.spec.title ?? '';
+  const merged = await forks.mergeFork({ loop: state.loop.id, task, title, iteration });
   if (!merged.ok) return done(false, merged.problem);
   done(true, merged.commit === '' ? 'there was nothing to merge' : `merged as ${merged.commit.slice(0, 12)}`);
 };

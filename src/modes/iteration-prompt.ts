@@ -19,11 +19,12 @@ export interface PromptText {
 
 export function taskSection(task: Task, state: State, live: LiveIteration): string {
   const { done, total } = progress(state.tasks);
-  const criteria = task.criteria.length === 0 ? '(none given)' : task.criteria.map(text => `- ${text}`).join('\n');
+  const criteria =
+    task.spec.criteria.length === 0 ? '(none given)' : task.spec.criteria.map(text => `- ${text}`).join('\n');
   return [
     '## Your task in this iteration',
-    `**${task.id}**: ${task.title}`,
-    task.description,
+    `**${task.id}**: ${task.spec.title}`,
+    task.spec.description,
     '### It is done when',
     criteria,
     `${iterationCount(state, live)}, attempt ${live.attempt} at this task; ${done} of ${total} tasks are done.`,
@@ -31,7 +32,7 @@ export function taskSection(task: Task, state: State, live: LiveIteration): stri
 }
 
 export function humanSection(state: State, live: LiveIteration): string {
-  const given = state.guidance.filter(one => one.iteration === live.iteration);
+  const given = state.memory.guidance.filter(one => one.iteration === live.iteration);
   if (given.length === 0) return '';
   return ['## Guidance for you', '', ...given.map(one => `From ${one.by}:\n${quoted(one.text)}`)].join('\n');
 }
@@ -40,9 +41,10 @@ export function refusalSection(state: State, task: Task): string {
   const parts: string[] = [];
   if (task.rejection !== undefined)
     parts.push(`The last claim that ${task.id} is done was not accepted:\n${quoted(task.rejection)}`);
-  if (state.refusal !== undefined) parts.push(`About the last iteration's closing words:\n${quoted(state.refusal)}`);
-  if (state.repetition !== undefined && state.lastIteration?.task === task.id)
-    parts.push(`You may be going in circles (${state.repetition.detail}). Try something different.`);
+  if (state.memory.lastRejection !== undefined)
+    parts.push(`About the last iteration's closing words:\n${quoted(state.memory.lastRejection)}`);
+  if (state.memory.repetition !== undefined && state.iterations.last?.task === task.id)
+    parts.push(`You may be going in circles (${state.memory.repetition.detail}). Try something different.`);
   return parts.length === 0 ? '' : ['## Not accepted last time', ...parts].join('\n\n');
 }
 
@@ -51,7 +53,7 @@ export function protocolSection(state: State): string {
   const { promise, checks } = state.settings;
   // What is ticked in a worktree is ticked in a copy.
   const copy =
-    state.branch === undefined
+    state.loop.branch === undefined
       ? []
       : [
           '- You work in a copy of the repository, and the task document in it is a copy that nobody reads: do not edit it, also',

@@ -2,7 +2,7 @@
 
 import type { EventOf } from '../core/event.ts';
 import { continuationPrompt, phaseOf } from '../core/handoff.ts';
-import type { State } from '../core/state.ts';
+import { type State, update } from '../core/state.ts';
 import { allTasks, type Task } from '../core/task.ts';
 import type { Change, Saved } from '../git/checkpoints.ts';
 import type { Report } from '../messages/report.ts';
@@ -72,7 +72,7 @@ const pathCharsMax = 1_000;
 
 /** A list that the agent left empty says nothing; what it filled in stands as it wrote it. */
 function executionState(state: State, facts: CheckpointFacts, task: string): CheckpointRecord['execution_state'] {
-  const { report } = state;
+  const { report } = state.memory;
   const derived = derivedItems(state, facts, task);
   const source = (key: keyof Items): Source => ((report?.[key].length ?? 0) > 0 ? 'reported' : 'derived');
   const pick = <Key extends keyof Items>(key: Key): Items[Key] =>
@@ -93,7 +93,7 @@ function executionState(state: State, facts: CheckpointFacts, task: string): Che
   };
 }
 
-function rollbackInstructions({ number, saved }: CheckpointFacts, { name }: State): readonly string[] {
+function rollbackInstructions({ number, saved }: CheckpointFacts, { loop: { name } }: State): readonly string[] {
   if (saved === undefined) return ['Nothing can be restored: this folder is not a git repository.'];
   return [
     `To see what would change: ralph checkpoint restore ${number} ${name} --dry-run`,
@@ -103,33 +103,33 @@ function rollbackInstructions({ number, saved }: CheckpointFacts, { name }: Stat
 }
 
 /** The report is the newest one: beside another task it would tell of work that is not here. */
-function momentOf(state: State, checkpoint: string, about: NonNullable<State['lastIteration']>): State {
-  const last = state.lastIteration;
-  const here: State = { ...state, lastCheckpoint: checkpoint };
-  if (last === undefined || about.task === '' || about.task === last.task) return here;
-  const lastIteration = { ...about, performer: about.performer || 'an agent' };
-  return { ...here, report: undefined, handoff: undefined, lastIteration };
+function momentOf(state: State, about: NonNullable<State['iterations']['last']>): State {
+  const { last } = state.iterations;
+  if (last === undefined || about.task === '' || about.task === last.task) return state;
+  const worked = update(state, 'iterations', { last: { ...about, performer: about.performer || 'an agent' } });
+  return update(worked, 'memory', { report: undefined, handoff: undefined });
 }
 
 export function checkpointRecord(state: State, facts: CheckpointFacts): CheckpointRecord {
-  const last = state.lastIteration?.iteration === facts.iteration ? state.lastIteration : undefined;
+  const last = state.iterations.last?.iteration === facts.iteration ? state.iterations.last : undefined;
   const task = facts.task ?? last?.task ?? '';
   const performer = facts.performer ?? last?.performer ?? '';
-  const here = momentOf(state, facts.checkpoint, { iteration: facts.iteration, task, performer });
+  const here = momentOf(state, { iteration: facts.iteration, task, performer });
   const execution = executionState(here, facts, task);
-  const { usage, report } = here;
+  const { usage } = here.spend;
+  const { report } = here.memory;
   return {
     version: 1,
     metadata: {
       checkpoint_id: facts.checkpoint,
       number: facts.number,
       label: shown(facts.label),
-      loop_id: state.loop,
-      loop_name: state.name,
-      project_id: state.projectId,
-      task_id: state.taskId,
+      loop_id: state.loop.id,
+      loop_name: state.loop.name,
+      project_id: state.loop.projectId,
+      task_id: state.loop.taskId,
       task,
-      agent_id: performer === '' ? '' : `${performer}-${state.loop.slice(0, 8)}-iter-${facts.iteration}`,
+      agent_id: performer === '' ? '' : `${performer}-${state.loop.id.slice(0, 8)}-iter-${facts.iteration}`,
       iteration: facts.iteration,
       phase: execution.phase,
       created_at: isoTime(facts.at),
@@ -151,11 +151,11 @@ export function checkpointRecord(state: State, facts: CheckpointFacts): Checkpoi
       cost_estimated: usage.estimated,
       tool_calls: facts.toolCalls,
       tests: facts.lastChecks.map(({ check, passed, iteration }) => ({ check, passed, iteration })),
-      iterations: state.iterations,
+      iterations: state.iterations.begun,
     },
     recovery: {
       rollback_instructions: rollbackInstructions(facts, state),
-      continuation_prompt: continuationPrompt(here),
+      continuation_prompt: continuationPrompt(here, undefined, facts.checkpoint),
     },
     git: facts.saved === undefined ? null : gitOf(facts.saved),
     anchor: { sequence: facts.anchor.sequence, hash: facts.anchor.hash },
@@ -236,12 +236,13 @@ const checkWords = (checks: readonly CheckFact[], passed: boolean): readonly str
     .filter(one => one.passed === passed)
     .map(one => `check "${shown(one.check)}" ${passed ? 'passed' : 'failed'} (iteration ${one.iteration})`);
 
-const named = (task: Task, note = ''): string => shown(`${task.id}: ${task.title}${note === '' ? '' : ` (${note})`}`);
+const named = (task: Task, note = ''): string =>
+  shown(`${task.id}: ${task.spec.title}${note === '' ? '' : ` (${note})`}`);
 
 function blockedReason(state: State, task: Task): string | undefined {
   if (task.status === 'blocked') return task.parked ?? 'parked';
   if (task.openQuestion === undefined || task.status === 'done' || task.status === 'skipped') return undefined;
-  const question = state.escalations.find(one => one.id === task.openQuestion);
+  const question = state.questions.open.find(one => one.id === task.openQuestion);
   return `waits for an answer${question === undefined ? '' : `: ${question.summary}`}`;
 }
 

@@ -158,12 +158,12 @@ export function standingCount({ standing }: CheckpointList): number {
 // What a restore leaves alone: the document that Ralph keeps, and in a plan everything that is not an agent's work.
 
 /** Files, and folders with all that is in them. */
-export function restoreExclusions({ settings, document, directory, tasks }: State): readonly string[] {
+export function restoreExclusions({ settings, loop: { document, directory }, tasks }: State): readonly string[] {
   const { restoreKeepsDocument, vault } = settings.policy;
   const documents = restoreKeepsDocument ? [document] : [];
   if (!vault) return documents;
   const root = vaultRootOf(document, directory);
-  const made = [...allTasks(tasks)].flatMap(({ order, status }) =>
+  const made = [...allTasks(tasks)].flatMap(({ spec: { order }, status }) =>
     order?.type === 'create_file' && status === 'done' ? [stepPath(order.path, root, directory)] : [],
   );
   return [...documents, ...vaultFolders.map(folder => `${root}/${folder}`), ...made];

@@ -29,9 +29,9 @@ const twice = (used: number, max: number | null, unit: number): number =>
 
 /** How much of a limit is used; rounds and averages are none that could be raised for a loop that is over. */
 const used: { readonly [Id in LimitId]?: (state: State) => number } = {
-  iterations: state => state.iterations,
-  cost: state => state.usage.costUsdMicros,
-  tokens: state => totalTokens(state.usage),
+  iterations: state => state.iterations.begun,
+  cost: state => state.spend.usage.costUsdMicros,
+  tokens: state => totalTokens(state.spend.usage),
   duration: () => 0,
 };
 
@@ -48,7 +48,8 @@ export function raisedLimit(state: State, { limit }: Termination): string | unde
 
 /** The line that reopens a loop that is over, with its counters; undefined where it would end again at once. */
 export function reopenLine(state: State): string | undefined {
-  const { ended: end, name } = state;
+  const { ended: end } = state.control;
+  const { name } = state.loop;
   const plain = `ralph resume ${name}`;
   if (end === undefined || end.reason === 'goal_achieved') return undefined;
   // What an undo has opened again can be gone on with.
@@ -64,12 +65,12 @@ const resume = (state: State): readonly string[] => {
   const line = reopenLine(state);
   if (line === undefined)
     return [...lookAt(state).slice(0, 2), 'the same command with --new   # starts over, with new counters'];
-  return [`${line}   # ${thenRun}`, `ralph report ${state.name}`];
+  return [`${line}   # ${thenRun}`, `ralph report ${state.loop.name}`];
 };
 const lookAt = (state: State): readonly string[] => [
-  `ralph explain ${state.name}   # why, step by step`,
-  `ralph logs ${state.name}      # what the agent said`,
-  `ralph resume ${state.name}    # when the cause is mended, ${thenRun}`,
+  `ralph explain ${state.loop.name}   # why, step by step`,
+  `ralph logs ${state.loop.name}      # what the agent said`,
+  `ralph resume ${state.loop.name}    # when the cause is mended, ${thenRun}`,
 ];
 
 /** A plan of actions alone: no agent works in it. */
@@ -78,9 +79,12 @@ export const hasOnlyActions = ({ settings }: State): boolean =>
 
 /** Where checkpoints were made: what changed, and the way back. */
 function wayBack(state: State): readonly string[] {
-  const { name, checkpointsMade, iterations, settings, branch } = state;
+  const { settings } = state;
+  const { name, branch } = state.loop;
+  const { made: checkpointsMade } = state.checkpoints;
+  const { begun: iterations } = state.iterations;
   if (checkpointsMade === 0 || iterations === 0 || hasOnlyActions(state)) return [];
-  const isPutAway = settings.policy.vault && state.ended?.reason === 'goal_achieved';
+  const isPutAway = settings.policy.vault && state.control.ended?.reason === 'goal_achieved';
   const undo =
     settings.worktreePerTask || isPutAway
       ? []
@@ -90,7 +94,7 @@ function wayBack(state: State): readonly string[] {
 }
 
 /** The last round has left tasks behind. */
-function afterInterview({ document, settings }: State): readonly string[] {
+function afterInterview({ loop: { document }, settings }: State): readonly string[] {
   const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(document)?.[1];
   return settings.rounds === null || project === undefined ? [] : [`ralph execute ${project}   # does the tasks`];
 }
@@ -99,9 +103,9 @@ const rows: Readonly<Record<TerminationReason, EndRow>> = {
   goal_achieved: {
     exitCode: 0,
     words: 'Done',
-    next: state => [...afterInterview(state), `ralph report ${state.name}`],
+    next: state => [...afterInterview(state), `ralph report ${state.loop.name}`],
   },
-  explicit_stop: { exitCode: 0, words: 'Stopped on request', next: state => [`ralph report ${state.name}`] },
+  explicit_stop: { exitCode: 0, words: 'Stopped on request', next: state => [`ralph report ${state.loop.name}`] },
   circuit_breaker_open: { exitCode: 6, words: 'Stopped: no agent recovered', next: lookAt },
   health_failure: { exitCode: 6, words: 'Stopped: the agent keeps getting stuck', next: lookAt },
   consecutive_errors: { exitCode: 6, words: 'Stopped: too many errors in a row', next: lookAt },
@@ -115,11 +119,11 @@ const limitReasons: readonly TerminationReason[] = ['budget_exhausted', 'max_ite
 
 /** Neither done nor stopped by a person: going on with new counters must be said (ADR 4). */
 export function endedUnasked(state: State): boolean {
-  return state.ended !== undefined && !['goal_achieved', 'explicit_stop'].includes(state.ended.reason);
+  return state.control.ended !== undefined && !['goal_achieved', 'explicit_stop'].includes(state.control.ended.reason);
 }
 
 export function endedByLimit(state: State): boolean {
-  return state.ended !== undefined && limitReasons.includes(state.ended.reason);
+  return state.control.ended !== undefined && limitReasons.includes(state.control.ended.reason);
 }
 
 function tally(state: State): string {
@@ -136,12 +140,12 @@ function tally(state: State): string {
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
   const isSingle = isSingleTask(state);
-  const uncommitted = isSingle ? 'work' : `${plural(state.uncommitted.length, 'task')} done but`;
+  const uncommitted = isSingle ? 'work' : `${plural(state.checkpoints.uncommitted.length, 'task')} done but`;
   const onWord = isSingle ? '' : `${plural(unverified, 'task')} `;
   const parts = [
-    plural(state.iterations, 'iteration'),
+    plural(state.iterations.begun, 'iteration'),
     ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
-    ...(state.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
+    ...(state.checkpoints.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
     ...(unverified > 0 ? [`verified: false (${onWord}on the agent's word)`] : []),
   ];
   return parts.join(', ');
@@ -154,13 +158,13 @@ const unachievedReview: EndRow = {
   next: state => [
     ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${thenRun}`])),
     'the same command with --new   # reviews the document as it is now, with new rounds',
-    `ralph report ${state.name}`,
+    `ralph report ${state.loop.name}`,
   ],
 };
 
 /** A loop in which everything was skipped is over, but nothing was done. */
 function rowOf(state: State, reason: TerminationReason): EndRow {
-  if (state.ended?.limit === 'rounds') return unachievedReview;
+  if (state.control.ended?.limit === 'rounds') return unachievedReview;
   const { done, skipped } = progress(state.tasks);
   return reason === 'goal_achieved' && done === 0 && skipped > 0
     ? { ...rows[reason], words: 'Over, nothing done' }
@@ -176,17 +180,17 @@ export const isVerified = (state: State): boolean => progress(state.tasks).done 
 
 /** `requireChecks`: unverified work is then not a success (exit 8). */
 export function endingOf(state: State, requireChecks = false): Ending {
-  if (state.ended === undefined) return standing(state);
-  const row = rowOf(state, state.ended.reason);
+  if (state.control.ended === undefined) return standing(state);
+  const row = rowOf(state, state.control.ended.reason);
   const unverified = unverifiedIn(state);
-  const { reason, because } = state.ended;
+  const { reason, because } = state.control.ended;
   // A goal's reason counts the tasks itself, a review's its issues.
   const account =
     reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${row === unachievedReview ? effort(state) : tally(state)}`;
   const sentence = ended(`${row.words}: ${because}${account}`);
   const next = [...row.next(state), ...wayBack(state)];
-  if (state.unsaved.length > 0 && hasStorageTrouble(state)) {
-    const behind = `${plural(state.unsaved.length, 'task')} could not be written into ${state.document}: it does not show what was done.`;
+  if (state.document.unsaved.length > 0 && hasStorageTrouble(state)) {
+    const behind = `${plural(state.document.unsaved.length, 'task')} could not be written into ${state.loop.document}: it does not show what was done.`;
     return { exitCode: 5, sentence: `${sentence} ${behind}`, next };
   }
   if (row.exitCode === 0 && requireChecks && unverified > 0) return { exitCode: 8, sentence, next };
@@ -217,16 +221,16 @@ export function outcomeOf(state: State, requireChecks: boolean, exitCode: number
   const { total, done, skipped, open } = progress(state.tasks);
   return {
     version: 1,
-    loop_id: state.loop,
-    name: state.name,
-    reason: state.ended?.reason ?? '',
+    loop_id: state.loop.id,
+    name: state.loop.name,
+    reason: state.control.ended?.reason ?? '',
     exit_code: exitCode,
     verified: isVerified(state),
     summary: endingOf(state, requireChecks).sentence,
     tasks: { total, done, skipped, open },
-    iterations: state.iterations,
-    cost_usd: state.usage.costUsdMicros / 1_000_000,
-    questions: state.escalations.map(one => one.id),
+    iterations: state.iterations.begun,
+    cost_usd: state.spend.usage.costUsdMicros / 1_000_000,
+    questions: state.questions.open.map(one => one.id),
   };
 }
 
@@ -244,10 +248,10 @@ export const askedQuestion = (escalation: Escalation): AskedQuestion => ({
 });
 
 function standing(state: State): Ending {
-  const open = state.escalations;
+  const open = state.questions.open;
   const first = open[0];
   if (first === undefined) {
-    return { exitCode: 1, sentence: ended(`Not finished. ${tally(state)}`), next: [`ralph status ${state.name}`] };
+    return { exitCode: 1, sentence: ended(`Not finished. ${tally(state)}`), next: [`ralph status ${state.loop.name}`] };
   }
   const exitCode = first.kind === 'agent' ? 7 : first.kind === 'blocked' && everyClaimFailed(state) ? 8 : 5;
   return {
@@ -255,7 +259,7 @@ function standing(state: State): Ending {
     sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
     next: [
       `ralph inbox`,
-      `ralph answer ${state.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3, --abort' : '--text, --skip, --retry, --abort'}`,
+      `ralph answer ${state.loop.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3, --abort' : '--text, --skip, --retry, --abort'}`,
     ],
   };
 }
@@ -263,10 +267,10 @@ function standing(state: State): Ending {
 // What a loop has cost, in words: an agent that reports nothing is not free.
 
 /** Before the first iteration is over nobody knows whether anything will be reported. */
-export const isCostKnown = ({ usage, iterationsEnded }: State): boolean =>
+export const isCostKnown = ({ spend: { usage }, iterations: { ended: iterationsEnded } }: State): boolean =>
   iterationsEnded > 0 || totalTokens(usage) > 0 || usage.costUsdMicros > 0;
 
-export function costWords({ usage, iterationsEnded }: State): string {
+export function costWords({ spend: { usage }, iterations: { ended: iterationsEnded } }: State): string {
   if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterationsEnded > 0) return 'cost not reported';
   return `${formatUsd(usage.costUsdMicros)}${usage.estimated ? ' est.' : ''}`;
 }

@@ -10,7 +10,8 @@ import type { LeaseState } from '../ledger/ledger.ts';
 import { type AskedQuestion, askedQuestion, endingOf, isVerified } from './ending.ts';
 import { type Liveness, livenessOf } from './status.ts';
 
-type TaskView = Pick<Task, 'id' | 'title' | 'status' | 'verified' | 'attempts'> & {
+type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'attempts'> & {
+  readonly title: string;
   /** Why it is parked, or why its last claim was refused. */
   readonly note?: string;
 };
@@ -59,9 +60,9 @@ export interface LoopView {
   readonly ending?: Termination & { readonly at: number; readonly exitCode: number; readonly verified: boolean };
 }
 
-const taskView = ({ id, title, status, verified, attempts, parked, rejection }: Task): TaskView => ({
+const taskView = ({ id, spec, status, verified, attempts, parked, rejection }: Task): TaskView => ({
   id,
-  title,
+  title: spec.title,
   status,
   verified: status === 'done' ? verified : undefined,
   attempts,
@@ -74,12 +75,12 @@ const liveView = (live: LiveIteration): LiveView => {
 };
 
 function endingView(state: State): LoopView['ending'] {
-  if (state.ended === undefined) return undefined;
-  return { ...state.ended, exitCode: endingOf(state).exitCode, verified: isVerified(state) };
+  if (state.control.ended === undefined) return undefined;
+  return { ...state.control.ended, exitCode: endingOf(state).exitCode, verified: isVerified(state) };
 }
 
 /** An agent that reports nothing is not free: then there is no usage, rather than one of 0. */
-const reportedUsage = ({ usage }: State): Usage | undefined =>
+const reportedUsage = ({ spend: { usage } }: State): Usage | undefined =>
   totalTokens(usage) === 0 && usage.costUsdMicros === 0 ? undefined : usage;
 
 export interface Seen {
@@ -90,8 +91,10 @@ export interface Seen {
 
 /** Without its tasks one by one: for lists of loops. */
 export function loopView({ state, seq, held }: Seen, now: number): LoopView {
-  const { loop, name, goal, document, directory, settings, startedAt, iterations } = state;
-  const liveness = livenessOf(state.ended !== undefined, held);
+  const { settings } = state;
+  const { id: loop, name, goal, document, directory, startedAt } = state.loop;
+  const { begun: iterations } = state.iterations;
+  const liveness = livenessOf(state.control.ended !== undefined, held);
   return {
     version: 2,
     loop,
@@ -107,12 +110,12 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
     summary: endingOf(state).sentence,
     tasks: progress(state.tasks),
     live: state.live.map(liveView),
-    checking: state.claims.map(({ iteration, task }) => ({ iteration, task })),
-    questions: state.escalations.map(askedQuestion),
+    checking: state.claims.open.map(({ iteration, task }) => ({ iteration, task })),
+    questions: state.questions.open.map(askedQuestion),
     waits: waitingFor(state, now),
     spend: {
       iterations,
-      activeMs: liveness.is === 'held' ? activeMsAt(state, now) : state.activeMs,
+      activeMs: liveness.is === 'held' ? activeMsAt(state, now) : state.spend.activeMs,
       usage: reportedUsage(state),
     },
     limits: settings.limits,

@@ -75,6 +75,6 @@ export function efficiencyOf(usage: Usage, toolCalls: number, tasksDone: number)
   };
 }
 
-export function measureEfficiency({ usage, toolCalls, tasks }: State): Efficiency {
+export function measureEfficiency({ spend: { usage }, iterations: { toolCalls }, tasks }: State): Efficiency {
   return efficiencyOf(usage, toolCalls, progress(tasks).done);
 }

@@ -90,7 +90,7 @@ export class ReportView {
     const workers = this.statusView.workers();
     const items = [...allTasks(state.tasks)].map(task => ({
       id: task.id,
-      title: task.title,
+      title: task.spec.title,
       status: task.status,
       verified: task.status === 'done' ? (task.verified ?? null) : null,
       attempts: task.attempts,
@@ -98,24 +98,24 @@ export class ReportView {
     }));
     return {
       version: 1,
-      loop_id: state.loop,
-      name: state.name,
-      goal: state.goal,
-      reason: state.ended?.reason ?? '',
+      loop_id: state.loop.id,
+      name: state.loop.name,
+      goal: state.loop.goal,
+      reason: state.control.ended?.reason ?? '',
       summary: endingOf(state).sentence,
       verified: isVerified(state),
       items: [...items, ...(isByReport(state) ? reportedItems(this.lastReport) : [])],
       iterations: status.iterations.map((row, at) => ({ ...row, task: '', performer: '', ...workers[at] })),
       tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
       cost_usd: status.total_cost,
-      cost_estimated: state.usage.estimated,
-      active_minutes: state.activeMs / 60_000,
+      cost_estimated: state.spend.usage.estimated,
+      active_minutes: state.spend.activeMs / 60_000,
       checks: this.checks,
       checkpoints: metrics.checkpoints,
       errors: status.errors,
       metrics,
-      started_at: isoTime(state.startedAt),
-      completed_at: isoTime(state.ended?.at ?? 0),
+      started_at: isoTime(state.loop.startedAt),
+      completed_at: isoTime(state.control.ended?.at ?? 0),
     };
   }
 }
@@ -139,7 +139,7 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     cell(report.summary),
     '',
     `Goal: ${cell(report.goal)}  `,
-    `Started ${report.started_at}, worked ${formatDuration(state.activeMs)}, ${costWords(state)}, ${report.tokens.input + report.tokens.output} tokens.`,
+    `Started ${report.started_at}, worked ${formatDuration(state.spend.activeMs)}, ${costWords(state)}, ${report.tokens.input + report.tokens.output} tokens.`,
     '',
     '| task | title | status | proof | attempts |',
     '|---|---|---|---|---|',

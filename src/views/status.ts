@@ -90,11 +90,11 @@ const endLabels: Readonly<Record<TerminationReason, LoopState>> = {
 
 /** The seed's eight labels, computed. */
 export function loopLabel(state: State): LoopState {
-  if (state.ended) return endLabels[state.ended.reason];
-  if (!state.loaded) return 'initializing';
-  if (state.paused) return 'paused';
-  if (state.claims.length > 0) return 'completing';
-  if (!isBusy(state) && state.handoff !== undefined) return 'handoff';
+  if (state.control.ended) return endLabels[state.control.ended.reason];
+  if (!state.document.isLoaded) return 'initializing';
+  if (state.control.paused) return 'paused';
+  if (state.claims.open.length > 0) return 'completing';
+  if (!isBusy(state) && state.memory.handoff !== undefined) return 'handoff';
   return 'running';
 }
 
@@ -166,7 +166,7 @@ export class StatusView {
     const open = isByReport(this.state) || isClosed ? [] : [task];
     return {
       iteration,
-      agent_id: `ralph-loop-${this.state.loop.slice(0, 8)}-iter-${iteration}`,
+      agent_id: `ralph-loop-${this.state.loop.id.slice(0, 8)}-iter-${iteration}`,
       started_at: isoTime(at),
       completed_at: isoTime(ended?.at ?? 0),
       phase: report?.phase ?? (isClosed ? 'complete' : phase),
@@ -193,26 +193,26 @@ export class StatusView {
     const rows = [...this.drafts.values()].map(draft => this.row(draft));
     const [agent = '', ...model] = (performers[0] ?? '').split('/');
     return {
-      loop_id: state.loop,
-      task_id: state.taskId,
-      project_id: state.projectId,
+      loop_id: state.loop.id,
+      task_id: state.loop.taskId,
+      project_id: state.loop.projectId,
       state: loopLabel(state),
-      goal: state.goal,
+      goal: state.loop.goal,
       config: {
         ...inStatusUnits(limits),
         context_threshold: contextFractionMax,
         agent_type: agent,
         model: model.join('/'),
       },
-      current_iteration: state.iterations,
+      current_iteration: state.iterations.begun,
       iterations: rows,
       total_input_tokens: rows.reduce((sum, row) => sum + row.input_tokens, 0),
       total_output_tokens: rows.reduce((sum, row) => sum + row.output_tokens, 0),
-      total_cost: usd(state.usage.costUsdMicros),
-      started_at: isoTime(state.startedAt),
-      completed_at: isoTime(state.ended?.at ?? 0),
-      termination_reason: state.ended?.reason ?? '',
-      last_checkpoint_id: state.lastCheckpoint,
+      total_cost: usd(state.spend.usage.costUsdMicros),
+      started_at: isoTime(state.loop.startedAt),
+      completed_at: isoTime(state.control.ended?.at ?? 0),
+      termination_reason: state.control.ended?.reason ?? '',
+      last_checkpoint_id: state.checkpoints.latest?.checkpoint ?? '',
       errors: this.errors,
     };
   }

@@ -11,7 +11,8 @@ export const isByReport = ({ settings }: State): boolean => settings.policy.prog
 
 /** `2 of 3 items completed`, as the agent reports them: a claim, once a check has refused it. Nothing while it has named none. */
 function itemWords(state: State): string | undefined {
-  const { report, tasks } = state;
+  const { tasks } = state;
+  const { report } = state.memory;
   if (!isSingleTask(state) || report === undefined) return undefined;
   const { completed, pending, blocked } = report;
   const total = completed.length + pending.length + blocked.length;
@@ -45,7 +46,9 @@ export function standingWords(state: State): string {
 
 /** The live line's `2/3 items` and what is going on with them. */
 export function stepParts(state: State): readonly string[] {
-  const { report, claims, live } = state;
+  const { live } = state;
+  const { report } = state.memory;
+  const { open: claims } = state.claims;
   const total = report === undefined ? 0 : report.completed.length + report.pending.length + report.blocked.length;
   const checking = live.length === 0 && claims.length > 0;
   const doing = checking ? ['checking'] : isByReport(state) ? [phaseNow(state)] : [];

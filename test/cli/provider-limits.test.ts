@@ -25,7 +25,7 @@ describe('F54: a limit with a known reset', () => {
         expect((await live.ended).code).toBe(143);
       }
       const { state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
-      expect(state).toMatchObject({ iterations: 1, errorsInRow: 0 });
+      expect(state).toMatchObject({ iterations: { begun: 1 }, streaks: { errors: 0 } });
     }),
   );
 

@@ -19,11 +19,11 @@ afterEach(() => {
 
 const waiting = (limited: Readonly<Record<string, number>>, performers = ['claude']): State => ({
   ...initialState,
-  loop: 'loop-1',
-  loaded: true,
+  loop: { ...initialState.loop, id: 'loop-1' },
+  document: { ...initialState.document, isLoaded: true },
   settings: settings({ performers }),
   tasks: addTasks(emptyTable, [spec('US-1')]),
-  limited,
+  performers: { ...initialState.performers, rateLimitedUntil: limited },
 });
 
 describe('F54: a provider that has said when it serves again', () => {
@@ -58,16 +58,21 @@ describe('F54: a provider that has said when it serves again', () => {
 
 describe('other waits', () => {
   it('say what is left, or who paused', () => {
-    const backoff: State = { ...waiting({}), wait: { for: 'backoff', until: now + 4_000, because: 'x' } };
+    const backoff: State = {
+      ...waiting({}),
+      control: { ...waiting({}).control, wait: { for: 'backoff', until: now + 4_000, because: 'x' } },
+    };
     expect(waitWords(backoff, now)).toBe('waits for backoff, 4s left');
-    expect(waitWords({ ...waiting({}), paused: { by: 'ada', now: false } }, now)).toBe('paused by ada');
+    expect(
+      waitWords({ ...waiting({}), control: { ...waiting({}).control, paused: { by: 'ada', now: false } } }, now),
+    ).toBe('paused by ada');
   });
 });
 
 describe('what became of guidance', () => {
   const working = (performer: string): State => ({
     ...waiting({}),
-    guidanceGiven: 1,
+    memory: { ...waiting({}).memory, guidanceGiven: 1 },
     live: [{ iteration: 3, performer, task: 'US-1' } as LiveIteration],
   });
   const given = (by = 'ada'): Event => ({ type: 'guidance.given', at: now, text: 'mind the gap', by, because: 'x' });

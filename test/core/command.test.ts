@@ -47,7 +47,7 @@ it.each([3, 0, 'more-time', 'agent-1'])(
   option => {
     const story = stalled();
     expect(story.command(answer(option))).toMatchObject([{ type: 'escalation.answered', late: true }]);
-    expect(story.state.escalations).toHaveLength(1);
+    expect(story.state.questions.open).toHaveLength(1);
   },
 );
 

@@ -61,14 +61,13 @@ describe('an item without an id', () => {
     expect(types(events)).toEqual(['tasks.loaded']);
     expect(story.state.tasks.size).toBe(2);
     expect(story.task('greet')).toMatchObject({
-      documentId: 'greet-done-in-greet-sh',
-      title: 'Greet (done in greet.sh)',
+      spec: { documentId: 'greet-done-in-greet-sh', title: 'Greet (done in greet.sh)' },
     });
     expect(types(read(story, now, 'h3', 1))).toEqual(['tasks.loaded']);
     expect(types(read(story, [item('greet', 'Greet', { done: true }), item('b', 'B')], 'h4', 1))).toEqual([
       'tasks.loaded',
     ]);
-    expect(story.task('greet').documentId).toBeUndefined();
+    expect(story.task('greet').spec.documentId).toBeUndefined();
   });
 
   it('given that another has its words now, then neither is taken for the other', () => {
@@ -78,7 +77,7 @@ describe('an item without an id', () => {
     const events = read(story, [item('t', 'Test', { section: 'Web' })], 'h2');
     expect(types(events)).toEqual(['tasks.loaded']);
     expect(story.task('t')).toMatchObject({ status: 'done', missing: true });
-    expect(story.task('t-2')).toMatchObject({ status: 'pending', documentId: 't' });
+    expect(story.task('t-2')).toMatchObject({ status: 'pending', spec: { documentId: 't' } });
   });
 });
 
@@ -109,7 +108,7 @@ it('given how often a task may be tried, edited during an iteration, then that i
   const edited = [spec('A', { attemptsMax: 99 }), spec('B')];
   expect(only(read(story, edited, 'h2', 1), 'task.edit-rejected')).toMatchObject({ attemptsMax: 99 });
   expect(types(read(story, edited, 'h3'))).toEqual(['tasks.loaded']);
-  expect(story.task('A').attemptsMax).toBe(3);
+  expect(story.task('A').spec.attemptsMax).toBe(3);
   read(story, [spec('A', { attemptsMax: 5 }), spec('B')], 'h4');
-  expect(story.task('A').attemptsMax).toBe(5);
+  expect(story.task('A').spec.attemptsMax).toBe(5);
 });

@@ -31,7 +31,7 @@ it('given intent without a pid, then the same iteration is performed again, unde
   expect(recover(story)).toMatchObject([
     { type: 'iteration.started', iteration: 1, attempt: 1, holder: 'holder-2', again: true },
   ]);
-  expect(story.state).toMatchObject({ iterations: 1, iterationsEnded: 0 });
+  expect(story.state).toMatchObject({ iterations: { begun: 1, ended: 0 } });
   expect(story.task('A').attempts).toBe(1);
   expect(story.effectKeys('holder-2')).toEqual(['perform:1']);
 });
@@ -45,8 +45,12 @@ it('given a pid and no result, then it is interrupted: it counts against iterati
     because: expect.stringContaining('process 42'),
   });
   expect(ended.waitUntil).toBeUndefined();
-  expect(story.state).toMatchObject({ iterations: 1, iterationsEnded: 1, errorsInRow: 0, sinceProgress: 0, live: [] });
-  expect(story.state.usage.costUsdMicros).toBe(2_000_000);
+  expect(story.state).toMatchObject({
+    iterations: { begun: 1, ended: 1 },
+    streaks: { errors: 0, sinceProgress: 0 },
+    live: [],
+  });
+  expect(story.state.spend.usage.costUsdMicros).toBe(2_000_000);
   expect(story.task('A')).toMatchObject({ status: 'pending', attempts: 0 });
   expect(story.effectKeys('holder-2')).toEqual(['begin:A']);
   expect(only(story.begin('A', 'agent', 'holder-2'), 'iteration.started').iteration).toBe(2);
@@ -59,7 +63,7 @@ it('given a result in the spool, then it is recorded exactly once and its claim 
     'iteration.ended',
     'signal.read',
   ]);
-  expect(story.state.usage.costUsdMicros).toBe(3_000_000);
+  expect(story.state.spend.usage.costUsdMicros).toBe(3_000_000);
   expect(recover(story, claims('A'))).toEqual([]);
   expect(story.effectKeys('holder-2')).toEqual(['check:1']);
 });
@@ -68,7 +72,7 @@ describe('time', () => {
   it('given ten hours without a process, then they do not count as worked', () => {
     const story = crashed(true);
     recover(story);
-    expect(story.state.activeMs).toBe(minute);
+    expect(story.state.spend.activeMs).toBe(minute);
   });
 
   it('given the hours that were worked before, then they stay', () => {
@@ -78,7 +82,7 @@ describe('time', () => {
     story.begin('A', 'agent', 'holder-2');
     story.after(minute);
     story.performed(says('y'));
-    expect(story.state.activeMs).toBe(2 * minute);
+    expect(story.state.spend.activeMs).toBe(2 * minute);
   });
 });
 

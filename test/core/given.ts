@@ -25,6 +25,18 @@ export function settings(part: SettingsPart = {}): Settings {
   return { ...base, policy, performers: ['agent'], ...part, limits: { ...base.limits, ...part.limits } };
 }
 
+/** Some fields of some groups of a state. */
+export type StateParts = { readonly [Group in keyof State]?: Partial<State[Group]> };
+
+/** The state with these fields instead of its own, group by group. */
+export function withParts(state: State, ...parts: readonly StateParts[]): State {
+  const changed: Record<string, unknown> = { ...state };
+  for (const part of parts)
+    for (const [group, fields] of Object.entries(part))
+      changed[group] = Array.isArray(fields) ? fields : { ...(changed[group] as object), ...fields };
+  return changed as unknown as State;
+}
+
 export const spec = (id: string, part: Partial<TaskSpec> = {}): TaskSpec => ({
   id,
   title: `Title of ${id}`,
@@ -72,12 +84,12 @@ export class Story {
   constructor(part: SettingsPart = {}, specs: readonly TaskSpec[] = [spec('A'), spec('B')]) {
     this.when(startInput(part));
     this.when({ type: 'document', tasks: specs, hash: 'h1' });
-    if (this.state.checkpointsDue.length > 0) this.checkpointed('cp-0');
+    if (this.state.checkpoints.due.length > 0) this.checkpointed('cp-0');
   }
 
   /** The next checkpoint that is due is made. */
   checkpointed(checkpoint: string, tree = `tree of ${checkpoint}`): readonly Event[] {
-    const mark = { checkpoint, number: this.state.checkpointsMade + 1, commit: `commit of ${checkpoint}`, tree };
+    const mark = { checkpoint, number: this.state.checkpoints.made + 1, commit: `commit of ${checkpoint}`, tree };
     return this.when({ type: 'checkpointed', mark, ref: 'refs/x', sha256: 'sha', skipped: [] });
   }
 
@@ -108,7 +120,7 @@ export class Story {
     return this.when({ type: 'begin', task, performer, holder });
   }
 
-  performed(performed: Performed, iteration = this.state.iterations, chance = 0.5): readonly Event[] {
+  performed(performed: Performed, iteration = this.state.iterations.begun, chance = 0.5): readonly Event[] {
     return this.when({ type: 'performed', iteration, performed, chance });
   }
 
@@ -120,7 +132,7 @@ export class Story {
     return this.performed(performed);
   }
 
-  checked(passed: boolean, iteration = this.state.iterations): readonly Event[] {
+  checked(passed: boolean, iteration = this.state.iterations.begun): readonly Event[] {
     const name = this.state.settings.checks[0] ?? 'npm test';
     const outcome = { name, passed, detail: passed ? 'ok' : '2 tests failed', durationMs: 10 };
     return this.when({ type: 'checked', iteration, outcomes: [outcome] });
@@ -128,12 +140,12 @@ export class Story {
 
   /** What stands unsaved is written into the document. */
   saved(): readonly Event[] {
-    const marks = this.state.unsaved.map(id => {
+    const marks = this.state.document.unsaved.map(id => {
       const status = findTask(this.state.tasks, id)?.status;
       return { id, done: status === 'done', skipped: status === 'skipped' };
     });
     // The document of a review shows no task: it is as it was.
-    const hash = this.state.settings.review === null ? `h-${this.events.length}` : this.state.documentHash;
+    const hash = this.state.settings.review === null ? `h-${this.events.length}` : this.state.document.hash;
     return this.when({ type: 'saved', marks, hash });
   }
 

@@ -36,7 +36,7 @@ describe('a claim of the goal is refused', () => {
     for (const claim of [promise, 'Task goal complete']) {
       const story = goalStory();
       story.iteration('goal', says(`${words}\n${claim}`));
-      expect(story.state.refusal).toContain(`it claims the goal, but ${why}`);
+      expect(story.state.memory.lastRejection).toContain(`it claims the goal, but ${why}`);
       expect(story.task('goal').status).toBe('pending');
     }
   });
@@ -46,7 +46,9 @@ describe('a claim of the goal is refused', () => {
     story.iteration('goal', says(step('planning', [], ['a', 'b', 'c'])));
     story.iteration('goal', says('I went on.'));
     story.iteration('goal', says(`All is there.\n${promise}`));
-    expect(story.state.refusal).toBe('it claims the goal, but the last report before it lists 3 pending items');
+    expect(story.state.memory.lastRejection).toBe(
+      'it claims the goal, but the last report before it lists 3 pending items',
+    );
     story.iteration('goal', says(`${step('complete', ['a', 'b', 'c'])}\n${promise}`));
     expect(story.task('goal').status).toBe('done');
   });
@@ -92,12 +94,12 @@ describe('progress towards a goal', () => {
     const story = goalStory({ checkpoints: true });
     story.iteration('goal', says(step('implementing', ['a'])));
     story.checkpointed('cp-1');
-    expect(story.state.reported).toMatchObject({ items: [expect.any(String)], phase: 'implementing' });
-    const to = story.state.newest!;
+    expect(story.state.memory.reported).toMatchObject({ items: [expect.any(String)], phase: 'implementing' });
+    const to = story.state.checkpoints.latest!;
     story.command({ type: 'restore', to, because: 'undo', overwrite: false });
     story.checkpointed('cp-2');
     story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: [] });
-    expect(story.state.reported).toEqual({ items: [], isPlanned: false, silent: 0 });
+    expect(story.state.memory.reported).toEqual({ items: [], isPlanned: false, silent: 0 });
   });
 
   it('cannot be seen without report blocks, and the reason says how many left none', () => {
@@ -117,7 +119,7 @@ describe('progress towards a goal', () => {
       const items = Array.from({ length: 50 }, (_, at) => `item ${turn}-${at}`);
       story.iteration('goal', says(report({ completed: items })));
     }
-    expect(story.state.reported.items).toHaveLength(1_000);
+    expect(story.state.memory.reported.items).toHaveLength(1_000);
   });
 });
 
@@ -125,6 +127,6 @@ it('in prompt mode a box in the middle of a message does not claim the task, and
   const story = new Story({ mode: 'prompt' }, [spec('prompt')]);
   const events = story.iteration('prompt', says('- [x] TASK_COMPLETE\nNo wait, the tests fail.'));
   expect(only(events, 'signal.read')).toMatchObject({ signal: 'done', accepted: false });
-  expect(story.state.refusal).toContain('must be the last line');
+  expect(story.state.memory.lastRejection).toContain('must be the last line');
   expect(only(events, 'iteration.ended').because).toContain('without claiming the task');
 });

@@ -58,7 +58,7 @@ describe('in a loop', () => {
       handoff: 'explicit_request',
       because: expect.stringContaining('my context is full'),
     });
-    expect(story.state.handoff).toBe('explicit_request');
+    expect(story.state.memory.handoff).toBe('explicit_request');
   });
 
   it('given a context above 70 %, then the next one is fresh for that reason', () => {

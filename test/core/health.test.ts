@@ -1,9 +1,22 @@
 // Proves the five health words from worst to best, and the ladder of a quiet iteration: 30 min, 10 min, 3 nudges, 15 min.
 import { describe, expect, it } from 'vitest';
 import { assessHealth, type HealthState, healthRows } from '../../src/core/health.ts';
-import type { State } from '../../src/core/state.ts';
 import { evaluateTermination } from '../../src/core/termination.ts';
-import { failed, hour, minute, only, Story, says, second, spec, t0, types, usd } from './given.ts';
+import {
+  failed,
+  hour,
+  minute,
+  only,
+  type StateParts,
+  Story,
+  says,
+  second,
+  spec,
+  t0,
+  types,
+  usd,
+  withParts,
+} from './given.ts';
 
 const live = (): Story => {
   const story = new Story({}, [spec('A')]);
@@ -14,18 +27,22 @@ const live = (): Story => {
 describe('the five words', () => {
   const calm = live().state;
   const now = t0 + 30 * minute;
-  const rows: readonly [HealthState, string, Partial<State>][] = [
-    ['terminated', 'ended: no_progress', { ended: { reason: 'no_progress', because: '', at: t0 } }],
-    ['failing', '3 errors in a row', { errorsInRow: 3 }],
+  const rows: readonly [HealthState, string, StateParts][] = [
+    ['terminated', 'ended: no_progress', { control: { ended: { reason: 'no_progress', because: '', at: t0 } } }],
+    ['failing', '3 errors in a row', { streaks: { errors: 3 } }],
     [
       'failing',
       'the breaker of agent is open',
-      { breakers: { agent: { failures: 0, openings: 1, openUntil: now + 1 } } },
+      { performers: { breakers: { agent: { failures: 0, openings: 1, openUntil: now + 1 } } } },
     ],
     ['stuck', 'iteration 1 quiet for 30m', { live: [{ ...calm.live[0]!, heardAt: t0 - 1 }] }],
-    ['degraded', '1 failure in a row', { failuresInRow: 1 }],
-    ['degraded', 'like the output before', { repetition: { kind: 'similar', detail: 'like the output before' } }],
-    ['degraded', 'on average', { iterationsEnded: 3, iterationMsSum: 15 * minute + 3 }],
+    ['degraded', '1 failure in a row', { streaks: { failures: 1 } }],
+    [
+      'degraded',
+      'like the output before',
+      { memory: { repetition: { kind: 'similar', detail: 'like the output before' } } },
+    ],
+    ['degraded', 'on average', { iterations: { ended: 3, msSum: 15 * minute + 3 } }],
   ];
 
   it('are ordered from worst to best', () => {
@@ -33,24 +50,27 @@ describe('the five words', () => {
   });
 
   it.each(rows)('given what makes it %s (%s), then that is the word and why', (word, because, part) => {
-    const health = assessHealth({ ...calm, ...part }, now);
+    const health = assessHealth(withParts(calm, part), now);
     expect(health.state).toBe(word);
     expect(health.because).toContain(because);
   });
 
-  it.each<[string, Partial<State>]>([
+  it.each<[string, StateParts]>([
     ['nothing wrong', {}],
-    ['two errors that were answered by a success', { errorsInRow: 2 }],
-    ['a breaker that has rested', { breakers: { agent: { failures: 0, openings: 1, openUntil: now } } }],
-    ['two slow iterations', { iterationsEnded: 2, iterationMsSum: hour }],
-    ['three iterations of five minutes', { iterationsEnded: 3, iterationMsSum: 15 * minute }],
+    ['two errors that were answered by a success', { streaks: { errors: 2 } }],
+    [
+      'a breaker that has rested',
+      { performers: { breakers: { agent: { failures: 0, openings: 1, openUntil: now } } } },
+    ],
+    ['two slow iterations', { iterations: { ended: 2, msSum: hour } }],
+    ['three iterations of five minutes', { iterations: { ended: 3, msSum: 15 * minute } }],
   ])('given %s, then it is healthy', (_name, part) => {
-    expect(assessHealth({ ...calm, ...part }, now)).toEqual({ state: 'healthy', because: 'no warning sign' });
+    expect(assessHealth(withParts(calm, part), now)).toEqual({ state: 'healthy', because: 'no warning sign' });
   });
 
   it.each(rows)('given %s (%s) and everything better, then the worse word is said', (word, because) => {
     const from = rows.findIndex(row => row[0] === word && row[1] === because);
-    const state: State = Object.assign({ ...calm }, ...rows.slice(from).map(row => row[2]));
+    const state = withParts(calm, ...rows.slice(from).map(row => row[2]));
     expect(assessHealth(state, now).state).toBe(word);
   });
 });
@@ -92,15 +112,15 @@ describe('the ladder', () => {
       handoff: 'timeout',
     });
     expect(only(events, 'escalation.answered')).toMatchObject({ by: 'ralph', id: 'E1' });
-    expect(story.state.escalations).toEqual([]);
-    expect(story.state.terminationsInRow).toBe(1);
+    expect(story.state.questions.open).toEqual([]);
+    expect(story.state.streaks.terminations).toBe(1);
     expect(story.task('A')).toMatchObject({ status: 'pending', attempts: 1 });
   });
 
   it('given two in a row that had to be ended, then that is a health failure, and a good one between them is not', () => {
     const story = live();
     const end = (): void => {
-      story.when({ type: 'nudged', iteration: story.state.iterations, level: 'terminate' });
+      story.when({ type: 'nudged', iteration: story.state.iterations.begun, level: 'terminate' });
       story.performed(failed('stopped', 'x'));
     };
     end();

@@ -12,11 +12,11 @@ import {
   quoted,
   remember,
 } from '../../src/core/memory.ts';
-import type { Memory, Obstacle } from '../../src/core/state.ts';
+import { initialState, type Memory, type Obstacle } from '../../src/core/state.ts';
 import type { Report } from '../../src/messages/report.ts';
 import { claims, failed, Story, says, spec } from './given.ts';
 
-const none: Memory = { recent: [], errors: [], successes: [] };
+const none = initialState.memory;
 const layers = ['recent', 'errors', 'successes'] as const;
 const isWellFormed = (text: string): boolean => text.isWellFormed();
 
@@ -45,7 +45,7 @@ describe('remembering', () => {
 
 describe('composing', () => {
   it('given all three layers, then errors come first, then what worked, then what was said, each quoted', () => {
-    const text = composeMemory({ errors: ['e1\ne2'], successes: ['s1'], recent: ['r1'] }, 5_000);
+    const text = composeMemory({ ...none, errors: ['e1\ne2'], successes: ['s1'], recent: ['r1'] }, 5_000);
     expect(text).toBe(
       '### What went wrong before\n\n> e1\n> e2\n\n### What worked before\n\n> s1\n\n### What the last iterations said\n\n> r1',
     );
@@ -58,6 +58,7 @@ describe('composing', () => {
 
   it('given too little room, then the newest of a layer stay and errors before the rest', () => {
     const memory: Memory = {
+      ...none,
       errors: ['old'.padEnd(400, '.'), 'new'.padEnd(400, '.')],
       successes: ['s'],
       recent: ['r'.repeat(400)],

@@ -62,7 +62,7 @@ describe('a review is done only for the document that its reviewers saw', () => 
     story.begin('R1-b');
     story.performed(failed('process', 'boom'), 5);
     story.performed(failed('process', 'boom'), 6);
-    expect(story.state.escalations.map(one => one.kind)).toEqual(['stuck']);
+    expect(story.state.questions.open.map(one => one.kind)).toEqual(['stuck']);
   });
 });
 
@@ -82,12 +82,12 @@ describe('a plan that was edited while another question is open', () => {
     story.begin('A', 'mcp:mail');
     story.when({ type: 'intended', iteration: 1, repeatable: false });
     story.performed(failed('lost-reply', 'gone'));
-    expect(story.state.escalations.map(one => one.kind)).toEqual(['effect']);
+    expect(story.state.questions.open.map(one => one.kind)).toEqual(['effect']);
     story.when({ type: 'document', tasks: steps, hash: 'h3', substance: 's2' });
     expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
     expect(next(story.state, story.now, self).effects.map(one => one.type)).toContain('ask-how-to-continue');
     story.when({ type: 'stalled' });
-    expect(story.state.escalations.map(one => one.kind)).toEqual(['effect', 'approval']);
+    expect(story.state.questions.open.map(one => one.kind)).toEqual(['effect', 'approval']);
     expect(next(story.state, story.now, self).effects.map(one => one.type)).not.toContain('ask-how-to-continue');
   });
 });

@@ -35,7 +35,7 @@ describe('the life of a loop', () => {
     story.saved();
     expect(story.effectKeys()).toEqual(['checkpoint:2']);
     story.checkpointed('cp-1');
-    expect(story.state.lastCheckpoint).toBe('cp-1');
+    expect(story.state.checkpoints.latest?.checkpoint).toBe('cp-1');
     expect(story.effectKeys()).toEqual(['end']);
   });
 
@@ -113,7 +113,7 @@ describe('parallel iterations', () => {
     expect(only(story.performed(stopped, 2), 'iteration.ended').outcome).toBe('interrupted');
     expect(story.effectKeys()).toEqual(['end']);
     expect(only(story.when({ type: 'end' }), 'loop.ended').reason).toBe('explicit_stop');
-    expect(story.state.iterations).toBe(2);
+    expect(story.state.iterations.begun).toBe(2);
     expect(['A', 'B'].map(id => story.task(id).status)).toEqual(['pending', 'pending']);
   });
 
@@ -126,7 +126,7 @@ describe('parallel iterations', () => {
     story.when({ type: 'merged', iteration: 2, merged: true, detail: '' });
     story.saved();
     expect(story.effectKeys()).toEqual(['perform:1', 'begin:C']);
-    expect(story.state.activeMs).toBe(second);
+    expect(story.state.spend.activeMs).toBe(second);
   });
 
   it('given the iteration limit, then no more begin than are left', () => {
@@ -221,7 +221,7 @@ describe('what a loop waits for', () => {
       story.after(minute / 2);
     }
     expect(story.events.map(one => one.type)).toContain('performer.tripped');
-    expect(story.state.escalations.map(one => one.kind)).toEqual(['agent']);
+    expect(story.state.questions.open.map(one => one.kind)).toEqual(['agent']);
     expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
   });
 

@@ -25,7 +25,7 @@ const planSettings = (part: SettingsPart = {}): SettingsPart => {
 const plan = (specs: readonly TaskSpec[] = [step('A'), step('B')], part: SettingsPart = {}): Story =>
   new Story(planSettings(part), specs);
 
-const intend = (story: Story, repeatable = false, iteration = story.state.iterations): readonly Event[] =>
+const intend = (story: Story, repeatable = false, iteration = story.state.iterations.begun): readonly Event[] =>
   story.when({ type: 'intended', iteration, repeatable });
 
 const attempt = (story: Story, task: string, performed: Performed, performer = mail): readonly Event[] => {
@@ -33,7 +33,7 @@ const attempt = (story: Story, task: string, performed: Performed, performer = m
   intend(story);
   story.after(second);
   const events = story.performed(performed);
-  if (story.state.unsaved.length > 0) story.saved();
+  if (story.state.document.unsaved.length > 0) story.saved();
   return events;
 };
 
@@ -91,9 +91,9 @@ describe('a lost reply', () => {
 
   it('given one, then a person is asked, the step waits, nothing is retried, and the others go on', () => {
     const story = lost();
-    expect(story.state.escalations).toMatchObject([{ id: 'E1', kind: 'effect', task: 'A' }]);
-    expect(story.state.escalations[0]?.options).toEqual(effectOptions);
-    expect(story.state.wait).toBeUndefined();
+    expect(story.state.questions.open).toMatchObject([{ id: 'E1', kind: 'effect', task: 'A' }]);
+    expect(story.state.questions.open[0]?.options).toEqual(effectOptions);
+    expect(story.state.control.wait).toBeUndefined();
     expect(story.effectKeys()).toEqual(['ask:E1', 'begin:B']);
     expect(story.begin('A', mail)).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe('a lost reply', () => {
     const story = lost();
     const events = story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'text', text: 'It happened.' } });
     expect(events).toMatchObject([{ type: 'escalation.answered', late: true }]);
-    expect(story.state.escalations).toHaveLength(1);
+    expect(story.state.questions.open).toHaveLength(1);
     expect(story.begin('A', mail)).toEqual([]);
   });
 
@@ -123,11 +123,11 @@ describe('a lost reply', () => {
     const story = lost();
     const events = story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
     expect(events).toMatchObject([{ type: 'escalation.answered', late: true }]);
-    expect([story.state.escalations.length, story.begin('A', mail)]).toEqual([1, []]);
+    expect([story.state.questions.open.length, story.begin('A', mail)]).toEqual([1, []]);
   });
 
   it('names the step, its tool and whom it was to reach, so that a person knows where to look', () => {
-    const { summary, context } = lost().state.escalations[0]!;
+    const { summary, context } = lost().state.questions.open[0]!;
     expect(summary).toBe('Nobody knows whether A happened: Title of A');
     expect(context).toBe('Tool send of the MCP server mail, with {"to":"client"}\nlost-reply happened');
   });
@@ -151,7 +151,7 @@ describe('a lost reply', () => {
     over.command({ type: 'stop' });
     over.when({ type: 'end' });
     expect(answer(over, 2)).toMatchObject([{ late: true }]);
-    expect(over.state.escalations).toHaveLength(1);
+    expect(over.state.questions.open).toHaveLength(1);
   });
 });
 
@@ -183,18 +183,18 @@ describe('an effect that happened, or may have', () => {
     const story = plan([spec('W'), step('A', { dependsOn: ['W'] })], { checkpoints: true });
     story.iteration('W', { message: 'Task W complete' });
     story.checkpointed('cp-1');
-    if (story.state.claims.length > 0) story.when({ type: 'checked', iteration: 1, outcomes: [] });
+    if (story.state.claims.open.length > 0) story.when({ type: 'checked', iteration: 1, outcomes: [] });
     story.saved();
     attempt(story, 'A', failed('invalid'));
     story.checkpointed('cp-2');
     story.when({ type: 'stalled' });
-    expect(story.state.escalations).toMatchObject([{ kind: 'blocked' }]);
+    expect(story.state.questions.open).toMatchObject([{ kind: 'blocked' }]);
     const to = { checkpoint: 'cp-0', number: 1, commit: 'c', tree: 't' };
     story.command({ type: 'restore', to, because: 'undo', tasks: [{ id: 'W', status: 'pending' }] });
     story.checkpointed('cp-3');
     const events = story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: [] });
     expect(types(events)).toEqual(['checkpoint.restored', 'escalation.answered', 'task.reopened']);
-    expect([story.state.escalations, story.task('W').status]).toEqual([[], 'pending']);
+    expect([story.state.questions.open, story.task('W').status]).toEqual([[], 'pending']);
   });
 
   it('given a retry of what is done, asked about or left out after that, then only --again opens it', () => {
@@ -208,7 +208,7 @@ describe('an effect that happened, or may have', () => {
       expect(retry(story)).toEqual([]);
       expect(story.begin('A', mail)).toEqual([]);
       expect(only(retry(story, true), 'task.reopened').because).toContain('ada wants it done again');
-      if (story.state.unsaved.length > 0) story.saved();
+      if (story.state.document.unsaved.length > 0) story.saved();
       expect(types(story.begin('A', mail))).toEqual(['iteration.started']);
     }
   });
@@ -249,7 +249,7 @@ describe('a crash of ralph', () => {
   it('given an intent that may be repeated, then it is done again under the same number and key, not counted twice', () => {
     const story = plan();
     expect(crashed(story, true)).toMatchObject([{ type: 'iteration.started', iteration: 1, attempt: 1, again: true }]);
-    expect(story.state).toMatchObject({ iterations: 1, live: [{ iteration: 1, holder: 'holder-2' }] });
+    expect(story.state).toMatchObject({ iterations: { begun: 1 }, live: [{ iteration: 1, holder: 'holder-2' }] });
     expect(story.state.live[0]?.intended).toBeUndefined();
     expect(only(intend(story, true), 'action.intended').key).toBe('loop-0001:A');
   });
@@ -301,7 +301,7 @@ describe('retries', () => {
       }
       expect(waits).toEqual([5, 10, 20]);
       expect(story.task('A')).toMatchObject({ status: 'blocked', attempts: 4 });
-      expect(story.state.iterations).toBe(4);
+      expect(story.state.iterations.begun).toBe(4);
     },
   );
 
@@ -346,7 +346,7 @@ describe('retries', () => {
     expect(story.effectKeys()).toEqual(['stall']);
     expect(only(story.when({ type: 'stalled' }), 'escalation.raised').escalation.kind).toBe('blocked');
     story.command({ type: 'task', act: 'retry', task: 'A' });
-    expect([story.state.escalations, story.effectKeys()]).toEqual([[], ['save:A']]); // then it is begun again
+    expect([story.state.questions.open, story.effectKeys()]).toEqual([[], ['save:A']]); // then it is begun again
   });
 });
 
@@ -422,7 +422,7 @@ describe('approval', () => {
     story.when({ type: 'document', tasks: [step('A', {}, 'other')], hash: 'h2', substance: 'two' });
     const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
     answer(story, 1, escalation.id);
-    expect(story.state.approval?.hash).toBe('two');
+    expect(story.state.document.approval?.hash).toBe('two');
     expect(types(story.begin('A', mail))).toEqual(['iteration.started']);
   });
 
@@ -443,7 +443,7 @@ describe('approval', () => {
     expect(types(read)).toEqual(['tasks.loaded']);
     story.performed(says('sent'));
     yes(story, 'two');
-    expect(story.task('B')).toMatchObject({ dependsOn: ['A'], order: { params: { to: 'other' } } });
+    expect(story.task('B')).toMatchObject({ spec: { dependsOn: ['A'], order: { params: { to: 'other' } } } });
   });
 
   it('given an answer to a question about a text that changed meanwhile, then that text is approved, not the new one', () => {
@@ -451,7 +451,7 @@ describe('approval', () => {
     story.when({ type: 'stalled' });
     story.when({ type: 'document', tasks: [step('A', {}, 'thief')], hash: 'h2', substance: 'two' });
     answer(story, 1);
-    expect(story.state.approval?.hash).toBe('one');
+    expect(story.state.document.approval?.hash).toBe('one');
     expect(story.begin('A', mail)).toEqual([]);
     expect(story.effectKeys()).toEqual(['stall']);
   });
@@ -470,7 +470,7 @@ describe('approval', () => {
     story.when({ type: 'stalled' });
     expect(types(yes(story, 'four'))).toEqual(['approval.given']);
     expect(types(edited('fourth', 'four'))).toEqual(['tasks.loaded', 'escalation.answered']);
-    expect(story.state.escalations).toEqual([]);
+    expect(story.state.questions.open).toEqual([]);
   });
 
   it('given a yes after the end, then nothing is recorded', () => {

@@ -156,13 +156,13 @@ function surprise(story: Story, { what, which }: Roll): Input {
     { type: 'command', by: 'ada', command: { type: 'checkpoint', label: 'by hand' } },
     { type: 'command', by: 'ada', command: { type: 'refused', command: 'stop' } },
     { type: 'checkpoint-failed', problem: 'no space' },
-    ...(story.state.newest === undefined
+    ...(story.state.checkpoints.latest === undefined
       ? []
       : [
           {
             type: 'command',
             by: 'ada',
-            command: { type: 'restore', to: story.state.newest, because: 'undo' },
+            command: { type: 'restore', to: story.state.checkpoints.latest, because: 'undo' },
           } as const,
         ]),
     { type: 'end' },
@@ -243,15 +243,15 @@ describe('for any loop', () => {
     fc.assert(
       fc.property(worlds, story => {
         fold(story.events, (before, event, after) => {
-          expect(after.iterations).toBeGreaterThanOrEqual(before.iterations);
-          expect(after.iterationsEnded).toBeGreaterThanOrEqual(before.iterationsEnded);
-          expect(after.usage.costUsdMicros).toBeGreaterThanOrEqual(before.usage.costUsdMicros);
-          expect(totalTokens(after.usage)).toBeGreaterThanOrEqual(totalTokens(before.usage));
-          expect(after.activeMs).toBeGreaterThanOrEqual(before.activeMs);
-          expect(after.escalationsRaised).toBeGreaterThanOrEqual(before.escalationsRaised);
+          expect(after.iterations.begun).toBeGreaterThanOrEqual(before.iterations.begun);
+          expect(after.iterations.ended).toBeGreaterThanOrEqual(before.iterations.ended);
+          expect(after.spend.usage.costUsdMicros).toBeGreaterThanOrEqual(before.spend.usage.costUsdMicros);
+          expect(totalTokens(after.spend.usage)).toBeGreaterThanOrEqual(totalTokens(before.spend.usage));
+          expect(after.spend.activeMs).toBeGreaterThanOrEqual(before.spend.activeMs);
+          expect(after.questions.raised).toBeGreaterThanOrEqual(before.questions.raised);
           expect(after.live.length).toBeLessThanOrEqual(after.settings.parallel);
           if (event.type !== 'iteration.started' || event.again) return;
-          expect(event.iteration).toBe(before.iterations + 1);
+          expect(event.iteration).toBe(before.iterations.begun + 1);
           expect(event.iteration).toBeLessThanOrEqual(before.settings.limits.iterationsMax!);
         });
       }),
@@ -267,8 +267,8 @@ describe('for any loop', () => {
           if (event.type === 'task.reopened') closed.delete(event.task);
           if (event.type !== 'task.closed') return;
           expect(closed.has(event.task)).toBe(false);
-          expect(before.claims.some(claim => claim.task === event.task)).toBe(true);
-          expect(after.claims.some(claim => claim.task === event.task)).toBe(false);
+          expect(before.claims.open.some(claim => claim.task === event.task)).toBe(true);
+          expect(after.claims.open.some(claim => claim.task === event.task)).toBe(false);
           closed.add(event.task);
         });
         const tasks = [...allTasks(story.state.tasks)];
@@ -290,10 +290,10 @@ describe('for any loop', () => {
     fc.assert(
       fc.property(worlds, story => {
         fold(story.events, (before, event) => {
-          if (event.type === 'iteration.started') expect(before.ended).toBeUndefined();
+          if (event.type === 'iteration.started') expect(before.control.ended).toBeUndefined();
           if (event.type !== 'loop.ended') return;
           expect(before.live).toEqual([]);
-          expect(before.claims).toEqual([]);
+          expect(before.claims.open).toEqual([]);
           const at = criteria.findIndex(row => row.reason === event.reason);
           expect(criteria[at]?.holds(before, event.at)).toEqual({ limit: event.limit, because: event.because });
           for (const earlier of criteria.slice(0, at)) expect(earlier.holds(before, event.at)).toBeUndefined();
@@ -341,7 +341,7 @@ describe('for any loop', () => {
     fc.assert(
       fc.property(worlds, worlds, (one, other) => {
         const state = other.events.reduce(evolve, one.state);
-        expect(state.iterations).toBeGreaterThanOrEqual(one.state.iterations);
+        expect(state.iterations.begun).toBeGreaterThanOrEqual(one.state.iterations.begun);
       }),
       { numRuns: 50 },
     );
@@ -366,7 +366,7 @@ describe('the state is bounded', () => {
       if (turn === 0) story.command({ type: 'tell', text: words.repeat(3), ...(n % 16 === 0 ? { task: 'A' } : {}) });
       story.after(minute);
       story.begin('A');
-      const iteration = story.state.iterations;
+      const iteration = story.state.iterations.begun;
       story.when({ type: 'usage', iteration, usage: usd(0.01, { inputTokens: 5 }) });
       const report = JSON.stringify({ completed: Array.from({ length: 30 }, () => words), decisions: [words] });
       if (turn === 1) story.performed(failed(pick(kinds, n), words));
@@ -374,14 +374,14 @@ describe('the state is bounded', () => {
       else if (turn === 3) story.performed(says(`${words}\n${question}`));
       else story.performed(says(turn === 4 ? `${words}\nTask A complete` : words));
       if (turn === 4) story.checked(false);
-      const open = story.state.escalations[0];
+      const open = story.state.questions.open[0];
       if (open) story.command({ type: 'answer', escalation: open.id, answer: { kind: 'text', text: words } });
       story.saved();
       story.events.length = 0;
       if (n % 500 === 499) largest = Math.max(largest, JSON.stringify(packState(story.state)).length);
     }
-    expect(story.state.iterations).toBe(10_000);
+    expect(story.state.iterations.begun).toBe(10_000);
     expect(largest).toBeLessThan(150_000);
-    expect(story.state.escalations.length).toBeLessThan(5);
+    expect(story.state.questions.open.length).toBeLessThan(5);
   });
 });

@@ -56,7 +56,7 @@ export class ReviewWorld {
 
   begin(task: string): number {
     this.now += second;
-    const iteration = this.state.iterations + 1;
+    const iteration = this.state.iterations.begun + 1;
     const attempt = (findTask(this.state.tasks, task)?.attempts ?? 0) + 1;
     const facts = { performer: 'agent', holder: 'h', because: 'ready' };
     this.append({ type: 'iteration.started', at: this.now, iteration, task, attempt, ...facts });

@@ -37,7 +37,7 @@ describe('a provider that says when it serves again (F54)', () => {
       what: 'the limit of claude to be reset',
       until: resetAt,
     });
-    expect(story.state).toMatchObject({ errorsInRow: 0, sinceProgress: 0 });
+    expect(story.state).toMatchObject({ streaks: { errors: 0, sinceProgress: 0 } });
     expect(story.task('A').attempts).toBe(0);
     story.after(3 * hour);
     expect(next(story)).toEqual(['A by claude']);
@@ -77,7 +77,7 @@ describe('a provider that says when it serves again (F54)', () => {
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
     story.iteration('A', says('served'), 'claude');
-    expect(story.state.limitsInRow).toEqual({});
+    expect(story.state.streaks.rateLimits).toEqual({});
   });
 
   it('given a person who knows better, then `ralph resume` ends the wait', () => {
@@ -109,7 +109,7 @@ describe('a performer that needs a person (F56)', () => {
   it('given a fallback, then that one goes on, and the question stays open', () => {
     const story = new Story(two);
     story.iteration('A', failed('auth'), 'claude');
-    expect(story.state.escalations).toMatchObject([{ kind: 'agent', performer: 'claude' }]);
+    expect(story.state.questions.open).toMatchObject([{ kind: 'agent', performer: 'claude' }]);
     expect(next(story)).toEqual(['A by codex']);
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
     expect(next(story)).toEqual(['A by claude']);
@@ -150,7 +150,7 @@ describe('a performer that needs a person (F56)', () => {
     const story = new Story({ performers: ['claude'] });
     story.iteration('A', failed('auth'), 'claude');
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'text', text: 'use the staging key' } });
-    expect(story.state.guidance).toMatchObject([{ text: 'use the staging key' }]);
+    expect(story.state.memory.guidance).toMatchObject([{ text: 'use the staging key' }]);
   });
 });
 
@@ -196,7 +196,7 @@ describe('an agent that does not start (F25)', () => {
     expect(escalation).toMatchObject({ kind: 'agent', summary: 'claude: the agent does not start' });
     expect(escalation.task).toBeUndefined();
     expect(story.task('A').attempts).toBe(0);
-    expect(story.state.errorsInRow).toBe(0);
+    expect(story.state.streaks.errors).toBe(0);
   });
 
   it('given a fallback that can work, then it takes over instead', () => {
@@ -216,8 +216,8 @@ describe('an agent that does not start (F25)', () => {
     story.iteration('A', silent, 'claude');
     story.iteration('A', says('worked'), 'claude');
     story.iteration('A', silent, 'claude');
-    expect(story.state.startsFailedInRow).toBe(1);
-    expect(story.state.escalations).toEqual([]);
+    expect(story.state.streaks.failedStarts).toBe(1);
+    expect(story.state.questions.open).toEqual([]);
   });
 });
 
@@ -279,7 +279,7 @@ describe('in a loop', () => {
     const story = overloadedThrice();
     expect(only(story.events, 'performer.tripped').performer).toBe('agent');
     expect(story.effectKeys()).toEqual([]);
-    expect(story.wakeAt()).toBe(story.state.breakers['agent']!.openUntil);
+    expect(story.wakeAt()).toBe(story.state.performers.breakers['agent']!.openUntil);
   });
 
   it('given a rest that is over and room for two, then one probe begins and no second beside it', () => {
@@ -295,7 +295,7 @@ describe('in a loop', () => {
     story.after(2 * minute);
     const events = story.iteration('A', says('still at it'));
     expect(types(events)).toContain('performer.recovered');
-    expect(story.state.breakers['agent']).toEqual(closedBreaker);
+    expect(story.state.performers.breakers['agent']).toEqual(closedBreaker);
     expect(story.effectKeys()).toEqual(['begin:A', 'begin:B']);
   });
 
@@ -314,7 +314,7 @@ describe('in a loop', () => {
       story.iteration('A', failed('process', `error ${'abcd'[n]}`));
       story.after(minute);
     }
-    expect(story.state.breakers).toEqual({});
+    expect(story.state.performers.breakers).toEqual({});
   });
 
   it('given an outage that outlasts every rest, then the loop ends by the breaker and by nothing else', () => {

@@ -106,7 +106,7 @@ describe('in a loop', () => {
     expect(types(total(7.9))).toEqual(['usage.recorded']);
     expect(only(total(8), 'budget.alerted').fraction).toBe(0.8);
     expect(types(total(9))).toEqual(['usage.recorded']);
-    expect(story.state.usage.costUsdMicros).toBe(9_000_000);
+    expect(story.state.spend.usage.costUsdMicros).toBe(9_000_000);
   });
 
   it('given a message that crosses 80 %, then the iteration hands off for the budget, and the next one does not', () => {

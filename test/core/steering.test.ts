@@ -90,21 +90,21 @@ describe('a handoff that reaches a live agent', () => {
     const story = new Story({ limits: { attemptsPerTaskMax: 2, noProgressIterations: 3 } });
     for (let part = 1; part <= 6; part += 1) {
       story.begin('A');
-      const iteration = story.state.iterations;
+      const iteration = story.state.iterations.begun;
       story.when({ type: 'spawned', iteration, pid: 7, startTime: '1', host: 'here' });
       story.when({ type: 'heard', iteration, quietMs: 0, contextUsed: 0.9 });
       handsOff(story, true);
       story.performed(says(`<report>{"completed": ["part ${part}"]}</report>`));
     }
     expect(story.task('A')).toMatchObject({ attempts: 0, status: 'pending' });
-    expect(story.state.sinceProgress).toBe(0);
+    expect(story.state.streaks.sinceProgress).toBe(0);
     story.begin('A');
     story.when({ type: 'spawned', iteration: 7, pid: 7, startTime: '1', host: 'here' });
     story.when({ type: 'heard', iteration: 7, quietMs: 0, contextUsed: 0.9 });
     handsOff(story, true);
     story.performed(says('<report>{"completed": ["part 6"]}</report>'));
     expect(story.task('A').attempts).toBe(1);
-    expect(story.state.sinceProgress).toBe(1);
+    expect(story.state.streaks.sinceProgress).toBe(1);
   });
 
   it('given that it claims the task in its last message, then the claim is read', () => {
@@ -112,7 +112,7 @@ describe('a handoff that reaches a live agent', () => {
     fullContext(story);
     handsOff(story, true);
     story.performed(claims('A'));
-    expect(story.state.claims).toMatchObject([{ task: 'A' }]);
+    expect(story.state.claims.open).toMatchObject([{ task: 'A' }]);
   });
 
   it('given a stop by a person while it writes its report, then that stop counts', () => {
@@ -201,7 +201,7 @@ describe('the words of a person', () => {
     expect(steers(story)).toEqual([]);
     story.performed(says('ok'));
     story.begin('A');
-    expect(story.state.guidance).toEqual([]);
+    expect(story.state.memory.guidance).toEqual([]);
   });
 
   it('given an agent that cannot be spoken to, then they stand in the next prompt, and it is not asked again', () => {
@@ -212,7 +212,7 @@ describe('the words of a person', () => {
     expect(steers(story)).toEqual([]);
     story.performed(says('ok'));
     story.begin('A');
-    expect(story.state.guidance).toMatchObject([{ text: 'keep the API', iteration: 2 }]);
+    expect(story.state.memory.guidance).toMatchObject([{ text: 'keep the API', iteration: 2 }]);
   });
 
   it('given that the iteration is interrupted after it was told, then the next one hears it too', () => {
@@ -221,7 +221,7 @@ describe('the words of a person', () => {
     story.when({ type: 'reached', guidance: 'G1', iteration: 1, delivered: true });
     story.performed(failed('stopped', 'Ctrl-C'));
     story.begin('A');
-    expect(story.state.guidance).toMatchObject([{ iteration: 2 }]);
+    expect(story.state.memory.guidance).toMatchObject([{ iteration: 2 }]);
   });
 
   it.each([
@@ -234,7 +234,7 @@ describe('the words of a person', () => {
     story.performed(performed);
     story.after(minute);
     story.begin('A');
-    expect(story.state.guidance).toMatchObject([{ iteration: 2 }]);
+    expect(story.state.memory.guidance).toMatchObject([{ iteration: 2 }]);
   });
 
   it('given words for another task, then the live agent does not hear them', () => {

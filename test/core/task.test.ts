@@ -86,7 +86,7 @@ describe('the table', () => {
       spec('B'),
     ]);
     expect(ids(allTasks(table))).toEqual(['A', 'B']);
-    expect(findTask(table, 'A')?.title).toBe('first');
+    expect(findTask(table, 'A')?.spec.title).toBe('first');
     expect(progress(table).total).toBe(2);
   });
 

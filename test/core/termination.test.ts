@@ -3,7 +3,21 @@ import { describe, expect, it } from 'vitest';
 import type { TerminationReason } from '../../src/core/event.ts';
 import { noUsage, type State } from '../../src/core/state.ts';
 import { criteria, evaluateTermination, hardStop, timeLimitAt } from '../../src/core/termination.ts';
-import { claims, hour, minute, only, Story, says, second, settings, spec, t0, usd } from './given.ts';
+import {
+  claims,
+  hour,
+  minute,
+  only,
+  type StateParts,
+  Story,
+  says,
+  second,
+  settings,
+  spec,
+  t0,
+  usd,
+  withParts,
+} from './given.ts';
 
 const order: readonly TerminationReason[] = [
   'goal_achieved',
@@ -21,39 +35,57 @@ const limits = { iterationsMax: 4, costUsdMicrosMax: 10_000_000, durationMsMax: 
 const running = (): State => new Story({ limits }, [spec('A')]).state;
 
 /** For each reason what alone makes it hold, and what is just not enough. */
-const rows: Readonly<Record<TerminationReason, { holds: Partial<State>; short: Partial<State>; says: string }>> = {
+const rows: Readonly<Record<TerminationReason, { holds: StateParts; short: StateParts; says: string }>> = {
   goal_achieved: {
     holds: { tasks: new Story({}, [spec('A', { done: true }), spec('B', { skipped: true })]).state.tasks },
     short: { tasks: new Story({}, [spec('A', { done: true }), spec('B')]).state.tasks },
     says: '1 of 2 tasks done, 1 skipped',
   },
   explicit_stop: {
-    holds: { stop: { by: 'ada', because: 'ralph stop' } },
-    short: { paused: { by: 'ada', now: true } },
+    holds: { control: { stop: { by: 'ada', because: 'ralph stop' } } },
+    short: { control: { paused: { by: 'ada', now: true } } },
     says: 'ralph stop (by ada)',
   },
   circuit_breaker_open: {
-    holds: { breakers: { agent: { failures: 0, openings: 6, openUntil: t0 + hour } } },
+    holds: { performers: { breakers: { agent: { failures: 0, openings: 6, openUntil: t0 + hour } } } },
     short: {
-      breakers: {
-        agent: { failures: 2, openings: 5, openUntil: t0 + hour },
-        gone: { failures: 0, openings: 6, openUntil: t0 },
+      performers: {
+        breakers: {
+          agent: { failures: 2, openings: 5, openUntil: t0 + hour },
+          gone: { failures: 0, openings: 6, openUntil: t0 },
+        },
       },
     },
     says: 'every performer failed 6 times',
   },
   health_failure: {
-    holds: { terminationsInRow: 2 },
-    short: { terminationsInRow: 1 },
+    holds: { streaks: { terminations: 2 } },
+    short: { streaks: { terminations: 1 } },
     says: '2 iterations in a row got stuck',
   },
-  consecutive_errors: { holds: { errorsInRow: 5 }, short: { errorsInRow: 4 }, says: '5 errors in a row, 5 allowed' },
-  budget_exhausted: { holds: { usage: usd(10) }, short: { usage: usd(9.999999) }, says: '$10.00 spent of $10.00' },
-  max_iterations: { holds: { iterations: 4 }, short: { iterations: 3 }, says: 'iteration 4 of 4' },
-  max_duration: { holds: { activeMs: hour }, short: { activeMs: hour - 1 }, says: '1h worked of 1h' },
+  consecutive_errors: {
+    holds: { streaks: { errors: 5 } },
+    short: { streaks: { errors: 4 } },
+    says: '5 errors in a row, 5 allowed',
+  },
+  budget_exhausted: {
+    holds: { spend: { usage: usd(10) } },
+    short: { spend: { usage: usd(9.999999) } },
+    says: '$10.00 spent of $10.00',
+  },
+  max_iterations: {
+    holds: { iterations: { begun: 4 } },
+    short: { iterations: { begun: 3 } },
+    says: 'iteration 4 of 4',
+  },
+  max_duration: {
+    holds: { spend: { activeMs: hour } },
+    short: { spend: { activeMs: hour - 1 } },
+    says: '1h worked of 1h',
+  },
   no_progress: {
-    holds: { sinceProgress: 5 },
-    short: { sinceProgress: 4 },
+    holds: { streaks: { sinceProgress: 5 } },
+    short: { streaks: { sinceProgress: 4 } },
     says: 'no task completed in the last 5 iterations',
   },
 };
@@ -68,21 +100,21 @@ it('given a loop in good order, then nothing ends it', () => {
 
 describe.each(order)('%s', reason => {
   it('holds at its bound, not before, and says its numbers', () => {
-    expect(evaluateTermination({ ...running(), ...rows[reason].short }, t0)).toBeUndefined();
-    const termination = evaluateTermination({ ...running(), ...rows[reason].holds }, t0);
+    expect(evaluateTermination(withParts(running(), rows[reason].short), t0)).toBeUndefined();
+    const termination = evaluateTermination(withParts(running(), rows[reason].holds), t0);
     expect(termination?.reason).toBe(reason);
     expect(termination?.because).toContain(rows[reason].says);
   });
 
   it('gives way to every reason before it and to none after it', () => {
     const later = order.slice(order.indexOf(reason));
-    const state: State = Object.assign({ ...running() }, ...later.map(one => rows[one].holds));
+    const state = withParts(running(), ...later.map(one => rows[one].holds));
     expect(evaluateTermination(state, t0)?.reason).toBe(reason);
   });
 });
 
 it.each(order)('given %s, then it reaches into live work only when it is a stop, money or time', reason => {
-  const hard = hardStop({ ...running(), ...rows[reason].holds }, t0)?.reason;
+  const hard = hardStop(withParts(running(), rows[reason].holds), t0)?.reason;
   const expected = ['explicit_stop', 'budget_exhausted', 'max_duration'].includes(reason) ? reason : undefined;
   expect(hard).toBe(expected);
 });
@@ -90,13 +122,16 @@ it.each(order)('given %s, then it reaches into live work only when it is a stop,
 describe('the other bounds of money and time', () => {
   it('given tokens used up, cached ones included, then the budget is exhausted', () => {
     const tokens = { ...noUsage, inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
-    const state = { ...running(), settings: settings({ limits: { tokensMax: 10 } }), usage: tokens };
+    const limited = settings({ limits: { tokensMax: 10 } });
+    const state = withParts(running(), { settings: limited, spend: { usage: tokens } });
     expect(evaluateTermination(state, t0)).toEqual({
       reason: 'budget_exhausted',
       limit: 'tokens',
       because: '10 tokens used of 10 (--max-tokens)',
     });
-    expect(evaluateTermination({ ...state, usage: { ...tokens, inputTokens: 0 } }, t0)).toBeUndefined();
+    expect(
+      evaluateTermination(withParts(state, { spend: { usage: { ...tokens, inputTokens: 0 } } }), t0),
+    ).toBeUndefined();
   });
 
   it('given a deadline, then wall clock ends the loop at that very moment', () => {
@@ -106,12 +141,13 @@ describe('the other bounds of money and time', () => {
   });
 
   it('given slow iterations, then they end the loop only when asked to, and only from the third on', () => {
-    const slow = { ...running(), iterationsEnded: 3, iterationMsSum: 18 * minute + 3 };
+    const slow = withParts(running(), { iterations: { ended: 3, msSum: 18 * minute + 3 } });
     expect(evaluateTermination(slow, t0)).toBeUndefined();
     const strict = settings({ limits: { averageIterationMsMax: 6 * minute } });
-    expect(evaluateTermination({ ...slow, settings: strict }, t0)?.reason).toBe('max_duration');
-    expect(evaluateTermination({ ...slow, settings: strict, iterationsEnded: 2 }, t0)).toBeUndefined();
-    expect(evaluateTermination({ ...slow, settings: strict, iterationMsSum: 18 * minute }, t0)).toBeUndefined();
+    const bounded = withParts(slow, { settings: strict });
+    expect(evaluateTermination(bounded, t0)?.reason).toBe('max_duration');
+    for (const iterations of [{ ended: 2 }, { msSum: 18 * minute }])
+      expect(evaluateTermination(withParts(bounded, { iterations }), t0)).toBeUndefined();
   });
 
   it('given no limits at all, then only work, people and health end a loop', () => {
@@ -125,9 +161,8 @@ describe('the other bounds of money and time', () => {
     const state = {
       ...running(),
       settings: settings({ limits: none }),
-      iterations: 1e6,
-      usage: usd(1e6),
-      activeMs: 1e12,
+      iterations: { ...running().iterations, begun: 1e6 },
+      spend: { ...running().spend, usage: usd(1e6), activeMs: 1e12 },
     };
     expect(evaluateTermination(state, t0 * 2)).toBeUndefined();
     expect(timeLimitAt(state, t0)).toBeUndefined();
@@ -139,7 +174,9 @@ describe('the other bounds of money and time', () => {
     story.after(9 * hour);
     story.begin('A');
     expect(timeLimitAt(story.state, story.now + 10 * minute)).toBe(t0 + 10 * hour);
-    expect(timeLimitAt({ ...story.state, activeMs: 30 * minute }, story.now)).toBe(story.now + 30 * minute);
+    expect(timeLimitAt({ ...story.state, spend: { ...story.state.spend, activeMs: 30 * minute } }, story.now)).toBe(
+      story.now + 30 * minute,
+    );
   });
 });
 
@@ -193,7 +230,7 @@ describe('the order of ending', () => {
     story.iteration('A', says('one'));
     story.after(24 * hour);
     story.iteration('A', says('two'));
-    expect(story.state.activeMs).toBe(2 * second);
+    expect(story.state.spend.activeMs).toBe(2 * second);
     expect(evaluateTermination(story.state, story.now)).toBeUndefined();
   });
 });

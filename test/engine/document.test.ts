@@ -58,7 +58,7 @@ describe('a story that a person adds', () => {
     const result = await runWorld(world, makeEngine(world, claims, { source: source(), checks }), {
       settings: { checks: ['proof'] },
     });
-    expect(result).toMatchObject({ type: 'ended', state: { ended: { reason: 'goal_achieved' } } });
+    expect(result).toMatchObject({ type: 'ended', state: { control: { ended: { reason: 'goal_achieved' } } } });
     expect(stories().map(({ id, passes }) => [id, passes])).toEqual([
       ['A', true],
       ['B', true],
@@ -93,10 +93,13 @@ describe('a document that cannot be written', () => {
         isWritable ? world.document.save(marks) : { type: 'failed', problems: [{ message: 'EACCES' }] },
     };
     const first = await runWorld(world, makeEngine(world, claims, { source: document }));
-    expect(first).toMatchObject({ type: 'waiting', state: { escalations: [{ kind: 'storage', context: 'EACCES' }] } });
+    expect(first).toMatchObject({
+      type: 'waiting',
+      state: { questions: { open: [{ kind: 'storage', context: 'EACCES' }] } },
+    });
     isWritable = true;
     const again = await runWorld(world, makeEngine(world, claims, { source: document }));
-    expect(again).toMatchObject({ type: 'ended', state: { ended: { reason: 'goal_achieved' } } });
+    expect(again).toMatchObject({ type: 'ended', state: { control: { ended: { reason: 'goal_achieved' } } } });
     expect(world.document.tasks.every(task => task.done)).toBe(true);
     const closed = (await eventsIn(world.ledger)).filter(event => event.type === 'task.closed');
     expect(closed).toHaveLength(2);

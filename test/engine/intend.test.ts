@@ -111,5 +111,8 @@ it('given Ctrl-C after the intent, then what the action says about its effect is
     yield { type: 'ended', message: '', failure: { kind: 'lost-reply', detail: 'no answer came' } };
   };
   const result = await runWorld(world, makeEngine(world, lost), { settings, interrupt: interrupt.signal });
-  expect(result).toMatchObject({ type: 'interrupted', state: { escalations: [{ kind: 'effect', task: 'T1' }] } });
+  expect(result).toMatchObject({
+    type: 'interrupted',
+    state: { questions: { open: [{ kind: 'effect', task: 'T1' }] } },
+  });
 });

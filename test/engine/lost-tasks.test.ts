@@ -52,7 +52,7 @@ const prd = (...stories: readonly (readonly [string, boolean])[]): string =>
 it('given a PRD.json without two of its stories, then they come back and are worked on, and the tick is a claim', async () => {
   put('PRD.json', prd(['A', false], ['B', false], ['C', false]));
   const { result, events } = await course('PRD.json', prdMode, () => put('PRD.json', prd(['A', true], ['N', false])));
-  expect(result).toMatchObject({ type: 'ended', state: { ended: { reason: 'goal_achieved' } } });
+  expect(result).toMatchObject({ type: 'ended', state: { control: { ended: { reason: 'goal_achieved' } } } });
   expect(text('PRD.json')).toBe(prd(['A', true], ['B', true], ['C', true]));
   expect(text('copy.edited')).toBe(prd(['A', true], ['N', false]));
   const told = events.find(event => event.type === 'guidance.given');
@@ -66,7 +66,9 @@ it('given a PRD.json without two of its stories, then they come back and are wor
 it('given a checklist of which only the own item is left, then the others come back', async () => {
   put('fix_plan.md', '# Plan\n- [ ] One\n- [ ] Two\n');
   const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () => put('fix_plan.md', '- [x] One\n'));
-  expect(result).toMatchObject({ state: { ended: { reason: 'goal_achieved' }, iterations: 2 } });
+  expect(result).toMatchObject({
+    state: { control: { ended: { reason: 'goal_achieved' } }, iterations: { begun: 2 } },
+  });
   expect(text('fix_plan.md')).toBe('# Plan\n- [x] One\n- [x] Two\n');
 });
 
@@ -75,7 +77,9 @@ it('given a checklist in which items are annotated, moved and added, then no tas
   const now =
     '## API\n- [ ] Greet\n## Web\n- [ ] Add tests\n## Done\n- [x] Add tests (in api.test.ts)\n## New\n- [ ] More\n';
   const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () => put('fix_plan.md', now));
-  expect(result).toMatchObject({ state: { ended: { reason: 'goal_achieved' }, iterations: 4, tasks: { size: 4 } } });
+  expect(result).toMatchObject({
+    state: { control: { ended: { reason: 'goal_achieved' } }, iterations: { begun: 4 }, tasks: { size: 4 } },
+  });
   expect(text('fix_plan.md')).toBe(now.replaceAll('[ ]', '[x]'));
 });
 
@@ -87,7 +91,7 @@ it('given one limit, then a loop whose document lost everything but what is done
     () => put('fix_plan.md', '- [x] One\n- [x] Cache all\n- [x] Log all\n'),
     2,
   );
-  expect(result).toMatchObject({ state: { ended: { reason: 'max_iterations' } } });
+  expect(result).toMatchObject({ state: { control: { ended: { reason: 'max_iterations' } } } });
 });
 
 it('given an item that was reworded, then its own box is ticked when it is done', async () => {
@@ -95,7 +99,7 @@ it('given an item that was reworded, then its own box is ticked when it is done'
   const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () =>
     put('fix_plan.md', '- [ ] Greet (half done)\n- [ ] B\n'),
   );
-  expect(result).toMatchObject({ state: { ended: { reason: 'goal_achieved' }, tasks: { size: 2 } } });
+  expect(result).toMatchObject({ state: { control: { ended: { reason: 'goal_achieved' } }, tasks: { size: 2 } } });
   expect(text('fix_plan.md')).toBe('- [x] Greet (half done)\n- [x] B\n');
 });
 

@@ -90,7 +90,7 @@ describe('a long ledger', () => {
       yield { type: 'ended', message: `Task ${task} complete` };
     };
     const result = await runWorld(world, makeEngine(world, talks));
-    expect(result).toMatchObject({ type: 'ended', state: { ended: { reason: 'goal_achieved' } } });
+    expect(result).toMatchObject({ type: 'ended', state: { control: { ended: { reason: 'goal_achieved' } } } });
     const events = await eventsIn(world.ledger);
     expect(events.length).toBeGreaterThan(2_500);
     const snapshot = await world.ledger.snapshots.latest(loop, stateVersion);
@@ -137,7 +137,7 @@ describe('commands of other processes', () => {
     };
     expect(await runWorld(world, makeEngine(world, hangs), { meddle })).toMatchObject({
       type: 'ended',
-      state: { ended: { reason: 'explicit_stop' } },
+      state: { control: { ended: { reason: 'explicit_stop' } } },
     });
   });
 });

@@ -60,7 +60,7 @@ describe('ralph tell', () => {
       yield { type: 'ended', message: iteration === 1 ? 'not yet' : `Task ${task} complete` };
     };
     const prompt: Engine['prompt'] = (state, live) => ({
-      text: state.guidance.flatMap(one => (one.iteration === live.iteration ? [one.text] : [])).join(),
+      text: state.memory.guidance.flatMap(one => (one.iteration === live.iteration ? [one.text] : [])).join(),
     });
     await runWorld(world, makeEngine(world, deaf, { prompt }), { meddle: tells(world, 'keep the API') });
     const events = await eventsIn(world.ledger);

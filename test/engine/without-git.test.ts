@@ -61,7 +61,7 @@ describe('given an engine without git', () => {
   });
 
   it('then all work happens in the folder of the loop, and with forks in that of the task', () => {
-    const state: State = { ...initialState, directory: '/loop' };
+    const state: State = { ...initialState, loop: { ...initialState.loop, directory: '/loop' } };
     const { forks: none } = makeEngine(makeWorld(1), claims);
     const forks = { directory: (task: string) => `/forks/${task}` } as NonNullable<typeof none>;
     expect([directoryOf({ forks: none }, state, 'T1'), directoryOf({ forks }, state, 'T1')]).toEqual([

@@ -26,7 +26,10 @@ describe('a limit with a reset time (F54)', () => {
     const world = makeWorld(1);
     const hour = 3_600_000;
     const result = await runWorld(world, makeEngine(world, failsAtFirst('rate-limit', 1, { resetAfterMs: 5 * hour })));
-    expect(result).toMatchObject({ type: 'ended', state: { errorsInRow: 0, ended: { reason: 'goal_achieved' } } });
+    expect(result).toMatchObject({
+      type: 'ended',
+      state: { streaks: { errors: 0 }, control: { ended: { reason: 'goal_achieved' } } },
+    });
     const events = await eventsIn(world.ledger);
     const [first, second] = of(events, 'iteration.started');
     expect(second!.at - first!.at).toBe(5 * hour);
@@ -108,7 +111,7 @@ describe('money that runs out in the middle of an iteration (F59)', () => {
     const limits = { ...defaultSettings('prd').limits, costUsdMicrosMax: 1_000_000 };
     const noTimePasses = (): boolean => sent < 50;
     const result = await runWorld(world, makeEngine(world, hasty), { settings: { limits }, meddle: noTimePasses });
-    expect(result).toMatchObject({ state: { ended: { reason: 'budget_exhausted' } } });
+    expect(result).toMatchObject({ state: { control: { ended: { reason: 'budget_exhausted' } } } });
     expect(sent).toBeLessThan(20);
   });
 
@@ -131,7 +134,7 @@ describe('money that runs out in the middle of an iteration (F59)', () => {
     const limits = { ...defaultSettings('prd').limits, costUsdMicrosMax: 1_000_000 };
     const result = await runWorld(world, makeEngine(world, spends), { settings: { limits } });
     expect(result).toMatchObject({
-      state: { ended: { reason: 'budget_exhausted' }, usage: { costUsdMicros: 1_200_000 } },
+      state: { control: { ended: { reason: 'budget_exhausted' } }, spend: { usage: { costUsdMicros: 1_200_000 } } },
     });
     const events = await eventsIn(world.ledger);
     expect(of(events, 'budget.alerted')).toHaveLength(1);

@@ -31,7 +31,9 @@ You work in a loop: each iteration starts with a fresh context, and only your la
 
 it('given a worktree, then it says that the task document in it is a copy that nobody reads', () => {
   const { state } = new Story({ checks });
-  expect(protocolSection({ ...state, branch: 'ralph/shop' })).toMatch(/copy that nobody reads: do not edit it/);
+  expect(protocolSection({ ...state, loop: { ...state.loop, branch: 'ralph/shop' } })).toMatch(
+    /copy that nobody reads: do not edit it/,
+  );
 });
 
 describe('what every prompt says', () => {

@@ -29,6 +29,97 @@ const taskNames: Readonly<Record<string, string>> = {
   absent: 'missing',
 };
 
+/** Where each field of the flat state of 0.4.0 is now: its group, and its name there. */
+const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  loop: {
+    loop: 'id',
+    name: 'name',
+    goal: 'goal',
+    document: 'document',
+    directory: 'directory',
+    projectId: 'projectId',
+    taskId: 'taskId',
+    protectedHash: 'protectedHash',
+    branch: 'branch',
+    baseline: 'baseline',
+    startedAt: 'startedAt',
+  },
+  document: {
+    loaded: 'isLoaded',
+    documentHash: 'hash',
+    unsaved: 'unsaved',
+    substance: 'contentHash',
+    approval: 'approval',
+  },
+  claims: { claims: 'open', accepted: 'acceptedFindings', lastChecks: 'lastChecks' },
+  iterations: {
+    iterations: 'begun',
+    iterationsEnded: 'ended',
+    iterationMsSum: 'msSum',
+    toolCalls: 'toolCalls',
+    lastIteration: 'last',
+  },
+  spend: {
+    usage: 'usage',
+    estimatedSoFar: 'isEstimated',
+    dearestUsdMicros: 'dearestUsdMicros',
+    activeMs: 'activeMs',
+    clockedAt: 'countedUntil',
+    budgetAlerted: 'isAlerted',
+    budgetHandedOff: 'isHandedOff',
+  },
+  streaks: {
+    errorsInRow: 'errors',
+    failuresInRow: 'failures',
+    sameErrorsInRow: 'sameErrors',
+    lastError: 'lastError',
+    terminationsInRow: 'terminations',
+    sinceProgress: 'sinceProgress',
+    parkedSinceProgress: 'parkedSinceProgress',
+    limitsInRow: 'rateLimits',
+    startsFailedInRow: 'failedStarts',
+  },
+  performers: { breakers: 'breakers', limited: 'rateLimitedUntil' },
+  questions: { escalations: 'open', escalationsRaised: 'raised' },
+  memory: {
+    echoes: 'recentOutputs',
+    report: 'report',
+    reported: 'reported',
+    repetition: 'repetition',
+    handoff: 'handoff',
+    refusal: 'lastRejection',
+    guidance: 'guidance',
+    guidanceGiven: 'guidanceGiven',
+    obstacles: 'obstacles',
+  },
+  checkpoints: {
+    checkpointsDue: 'due',
+    checkpointsMade: 'made',
+    first: 'first',
+    newest: 'latest',
+    good: 'lastGood',
+    restoreDue: 'restoreDue',
+    restores: 'restores',
+    uncommitted: 'uncommitted',
+    commitsDue: 'commitsDue',
+  },
+  control: { wait: 'wait', paused: 'paused', stop: 'stop', ended: 'ended' },
+};
+
+/** What a task's document says of it, beside its id. */
+const specNames =
+  'title description criteria dependsOn done skipped mayChangeTests blocked performer order attemptsBefore attemptsMax readOnly interactive completion round role section documentId'.split(
+    ' ',
+  );
+
+function grouped(task: Fields): Fields {
+  const { id, ...rest } = task;
+  const isSpec = ([name]: readonly [string, unknown]): boolean => specNames.includes(name);
+  const entries = Object.entries(rest);
+  const spec = { id, ...Object.fromEntries(entries.filter(isSpec)) };
+  return { id, spec, ...Object.fromEntries(entries.filter(entry => !isSpec(entry))) };
+}
+
 /** Applied in this order to every recorded state. Add a row for a renamed or regrouped field, never for a changed value. */
 export const stateChanges: readonly StateChange[] = [
   {
@@ -84,6 +175,21 @@ export const stateChanges: readonly StateChange[] = [
       return { ...state, ended };
     },
   },
+  {
+    because: 'the state is grouped; the id of the last checkpoint stands in the last checkpoint',
+    rewrite: flat => {
+      const { lastCheckpoint: _, review, settings, live, tasks, memory, ...rest } = flat;
+      const placed = Object.values(groups).flatMap(names => Object.keys(names));
+      // A field without a place stays where it was, and is found.
+      const unplaced = Object.fromEntries(Object.entries(rest).filter(([name]) => !placed.includes(name)));
+      const state: PackedState = { ...unplaced, settings, live, tasks, mode: { own: review } };
+      for (const [group, names] of Object.entries(groups)) {
+        const fields = Object.entries(names).map(([old, now]) => [now, rest[old]]);
+        state[group] = { ...(group === 'memory' ? (memory as Fields) : {}), ...Object.fromEntries(fields) };
+      }
+      return { ...state, tasks: (tasks as readonly Fields[]).map(grouped) };
+    },
+  },
 ];
 
 /** The keys of the effects that `next` wants, and when it wants to be asked again. */
@@ -126,13 +232,10 @@ const withIds = (question: Fields): Fields =>
   today({ type: 'escalation.raised', escalation: question })['escalation'] as Fields;
 
 /** `loops show --json` prints the state itself. */
-const shownLoop = (shown: Fields): Fields => {
-  const state = { checkpointsDue: [], escalations: [], tasks: [], ...shown, ...(shown['state'] as Fields | undefined) };
-  const wanted = stateChanges.reduce((one, change) => change.rewrite(one), state as PackedState);
-  const changed = Object.keys((shown['state'] as Fields | undefined) ?? shown);
-  const picked = Object.fromEntries(changed.map(key => [key, wanted[key]]));
-  return shown['state'] === undefined ? picked : { ...shown, state: picked };
-};
+const shownLoop = (shown: Fields): Fields =>
+  shown['state'] === undefined
+    ? shown
+    : { ...shown, state: stateChanges.reduce((one, change) => change.rewrite(one), shown['state'] as PackedState) };
 
 const pick = (from: Fields, wanted: readonly string[]): Fields =>
   Object.fromEntries(wanted.map(name => [name, from[name]]));

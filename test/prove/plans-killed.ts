@@ -139,7 +139,7 @@ async function ended(running: Running): Promise<void> {
 
 /** What a person sees who looks where the effect would show. */
 async function answered(stage: PlanStage, state: State): Promise<number> {
-  for (const { id, kind, task = '' } of state.escalations) {
+  for (const { id, kind, task = '' } of state.questions.open) {
     if (kind !== 'effect' && kind !== 'blocked') throw new LawBroken(`nobody expected a question about ${kind}`);
     const tool = stage.steps[Number(task.split('_')[1]) - 1];
     // Who never gets through is left out, and what waits for it goes on without it.
@@ -147,14 +147,18 @@ async function answered(stage: PlanStage, state: State): Promise<number> {
     const { code, errors } = await stage.ralph(['answer', id, '--option', option]).ended;
     if (code !== 0) throw new LawBroken(`the answer was not taken: ${errors}`);
   }
-  return state.escalations.length;
+  return state.questions.open.length;
 }
 
 const nobodyLeft = (stage: PlanStage): Promise<void> =>
   until('no server is left', () => living(stage.folder).length === 0, 10_000);
 
 function checkEffects(stage: PlanStage, state: State, isOver: boolean): void {
-  for (const { id, status, order } of allTasks(state.tasks)) {
+  for (const {
+    id,
+    status,
+    spec: { order },
+  } of allTasks(state.tasks)) {
     const count = stage.count(id);
     if (count > 1) throw new LawBroken(`the effect of ${id} happened ${count} times`);
     if (status === 'done' && count !== 1) throw new LawBroken(`${id} is called done, and happened ${count} times`);
@@ -181,8 +185,9 @@ export async function killPlan(seed: number, order: KillOrder = {}): Promise<Kil
       await nobodyLeft(stage);
       const { state } = await stage.state();
       checkEffects(stage, state, false);
-      if (state.ended !== undefined) {
-        if (state.ended.reason !== 'goal_achieved') throw new LawBroken(`it ended by ${state.ended.reason}`);
+      if (state.control.ended !== undefined) {
+        if (state.control.ended.reason !== 'goal_achieved')
+          throw new LawBroken(`it ended by ${state.control.ended.reason}`);
         checkEffects(stage, state, true);
         return { kills: moments.length, questions, effects: stage.effects(), moments };
       }

@@ -46,11 +46,11 @@ export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>)
   for (const event of events) {
     const before = state;
     state = evolve(state, event);
-    law(state.iterations >= before.iterations, 'the number of iterations went down');
-    law(state.usage.costUsdMicros >= before.usage.costUsdMicros, 'the cost went down');
-    law(totalTokens(state.usage) >= totalTokens(before.usage), 'the tokens went down');
-    law(state.activeMs >= before.activeMs, 'the active time went down');
-    law(before.ended === undefined || afterTheEnd.includes(event.type), `${event.type} after the end`);
+    law(state.iterations.begun >= before.iterations.begun, 'the number of iterations went down');
+    law(state.spend.usage.costUsdMicros >= before.spend.usage.costUsdMicros, 'the cost went down');
+    law(totalTokens(state.spend.usage) >= totalTokens(before.spend.usage), 'the tokens went down');
+    law(state.spend.activeMs >= before.spend.activeMs, 'the active time went down');
+    law(before.control.ended === undefined || afterTheEnd.includes(event.type), `${event.type} after the end`);
     if (event.type === 'task.closed') {
       law(!closed.has(event.task), `${event.task} was closed twice`);
       law(!event.verified || worked.has(event.task), `${event.task} was called proven without work`);
@@ -58,7 +58,7 @@ export function checkLaws(events: readonly Event[], worked: ReadonlySet<string>)
     }
     if (event.type === 'task.reopened') closed.delete(event.task);
     if (event.type === 'iteration.nudged' && event.trigger === 'token_budget')
-      law(!before.budgetHandedOff, 'the handoff for money fired twice');
+      law(!before.spend.isHandedOff, 'the handoff for money fired twice');
     if (event.type === 'iteration.ended' && event.outcome === 'handed-off') checkHandoff(before, event);
     if (event.type === 'iteration.started') checkStart(before, event);
     if (event.type === 'loop.ended') {
@@ -86,22 +86,28 @@ function checkStart(before: State, event: Extract<Event, { type: 'iteration.star
   const { iterationsMax } = before.settings.limits;
   if (event.again) return;
   law(iterationsMax === null || event.iteration <= iterationsMax, `iteration ${event.iteration} of ${iterationsMax}`);
-  const limitedUntil = before.limited[event.performer] ?? 0;
+  const limitedUntil = before.performers.rateLimitedUntil[event.performer] ?? 0;
   law(limitedUntil <= event.at || limitedUntil > event.at + resetMsMax, `${event.performer} began before its reset`);
-  law(!before.escalations.some(one => one.performer === event.performer), `${event.performer} began unanswered`);
-  law(event.iteration === before.iterations + 1, 'an iteration number was skipped or used twice');
-  law(before.live.length + before.claims.length < before.settings.parallel, 'more live iterations than allowed');
-  law(!before.paused && !before.stop, 'an iteration began although the loop was paused or stopped');
+  law(!before.questions.open.some(one => one.performer === event.performer), `${event.performer} began unanswered`);
+  law(event.iteration === before.iterations.begun + 1, 'an iteration number was skipped or used twice');
+  law(before.live.length + before.claims.open.length < before.settings.parallel, 'more live iterations than allowed');
+  law(!before.control.paused && !before.control.stop, 'an iteration began although the loop was paused or stopped');
   const task = findTask(before.tasks, event.task);
   law(task?.status === 'pending', `an iteration began on a task that is ${task?.status}`);
   law(
-    task!.ignoresUnmet || task!.dependsOn.every(id => findTask(before.tasks, id)?.status === 'done'),
+    task!.ignoresUnmet || task!.spec.dependsOn.every(id => findTask(before.tasks, id)?.status === 'done'),
     'a dependency was not done',
   );
 }
 
 function checkBounds(state: State): void {
-  const { memory, echoes, guidance, live, settings, unsaved } = state;
+  const {
+    memory,
+    memory: { recentOutputs: echoes, guidance },
+    live,
+    settings,
+    document: { unsaved },
+  } = state;
   law(memory.recent.length <= 5 && memory.errors.length <= 5 && memory.successes.length <= 3, 'the memory grew');
   law(echoes.length <= 5 && guidance.length <= 20, 'the echoes or the guidance grew');
   law(live.length <= settings.parallel, 'too many live iterations');
@@ -125,23 +131,26 @@ export function checkEnd(
   const { limits, parallel } = live.settings;
   if (limits.costUsdMicrosMax !== null) {
     law(
-      live.usage.costUsdMicros <= limits.costUsdMicrosMax + messageUsdMicrosMax * parallel,
+      live.spend.usage.costUsdMicros <= limits.costUsdMicrosMax + messageUsdMicrosMax * parallel,
       'spent more than one message over the budget',
     );
   }
   if (limits.durationMsMax !== null)
     law(activeMsAt(live, now) <= limits.durationMsMax + 1_000 + overrunMs, 'worked longer than the duration limit');
   const { open, done, total } = progress(live.tasks);
-  if (live.ended && open === 0)
+  if (live.control.ended && open === 0)
     law(
-      live.ended.reason === 'goal_achieved',
-      `all ${done} of ${total} tasks closed, but ended by ${live.ended.reason}`,
+      live.control.ended.reason === 'goal_achieved',
+      `all ${done} of ${total} tasks closed, but ended by ${live.control.ended.reason}`,
     );
-  if (live.ended === undefined) return;
+  if (live.control.ended === undefined) return;
   // Only a person's stop may leave the document behind, and only where it cannot be written: an open question says so.
-  law(live.unsaved.length === 0 || (live.stop !== undefined && hasStorageTrouble(live)), 'it ended unwritten');
+  law(
+    live.document.unsaved.length === 0 || (live.control.stop !== undefined && hasStorageTrouble(live)),
+    'it ended unwritten',
+  );
   for (const task of allTasks(live.tasks)) {
-    if (live.unsaved.includes(task.id)) continue;
+    if (live.document.unsaved.includes(task.id)) continue;
     const shown = document.find(one => one.id === task.id);
     law(
       shown?.done === (task.status === 'done'),

@@ -35,7 +35,7 @@ export class Truth {
     this.durable = evolve(this.durable, event);
     if (event.type !== 'iteration.started' && event.type !== 'action.intended') return;
     const { iteration } = event;
-    const hash = this.durable.approval?.hash;
+    const hash = this.durable.document.approval?.hash;
     this.approved.set(iteration, [...(this.approved.get(iteration) ?? []), ...(hash === undefined ? [] : [hash])]);
     if (event.type === 'iteration.started') this.begun.set(iteration, (this.begun.get(iteration) ?? 0) + 1);
   }
@@ -54,7 +54,7 @@ export class Truth {
       const times = (this.calls.get(iteration) ?? 0) + 1;
       this.calls.set(iteration, times);
       law(times <= (this.begun.get(iteration) ?? 0), `iteration ${iteration} was performed without being counted`);
-      law(this.durable.iterations >= iteration, `iteration ${iteration} is not counted`);
+      law(this.durable.iterations.begun >= iteration, `iteration ${iteration} is not counted`);
       law(key !== undefined && (this.keys.get(key) ?? task) === task, `two steps share the key ${key}`);
       this.keys.set(key ?? '', task);
     });
@@ -86,9 +86,9 @@ export class Truth {
   check(): void {
     if (this.broken !== undefined) throw this.broken;
     const { iterationsMax } = this.durable.settings.limits;
-    law(iterationsMax === null || this.durable.iterations <= iterationsMax, 'more iterations than allowed');
+    law(iterationsMax === null || this.durable.iterations.begun <= iterationsMax, 'more iterations than allowed');
     for (const task of allTasks(this.durable.tasks)) {
-      if (task.order === undefined || task.status !== 'done') continue;
+      if (task.spec.order === undefined || task.status !== 'done') continue;
       law(this.happened(task.id), `${task.id} is called done, and nothing happened`);
     }
   }

@@ -45,7 +45,12 @@ function approval(people: People, escalation: Escalation | undefined): Command {
 /** What people say to the questions that are open. */
 export function answers(people: People): readonly Command[] {
   const { truth, chances, plan } = people;
-  const { escalations, settings, approval: given, paused } = truth.durable;
+  const {
+    questions: { open: escalations },
+    settings,
+    document: { approval: given },
+    control: { paused },
+  } = truth.durable;
   const commands = escalations.map((escalation): Command => {
     if (escalation.kind === 'approval') return approval(people, escalation);
     return { type: 'answer', escalation: escalation.id, answer: answerTo(people, escalation) };
@@ -64,7 +69,7 @@ const late = ({ chances }: People): Command => ({
 
 /** "Retry" does not say that it did not happen. */
 const unheeded = ({ truth }: People): Command | undefined => {
-  const effect = truth.durable.escalations.find(one => one.kind === 'effect');
+  const effect = truth.durable.questions.open.find(one => one.kind === 'effect');
   return effect === undefined ? undefined : { type: 'answer', escalation: effect.id, answer: { kind: 'retry' } };
 };
 
@@ -82,6 +87,6 @@ export function meddling(people: People): Command | undefined {
   if (what === 15) plan.flip(chances);
   if (what === 16) return { type: 'task', act: chances.is(0.8) ? 'retry' : 'skip', task: chances.pick(plan.steps).id };
   if (what === 17) return unheeded(people);
-  if (what <= 25 && truth.durable.escalations.length > 0) return chances.pick(answers(people));
+  if (what <= 25 && truth.durable.questions.open.length > 0) return chances.pick(answers(people));
   return undefined;
 }

@@ -225,8 +225,8 @@ const start = (settings: Settings): Input => ({
 async function isOver(world: PlanWorld, result: RunResult, processes: number): Promise<boolean> {
   const { chances, truth, people } = world;
   if (result.type !== 'ended') return result.type === 'waiting' && !people.isCalm && chances.is(0.05);
-  if (truth.durable.ended?.reason === 'goal_achieved' || processes > calmAfter || chances.is(0.5)) return true;
-  const limits = { iterationsMax: truth.durable.iterations + 10 };
+  if (truth.durable.control.ended?.reason === 'goal_achieved' || processes > calmAfter || chances.is(0.5)) return true;
+  const limits = { iterationsMax: truth.durable.iterations.begun + 10 };
   await world.process([{ type: 'command', command: { type: 'limits', limits }, by: 'human' }], true);
   await world.process([{ type: 'command', command: { type: 'resume' }, by: 'human' }], true);
   return false;
@@ -244,7 +244,7 @@ export async function simulatePlan(seed: number, watch: (event: Event) => void =
     if (result.type === 'waiting' && answers(world.people).length === 0)
       throw new LawBroken('it waits, and nobody was asked');
     if (await isOver(world, result, processes)) return await judged(world, seed, result);
-    if (world.truth.durable.ended === undefined) await world.answered();
+    if (world.truth.durable.control.ended === undefined) await world.answered();
   }
 }
 
@@ -258,7 +258,7 @@ async function judged(world: PlanWorld, seed: number, result: RunResult): Promis
   checkEnd(result.state, replayed, plan.steps, clock.now(), 0);
   return {
     seed,
-    outcome: result.type === 'ended' ? (result.state.ended?.reason ?? '') : 'waits for a human',
+    outcome: result.type === 'ended' ? (result.state.control.ended?.reason ?? '') : 'waits for a human',
     events: events.length,
     effects: truth.effects,
     lostReplies: events.filter(one => one.type === 'escalation.raised' && one.escalation.kind === 'effect').length,

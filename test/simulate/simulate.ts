@@ -255,11 +255,14 @@ function meddle(world: World): boolean {
   else if (what <= 8) send({ type: 'resume' });
   else if (what <= 10) send({ type: 'tell', text: 'be careful' });
   else if (what === 15) send({ type: 'checkpoint', label: 'by hand' });
-  else if (what === 16 && world.state?.newest) {
+  else if (what === 16 && world.state?.checkpoints.latest) {
     world.undone = true;
     send({
       type: 'restore',
-      to: chances.pick([world.state.newest, world.state.good ?? world.state.newest]),
+      to: chances.pick([
+        world.state.checkpoints.latest,
+        world.state.checkpoints.lastGood ?? world.state.checkpoints.latest,
+      ]),
       because: 'undo',
     });
   } else if (what <= 14) send({ type: 'answer', escalation: `E${chances.whole(1, 3)}`, answer: randomAnswer(chances) });
@@ -373,7 +376,13 @@ export async function simulate(seed: number, watch: (event: Event) => void = () 
       const overrunMs = world.trouble.slowChecks ? checkMsMax * claims : 0;
       checkEnd(result.state, replayed, world.document.tasks, world.clock.now(), overrunMs);
       const parallelSeen = liveAtOnce(events) > 1;
-      return { seed, outcome: result.state.ended!.reason, events: events.length, crashes: world.crashes, parallelSeen };
+      return {
+        seed,
+        outcome: result.state.control.ended!.reason,
+        events: events.length,
+        crashes: world.crashes,
+        parallelSeen,
+      };
     }
     await answerAll(world, result.state);
   }
@@ -392,9 +401,9 @@ function liveAtOnce(events: readonly Event[]): number {
 
 /** `--on-escalation exit` left questions open: answer them while no process is alive. */
 async function answerAll(world: World, state: State): Promise<void> {
-  for (const escalation of state.escalations) {
+  for (const escalation of state.questions.open) {
     const command = { type: 'answer', escalation: escalation.id, answer: randomAnswer(world.chances) };
     await world.ledger.mailbox.send(loop, 'human', command, world.clock.now());
   }
-  if (state.paused) await world.ledger.mailbox.send(loop, 'human', { type: 'resume' }, world.clock.now());
+  if (state.control.paused) await world.ledger.mailbox.send(loop, 'human', { type: 'resume' }, world.clock.now());
 }

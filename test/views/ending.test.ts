@@ -114,10 +114,10 @@ describe('a loop that stands still', () => {
     story.iteration('A', claims('A'));
     story.when({ type: 'saved', marks: [{ id: 'A', done: true, skipped: false }], hash: '', failed: 'EACCES' });
     story.when({ type: 'end' });
-    expect(story.state.ended).toBeUndefined();
+    expect(story.state.control.ended).toBeUndefined();
     story.when({ type: 'command', command: { type: 'stop' }, by: 'ada' });
     story.when({ type: 'end' });
-    expect(story.state.ended?.reason).toBe('goal_achieved');
+    expect(story.state.control.ended?.reason).toBe('goal_achieved');
     expect(endingOf(story.state)).toMatchObject({
       exitCode: 5,
       sentence: expect.stringContaining('does not show what was done'),

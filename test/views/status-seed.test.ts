@@ -27,7 +27,7 @@ function begun(part: SettingsPart = {}): Story {
     settings: { ...preset, performers, ...part, limits: { ...preset.limits, ...part.limits } },
   });
   story.when({ type: 'document', tasks: [spec('goal')], hash: 'h1' });
-  while (story.state.checkpointsDue.length > 0) story.checkpointed('01JCKS30');
+  while (story.state.checkpoints.due.length > 0) story.checkpointed('01JCKS30');
   return story;
 }
 

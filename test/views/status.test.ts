@@ -167,7 +167,10 @@ describe('the schema', () => {
 describe('the eight labels', () => {
   it('follow a loop through its life', () => {
     const story = new Story({ checks: ['x'] }, [spec('A'), spec('B')]);
-    const labels: LoopState[] = [loopLabel({ ...story.state, loaded: false }), loopLabel(story.state)];
+    const labels: LoopState[] = [
+      loopLabel({ ...story.state, document: { ...story.state.document, isLoaded: false } }),
+      loopLabel(story.state),
+    ];
     story.command({ type: 'pause', now: false });
     labels.push(loopLabel(story.state));
     story.command({ type: 'resume' });

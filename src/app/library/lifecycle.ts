@@ -84,7 +84,7 @@ export function planIteration(
   if (begin === undefined) return undefined;
   const { task, performer } = begin;
   const begun = step(state, [{ type: 'begin', task, performer, holder: driver }], now);
-  const live = liveIteration(begun.state, begun.state.iterations);
+  const live = liveIteration(begun.state, begun.state.iterations.begun);
   if (live === undefined) return undefined;
   const { text: prompt, system } = promptOf(begun.state, live, '', {});
   return {
@@ -99,7 +99,7 @@ export function planIteration(
   };
 }
 
-function budgetRemaining({ usage, settings }: State): number | null {
+function budgetRemaining({ spend: { usage }, settings }: State): number | null {
   const max = settings.limits.costUsdMicrosMax;
   return max === null ? null : Math.max(0, max - usage.costUsdMicros) / 1_000_000;
 }
@@ -125,12 +125,12 @@ function refuseOutcome({ message, failure, usage }: IterationOutcome): void {
 /** 3: its end, what it used, what it claims, and the proof of that. */
 export function recordIteration(state: State, outcome: IterationOutcome, now: number): Step {
   refuseOutcome(outcome);
-  const { iteration = state.iterations, checks: given = [], chance = 0.5, ...performed } = outcome;
+  const { iteration = state.iterations.begun, checks: given = [], chance = 0.5, ...performed } = outcome;
   const checks = given.map(one => ({ ...one, passed: one.passed === true })); // only a plain yes proves anything
   const ended = step(state, [{ type: 'performed', iteration, performed, chance }], now);
-  const isClaimed = ended.state.claims.some(claim => claim.iteration === iteration);
+  const isClaimed = ended.state.claims.open.some(claim => claim.iteration === iteration);
   const proven = step(ended.state, isClaimed ? [{ type: 'checked', iteration, outcomes: checks }] : [], now);
-  const { unsaved } = proven.state;
+  const { unsaved } = proven.state.document;
   const marks = unsaved.map(id => {
     const status = findTask(proven.state.tasks, id)?.status;
     return { id, done: status === 'done', skipped: status === 'skipped' };
@@ -141,7 +141,12 @@ export function recordIteration(state: State, outcome: IterationOutcome, now: nu
 }
 
 /** What an iteration has used since it was last asked; its own last word may hold usage too. */
-export function recordConsumption(state: State, usage: Usage, now: number, iteration: number = state.iterations): Step {
+export function recordConsumption(
+  state: State,
+  usage: Usage,
+  now: number,
+  iteration: number = state.iterations.begun,
+): Step {
   const read = readUsage(usage);
   if (!read.ok) throw new UsageError(`This is no usage: ${read.problem}.`);
   return step(state, [{ type: 'usage', iteration, usage: read.value }], now);
@@ -149,7 +154,9 @@ export function recordConsumption(state: State, usage: Usage, now: number, itera
 
 /** 4: why a fresh context shall take over: from a working iteration, else what the last one ended with. */
 export function checkHandoff(state: State): HandoffTrigger | undefined {
-  const { settings, usage, live, errorsInRow, budgetHandedOff } = state;
+  const { settings, live } = state;
+  const { usage, isHandedOff: budgetHandedOff } = state.spend;
+  const { errors: errorsInRow } = state.streaks;
   const max = settings.limits.costUsdMicrosMax;
   const now = shouldHandOff({
     contextUsed: Math.max(0, ...live.map(one => one.contextUsed)),
@@ -163,7 +170,7 @@ export function checkHandoff(state: State): HandoffTrigger | undefined {
     requested: false,
     timedOut: false,
   });
-  return now ?? (live.length === 0 ? state.handoff : undefined);
+  return now ?? (live.length === 0 ? state.memory.handoff : undefined);
 }
 
 /** 5: the end, when a criterion holds or it is stopped; no event when neither is so. */

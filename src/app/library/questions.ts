@@ -41,8 +41,8 @@ function checkedAnswers(answer: AnswerQuestion, say: (sentence: string) => void)
     ...asked: Parameters<AnswerQuestion>
   ): Promise<Answer | { readonly problem: string } | undefined> => {
     const [question, state] = asked;
-    if (state.iterations !== iterations) given.clear();
-    iterations = state.iterations;
+    if (state.iterations.begun !== iterations) given.clear();
+    iterations = state.iterations.begun;
     const { kind, task = '', performer = '' } = question;
     const same = `${kind} ${task} ${performer}`;
     const times = given.get(same) ?? 0;

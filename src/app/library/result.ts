@@ -64,7 +64,8 @@ interface HowItEnded {
 
 export async function resultOf(needs: ResultNeeds, state: State, how: HowItEnded): Promise<LoopResult> {
   const { home, document, ledger } = needs;
-  const { loop, name, ended } = state;
+  const { id: loop, name } = state.loop;
+  const { ended } = state.control;
   const { words } = how;
   const ending = endingOf(state, needs.requireChecks);
   const exitCode = how.how === 'interrupted' ? interruptedCode : ending.exitCode;
@@ -81,7 +82,7 @@ export async function resultOf(needs: ResultNeeds, state: State, how: HowItEnded
     verified: ended?.reason === 'goal_achieved' && progress(state.tasks).unverified === 0,
     summary: words ?? ending.sentence,
     ran: how.ran,
-    questions: state.escalations.map(askedQuestion),
+    questions: state.questions.open.map(askedQuestion),
     state,
     report: view.report(state),
     paths: needs.isKept ? paths : undefined,

@@ -40,10 +40,11 @@ const taskOf = ({ tasks }: State, command: Command): Task | undefined | null =>
 
 /** Ordered: the first row that holds is the reason. */
 const refusals: readonly (readonly [Refusal, (state: State, command: Command) => boolean])[] = [
-  ['ended', ({ ended }, { type }) => ended !== undefined && needsOpenLoop.includes(type)],
+  ['ended', ({ control: { ended } }, { type }) => ended !== undefined && needsOpenLoop.includes(type)],
   [
     'no-question',
-    ({ escalations }, command) => command.type === 'answer' && !escalations.some(one => one.id === command.escalation),
+    ({ questions: { open: escalations } }, command) =>
+      command.type === 'answer' && !escalations.some(one => one.id === command.escalation),
   ],
   ['no-task', (state, command) => taskOf(state, command) === undefined],
   [

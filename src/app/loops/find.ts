@@ -71,7 +71,7 @@ export async function* eventsIn(ledger: Ledger, loop: string): AsyncGenerator<Re
 }
 
 /** How a loop that waited goes on, as a line that can be typed where that is known. */
-export const resumeHint = ({ settings, projectId, document, directory }: State): string =>
+export const resumeHint = ({ settings, loop: { projectId, document, directory } }: State): string =>
   settings.policy.vault && settings.performers.length === 0
     ? `ralph plan run ${planName(document, directory, projectId)}`
     : 'the same command as before, with its agent';

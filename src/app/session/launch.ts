@@ -76,7 +76,7 @@ export function firstInputs(
   const approval = approvalByRunning(prepared, state);
   if (state !== undefined) {
     const changed = changedSettings(state.settings, run.settings, run.isSet, flags);
-    const resume = state.paused === undefined ? [] : [{ type: 'resume' as const }];
+    const resume = state.control.paused === undefined ? [] : [{ type: 'resume' as const }];
     return [...withProtection(changed, state, workspace), ...approval, ...resume].map(asInput);
   }
   return [
@@ -102,7 +102,7 @@ export function firstInputs(
 /** A plan that needs no approval is bound to the text that was run: what is written into it later needs a yes. */
 function approvalByRunning({ mode, document }: Prepared, state: State | undefined): readonly Command[] {
   const { approval, id = '' } = document;
-  if (mode.bindsText !== true || approval === undefined || approval.required || state?.approval !== undefined)
+  if (mode.bindsText !== true || approval === undefined || approval.required || state?.document.approval !== undefined)
     return [];
   const because = 'it needs no approval (approval_required: false): by the command that runs it';
   return [{ type: 'approve', subject: id, hash: sha256Of(approval.substance), because }];

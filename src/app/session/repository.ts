@@ -220,7 +220,8 @@ export async function checkpointsOf(
   state: State,
   config: PlaceNeeds['config'] = { worktreeCopy: [] },
 ): Promise<GitCheckpoints | undefined> {
-  const { loop, directory, document, branch, settings } = state;
+  const { settings } = state;
+  const { id: loop, directory, document, branch } = state.loop;
   const needs = { home, env, loop, directory, document, config, branch, forked: settings.worktreePerTask };
   return (await openGit(needs))?.checkpoints;
 }

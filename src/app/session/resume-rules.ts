@@ -39,8 +39,9 @@ export async function earlierLoop(ledger: Ledger, prepared: Prepared): Promise<E
   if (newest === undefined) return undefined;
   const { loop, name } = newest;
   const { state } = await stateOf(ledger, loop);
-  if (state.ended === undefined) return { type: 'open', chosen: { loop, name, state } };
-  if (prepared.mode.endsForGood && state.loaded && progress(state.tasks).open === 0) return { type: 'over', state };
+  if (state.control.ended === undefined) return { type: 'open', chosen: { loop, name, state } };
+  if (prepared.mode.endsForGood && state.document.isLoaded && progress(state.tasks).open === 0)
+    return { type: 'over', state };
   const { left, gone } = leftIn(state, prepared);
   const isLeft = prepared.mode.findsTasks === true || left > 0;
   // Also after a stop: "nothing to do" is not said while the ledger has tasks that only the document lacks.
@@ -84,7 +85,7 @@ export function previousLoop(home: string, isNew: boolean, look: Look): Remember
     },
     async settings(path) {
       const state = isNew ? undefined : (await newest(path))?.state;
-      return state?.ended === undefined ? state?.settings : undefined;
+      return state?.control.ended === undefined ? state?.settings : undefined;
     },
     closed: async path => closedIn((await newest(path))?.state),
   };
@@ -95,11 +96,11 @@ export const closedIn = (state: State | undefined): ReadonlySet<string> =>
   new Set(
     [...allTasks(state?.tasks ?? emptyTable)]
       .filter(({ status }) => status === 'done' || status === 'skipped')
-      .map(({ id, documentId }) => documentId ?? id),
+      .map(({ id, spec: { documentId } }) => documentId ?? id),
   );
 
 /** Empty where the document still shows all that is open. */
-export function missingTasksWords(gone: readonly string[], { name, document }: State): string {
+export function missingTasksWords(gone: readonly string[], { loop: { name, document } }: State): string {
   if (gone.length === 0) return '';
   const skip = `ralph resume ${name}, then ralph task skip ID`;
   return `Gone from ${basename(document)} and still open: ${someOf(gone, 5)} (to leave one out: ${skip}).`;

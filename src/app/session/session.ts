@@ -94,10 +94,10 @@ async function chooseAndWork(session: Session): Promise<Outcome> {
   const chosen = isResumed ? earlier.chosen : await newLoop(ledger, prepared);
   const { config, settings } = prepared.run;
   const hasOwnFolder = isResumed
-    ? earlier.chosen.state.branch !== undefined
+    ? earlier.chosen.state.loop.branch !== undefined
     : config.worktree || settings.worktreePerTask;
   if (hasOwnFolder) return work(session, chosen);
-  const folder = `folder:${chosen.state?.directory ?? prepared.directory}`;
+  const folder = `folder:${chosen.state?.loop.directory ?? prepared.directory}`;
   return withLease(ledger, folder, heldBy('folder'), () => work(session, chosen));
 }
 

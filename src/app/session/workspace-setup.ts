@@ -119,7 +119,7 @@ export async function resumeWorkspace(
   say: (line: string) => void,
 ): Promise<LoopWorkspace> {
   const { home, env, run } = prepared;
-  const { loop, directory, branch } = state;
+  const { id: loop, directory, branch } = state.loop;
   const { worktreePerTask: forked } = state.settings;
   const tree = await reopenWorktree(prepared, state);
   for (const notice of tree.notices) say(`note: ${notice}`);
@@ -183,7 +183,7 @@ async function reopenWorktree(
   state: State,
 ): Promise<{ readonly notices: readonly string[]; readonly isNew: boolean }> {
   const { repository } = prepared.repositoryInfo;
-  const { loop, name, branch } = state;
+  const { id: loop, name, branch } = state.loop;
   if (branch === undefined) return { notices: [], isNew: false };
   const over = 'or start over: the same command with --new';
   if (repository === undefined)
@@ -199,8 +199,9 @@ async function reopenWorktree(
   const gone = `The worktree of loop ${name} was gone`;
   if (!existsSync(`${path}.json`))
     throw new UsageError(`${gone}.`, `Make it again: git worktree add ${path} ${branch}, ${over}`);
-  const made = await makeLoopWorktree(prepared, state);
-  mkdirSync(state.directory, { recursive: true });
-  const kept = state.newest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;
+  const made = await makeLoopWorktree(prepared, { loop, name });
+  mkdirSync(state.loop.directory, { recursive: true });
+  const kept =
+    state.checkpoints.latest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;
   return { notices: [`${gone}: laid out again from its branch ${branch}.${kept}`, ...made.notices], isNew: true };
 }

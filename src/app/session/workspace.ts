@@ -172,7 +172,7 @@ function isOurs(path: string, document: string): boolean {
 function screenOf(checkpoints: GitCheckpoints, top: string, inside: string): NonNullable<Engine['screen']> {
   return async (spans, now, task, state: State) => {
     const { checks, policy } = state.settings;
-    const document = policy.restoreKeepsDocument ? relative(top, state.document) : '';
+    const document = policy.restoreKeepsDocument ? relative(top, state.loop.document) : '';
     const changes = (await checkpoints.changes(spans)).filter(one => !isOurs(one.path, document));
     // An issue may have been mended together with another one, and the next round looks again.
     if (changes.length === 0 && state.settings.review !== null) return [];
@@ -212,8 +212,8 @@ function judgeOf(judge: Judge, checkpoints: GitCheckpoints | undefined, loop: st
         loop,
         iteration,
         task: task.id,
-        title: task.title,
-        criteria: task.criteria,
+        title: task.spec.title,
+        criteria: task.spec.criteria,
         diff,
         outcomes,
         findings: doubts.length === 0 ? undefined : describeFindings(doubts),

@@ -19,8 +19,8 @@ async function questionsOf(context: Context, loop: string | undefined, id: strin
     loop === undefined ? loops.looks({ open: true }) : [await loops.look((await loopOf(context, loop, true)).row)];
   const found: Found[] = [];
   for await (const { row, state } of looks) {
-    const escalation = state.escalations.find(one => one.id === id);
-    if (escalation !== undefined) found.push({ row, escalation, isLate: state.ended !== undefined });
+    const escalation = state.questions.open.find(one => one.id === id);
+    if (escalation !== undefined) found.push({ row, escalation, isLate: state.control.ended !== undefined });
   }
   return found;
 }

@@ -27,7 +27,7 @@ async function lineOf(history: History, row: CheckpointRow): Promise<Line> {
   const marks: Readonly<Record<Mark, boolean>> = {
     first: number === list.rows[0]?.number,
     newest: number === list.rows.at(-1)?.number,
-    'last good': number === state.good?.number,
+    'last good': number === state.checkpoints.lastGood?.number,
     current: number === list.current,
     fork: isFork,
     damaged: !record.ok && !pruned.has(number),

@@ -24,7 +24,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const keep = countOf(flags, 'keep', keepMax, 'Give how many of the newest stay: 1 or more.') ?? keepByDefault;
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
   refuseUnasked(flags);
-  const { restoreDue } = loop.state;
+  const { restoreDue } = loop.state.checkpoints;
   if (restoreDue !== undefined && flags['dryRun'] === true)
     context.say(`note: The restore of checkpoint ${restoreDue.to.number} was cut; ralph undo finishes it.`);
   const gone = prunable(loop, keep);

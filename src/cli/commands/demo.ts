@@ -83,7 +83,7 @@ function leavingOnSignals(): () => void {
 
 function costChart(state: State, style: Style): string {
   const full = style.ascii ? '#' : '█';
-  const total = state.usage.costUsdMicros;
+  const total = state.spend.usage.costUsdMicros;
   const limit = state.settings.limits.costUsdMicrosMax ?? total;
   const filled = Math.max(1, Math.round((total / limit) * 40));
   return `  cost  ${full.repeat(filled)}${(style.ascii ? '.' : '░').repeat(Math.max(0, 40 - filled))}  ${formatUsd(total)} of ${formatUsd(limit)}`;
@@ -193,9 +193,9 @@ async function play(
   if (outcome.type !== 'ran') throw new UsageError('The demo did not run: its scratch folder is not its own.');
   const { state } = outcome;
   const code = sayEnding({ ...scratch, say: () => {} }, outcome, { requireChecks: true });
-  const verified = await ledger.store.verify(state.loop);
+  const verified = await ledger.store.verify(state.loop.id);
   await ledger.store.close();
-  if (state.ended?.reason === 'goal_achieved') {
+  if (state.control.ended?.reason === 'goal_achieved') {
     const chain = verified.ok ? `${verified.events} events verify` : 'chain is BROKEN';
     context.say(costChart(state, style));
     context.say(hanging('  ', accountOf(state, Date.now() - began, chain), style.columns()));
@@ -205,7 +205,8 @@ async function play(
 }
 
 function accountOf(state: State, tookMs: number, chain: string): string {
-  const undone = state.restores === 0 ? [] : ['after two crashes the files were put back to the last good checkpoint'];
+  const undone =
+    state.checkpoints.restores === 0 ? [] : ['after two crashes the files were put back to the last good checkpoint'];
   return [
     `took ${formatDuration(tookMs)}`,
     `the ledger's ${chain}`,
@@ -217,7 +218,7 @@ function accountOf(state: State, tookMs: number, chain: string): string {
     .concat('.');
 }
 
-function whatNext({ checkpointsMade }: State, style: Style): string {
+function whatNext({ checkpoints: { made: checkpointsMade } }: State, style: Style): string {
   const back = [
     '  ralph diff                # what a loop of yours changed',
     '  ralph undo                # takes its last iteration back; --dry-run shows it',

@@ -97,9 +97,10 @@ function spanOf(loop: CheckpointedLoop, row: CheckpointRow): PatchSpan {
 
 function ofIteration(loop: CheckpointedLoop, text: string): PatchSpan {
   const { list, state, row } = loop;
-  const known = /^[1-9]\d{0,8}$/.test(text) && Number(text) <= state.iterations;
+  const known = /^[1-9]\d{0,8}$/.test(text) && Number(text) <= state.iterations.begun;
   if (!known) {
-    const hint = state.iterations === 0 ? 'It has run none yet.' : `Give a number from 1 to ${state.iterations}.`;
+    const hint =
+      state.iterations.begun === 0 ? 'It has run none yet.' : `Give a number from 1 to ${state.iterations.begun}.`;
     throw new UsageError(`Loop ${row.name} has no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
   }
   const { before, after } = list.iterations.get(Number(text)) ?? {};

@@ -17,7 +17,7 @@ async function openQuestions(context: Context) {
   if (!context.hasLedger()) return [];
   const found: { readonly row: LoopRow; readonly escalation: Escalation }[] = [];
   for await (const { row, state } of (await context.loops()).looks({ open: true }))
-    found.push(...state.escalations.map(escalation => ({ row, escalation })));
+    found.push(...state.questions.open.map(escalation => ({ row, escalation })));
   return found;
 }
 

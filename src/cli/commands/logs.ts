@@ -6,7 +6,7 @@ import { stripControls } from '../../text/text.ts';
 import { type Context, type Flags, loopStateOf, type Words } from '../context.ts';
 import { stopOnSignals } from '../interrupt.ts';
 
-function iterationOf(flags: Flags, { iterations }: State): number {
+function iterationOf(flags: Flags, { iterations: { begun: iterations } }: State): number {
   const text = String(flags['iteration'] ?? iterations);
   if (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= iterations) return Number(text);
   const hint = iterations === 0 ? 'This loop has run no iteration yet.' : `Give a number from 1 to ${iterations}.`;

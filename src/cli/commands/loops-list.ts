@@ -13,9 +13,9 @@ const shownMax = 50;
 /** How the loop stands, and what it is about. */
 function partsOf({ row, state, held }: Look): readonly [string, string] {
   const { done, total } = progress(state.tasks);
-  const asks = state.ended === undefined && state.escalations.length > 0 ? '  needs you' : '';
-  const label = loopWords(state, livenessOf(state.ended !== undefined, held).is === 'held');
-  const what = hasUserDocument(state) ? row.document : state.goal;
+  const asks = state.control.ended === undefined && state.questions.open.length > 0 ? '  needs you' : '';
+  const label = loopWords(state, livenessOf(state.control.ended !== undefined, held).is === 'held');
+  const what = hasUserDocument(state) ? row.document : state.loop.goal;
   return [
     `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)}`,
     `${new Date(row.startedAt).toISOString().slice(0, 16)}  ${what}${asks}`,

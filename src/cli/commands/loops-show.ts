@@ -22,7 +22,7 @@ export async function execute(context: Context, words: Words, flags: Flags): Pro
   context.out('  tasks');
   for (const task of allTasks(state.tasks))
     context.out(
-      `    ${task.id.padEnd(12)} ${task.status.padEnd(8)} ${proofWords(task).padEnd(11)} ${plain(task.title)}`,
+      `    ${task.id.padEnd(12)} ${task.status.padEnd(8)} ${proofWords(task).padEnd(11)} ${plain(task.spec.title)}`,
     );
   return 0;
 }

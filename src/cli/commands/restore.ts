@@ -114,8 +114,9 @@ function report(context: Context, loop: CheckpointedLoop, order: RewindOrder, do
 }
 
 function nextWords({ state, isHeld, row }: CheckpointedLoop, { tasks = [] }: RewindOrder): string | undefined {
-  if (isHeld && state.ended === undefined) return state.paused === undefined ? undefined : `ralph resume ${row.name}`;
-  if (state.ended?.reason !== 'goal_achieved') return 'the same command as before';
+  if (isHeld && state.control.ended === undefined)
+    return state.control.paused === undefined ? undefined : `ralph resume ${row.name}`;
+  if (state.control.ended?.reason !== 'goal_achieved') return 'the same command as before';
   const isOpen = tasks.some(one => one.status === 'pending');
   return isOpen ? 'the same command as before; it starts a new loop' : undefined;
 }
@@ -193,7 +194,7 @@ function afterIteration({ list, row, state }: CheckpointedLoop, text: string): n
   if (found !== undefined) return found;
   throw new UsageError(
     `Loop ${row.name} has no checkpoint of iteration ${JSON.stringify(text.slice(0, 40))}.`,
-    `Give a number from 0 (before the first) to ${state.iterations}.`,
+    `Give a number from 0 (before the first) to ${state.iterations.begun}.`,
   );
 }
 

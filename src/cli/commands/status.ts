@@ -10,8 +10,8 @@ import { escalationCard, liveLine } from '../live.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
 
 function workWords(state: State, now: number): string {
-  if (state.live.length === 0 && state.claims.length > 0)
-    return `checking ${state.claims.map(one => one.task).join(', ')}`;
+  if (state.live.length === 0 && state.claims.open.length > 0)
+    return `checking ${state.claims.open.map(one => one.task).join(', ')}`;
   const live = state.live.map(
     ({ iteration, task, performer, startedAt }) =>
       `iteration ${iteration} (${task}) by ${performer} for ${formatDuration(now - startedAt)}`,
@@ -24,7 +24,7 @@ function openLines(state: State, isAlive: boolean, process: string, style: Style
   const now = Date.now();
   const health = assessHealth(state, now);
   return [
-    liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.clockedAt }),
+    liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
     `at work    ${isAlive ? workWords(state, now) : 'nothing'}`,
     `process    ${process}`,
     `health     ${health.state}: ${health.because}`,
@@ -42,30 +42,31 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   if (flags['json'] === true) return printJson(context, await loops.view(row.loop));
   const { state, held } = await loops.look(row);
   const style = makeStyle(flags, process.stdout);
-  const working = workerWords(livenessOf(state.ended !== undefined, held));
+  const working = workerWords(livenessOf(state.control.ended !== undefined, held));
   const isAlive = working !== undefined;
   const worker = working ?? 'NONE: no process works on it; the same `ralph run` resumes';
-  const standing = `${loopWords(state, isAlive)}${state.paused && !isAlive && !state.ended ? ', paused' : ''}`;
-  const about = hasUserDocument(state) ? row.document : state.goal;
+  const standing = `${loopWords(state, isAlive)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
+  const about = hasUserDocument(state) ? row.document : state.loop.goal;
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);
-  const lines = state.ended
+  const lines = state.control.ended
     ? [ending.sentence, ...takenBackWords(state), `process    ${isAlive ? worker : 'none'}`]
     : openLines(state, isAlive, worker, style);
   for (const line of lines) context.print(`  ${line}`);
-  if (state.ended || state.escalations.length === 0) return 0;
-  for (const escalation of state.escalations) context.out(escalationCard(escalation, style));
+  if (state.control.ended || state.questions.open.length === 0) return 0;
+  for (const escalation of state.questions.open) context.out(escalationCard(escalation, style));
   context.print(`  ${ending.next.at(-1) ?? ''}`);
   return 0;
 }
 
-const isTakenBack = ({ ended, tasks }: State): boolean => ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
+const isTakenBack = ({ control: { ended }, tasks }: State): boolean =>
+  ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
 
 /** How a loop stands: its label, that no process works on it, or that an undo has opened its work again. */
 export function loopWords(state: State, isAlive: boolean): string {
   if (isTakenBack(state)) return 'taken back';
-  return state.ended !== undefined || isAlive ? loopLabel(state) : 'not running';
+  return state.control.ended !== undefined || isAlive ? loopLabel(state) : 'not running';
 }
 
 /** What the sentence of its end no longer says. */

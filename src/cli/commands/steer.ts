@@ -70,10 +70,10 @@ export async function resume(context: Context, [name]: Words, flags: Flags): Pro
   const limits = await wantedLimits(context, flags);
   const changes = Object.keys(limits).length > 0;
   if (!isBounded({ ...state.settings.limits, ...limits })) throw nothingBounds();
-  if (state.ended?.reason === 'goal_achieved')
+  if (state.control.ended?.reason === 'goal_achieved')
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
   const waits = waitingFor(state, Date.now())?.until !== undefined;
-  if (state.ended === undefined && state.paused === undefined && !changes && !waits) {
+  if (state.control.ended === undefined && state.control.paused === undefined && !changes && !waits) {
     context.say(
       held?.alive === true
         ? `Loop ${row.name} is running and not paused.`
@@ -81,7 +81,7 @@ export async function resume(context: Context, [name]: Words, flags: Flags): Pro
     );
     return 0;
   }
-  if (state.ended !== undefined) {
+  if (state.control.ended !== undefined) {
     const still = endsAgain(state, limits, Date.now());
     if (still !== undefined)
       throw new UsageError(

@@ -49,7 +49,8 @@ function refuseActive(row: LoopRow, state: State, { id, status }: Task): void {
 /** A second mail is a matter of its own: nobody sends it by a command that usually only tries again. */
 function refuseRepeated(row: LoopRow, task: Task, isAgain: boolean): void {
   if (!mayHaveHappened(task) || isAgain) return;
-  const { id, status, title } = task;
+  const { id, status } = task;
+  const { title } = task.spec;
   const what = status === 'done' ? 'was carried out already' : 'may have been carried out: its reply was lost';
   throw new UsageError(
     `${id} (${visible(title)}) ${what}. To try it again would do it a second time.`,
@@ -59,7 +60,7 @@ function refuseRepeated(row: LoopRow, task: Task, isAgain: boolean): void {
 
 const waiting = (state: State, id: string): readonly string[] =>
   [...allTasks(state.tasks)]
-    .filter(task => task.status === 'pending' && task.dependsOn.includes(id) && !task.ignoresUnmet)
+    .filter(task => task.status === 'pending' && task.spec.dependsOn.includes(id) && !task.ignoresUnmet)
     .map(task => task.id);
 
 interface Decision {
@@ -72,7 +73,7 @@ interface Decision {
 
 const skipping: Decision = {
   act: 'skip',
-  needless: ({ id, status, order }) =>
+  needless: ({ id, status, spec: { order } }) =>
     status === 'skipped'
       ? `${id} is skipped already.`
       : status === 'done'
@@ -94,7 +95,7 @@ const retrying: Decision = {
       ? `${id} is open and was not tried yet: its turn comes.`
       : undefined,
   isDone: task => task.status === 'pending' || task.status === 'active',
-  said({ id, status, attempts, order }, { name }) {
+  said({ id, status, attempts, spec: { order } }, { name }) {
     const before = status === 'done' ? 'done' : status === 'blocked' ? 'parked' : status;
     const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
     const proof =

@@ -65,8 +65,9 @@ const formats: readonly (WriterName | 'json')[] = ['prd', 'tasks', 'checklist', 
 
 /** A task as a document would have it: what the ledger says of it, and nothing of what only a loop needs. */
 function specOf(task: Task): TaskSpec {
-  const { id, title, description, criteria, dependsOn, status, attempts } = task;
-  const { mayChangeTests, performer, order, attemptsMax, readOnly, interactive, completion, round, role } = task;
+  const { id, status, attempts } = task;
+  const { title, description, criteria, dependsOn } = task.spec;
+  const { mayChangeTests, performer, order, attemptsMax, readOnly, interactive, completion, round, role } = task.spec;
   return {
     id,
     title,

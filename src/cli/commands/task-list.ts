@@ -29,10 +29,10 @@ function linesOf({ table, loop, unread }: Subject): readonly Line[] {
     id: task.id,
     status: isCut(task, loop) ? 'cut' : task.status,
     attempts: task.attempts,
-    title: task.title,
+    title: task.spec.title,
     waits: waitWords(table, task, loop),
   }));
-  const waits = loop?.state.ended === undefined ? 'not read yet' : 'for a new loop';
+  const waits = loop?.state.control.ended === undefined ? 'not read yet' : 'for a new loop';
   const fresh = unread.map(({ id, title }) => ({ id, status: 'new', attempts: 0, title, waits }));
   return [...known, ...fresh];
 }

@@ -54,7 +54,7 @@ const withUnread = (subject: Subject): Subject => ({
 });
 
 const dependents = ({ table }: Subject, id: string): readonly string[] =>
-  [...allTasks(table)].filter(task => task.dependsOn.includes(id)).map(task => task.id);
+  [...allTasks(table)].filter(task => task.spec.dependsOn.includes(id)).map(task => task.id);
 
 /** An undo opens a task again and counts its attempts anew. */
 function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): string {
@@ -65,7 +65,7 @@ function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): str
 }
 
 function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[]): string {
-  const most = task.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
+  const most = task.spec.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
   const of = most === undefined || loop?.state.settings.policy.tasks === 'one' ? '' : ` of ${most}`;
   const tried = triedWords(task, of, steps);
   const proof =
@@ -74,7 +74,7 @@ function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[
   return `${isCut(task, loop) ? 'cut' : task.status}${proof}, ${tried}${waits === '' || waits === 'unverified' ? '' : `; ${waits}`}`;
 }
 
-const dependencyWords = ({ table }: Subject, { dependsOn }: Task): string =>
+const dependencyWords = ({ table }: Subject, { spec: { dependsOn } }: Task): string =>
   someOf(
     dependsOn.map(id => `${id} (${findTask(table, id)?.status ?? 'not there'})`),
     namesMax,
@@ -86,15 +86,15 @@ const whose = ({ loop, path }: Subject): string =>
 
 /** Label, text; in the order in which they are told. Empty ones are left out. */
 function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly (readonly [string, string])[] {
-  const question = subject.loop?.state.escalations.find(one => one.id === task.openQuestion);
+  const question = subject.loop?.state.questions.open.find(one => one.id === task.openQuestion);
   return [
     ['status', statusWords(subject, task, steps)],
     ['of', whose(subject)],
     ['depends on', dependencyWords(subject, task)],
     ['needed by', someOf(dependents(subject, task.id), namesMax)],
-    ['done by', task.performer ?? ''],
-    ['description', task.description],
-    ...task.criteria.map((text, row) => [row === 0 ? 'criteria' : '', `- ${text}`] as const),
+    ['done by', task.spec.performer ?? ''],
+    ['description', task.spec.description],
+    ...task.spec.criteria.map((text, row) => [row === 0 ? 'criteria' : '', `- ${text}`] as const),
     ['refused', task.rejection ?? ''],
     ['question', question === undefined ? '' : `${question.summary}\nralph answer ${question.id} --option 1`],
     ['edited', task.rejectedEdit === undefined ? '' : 'while an iteration ran: what was written then was not taken'],
@@ -123,14 +123,15 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
   const past = await historyOf(subject, id);
   const { steps, earlier } = past;
   if (flags['json'] === true) {
-    const { description, criteria, rejection = null } = task;
+    const { rejection = null } = task;
+    const { description, criteria } = task.spec;
     const said = { ...taskJson(subject.table, task), description, criteria, rejection };
     const shown = { ...said, needed_by: dependents(subject, id) };
     const loop = subject.loop?.row.name ?? null;
     return printJson(context, { version: 1, loop, document: subject.path, task: shown, earlier, history: steps });
   }
   const style = makeStyle(flags, process.stdout);
-  context.out(`${style.paint('strong', task.id)}  ${visible(task.title)}`);
+  context.out(`${style.paint('strong', task.id)}  ${visible(task.spec.title)}`);
   const facts = factsOf(subject, task, steps).flatMap(fact => labelled(fact, style.columns()));
   for (const line of [...facts, ...historyLines(past, style)]) context.out(line);
   return 0;

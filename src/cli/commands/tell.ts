@@ -25,7 +25,7 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
   let mine: string | undefined;
   for (const event of since) {
     state = evolve(state, event);
-    if (event.type === 'guidance.given' && event.by === by) mine ??= state.guidance.at(-1)?.id;
+    if (event.type === 'guidance.given' && event.by === by) mine ??= state.memory.guidance.at(-1)?.id;
     if (event.type !== 'guidance.delivered' || event.id !== mine) continue;
     const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
     return event.delivered

@@ -5,7 +5,7 @@ import type { NewEvent, Option } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import type { Command, InputOf, Question } from '../input.ts';
 import { isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
-import { allTasks, findTask, mayHaveHappened, type Task } from '../task.ts';
+import { allTasks, findTask, mayHaveHappened, type TaskSpec } from '../task.ts';
 import { leftOut } from './document-changes.ts';
 import { approvalsOver, closeQuestions, raise } from './questions.ts';
 
@@ -15,7 +15,7 @@ export function taskCommand(
   by: string,
 ): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
-  if (task === undefined || state.ended || task.status === 'active') return [];
+  if (task === undefined || state.control.ended || task.status === 'active') return [];
   if (act === 'skip') {
     const isClosed = task.status === 'done' || task.status === 'skipped';
     const skipped: NewEvent = { type: 'task.skipped', task: id, by, because: 'ralph task skip' };
@@ -37,12 +37,19 @@ const closedWith = (state: State, task: string, by: string): readonly NewEvent[]
   );
 
 /** The same for every attempt at a task in a loop: whoever takes it does the work once. */
-export const keyOf = (state: State, task: string): string => `${state.loop}:${task}`;
+export const keyOf = (state: State, task: string): string => `${state.loop.id}:${task}`;
 
 export function intended(state: State, { iteration, repeatable }: InputOf<'intended'>): readonly NewEvent[] {
   const live = liveIteration(state, iteration);
   // What it was told to do may no longer be what a person said yes to (F68).
-  if (live === undefined || state.ended || state.stop || state.paused?.now || !isApproved(state)) return [];
+  if (
+    live === undefined ||
+    state.control.ended ||
+    state.control.stop ||
+    state.control.paused?.now ||
+    !isApproved(state)
+  )
+    return [];
   const because = repeatable
     ? 'about to act: doing it twice is as good as once'
     : 'about to act: what happens from here on may have had its effect';
@@ -59,7 +66,7 @@ export const effectOptions: readonly Option[] = [
 const paramsCharsMax = 1_500;
 
 /** What a person has to look for, and whom it was to reach. */
-function orderWords(order: Task['order']): readonly string[] {
+function orderWords(order: TaskSpec['order']): readonly string[] {
   if (order?.type !== 'mcp') return [];
   const params = stripControls(JSON.stringify(order.params));
   const shown = takeCharacters(params, paramsCharsMax);
@@ -72,8 +79,8 @@ export function askAboutEffect(state: State, live: LiveIteration, failure: Failu
   const task = findTask(state.tasks, live.task);
   const question = {
     kind: 'effect' as const,
-    summary: `Nobody knows whether ${live.task} happened${task === undefined ? '' : `: ${task.title}`}`,
-    context: [...orderWords(task?.order), failure.detail].join('\n'),
+    summary: `Nobody knows whether ${live.task} happened${task === undefined ? '' : `: ${task.spec.title}`}`,
+    context: [...orderWords(task?.spec.order), failure.detail].join('\n'),
     options: effectOptions,
     question: 'Look where its effect would show, then say which it is.',
   };
@@ -82,7 +89,8 @@ export function askAboutEffect(state: State, live: LiveIteration, failure: Failu
 
 /** Asked once for each text: an edit after the yes needs a new one (F68). */
 export function askForApproval(state: State): readonly NewEvent[] {
-  const { substance = '', approval, goal } = state;
+  const { contentHash: substance = '', approval } = state.document;
+  const { goal } = state.loop;
   // Steps are known by their numbers: only who compares the texts sees whether an action now stands under another one.
   const isPartlyDone = [...allTasks(state.tasks)].some(mayHaveHappened);
   const before = approval === undefined ? 'Nobody has approved it.' : `${approval.by} approved another version of it.`;
@@ -90,10 +98,10 @@ export function askForApproval(state: State): readonly NewEvent[] {
     kind: 'approval',
     findings: [substance],
     summary: approval === undefined ? 'The plan needs your approval' : 'The plan was edited after it was approved',
-    context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.document}`,
+    context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.loop.document}`,
     options: isPartlyDone ? [] : [{ id: 'approve', text: `Approve this version (${substance.slice(0, 12)})` }],
     question: isPartlyDone
-      ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.document}`
+      ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.loop.document}`
       : 'May it run as it stands now?',
   };
   return raise(
@@ -108,8 +116,8 @@ export function approve(
   { subject, hash, because }: Extract<Command, { type: 'approve' }>,
   by: string,
 ): readonly NewEvent[] {
-  if (state.ended || state.approval?.hash === hash) return [];
-  const isCurrent = hash === state.substance;
+  if (state.control.ended || state.document.approval?.hash === hash) return [];
+  const isCurrent = hash === state.document.contentHash;
   return [
     { type: 'approval.given', subject, hash, by, because },
     ...approvalsOver(state, hash, isCurrent, by),

@@ -8,11 +8,11 @@ import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
 
 export const committed: Decide<'committed'> = (state, { type: _type, ...facts }) => {
-  if (!state.commitsDue.some(one => one.task === facts.task)) return [];
+  if (!state.checkpoints.commitsDue.some(one => one.task === facts.task)) return [];
   const { commit, paths, left, failed } = facts;
   // A document that Ralph itself keeps is changed by every task: that it stays out need not be said each time.
-  const own = state.settings.policy.documentShows === 'progress' ? state.document : '';
-  const yours = left.filter(path => `${state.directory}/${path}` !== own);
+  const own = state.settings.policy.documentShows === 'progress' ? state.loop.document : '';
+  const yours = left.filter(path => `${state.loop.directory}/${path}` !== own);
   const kept =
     yours.length === 0
       ? ''
@@ -23,8 +23,8 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
 };
 
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
-  const due = state.checkpointsDue[0];
-  if (due === undefined || mark.number !== state.checkpointsMade + 1) return [];
+  const due = state.checkpoints.due[0];
+  if (due === undefined || mark.number !== state.checkpoints.made + 1) return [];
   const { iteration, kind, label, request, task } = due;
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
   const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
@@ -53,7 +53,7 @@ function tasksBack(state: State, then: EventOf<'restore.asked'>['tasks'], number
   const because = `as at checkpoint ${number}`;
   const back = (then ?? []).flatMap(({ id, status }): readonly NewEvent[] => {
     const task = findTask(state.tasks, id);
-    if (task === undefined || task.status === status || task.order !== undefined) return [];
+    if (task === undefined || task.status === status || task.spec.order !== undefined) return [];
     if (status === 'pending') return [{ type: 'task.reopened', task: id, because }];
     if (status === 'skipped') return [{ type: 'task.skipped', task: id, by: 'ralph', because }];
     const verified = task.verified ?? true;
@@ -65,7 +65,7 @@ function tasksBack(state: State, then: EventOf<'restore.asked'>['tasks'], number
 }
 
 export const restored: Decide<'restored'> = (state, { type: _type, ...facts }) => {
-  const due = state.restoreDue;
+  const due = state.checkpoints.restoreDue;
   if (due === undefined) return [];
   const { checkpoint, number, commit } = due.to;
   const because = facts.refused ?? due.because;

@@ -35,7 +35,7 @@ export function parkIfSpent(state: State, id: string, error?: string): readonly 
   if (task.attempts < attemptsMax) return [];
   const { countsRetries } = state.settings.policy;
   const flag = countsRetries && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
-  const by = task.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
+  const by = task.spec.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
   const how = error === undefined ? 'without a proven result' : 'failed';
   const last = error === undefined ? '' : `; the last error: ${takeCharacters(error.replace(/\s+/g, ' '), 300)}`;
   const because = `${plural(task.attempts, 'attempt')} ${how}, ${attemptsMax} allowed${by}${last}`;
@@ -122,7 +122,7 @@ function claim(ending: Ending, { signal, because }: Claimed): readonly NewEvent[
 export function readResult(ending: Ending): readonly NewEvent[] {
   const { state, live, performed } = ending;
   const { iteration, task } = live;
-  if (findTask(state.tasks, task)?.performer === undefined) {
+  if (findTask(state.tasks, task)?.spec.performer === undefined) {
     if (performed.message !== '')
       return claim(ending, { signal: 'done', because: `${live.performer} says that it is over` });
     const because = 'it ended without done.md, so the round is not over';
@@ -140,7 +140,7 @@ export function readFindings(ending: Ending): readonly NewEvent[] {
   const read = readReview(stripControls(performed.message));
   if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task)];
   const { answer } = read;
-  const seen = live.documentHash === state.documentHash ? state.documentHash : '';
+  const seen = live.documentHash === state.document.hash ? state.document.hash : '';
   const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %${read.leftOut === undefined ? '' : `; ${read.leftOut}`}`;
   return [
     { type: 'review.answered', iteration, task, answer, seen, because },
@@ -180,7 +180,7 @@ function byPolicy(state: State, signals: Signals): Claimed | undefined {
 /** What of a goal is still to be done, by the report beside the claim or else by the last one that there was. */
 function leftOpen(state: State, { report, isReportUnread }: Signals): string | undefined {
   if (isReportUnread) return 'its report block could not be read';
-  const { pending = [], blocked = [] } = report ?? state.report ?? {};
+  const { pending = [], blocked = [] } = report ?? state.memory.report ?? {};
   const counts = [
     pending.length > 0 && `${pending.length} pending`,
     blocked.length > 0 && `${blocked.length} blocked`,

@@ -34,19 +34,20 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   const task = findTask(state.tasks, id);
   const full = task === undefined || !hasRoomFor(state, task);
   // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
-  const held = full || state.ended || state.paused || state.restoreDue || !isApproved(state);
+  const held =
+    full || state.control.ended || state.control.paused || state.checkpoints.restoreDue || !isApproved(state);
   if (held || evaluateTermination(state, now) !== undefined) return [];
   if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
   const attempt = task.attempts + 1;
   const why =
-    task.dependsOn.length > 0
-      ? `its dependencies (${task.dependsOn.slice(0, 5).join(', ')}) are met`
+    task.spec.dependsOn.length > 0
+      ? `its dependencies (${task.spec.dependsOn.slice(0, 5).join(', ')}) are met`
       : 'it depends on nothing open';
   const first = preferredFor(state, id);
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
   const order = isSingleTask(state) ? 'the task of this loop' : `first ready task in document order: ${why}`;
   const because = `${order}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
-  const iteration = state.iterations + 1;
+  const iteration = state.iterations.begun + 1;
   return [{ type: 'iteration.started', iteration, task: id, performer, holder, attempt, because }];
 };
 
@@ -138,7 +139,7 @@ const stalled: Decide<'stalled'> = state => {
       { id: 'try-again', text: tryAgainWords(state, parked.length > 0) },
       { id: 'leave-out', text: 'Leave out what is left' },
     ],
-    question: `${parked.some(task => task.interactive) ? roundRule : ''}How should the loop go on?`,
+    question: `${parked.some(task => task.spec.interactive) ? roundRule : ''}How should the loop go on?`,
   };
   return raise(state, question, parts.join('; '));
 };
@@ -151,8 +152,9 @@ type DecideCommand<Type extends Command['type']> = (
 ) => readonly NewEvent[];
 
 const resume: DecideCommand<'resume'> = (state, _command, by, now) => {
-  if (state.ended) return [{ type: 'loop.resumed', by, because: `reopened after ${state.ended.reason}` }];
-  if (state.paused) return [{ type: 'loop.resumed', by, because: 'ralph resume' }];
+  if (state.control.ended)
+    return [{ type: 'loop.resumed', by, because: `reopened after ${state.control.ended.reason}` }];
+  if (state.control.paused) return [{ type: 'loop.resumed', by, because: 'ralph resume' }];
   const because = 'ralph resume: no longer waits for a limit or a back-off';
   return isWaiting(state, now) ? [{ type: 'loop.resumed', by, because }] : [];
 };
@@ -169,9 +171,10 @@ const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) 
 const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
   answer: answerQuestion,
   tell: (_state, { text, task }, by) => [{ type: 'guidance.given', text, by, because: 'told by a human', task }],
-  stop: (state, _command, by) => (state.ended || state.stop ? [] : [{ type: 'stop.asked', by, because: 'ralph stop' }]),
+  stop: (state, _command, by) =>
+    state.control.ended || state.control.stop ? [] : [{ type: 'stop.asked', by, because: 'ralph stop' }],
   pause: (state, command, by) =>
-    state.ended ? [] : [{ type: 'loop.paused', by, now: command.now, because: 'ralph pause' }],
+    state.control.ended ? [] : [{ type: 'loop.paused', by, now: command.now, because: 'ralph pause' }],
   resume,
   limits: changeLimits,
   checkpoint: (state, { label, request }, by) =>
@@ -179,7 +182,7 @@ const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
       ? [{ type: 'checkpoint.asked', kind: 'by-hand', label, request, by, because: 'ralph checkpoint create' }]
       : [],
   restore: (state, { type: _type, ...facts }, by) =>
-    state.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', by, ...facts }],
+    state.checkpoints.restoreDue || !state.settings.checkpoints ? [] : [{ type: 'restore.asked', by, ...facts }],
   approve,
   task: taskCommand,
   refused: (_state, { command }, by) => [
@@ -189,7 +192,7 @@ const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
 
 /** For a provider's reset or after a failure; a person may know better. */
 const isWaiting = (state: State, now: number): boolean =>
-  (state.wait?.until ?? 0) > now || Object.values(state.limited).some(until => until > now);
+  (state.control.wait?.until ?? 0) > now || Object.values(state.performers.rateLimitedUntil).some(until => until > now);
 
 const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   start: (state, { type: _type, ...facts }) => (isStarted(state) ? [] : [{ type: 'loop.started', ...facts }]),
@@ -221,11 +224,15 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   stalled,
   escalate: (state, { question, because }) => raise(state, question, because),
   'taken-over': (state, { by }) =>
-    state.ended ? [] : [{ type: 'loop.resumed', by, because: 'a new process goes on with the loop', takesOver: true }],
+    state.control.ended
+      ? []
+      : [{ type: 'loop.resumed', by, because: 'a new process goes on with the loop', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
     const isSettled = !isBusy(state) && isWritten(state) && isSaved(state);
-    return state.ended || !isSettled || termination === undefined ? [] : [{ type: 'loop.ended', ...termination }];
+    return state.control.ended || !isSettled || termination === undefined
+      ? []
+      : [{ type: 'loop.ended', ...termination }];
   },
   command: (state, { command, by }, now) =>
     (commands[command.type] as DecideCommand<Command['type']>)(state, command, by, now),
@@ -234,16 +241,17 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
 /** After every nth error in a row: back to the last checkpoint at which none stood open. */
 function rollback(state: State, after: State): readonly NewEvent[] {
   const { rollbackAfter, worktreePerTask } = state.settings;
-  const { errorsInRow, good, restoreDue } = after;
+  const { errors: errorsInRow } = after.streaks;
+  const { lastGood: good, restoreDue } = after.checkpoints;
   if (rollbackAfter === null || worktreePerTask || good === undefined || restoreDue !== undefined) return [];
-  if (errorsInRow <= state.errorsInRow || errorsInRow % rollbackAfter !== 0) return [];
+  if (errorsInRow <= state.streaks.errors || errorsInRow % rollbackAfter !== 0) return [];
   const because = `${plural(errorsInRow, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
   return [{ type: 'restore.asked', to: good, by: 'ralph', because }];
 }
 
 /** A review expands the work: what a decision makes necessary is added with it, so no loop is "done" in between. */
 function expanded(state: State, after: State): readonly NewEvent[] {
-  const tasks = state.ended || state.settings.review === null ? [] : expandReview(after);
+  const tasks = state.control.ended || state.settings.review === null ? [] : expandReview(after);
   const [first] = tasks;
   if (first === undefined) return [];
   const round = `round ${first.round ?? 1}`;

@@ -30,13 +30,13 @@ const sameRules = (one: Rules, other: Rules): boolean =>
   one.attemptsMax === other.attemptsMax &&
   canonical(one.order ?? null) === canonical(other.order ?? null);
 
-const sameText = (task: Task, spec: TaskSpec): boolean =>
-  task.title === spec.title &&
-  task.description === spec.description &&
-  (task.mayChangeTests ?? false) === (spec.mayChangeTests ?? false) &&
-  task.section === spec.section &&
-  task.documentId === spec.documentId &&
-  sameRules(task, spec);
+const sameText = (one: TaskSpec, other: TaskSpec): boolean =>
+  one.title === other.title &&
+  one.description === other.description &&
+  (one.mayChangeTests ?? false) === (other.mayChangeTests ?? false) &&
+  one.section === other.section &&
+  one.documentId === other.documentId &&
+  sameRules(one, other);
 
 const wordsHash = ({ title, description }: TaskSpec): string => prefixHash(`${title}\n${description}`);
 
@@ -76,10 +76,10 @@ function believed(reading: Reading, { spec, task }: Item): TaskSpec {
   const { state, during } = reading;
   if (task === undefined && during === undefined) return spec;
   if (task === undefined) return { ...spec, mayChangeTests: undefined, done: false, skipped: false };
-  const { mayChangeTests } = task;
+  const { mayChangeTests } = task.spec;
   if (isTrusted(reading, task, spec)) return { ...spec, mayChangeTests };
-  const { title, description } = isSingleTask(state) ? task : spec;
-  return { ...spec, title, description, ...rulesOf(task), mayChangeTests };
+  const { title, description } = isSingleTask(state) ? task.spec : spec;
+  return { ...spec, title, description, ...rulesOf(task.spec), mayChangeTests };
 }
 
 /** Edits that were made while an iteration ran: each is recorded once and not taken. */
@@ -88,8 +88,8 @@ function rejectedEdits({ state, items, during }: Reading): readonly EventWithRea
   const isWhole = isSingleTask(state);
   return items.flatMap(({ spec, task }) => {
     if (task === undefined || task.status === 'done' || isRejected(task, spec)) return [];
-    const isReworded = isWhole && wordsHash(task) !== wordsHash(spec);
-    if (sameRules(task, spec) && !isReworded) return [];
+    const isReworded = isWhole && wordsHash(task.spec) !== wordsHash(spec);
+    if (sameRules(task.spec, spec) && !isReworded) return [];
     const words = isWhole ? wordsHash(spec) : undefined;
     const what = isReworded ? 'the task itself' : `what ${spec.id} must meet, waits for or may take`;
     const because = `${what} was edited during iteration ${during} and is not taken: the old text holds. To change it, edit the document while no iteration runs (ralph pause)`;
@@ -129,9 +129,9 @@ function statusDrift({ state, items, during }: Reading): readonly NewEvent[] {
     const isAsSaid = done === (status === 'done') && skipped === (status === 'skipped');
     const isClaim = task === active && done && !skipped;
     if (status === undefined || isAsSaid || isClaim) return [];
-    if (!hasStatus(state, spec) || state.unsaved.includes(task)) return [];
+    if (!hasStatus(state, spec) || state.document.unsaved.includes(task)) return [];
     const because = `the document was edited to call ${task} ${saidStatus(spec)}; the ledger says ${status} and is put back`;
-    const iteration = during ?? state.iterations;
+    const iteration = during ?? state.iterations.begun;
     return [{ type: 'signal.read', iteration, task, signal: 'status-edit', text: task, accepted: false, because }];
   });
 }
@@ -190,13 +190,15 @@ function textChanges(reading: Reading, shown: Shown, version: Version): readonly
   const { gone, back } = shown;
   const items = reading.items.map(item => ({ ...item, spec: believed(reading, item) }));
   const added = items.filter(({ task }) => task === undefined).map(one => one.spec);
-  const edited = items.filter(({ task, spec }) => task !== undefined && !sameText(task, spec)).map(one => one.spec);
+  const edited = items
+    .filter(({ task, spec }) => task !== undefined && !sameText(task.spec, spec))
+    .map(one => one.spec);
   const where = during === undefined ? 'the document changed' : `the document changed during iteration ${during}`;
   const events: NewEvent[] = [];
   if (added.length > 0)
     events.push({ type: 'tasks.added', tasks: added, because: `${where}: ${plural(added.length, 'new task')}` });
   events.push(...spentBefore(added));
-  if (edited.length + gone.length + back.length > 0 || version.hash !== state.documentHash) {
+  if (edited.length + gone.length + back.length > 0 || version.hash !== state.document.hash) {
     const turns = { gone: gone.length === 0 ? undefined : gone, back: back.length === 0 ? undefined : back };
     const because = `${where}: ${changeWords(edited.length, shown)}`;
     events.push({ type: 'tasks.loaded', tasks: edited, ...version, ...turns, because });
@@ -211,20 +213,21 @@ interface Version {
 
 export const documentRead: Decide<'document'> = (state, { tasks, hash, substance, during, isDamaged }) => {
   // What is put back is not taken; the status of the task at work is a claim all the same.
-  if (state.ended || (isDamaged && !isSingleTask(state))) return [];
+  if (state.control.ended || (isDamaged && !isSingleTask(state))) return [];
   const version = { hash, substance };
-  if (!state.loaded) {
+  if (!state.document.isLoaded) {
     const because = `${plural(tasks.length, 'task')} read`;
     return [{ type: 'tasks.loaded', tasks, ...version, because }, ...spentBefore(tasks)];
   }
   // Whose iteration it is, or whose claim is being checked.
-  const workedOn = [...state.live, ...state.claims].find(one => one.iteration === during)?.task;
+  const workedOn = [...state.live, ...state.claims.open].find(one => one.iteration === during)?.task;
   const { specs, missing } = identify(knownTasks(state.tasks), tasks, workedOn);
   const items = specs.map((spec): Item => ({ spec, task: findTask(state.tasks, spec.id) }));
   const reading = { state, items, during };
   const shown = shownIn(reading, missing);
   const rejected = rejectedEdits(reading);
-  const isApproved = state.settings.approval && state.approval !== undefined && state.approval.hash === substance;
+  const isApproved =
+    state.settings.approval && state.document.approval !== undefined && state.document.approval.hash === substance;
   return [
     ...textChanges(reading, shown, version),
     ...rejected,

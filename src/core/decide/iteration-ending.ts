@@ -52,7 +52,8 @@ function failureOf(performed: Performed, live: LiveIteration): Failure | undefin
 /** An agent that ended well without calling its task done, in whichever way its mode knows. */
 function isUnclaimed({ state, outcome, signals, live, performed }: Ending): boolean {
   const task = findTask(state.tasks, live.task);
-  if (outcome !== 'succeeded' || task?.performer !== undefined || task?.completion !== undefined) return false;
+  if (outcome !== 'succeeded' || task?.spec.performer !== undefined || task?.spec.completion !== undefined)
+    return false;
   const isEdited = performed.statusEdits?.includes(live.task) === true;
   return claimOf(state, live.task, signals, isEdited).claimed === undefined;
 }
@@ -71,9 +72,9 @@ function whyEnded(
   }
   if (outcome === 'handed-off') return `the agent asked for a fresh context ${took}: ${signals.handoff}`;
   const task = findTask(state.tasks, live.task);
-  if (task?.performer !== undefined) return `it was done ${took}`;
-  if (task?.completion === 'findings') return `the reviewer ended ${took}`;
-  if (task?.completion === 'result')
+  if (task?.spec.performer !== undefined) return `it was done ${took}`;
+  if (task?.spec.completion === 'findings') return `the reviewer ended ${took}`;
+  if (task?.spec.completion === 'result')
     return performed.message === '' ? `it was left ${took} without done.md` : `the round ended ${took}`;
   return `the agent ended ${took}${unclaimed ? ' without claiming the task' : ' and claims the task'}`;
 }
@@ -82,12 +83,12 @@ function whyEnded(
 function repetitionOf({ state, live, failure, outcome }: Ending, echo: string): Repetition | undefined {
   if (outcome === 'interrupted') return undefined;
   // Another task's words say nothing about this one.
-  const isSameTask = state.lastIteration === undefined || state.lastIteration.task === live.task;
+  const isSameTask = state.iterations.last === undefined || state.iterations.last.task === live.task;
   return findRepetition({
     output: echo,
-    recentOutputs: isSameTask ? state.echoes : [],
+    recentOutputs: isSameTask ? state.memory.recentOutputs : [],
     error: failure === undefined ? undefined : fingerprint(failure.detail),
-    errors: Array.from({ length: state.sameErrorsInRow }, () => fingerprint(state.lastError)),
+    errors: Array.from({ length: state.streaks.sameErrors }, () => fingerprint(state.streaks.lastError)),
     sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
   });
 }
@@ -100,11 +101,11 @@ function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: E
   return shouldHandOff({
     contextUsed: failure?.kind === 'context-too-long' ? 1 : live.contextUsed,
     contextFractionMax,
-    errorsInRow: state.errorsInRow + (failure && failureRules[failure.kind].counts ? 1 : 0),
+    errorsInRow: state.streaks.errors + (failure && failureRules[failure.kind].counts ? 1 : 0),
     errorsToHandOff,
     // The budget trigger fires in the iteration that crossed the line, and once per loop.
     budgetUsed: max === null ? 0 : spentUsdMicros / max,
-    budgetAlerted: state.budgetHandedOff || usedFractionBefore(state, live).before > budgetAlertFraction,
+    budgetAlerted: state.spend.isHandedOff || usedFractionBefore(state, live).before > budgetAlertFraction,
     budgetAlertFraction,
     phaseComplete: signals.report?.phase === 'complete',
     requested: outcome === 'handed-off',
@@ -153,7 +154,7 @@ function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
 }
 
 function recovery({ state, live: { performer }, failure }: Ending): readonly NewEvent[] {
-  const { openings, failures } = state.breakers[performer] ?? closedBreaker;
+  const { openings, failures } = state.performers.breakers[performer] ?? closedBreaker;
   if (failure !== undefined || openings + failures === 0) return [];
   return [{ type: 'performer.recovered', performer, because: 'an iteration ended well' }];
 }
@@ -216,7 +217,7 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
     outcome: outcomeOf(failure, signals, live),
     now,
     durationMs: Math.max(0, workedUntil - live.startedAt),
-    spentUsdMicros: state.usage.costUsdMicros + spent,
+    spentUsdMicros: state.spend.usage.costUsdMicros + spent,
   };
   const ended = iterationEnded(ending, chance);
   const isAboutIt = ({ kind, iteration }: Escalation): boolean => kind === 'health' && iteration === live.iteration;
@@ -232,7 +233,7 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
 
 /** What closes a task is a matter of the task. */
 function readEnd(ending: Ending): readonly NewEvent[] {
-  const closing = findTask(ending.state.tasks, ending.live.task)?.completion;
+  const closing = findTask(ending.state.tasks, ending.live.task)?.spec.completion;
   if (closing === 'result') return readResult(ending);
   return closing === 'findings' ? readFindings(ending) : [...readClaims(ending), ...askedByTag(ending)];
 }
@@ -265,7 +266,7 @@ function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'w
   if (failure.kind === 'rate-limit') {
     // A reset that is already past is no reason to ask again at once.
     const known = failure.resetAtMs !== undefined && failure.resetAtMs > now && failure.resetAtMs < now + resetMsMax;
-    const inRow = state.limitsInRow[live.performer] ?? 0;
+    const inRow = state.streaks.rateLimits[live.performer] ?? 0;
     const blind = Math.min(backoffMsMax * 2 ** Math.min(inRow, 10), blindMsMax);
     return { waitUntil: known ? failure.resetAtMs : now + blind, waitFor: 'limit-reset' };
   }
@@ -276,7 +277,7 @@ function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'w
     return waitMs === undefined ? {} : { waitUntil: now + waitMs, waitFor: 'backoff' };
   }
   return {
-    waitUntil: now + backoffMs(state.failuresInRow + 1, chance, backoffBaseMs, backoffMsMax),
+    waitUntil: now + backoffMs(state.streaks.failures + 1, chance, backoffBaseMs, backoffMsMax),
     waitFor: 'backoff',
   };
 }
@@ -284,7 +285,7 @@ function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'w
 function isSpent({ state, live, failure }: Ending): boolean {
   const task = findTask(state.tasks, live.task);
   if (task === undefined || failure === undefined) return false;
-  const isAttempt = countsAsAttempt(failure.kind, task.performer !== undefined);
+  const isAttempt = countsAsAttempt(failure.kind, task.spec.performer !== undefined);
   return isAttempt && task.attempts >= attemptsMaxOf(state, task);
 }
 
@@ -307,7 +308,7 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   const { kind, detail } = failure;
   const { counts, retryable } = failureRules[kind];
   const { breaker, limits, policy, sameErrorsToEscalate } = state.settings;
-  const starts = after.startsFailedInRow;
+  const starts = after.streaks.failedStarts;
   if (kind === 'lost-reply') return askAboutEffect(state, live, failure);
   if (kind === 'invalid')
     return [{ type: 'task.blocked', task: live.task, because: `the order itself is wrong: ${detail}` }];
@@ -315,9 +316,9 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   // An agent that does not start is nobody's task: every task would meet the same end.
   if (failsToStart(kind) && starts >= breaker.failuresToOpen && isAlone(failed))
     return askAboutAgent(failed, `${starts} starts in a row without a sign of life, ${breaker.failuresToOpen} allowed`);
-  if (policy.onErrors === 'ask' && counts && after.errorsInRow >= limits.consecutiveErrorsMax)
+  if (policy.onErrors === 'ask' && counts && after.streaks.errors >= limits.consecutiveErrorsMax)
     return askAboutFailures(failed);
-  const isStuck = sameErrorsToEscalate !== null && after.sameErrorsInRow >= sameErrorsToEscalate;
+  const isStuck = sameErrorsToEscalate !== null && after.streaks.sameErrors >= sameErrorsToEscalate;
   if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
   return parkFailed(failed);
 }
@@ -325,8 +326,8 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
 function parkFailed({ state, live, failure }: Failed): readonly NewEvent[] {
   const task = findTask(state.tasks, live.task);
   // A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look.
-  if (task?.completion === 'findings') return [];
-  const isAction = task?.performer !== undefined;
+  if (task?.spec.completion === 'findings') return [];
+  const isAction = task?.spec.performer !== undefined;
   if (!countsAsAttempt(failure.kind, isAction)) return [];
   // Whoever is asked about an action must know what its tool said.
   return parkIfSpent(state, live.task, isAction ? failure.detail : undefined);
@@ -334,7 +335,7 @@ function parkFailed({ state, live, failure }: Failed): readonly NewEvent[] {
 
 /** The performer rests after failures that are its own fault. */
 function tripped({ state, live: { performer }, now, failure: { kind } }: Failed): readonly NewEvent[] {
-  const breaker = state.breakers[performer] ?? closedBreaker;
+  const breaker = state.performers.breakers[performer] ?? closedBreaker;
   const until = failureRules[kind].trips ? tripsAt(breaker, state.settings.breaker, now) : undefined;
   if (until === undefined) return [];
   const because = `${performer}: ${kind} again; it rests for ${formatDuration(until - now)}`;
@@ -357,16 +358,16 @@ function askAboutAgent(
 }
 
 function askAboutSameError({ state, live, failure, after }: Failed): readonly NewEvent[] {
-  const times = after.sameErrorsInRow;
+  const times = after.streaks.sameErrors;
   const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
   const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
   return askOrPark(state, question, because, live);
 }
 
 function askAboutFailures({ state, live, failure, after }: Failed): readonly NewEvent[] {
-  const errors = after.errorsInRow;
+  const errors = after.streaks.errors;
   // Reviewers fail side by side: one question is enough for one trouble.
-  if (state.escalations.some(one => one.kind === 'stuck' && one.task === undefined)) return [];
+  if (state.questions.open.some(one => one.kind === 'stuck' && one.task === undefined)) return [];
   const question: Question = {
     kind: 'stuck',
     findings: [live.task],

@@ -30,7 +30,7 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
   return events;
 }
 
-type Claim = State['claims'][number];
+type Claim = State['claims']['open'][number];
 
 // Findings of the tamper screen: the sentence for each, and which of them refuse a claim.
 
@@ -113,7 +113,7 @@ function askAgain(state: State, claim: Claim, { name, detail }: CheckOutcome): r
 }
 
 export const checked: Decide<'checked'> = (state, input) => {
-  const claim = state.claims.find(one => one.iteration === input.iteration);
+  const claim = state.claims.open.find(one => one.iteration === input.iteration);
   const events = claim === undefined ? [] : judged(state, input, claim);
   if (input.wrote !== true || events.length === 0) return events;
   const label = `after the checks of iteration ${input.iteration}`;
@@ -128,9 +128,9 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
   const { task, iteration } = claim;
   const events = checkEvents(state, input, task);
   const passed = events.every(one => one.type !== 'check.ended' || one.passed);
-  const { accepted } = state;
+  const { acceptedFindings: accepted } = state.claims;
   const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
-  const mayChangeTests = findTask(state.tasks, task)?.mayChangeTests === true;
+  const mayChangeTests = findTask(state.tasks, task)?.spec.mayChangeTests === true;
   const open = doubts.filter(one => one.severity === 'refuse' && !(mayChangeTests && aboutTests.has(one.kind)));
   if (passed && open.length > 0 && input.judged !== true)
     return [...events, screened(claim, input, doubts, true), ...askAboutDoubts(state, claim, open)];
@@ -150,7 +150,7 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
 }
 
 export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }) => {
-  const claim = state.claims.find(one => one.iteration === iteration);
+  const claim = state.claims.open.find(one => one.iteration === iteration);
   if (claim === undefined) return [];
   const { task } = claim;
   const verified = state.settings.checks.length > 0;

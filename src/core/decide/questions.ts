@@ -23,7 +23,7 @@ export const stuckOptions: readonly Option[] = [
 
 /** A question, about a task where one is named; `decide` adds when it was raised. */
 export function raise(
-  { escalationsRaised }: State,
+  { questions: { raised: escalationsRaised } }: State,
   { kind, performer, findings, ...said }: Question,
   because: string,
   about?: Pick<LiveIteration, 'task' | 'iteration'>,
@@ -54,7 +54,7 @@ const answered = (id: string, answer: Answer, by: string, because: string): NewE
 
 /** Closes the questions that something else has settled. */
 export const closeQuestions = (
-  { escalations }: State,
+  { questions: { open: escalations } }: State,
   isSettled: (one: Escalation) => boolean,
   by: string,
   because: string,
@@ -68,7 +68,7 @@ function chosen({ options }: Escalation, ...ids: readonly OptionId[]): Answer {
 
 /** Questions about a yes to this text, or to any other once this one is what the document says. */
 export const approvalsOver = (state: State, hash: string, isCurrent: boolean, by: string): readonly NewEvent[] =>
-  state.escalations
+  state.questions.open
     .filter(one => one.kind === 'approval' && (isCurrent || one.findings?.includes(hash) === true))
     .map(one => answered(one.id, chosen(one, 'approve'), by, 'it was approved'));
 
@@ -158,8 +158,8 @@ const aboutHealth: Meanings = { retry: moreTime, 'more-time': moreTime, otherwis
 /** The same doubt may stand in the way of several tasks: one yes is enough. */
 function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] {
   const { id, findings = [] } = escalation;
-  const accepted = new Set([...state.accepted, ...findings]);
-  return state.escalations.flatMap((other): readonly NewEvent[] => {
+  const accepted = new Set([...state.claims.acceptedFindings, ...findings]);
+  return state.questions.open.flatMap((other): readonly NewEvent[] => {
     const { task, iteration = noIteration, findings: others = [] } = other;
     const isMet = others.length > 0 && others.every(one => accepted.has(one));
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
@@ -221,7 +221,7 @@ const withoutCheckpoints: Meaning = ({ by }) => [
 const approve: Meaning = ({ state, escalation: { findings = [] }, by }) =>
   findings.map(hash => ({
     type: 'approval.given',
-    subject: state.projectId,
+    subject: state.loop.projectId,
     hash,
     by,
     because: 'asked and answered',
@@ -247,7 +247,7 @@ const meaningsOf = ({ kind, task }: Escalation): Meanings =>
 export function answeredByChange(state: State, changed: ChangedSettings | undefined, by: string): readonly NewEvent[] {
   const { performers, performersByTask, performersByPhase } = { ...state.settings, ...changed };
   const chosen = new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]);
-  return state.escalations.flatMap(({ id, performer }) => {
+  return state.questions.open.flatMap(({ id, performer }) => {
     if (performer === undefined || chosen.has(performer)) return [];
     return [answered(id, { kind: 'retry' }, by, `${performer} works no more in this loop`)];
   });
@@ -279,7 +279,7 @@ export function answerQuestion(
   { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
   by: string,
 ): readonly NewEvent[] {
-  const escalation = state.ended ? undefined : state.escalations.find(one => one.id === id);
+  const escalation = state.control.ended ? undefined : state.questions.open.find(one => one.id === id);
   const kept = whyKept(answer, escalation);
   if (escalation === undefined || kept !== undefined)
     return [{ type: 'escalation.answered', id, answer, by, because: kept ?? '', late: true }];

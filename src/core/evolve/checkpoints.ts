@@ -2,7 +2,15 @@
 
 import { type CheckpointMark, type EventOf, nobody, noIteration } from '../event.ts';
 import { remember } from '../memory.ts';
-import { type CheckpointDue, markUnsaved, nothingReported, queueCheckpoint, type State, withTask } from '../state.ts';
+import {
+  type CheckpointDue,
+  markUnsaved,
+  nothingReported,
+  queueCheckpoint,
+  type State,
+  update,
+  withTask,
+} from '../state.ts';
 import { allTasks, setTask, type Task } from '../task.ts';
 import { resets } from './streaks.ts';
 
@@ -12,28 +20,33 @@ export const released = (task: Task): Task => ({ ...task, status: task.status ==
 type Proof = EventOf<'check.ended' | 'proof.screened' | 'merge.ended'>;
 
 function claimRefused(state: State, { iteration, task }: Proof, rejection: string, claimFailed: boolean): State {
-  const without = { ...state, claims: state.claims.filter(claim => claim.iteration !== iteration) };
-  const refused = withTask(without, task, one => ({ ...released(one), rejection, claimFailed }));
+  const open = state.claims.open.filter(claim => claim.iteration !== iteration);
+  const refused = withTask(update(state, 'claims', { open }), task, one => ({
+    ...released(one),
+    rejection,
+    claimFailed,
+  }));
   return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
 }
 
 export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
   const { check, passed, iteration } = event;
-  const checked = { ...state, lastChecks: { ...state.lastChecks, [check]: { passed, iteration } } };
+  const lastChecks = { ...state.claims.lastChecks, [check]: { passed, iteration } };
+  const checked = update(state, 'claims', { lastChecks });
   if (!passed) return claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
   return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration);
 }
 
-const toMerge = (state: State, iteration: number): State => ({
-  ...state,
-  claims: state.claims.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge' } : claim)),
-});
+const toMerge = (state: State, iteration: number): State =>
+  update(state, 'claims', {
+    open: state.claims.open.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge' } : claim)),
+  });
 
 export function workScreened(state: State, event: EventOf<'proof.screened'>): State {
   // The work was done and waits for a person: that is no standstill.
   if (event.refused) {
-    const sinceProgress = Math.max(0, state.sinceProgress - 1);
-    return claimRefused({ ...state, sinceProgress }, event, event.because, true);
+    const sinceProgress = Math.max(0, state.streaks.sinceProgress - 1);
+    return claimRefused(update(state, 'streaks', { sinceProgress }), event, event.because, true);
   }
   const { checks, worktreePerTask } = state.settings;
   return checks.length === 0 && worktreePerTask ? toMerge(state, event.iteration) : state;
@@ -44,18 +57,20 @@ const acceptedMax = 500;
 /** The claim stands again, and is checked again: the tree may have changed since. */
 export function workAccepted(state: State, { task, iteration, findings }: EventOf<'work.accepted'>): State {
   const claimed = withTask(state, task, one => ({ ...one, rejection: undefined, status: 'active' }));
-  const accepted = [...new Set([...state.accepted, ...findings])].slice(-acceptedMax);
-  return { ...claimed, accepted, claims: [...claimed.claims, { iteration, task, performer: nobody, stage: 'check' }] };
+  const acceptedFindings = [...new Set([...state.claims.acceptedFindings, ...findings])].slice(-acceptedMax);
+  const open = [...state.claims.open, { iteration, task, performer: nobody, stage: 'check' as const }];
+  return update(claimed, 'claims', { acceptedFindings, open });
 }
 
 /** What could not be committed goes with the next commit. */
 export function workCommitted(state: State, { task, failed }: EventOf<'work.committed'>): State {
-  const commitsDue = state.commitsDue.filter(one => one.task !== task);
-  if (failed !== undefined) return { ...state, commitsDue, uncommitted: [...new Set([...state.uncommitted, task])] };
+  const commitsDue = state.checkpoints.commitsDue.filter(one => one.task !== task);
+  const uncommitted = [...new Set([...state.checkpoints.uncommitted, task])];
+  if (failed !== undefined) return update(state, 'checkpoints', { commitsDue, uncommitted });
   // Of a task that is not done yet everything is still to be looked at when it is claimed.
   const closed = (one: Task): Task => (one.status === 'done' ? withoutSpans(one) : one);
-  const committed = [...state.uncommitted, task].reduce((after, id) => withTask(after, id, closed), state);
-  return { ...committed, commitsDue, uncommitted: [] };
+  const committed = uncommitted.reduce((after, id) => withTask(after, id, closed), state);
+  return update(committed, 'checkpoints', { commitsDue, uncommitted: [] });
 }
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
@@ -68,16 +83,19 @@ export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
 
 /** While nobody worked a person may have edited files: these edits are saved before the work goes on. */
 export function checkpointUserEdits(state: State): State {
-  const { settings, newest, live, claims, checkpointsDue, restoreDue, ended } = state;
-  const isQuiet = live.length + claims.length + checkpointsDue.length === 0 && restoreDue === undefined && !ended;
-  if (!settings.checkpoints || settings.worktreePerTask || newest === undefined || !isQuiet) return state;
+  const { settings, live, claims, control } = state;
+  const { latest, due, restoreDue } = state.checkpoints;
+  const isQuiet = live.length + claims.open.length + due.length === 0 && !restoreDue && !control.ended;
+  if (!settings.checkpoints || settings.worktreePerTask || latest === undefined || !isQuiet) return state;
   return queueCheckpoint(state, { kind: 'user-edits', label: 'what you changed meanwhile' });
 }
 
 /** What a person had before the loop touched anything. */
 export function firstCheckpoint(state: State): State {
   if (!state.settings.checkpoints) return state;
-  return { ...state, checkpointsDue: [{ kind: 'start', label: 'before iteration 1', iteration: noIteration }] };
+  return update(state, 'checkpoints', {
+    due: [{ kind: 'start', label: 'before iteration 1', iteration: noIteration }],
+  });
 }
 
 export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {
@@ -85,9 +103,9 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
   if (!settings.checkpoints) {
     // Without trees there is neither anything to commit nor anything to look at.
     const bare = { ...settings, commits: false, tamperScreen: false, rollbackAfter: null };
-    return { ...state, settings: bare, checkpointsDue: [], commitsDue: [] };
+    return update({ ...state, settings: bare }, 'checkpoints', { due: [], commitsDue: [] });
   }
-  const isNew = !state.settings.checkpoints && state.newest === undefined;
+  const isNew = !state.settings.checkpoints && state.checkpoints.latest === undefined;
   const changed = { ...state, settings };
   return isNew ? queueCheckpoint(changed, { kind: 'switched-on', label: 'checkpoints were switched on' }) : changed;
 }
@@ -106,57 +124,55 @@ function withSpan(task: Task, from: string, to: string): Task {
 }
 
 /** No error stands open at it: a rollback may go back to it. */
-function isGood({ live, errorsInRow }: State, due: CheckpointDue | undefined): boolean {
-  if (due === undefined || due.kind === 'before-restore' || live.length > 0 || errorsInRow > 0) return false;
+function isGood({ live, streaks }: State, due: CheckpointDue | undefined): boolean {
+  if (due === undefined || due.kind === 'before-restore' || live.length > 0 || streaks.errors > 0) return false;
   return due.outcome === undefined || ['succeeded', 'handed-off', 'escalated'].includes(due.outcome);
 }
 
 /** What the task at work changed since the checkpoint before. */
 function withWork(state: State, task: string, before: CheckpointMark, tree: string): State {
   // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
-  const isStep = state.settings.policy.progressBy === 'changes' && state.repetition === undefined;
+  const isStep = state.settings.policy.progressBy === 'changes' && state.memory.repetition === undefined;
   const worked = withTask(state, task, one => ({
     ...withSpan(one, before.tree, tree),
     since: one.spans === undefined ? before.number : (one.since ?? before.number),
   }));
-  return isStep ? { ...worked, ...resets.somethingNew } : worked;
+  return isStep ? update(worked, 'streaks', resets.somethingNew) : worked;
 }
 
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
   const { checkpoint, number, commit, tree, left, task, fork } = event;
-  const [due, ...checkpointsDue] = state.checkpointsDue;
+  const [order, ...due] = state.checkpoints.due;
+  const { first, latest: before, lastGood, restoreDue } = state.checkpoints;
   const mark: CheckpointMark = { checkpoint, number, commit, tree, left };
-  const made: State = { ...state, checkpointsDue, checkpointsMade: Math.max(state.checkpointsMade, number) };
+  const made = update(state, 'checkpoints', { due, made: Math.max(state.checkpoints.made, number) });
   if (fork)
     return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
-  const before = state.newest;
   // One by hand in the middle of an iteration holds a part of its work.
   const worker = task ?? (state.settings.worktreePerTask ? undefined : state.live[0]?.task);
   const isWork = worker !== undefined && before !== undefined && before.tree !== tree;
-  const { restoreDue } = state;
-  return {
-    ...(isWork ? withWork(made, worker, before, tree) : made),
-    lastCheckpoint: checkpoint,
-    first: state.first ?? mark,
-    newest: mark,
-    good: isGood(state, due) ? mark : (state.good ?? mark),
-    restoreDue:
-      restoreDue && due?.kind === 'before-restore' ? { ...restoreDue, base: before ?? mark, now: mark } : restoreDue,
-  };
+  const isForRestore = restoreDue !== undefined && order?.kind === 'before-restore';
+  return update(isWork ? withWork(made, worker, before, tree) : made, 'checkpoints', {
+    first: first ?? mark,
+    latest: mark,
+    lastGood: isGood(state, order) ? mark : (lastGood ?? mark),
+    restoreDue: isForRestore ? { ...restoreDue, base: before ?? mark, now: mark } : restoreDue,
+  });
 }
 
 /** Claims about work that is to be undone are void. */
 export function restoreAsked(state: State, event: EventOf<'restore.asked'>): State {
   const { to, by, because, overwrite = false, tasks } = event;
   // The claim may stand in the document.
-  const freed = state.claims.reduce((after, { task }) => markUnsaved(withTask(after, task, released), task), state);
-  const due: CheckpointDue = { kind: 'before-restore', label: 'before a restore', iteration: state.iterations };
-  return {
-    ...freed,
-    claims: [],
-    checkpointsDue: [...state.checkpointsDue, due],
+  const freed = state.claims.open.reduce(
+    (after, { task }) => markUnsaved(withTask(after, task, released), task),
+    state,
+  );
+  const due: CheckpointDue = { kind: 'before-restore', label: 'before a restore', iteration: state.iterations.begun };
+  return update(update(freed, 'claims', { open: [] }), 'checkpoints', {
+    due: [...state.checkpoints.due, due],
     restoreDue: { to, by, because, overwrite, tasks },
-  };
+  });
 }
 
 /** What a task did before the checkpoint that came back is still there; what it did afterwards is gone. */
@@ -167,26 +183,32 @@ function spanTo(task: Task, { number, tree }: CheckpointMark): Task {
 }
 
 export function checkpointRestored(state: State, event: EventOf<'checkpoint.restored'>): State {
-  const { restoreDue } = state;
-  if (event.refused !== undefined || restoreDue === undefined) return { ...state, restoreDue: undefined };
+  const { restoreDue } = state.checkpoints;
+  if (event.refused !== undefined || restoreDue === undefined)
+    return update(state, 'checkpoints', { restoreDue: undefined });
   let { tasks } = state;
   for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, spanTo(task, restoreDue.to));
   const back: State = {
     ...state,
     tasks,
-    restoreDue: undefined,
-    report: undefined,
-    handoff: undefined,
-    refusal: undefined,
-    repetition: undefined,
-    echoes: [],
-    reported: nothingReported,
-    commitsDue: [],
-    uncommitted: [],
-    restores: state.restores + 1,
-    newest: restoreDue.to,
-    good: restoreDue.to,
-    lastCheckpoint: restoreDue.to.checkpoint,
+    checkpoints: {
+      ...state.checkpoints,
+      restoreDue: undefined,
+      commitsDue: [],
+      uncommitted: [],
+      restores: state.checkpoints.restores + 1,
+      latest: restoreDue.to,
+      lastGood: restoreDue.to,
+    },
+    memory: {
+      ...state.memory,
+      report: undefined,
+      handoff: undefined,
+      lastRejection: undefined,
+      repetition: undefined,
+      recentOutputs: [],
+      reported: nothingReported,
+    },
   };
   const differs = event.kept.length + event.merged.length > 0;
   return differs ? queueCheckpoint(back, { kind: 'after-restore', label: 'after a restore' }) : back;

@@ -9,11 +9,13 @@ import { houseSettings } from '../settings.ts';
 import { addUsage } from '../spend.ts';
 import {
   addActiveTime,
+  type Breaker,
   markUnsaved,
   nothingReported,
   queueCheckpoint,
   type State,
   showsParked,
+  update,
   withLive,
   withTask,
 } from '../state.ts';
@@ -42,17 +44,18 @@ const guidanceMax = 20;
 /** New ids are added, known ones get the new text; statuses stay as the ledger has them. */
 function withSpecs(state: State, specs: readonly TaskSpec[]): State {
   let tasks = addTasks(state.tasks, specs);
-  if (state.loaded) {
+  if (state.document.isLoaded) {
     for (const spec of specs) {
       const known = findTask(tasks, spec.id);
       if (known === undefined) continue;
       const { title, description, criteria, dependsOn, mayChangeTests = false } = spec;
       const { performer, order, attemptsMax, section, documentId } = spec;
+      const words = { title, description, criteria, dependsOn, mayChangeTests };
       const rest = { performer, order, attemptsMax, section, documentId };
-      tasks = setTask(tasks, { ...known, title, description, criteria, dependsOn, mayChangeTests, ...rest });
+      tasks = setTask(tasks, { ...known, spec: { ...known.spec, ...words, ...rest } });
     }
   }
-  return { ...state, tasks, loaded: true };
+  return update({ ...state, tasks }, 'document', { isLoaded: true });
 }
 
 /** What the document does not show gets no mark in it. */
@@ -67,22 +70,22 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
     return withTask(state, event.task, task => ({ ...task, rejection: event.because }));
   }
   if (!event.accepted) {
-    return event.signal === 'status-edit' ? markUnsaved(state, event.text) : { ...state, refusal: event.because };
+    return event.signal === 'status-edit'
+      ? markUnsaved(state, event.text)
+      : update(state, 'memory', { lastRejection: event.because });
   }
   if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
-  const performer = state.lastIteration?.performer ?? nobody;
-  const claimed = withTask(state, event.task, task => ({ ...task, rejection: undefined, status: 'active' }));
+  const { iteration, task } = event;
+  const performer = state.iterations.last?.performer ?? nobody;
+  const claimed = withTask(state, task, one => ({ ...one, rejection: undefined, status: 'active' }));
   const stage = state.settings.checks.length > 0 || state.settings.tamperScreen ? 'check' : 'merge';
-  return {
-    ...claimed,
-    claims: [...claimed.claims, { iteration: event.iteration, task: event.task, performer, stage }],
-  };
+  return update(claimed, 'claims', { open: [...state.claims.open, { iteration, task, performer, stage }] });
 }
 
 function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const about = findTask(state.tasks, event.task);
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
-  const isWork = about?.readOnly !== true && about?.performer === undefined;
+  const isWork = about?.spec.readOnly !== true && about?.spec.performer === undefined;
   const commits =
     isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration !== noIteration;
   const closed = withTask(state, event.task, task => ({
@@ -93,16 +96,22 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     rejection: undefined,
     openQuestion: undefined,
   }));
+  const { claims, memory, checkpoints } = closed;
+  const { task, iteration } = event;
   return {
-    ...markUnsaved(closed, event.task),
-    claims: closed.claims.filter(claim => claim.task !== event.task),
-    guidance: closed.guidance.filter(one => one.task !== event.task),
-    obstacles: obstaclesClosed(closed.obstacles, event.task, event.iteration),
-    ...resets.taskClosed,
-    echoes: [],
-    reported: nothingReported,
-    commitsDue: commits ? [...closed.commitsDue, { task: event.task, iteration: event.iteration }] : closed.commitsDue,
-    memory: remember(closed.memory, 'successes', `${event.task} ${about?.title ?? ''}: ${event.because}`),
+    ...markUnsaved(closed, task),
+    claims: { ...claims, open: claims.open.filter(claim => claim.task !== task) },
+    streaks: { ...closed.streaks, ...resets.taskClosed },
+    memory: {
+      ...remember(memory, 'successes', `${task} ${about?.spec.title ?? ''}: ${event.because}`),
+      guidance: memory.guidance.filter(one => one.task !== task),
+      obstacles: obstaclesClosed(memory.obstacles, task, iteration),
+      recentOutputs: [],
+      reported: nothingReported,
+    },
+    checkpoints: commits
+      ? { ...checkpoints, commitsDue: [...checkpoints.commitsDue, { task, iteration }] }
+      : checkpoints,
   };
 }
 
@@ -114,19 +123,17 @@ function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
   const parked = showsParked(state) ? markUnsaved(stuck, event.task) : stuck;
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
-  const another = state.parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
-  const counted = { ...parked, parkedSinceProgress: state.parkedSinceProgress + 1 };
-  return another ? { ...counted, ...resets.firstTaskParked } : counted;
+  const { parkedSinceProgress } = state.streaks;
+  const another = parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
+  const counted = update(parked, 'streaks', { parkedSinceProgress: parkedSinceProgress + 1 });
+  return another ? update(counted, 'streaks', resets.firstTaskParked) : counted;
 }
 
 const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined });
 
 function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
-  const raised = {
-    ...state,
-    escalations: [...state.escalations, escalation],
-    escalationsRaised: state.escalationsRaised + 1,
-  };
+  const { open, raised: before } = state.questions;
+  const raised = update(state, 'questions', { open: [...open, escalation], raised: before + 1 });
   if (escalation.task === undefined || escalation.kind === 'health') return raised;
   return withTask(raised, escalation.task, task => ({
     ...task,
@@ -136,76 +143,89 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
 }
 
 function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
-  const escalation = state.escalations.find(one => one.id === event.id);
+  const escalation = state.questions.open.find(one => one.id === event.id);
   if (escalation === undefined || event.late) return state;
   const { kind, task } = escalation;
-  const closed = { ...state, escalations: state.escalations.filter(one => one.id !== event.id) };
+  const closed = update(state, 'questions', { open: state.questions.open.filter(one => one.id !== event.id) });
   const answered = task === undefined ? closed : withTask(closed, task, taskFreed);
   if (event.by === 'ralph') return answered;
   const isAboutFailures = kind === 'stuck' && task === undefined;
   const over = isAboutFailures ? resets.failuresAnswered : resets.questionAnswered;
-  return checkpointUserEdits({ ...answered, ...over });
+  return checkpointUserEdits(update(answered, 'streaks', over));
 }
 
 /** Also how a new process takes over, which undoes neither pause nor stop. Reopening gives health a new start. */
 function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   // Between two processes nobody worked.
-  if (event.takesOver) return { ...state, clockedAt: event.at };
-  const going = { ...state, paused: undefined };
-  if (state.ended) {
-    const open = { ended: undefined, stop: undefined, wait: undefined };
-    return { ...going, ...open, ...resets.loopReopened, clockedAt: event.at, breakers: {}, limited: {} };
-  }
-  if (state.paused) return addActiveTime(going, event.at);
-  return addActiveTime({ ...going, ...resets.waitEnded, wait: undefined, limited: {} }, event.at);
+  if (event.takesOver) return update(state, 'spend', { countedUntil: event.at });
+  if (state.control.ended)
+    return {
+      ...state,
+      control: {},
+      streaks: { ...state.streaks, ...resets.loopReopened },
+      spend: { ...state.spend, countedUntil: event.at },
+      performers: { breakers: {}, rateLimitedUntil: {} },
+    };
+  const going = update(state, 'control', { paused: undefined });
+  if (state.control.paused) return addActiveTime(going, event.at);
+  const served = update(update(going, 'streaks', resets.waitEnded), 'performers', { rateLimitedUntil: {} });
+  return addActiveTime(update(served, 'control', { wait: undefined }), event.at);
 }
 
 function guidanceGiven(state: State, { task, text, by }: EventOf<'guidance.given'>): State {
-  const given = state.guidanceGiven + 1;
+  const given = state.memory.guidanceGiven + 1;
   const one = { id: `G${given}`, task, text: takeCharacters(text, 4_000), by };
-  return { ...state, guidanceGiven: given, guidance: [...state.guidance, one].slice(-guidanceMax) };
+  const guidance = [...state.memory.guidance, one].slice(-guidanceMax);
+  return update(state, 'memory', { guidanceGiven: given, guidance });
 }
 
 function guidanceDelivered(state: State, { id, iteration, delivered }: EventOf<'guidance.delivered'>): State {
-  return {
-    ...state,
-    guidance: state.guidance.map(one => {
-      if (one.id !== id) return one;
-      return delivered ? { ...one, iteration } : { ...one, unreached: [...(one.unreached ?? []), iteration] };
-    }),
-  };
+  const guidance = state.memory.guidance.map(one => {
+    if (one.id !== id) return one;
+    return delivered ? { ...one, iteration } : { ...one, unreached: [...(one.unreached ?? []), iteration] };
+  });
+  return update(state, 'memory', { guidance });
 }
 
-/** The newest word about an iteration's running total says whether all of it is estimated. */
 function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
   const { estimated } = event.usage;
   const spent = withLive(state, event.iteration, live => ({
     ...withSignOfLife(live, event.at),
     usage: { ...addUsage(live.usage, event.usage), estimated },
   }));
-  const isEstimated = state.estimatedSoFar || spent.live.some(live => live.usage.estimated);
-  return { ...spent, usage: { ...addUsage(state.usage, event.usage), estimated: isEstimated } };
+  const isEstimated = state.spend.isEstimated || spent.live.some(live => live.usage.estimated);
+  const usage = { ...addUsage(state.spend.usage, event.usage), estimated: isEstimated };
+  return update(spent, 'spend', { usage });
 }
 
+function loopStarted(state: State, event: EventOf<'loop.started'>): State {
+  const { type: _t, at, by: _b, loop: id, settings, ...facts } = event;
+  return {
+    ...state,
+    loop: { ...facts, id, startedAt: at },
+    settings: { ...houseSettings, ...settings }, // an older ledger knows fewer of them
+    spend: { ...state.spend, countedUntil: at },
+  };
+}
+
+function tasksLoaded(state: State, event: EventOf<'tasks.loaded'>): State {
+  const loaded = withSpecs(state.document.isLoaded ? state : firstCheckpoint(state), event.tasks);
+  const contentHash = event.substance ?? state.document.contentHash;
+  return update(withShown(loaded, event), 'document', { hash: event.hash, contentHash });
+}
+
+const withBreaker = (state: State, performer: string, breaker: Breaker): State =>
+  update(state, 'performers', { breakers: { ...state.performers.breakers, [performer]: breaker } });
+
 const folds: { readonly [Type in EventType]: Fold<Type> } = {
-  'loop.started': (state, { type: _t, at, by: _b, ...facts }) => ({
-    ...state,
-    ...facts,
-    settings: { ...houseSettings, ...facts.settings }, // an older ledger knows fewer of them
-    startedAt: at,
-    clockedAt: at,
-  }),
-  'tasks.loaded': (state, event) => ({
-    ...withShown(withSpecs(state.loaded ? state : firstCheckpoint(state), event.tasks), event),
-    documentHash: event.hash,
-    substance: event.substance ?? state.substance,
-  }),
+  'loop.started': loopStarted,
+  'tasks.loaded': tasksLoaded,
   'tasks.added': (state, event) => ({ ...state, tasks: addTasks(state.tasks, event.tasks) }),
-  'tasks.saved': (state, event) => ({
-    ...state,
-    unsaved: state.unsaved.filter(id => !event.tasks.includes(id)),
-    documentHash: event.failed === undefined ? event.hash : state.documentHash,
-  }),
+  'tasks.saved': (state, event) =>
+    update(state, 'document', {
+      unsaved: state.document.unsaved.filter(id => !event.tasks.includes(id)),
+      hash: event.failed === undefined ? event.hash : state.document.hash,
+    }),
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     markUnsaved(
@@ -225,7 +245,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     ),
   'task.blocked': taskBlocked,
   'task.edit-rejected': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...rejectedEdit }) =>
-    withTask({ ...state, refusal: because }, task, one => ({ ...one, rejectedEdit })),
+    withTask(update(state, 'memory', { lastRejection: because }), task, one => ({ ...one, rejectedEdit })),
   'iteration.started': iterationStarted,
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(state, iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
@@ -248,30 +268,21 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'escalation.answered': escalationAnswered,
   'action.intended': (state, { iteration, key, repeatable }) =>
     withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
-  'review.answered': (state, event) => ({ ...state, review: reviewAnswered(state, event) }),
-  'approval.given': (state, { hash, by, at, because }) => ({ ...state, approval: { hash, by, at, because } }),
+  'review.answered': (state, event) => ({ ...state, mode: { own: reviewAnswered(state, event) } }),
+  'approval.given': (state, { hash, by, at, because }) =>
+    update(state, 'document', { approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
   'guidance.delivered': guidanceDelivered,
   'limits.changed': settingsChanged,
-  'performer.tripped': (state, event) => ({
-    ...state,
-    breakers: {
-      ...state.breakers,
-      [event.performer]: opened(state.breakers[event.performer] ?? closedBreaker, event.until),
-    },
-  }),
-  'performer.recovered': (state, event) => ({
-    ...state,
-    breakers: { ...state.breakers, [event.performer]: closedBreaker },
-  }),
-  'budget.alerted': state => ({ ...state, budgetAlerted: true }),
-  'stop.asked': (state, { by, because }) => ({ ...state, stop: { by, because } }),
-  'loop.paused': (state, { by, now }) => ({ ...state, paused: { by, now } }),
+  'performer.tripped': (state, { performer, until }) =>
+    withBreaker(state, performer, opened(state.performers.breakers[performer] ?? closedBreaker, until)),
+  'performer.recovered': (state, { performer }) => withBreaker(state, performer, closedBreaker),
+  'budget.alerted': state => update(state, 'spend', { isAlerted: true }),
+  'stop.asked': (state, { by, because }) => update(state, 'control', { stop: { by, because } }),
+  'loop.paused': (state, { by, now }) => update(state, 'control', { paused: { by, now } }),
   'loop.resumed': (state, event) => checkpointUserEdits(resumed(state, event)),
-  'loop.ended': (state, { reason, limit, because, at }) => ({
-    ...state,
-    ended: { reason, limit, because, at },
-  }),
+  'loop.ended': (state, { reason, limit, because, at }) =>
+    update(state, 'control', { ended: { reason, limit, because, at } }),
 };
 
 /** These happen while somebody works: the time since the event before counts as active. */

@@ -14,6 +14,7 @@ import {
   noUsage,
   queueCheckpoint,
   type State,
+  update,
   withLive,
   withTask,
 } from '../state.ts';
@@ -54,16 +55,19 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
     usage: noUsage,
     contextUsed: 0,
     nudges: 0,
-    documentHash: state.documentHash,
+    documentHash: state.document.hash,
   };
   if (event.again) return withLive(state, iteration, () => live);
-  const active = withTask(state, task, one => ({ ...one, status: 'active', attempts: attempt }));
+  const active = markShown(
+    withTask(state, task, one => ({ ...one, status: 'active', attempts: attempt })),
+    task,
+  );
   return {
-    ...markShown(active, task),
-    wait: undefined,
-    iterations: Math.max(state.iterations, iteration),
+    ...active,
+    control: { ...state.control, wait: undefined },
+    iterations: { ...state.iterations, begun: Math.max(state.iterations.begun, iteration) },
     live: [...state.live, live],
-    guidance: addressTo(state.guidance, task, iteration),
+    memory: { ...state.memory, guidance: addressTo(state.memory.guidance, task, iteration) },
   };
 }
 
@@ -74,12 +78,12 @@ function withCheckpoint(state: State, { iteration, task, outcome }: Ended): Stat
 }
 
 /** Where a task takes many iterations, its work is committed now and then although it is not done (seed 001). */
-function commitsAfter(state: State, { iteration, task, outcome }: Ended): State['commitsDue'] {
+function commitsAfter(state: State, { iteration, task, outcome }: Ended): State['checkpoints']['commitsDue'] {
   const { commits, worktreePerTask, commitEvery } = state.settings;
   const isDue =
     commitEvery !== null && iteration % commitEvery === 0 && (outcome === 'succeeded' || outcome === 'handed-off');
-  if (!commits || worktreePerTask || !isDue) return state.commitsDue;
-  return [...state.commitsDue.filter(one => one.task !== task), { task, iteration }];
+  if (!commits || worktreePerTask || !isDue) return state.checkpoints.commitsDue;
+  return [...state.checkpoints.commitsDue.filter(one => one.task !== task), { task, iteration }];
 }
 
 /**
@@ -112,7 +116,9 @@ const isCrash = ({ state, event }: EndedIn): boolean => isCrashAttempt(state.set
 
 function isBlameless({ state, event: { outcome, failure, task } }: EndedIn): boolean {
   if (outcome === 'interrupted') return true;
-  return failure !== undefined && !countsAsAttempt(failure.kind, findTask(state.tasks, task)?.performer !== undefined);
+  return (
+    failure !== undefined && !countsAsAttempt(failure.kind, findTask(state.tasks, task)?.spec.performer !== undefined)
+  );
 }
 
 const isStepOfLargeTask = ({ state, event, live }: EndedIn): boolean =>
@@ -135,69 +141,73 @@ const countings: readonly (Counts & { readonly holds: (ended: EndedIn) => boolea
 
 const countsOf = (ended: EndedIn): Counts => countings.find(row => row.holds(ended)) as Counts;
 
-/** What all iterations together took and cost. */
-function totalsAfter({ state, event, live }: EndedIn): Partial<State> {
-  const { iteration, durationMs, toolCalls = 0, handoff } = event;
-  const { estimated, costUsdMicros } = live?.usage ?? noUsage;
+function iterationsAfter({ state, event }: EndedIn, { isTry }: Counts): State['iterations'] {
+  const { iteration, task, performer, durationMs, toolCalls = 0 } = event;
+  const { begun, ended, msSum, toolCalls: before, last } = state.iterations;
   return {
-    live: state.live.filter(one => one.iteration !== iteration),
-    iterationsEnded: state.iterationsEnded + 1,
-    iterationMsSum: state.iterationMsSum + durationMs,
-    estimatedSoFar: state.estimatedSoFar || estimated,
-    dearestUsdMicros: Math.max(state.dearestUsdMicros, costUsdMicros),
-    toolCalls: state.toolCalls + toolCalls,
-    budgetHandedOff: handoff === 'token_budget' || state.budgetHandedOff,
+    begun,
+    ended: ended + 1,
+    msSum: msSum + durationMs,
+    toolCalls: before + toolCalls,
+    last: isTry ? { iteration, task, performer } : last,
   };
 }
 
-/** Iterations since something was achieved, and what their reports have named. */
-function progressAfter({ state, event }: EndedIn, { isTry, isStandstill }: Counts): Partial<State> {
-  if (!isTry) return {};
-  const isNew = isNews(state, event);
-  const reported = reportedAfter(state, event, isNew);
-  if (isNew) return { ...resets.somethingNew, reported };
-  return { sinceProgress: state.sinceProgress + (isStandstill ? 1 : 0), reported };
+function spendAfter({ state: { spend }, event, live }: EndedIn): State['spend'] {
+  const { estimated, costUsdMicros } = live?.usage ?? noUsage;
+  return {
+    ...spend,
+    isEstimated: spend.isEstimated || estimated,
+    dearestUsdMicros: Math.max(spend.dearestUsdMicros, costUsdMicros),
+    isHandedOff: event.handoff === 'token_budget' || spend.isHandedOff,
+  };
+}
+
+/** Iterations since something was achieved. */
+function sinceProgressAfter({ state, event }: EndedIn, { isTry, isStandstill }: Counts): Partial<State['streaks']> {
+  if (isTry && isNews(state, event)) return resets.somethingNew;
+  return isStandstill ? { sinceProgress: state.streaks.sinceProgress + 1 } : {};
 }
 
 /** When its performer may work again. A provider's limit concerns only that one: another one of the chain may go on. */
-function performerAfter({ state, event }: EndedIn): Partial<State> {
-  const { outcome, failure, performer, waitUntil, waitFor = 'backoff', because } = event;
+function performersAfter({ state: { performers }, event }: EndedIn): State['performers'] {
+  const { outcome, failure, performer, waitUntil, waitFor } = event;
+  const { breakers, rateLimitedUntil } = performers;
   const isTripped = outcome === 'failed' && failure !== undefined && failureRules[failure.kind].trips;
-  const breakers = isTripped
-    ? { ...state.breakers, [performer]: withFailure(state.breakers[performer] ?? closedBreaker) }
-    : state.breakers;
-  if (waitUntil === undefined) return { breakers };
-  if (waitFor === 'backoff') return { breakers, wait: { until: waitUntil, for: waitFor, because } };
-  const inRow = (state.limitsInRow[performer] ?? 0) + 1;
+  const isLimited = waitUntil !== undefined && waitFor === 'limit-reset';
   return {
-    breakers,
-    limited: { ...state.limited, [performer]: waitUntil },
-    limitsInRow: { ...state.limitsInRow, [performer]: inRow },
+    breakers: isTripped ? { ...breakers, [performer]: withFailure(breakers[performer] ?? closedBreaker) } : breakers,
+    rateLimitedUntil: isLimited ? { ...rateLimitedUntil, [performer]: waitUntil } : rateLimitedUntil,
   };
 }
 
+function waitAfter({ state, event }: EndedIn): State['control']['wait'] {
+  const { waitUntil, waitFor = 'backoff', because } = event;
+  const isBackoff = waitUntil !== undefined && waitFor === 'backoff';
+  return isBackoff ? { until: waitUntil, for: waitFor, because } : state.control.wait;
+}
+
 /** What its words leave for later prompts, and for the comparison with later words. */
-function wordsAfter({ state, event }: EndedIn): Partial<State> {
+function wordsAfter({ state: { memory }, event }: EndedIn): State['memory'] {
   const { outcome, failure, excerpt, echo } = event;
-  if (outcome === 'interrupted') return {};
-  const memory =
-    outcome === 'failed'
-      ? remember(state.memory, 'errors', failure?.detail ?? excerpt)
-      : remember(state.memory, 'recent', excerpt);
-  return { memory, echoes: echo === '' ? state.echoes : [...state.echoes, echo].slice(-5) };
+  if (outcome === 'interrupted') return memory;
+  const layers =
+    outcome === 'failed' ? remember(memory, 'errors', failure?.detail ?? excerpt) : remember(memory, 'recent', excerpt);
+  return echo === '' ? layers : { ...layers, recentOutputs: [...memory.recentOutputs, echo].slice(-5) };
 }
 
 /** What the next iteration is told of this one. What the last one left stays for the next, when this one did not work. */
-function leftBehind({ state, event }: EndedIn, { isTry }: Counts): Partial<State> {
-  const { iteration, task, performer, handoff, repetition, report } = event;
-  if (!isTry) return { handoff: handoff ?? state.handoff, repetition: repetition ?? state.repetition };
+function leftBehind({ state, event }: EndedIn, { isTry }: Counts): Partial<State['memory']> {
+  const { handoff, repetition, report } = event;
+  const { memory } = state;
+  if (!isTry) return { handoff: handoff ?? memory.handoff, repetition: repetition ?? memory.repetition };
   return {
-    lastIteration: { iteration, task, performer },
-    refusal: undefined,
+    lastRejection: undefined,
     handoff,
     repetition,
     // The items of a task that takes many iterations outlive one that left no word about them.
-    report: report ?? (isSingleTask(state) ? state.report : undefined),
+    report: report ?? (isSingleTask(state) ? memory.report : undefined),
+    reported: reportedAfter(state, event, isNews(state, event)),
   };
 }
 
@@ -205,7 +215,7 @@ function leftBehind({ state, event }: EndedIn, { isTry }: Counts): Partial<State
 function guidanceAfter({ state, event }: EndedIn, { isTry }: Counts): readonly Guidance[] {
   const { iteration, outcome, failure } = event;
   const isHeard = isTry && outcome !== 'handed-off' && !(failure && failsToStart(failure.kind));
-  return forgetUnreached((isHeard ? dropDelivered : undeliver)(state.guidance, iteration), iteration);
+  return forgetUnreached((isHeard ? dropDelivered : undeliver)(state.memory.guidance, iteration), iteration);
 }
 
 export function iterationEnded(state: State, event: Ended): State {
@@ -215,15 +225,22 @@ export function iterationEnded(state: State, event: Ended): State {
   const counts = countsOf(ended);
   const after: State = {
     ...state,
-    ...totalsAfter(ended),
-    ...streaksAfter(state, event, live?.terminated !== undefined),
-    ...progressAfter(ended, counts),
-    ...performerAfter(ended),
-    ...wordsAfter(ended),
-    ...leftBehind(ended, counts),
-    guidance: guidanceAfter(ended, counts),
-    obstacles: obstaclesAfter(state.obstacles, event),
-    commitsDue: commitsAfter(state, event),
+    live: state.live.filter(one => one.iteration !== iteration),
+    iterations: iterationsAfter(ended, counts),
+    spend: spendAfter(ended),
+    streaks: {
+      ...streaksAfter(state.streaks, event, live?.terminated !== undefined),
+      ...sinceProgressAfter(ended, counts),
+    },
+    performers: performersAfter(ended),
+    control: { ...state.control, wait: waitAfter(ended) },
+    memory: {
+      ...wordsAfter(ended),
+      ...leftBehind(ended, counts),
+      guidance: guidanceAfter(ended, counts),
+      obstacles: obstaclesAfter(state.memory.obstacles, event),
+    },
+    checkpoints: { ...state.checkpoints, commitsDue: commitsAfter(state, event) },
   };
   const freed = withTask(withCheckpoint(after, event), task, one => ({
     ...released(one),
@@ -234,7 +251,8 @@ export function iterationEnded(state: State, event: Ended): State {
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {
-  const told = event.trigger === 'token_budget' && event.delivered ? { ...state, budgetHandedOff: true } : state;
+  const isTold = event.trigger === 'token_budget' && event.delivered;
+  const told = isTold ? update(state, 'spend', { isHandedOff: true }) : state;
   return withLive(told, event.iteration, live => {
     if (event.level === 'nudge') return { ...live, nudges: live.nudges + 1, nudgedAt: event.at };
     if (event.level === 'escalate') return { ...live, escalatedAt: event.at };

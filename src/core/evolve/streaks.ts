@@ -2,15 +2,9 @@
 
 import type { EventOf } from '../event.ts';
 import { failsToStart, failureRules } from '../failure.ts';
-import type { State } from '../state.ts';
+import type { Streaks } from '../state.ts';
 
-const noFailures = {
-  errorsInRow: 0,
-  failuresInRow: 0,
-  sameErrorsInRow: 0,
-  terminationsInRow: 0,
-  startsFailedInRow: 0,
-} as const;
+const noFailures = { errors: 0, failures: 0, sameErrors: 0, terminations: 0, failedStarts: 0 } as const;
 
 /** The only place where a streak is reset. What a limit counts (iterations, money, time) is no streak and never starts anew. */
 export const resets = {
@@ -23,30 +17,41 @@ export const resets = {
   /** `task.blocked`: the first since a task was closed, see `taskBlocked`. */
   firstTaskParked: { sinceProgress: 0 },
   /** `escalation.answered` by a person, who has looked at the agents too. */
-  questionAnswered: { sinceProgress: 0, sameErrorsInRow: 0, startsFailedInRow: 0 },
+  questionAnswered: { sinceProgress: 0, sameErrors: 0, failedStarts: 0 },
   /** The same, and the question was about too many failures. */
-  failuresAnswered: { sinceProgress: 0, sameErrorsInRow: 0, startsFailedInRow: 0, errorsInRow: 0 },
+  failuresAnswered: { sinceProgress: 0, sameErrors: 0, failedStarts: 0, errors: 0 },
   /** `loop.resumed` while the loop waited for a provider. */
-  waitEnded: { limitsInRow: {} },
+  waitEnded: { rateLimits: {} },
   /** `loop.resumed` after the loop had ended. */
-  loopReopened: { ...noFailures, sinceProgress: 0, limitsInRow: {} },
-} as const satisfies Readonly<Record<string, Partial<State>>>;
+  loopReopened: { ...noFailures, sinceProgress: 0, rateLimits: {} },
+} as const satisfies Readonly<Record<string, Partial<Streaks>>>;
+
+type Ended = EventOf<'iteration.ended'>;
 
 /** Failures in a row after an iteration; one that was interrupted says nothing about them. */
-export function streaksAfter(state: State, event: EventOf<'iteration.ended'>, byLadder: boolean): Partial<State> {
-  const { outcome, failure, performer, echo } = event;
-  if (outcome === 'interrupted') return {};
-  if (outcome !== 'failed' || failure === undefined) {
-    const { [performer]: _served, ...limitsInRow } = state.limitsInRow;
-    return { ...resets.iterationWentWell, limitsInRow };
-  }
+export function streaksAfter(before: Streaks, event: Ended, byLadder: boolean): Streaks {
+  const { outcome, failure, echo } = event;
+  const streaks = { ...before, rateLimits: rateLimitsAfter(before.rateLimits, event) };
+  if (outcome === 'interrupted') return streaks;
+  if (outcome !== 'failed' || failure === undefined) return { ...streaks, ...resets.iterationWentWell };
   const failed = {
-    failuresInRow: state.failuresInRow + 1,
-    terminationsInRow: byLadder ? state.terminationsInRow + 1 : 0,
-    startsFailedInRow: failsToStart(failure.kind) ? state.startsFailedInRow + 1 : 0,
+    ...streaks,
+    failures: before.failures + 1,
+    terminations: byLadder ? before.terminations + 1 : 0,
+    failedStarts: failsToStart(failure.kind) ? before.failedStarts + 1 : 0,
   };
   if (!failureRules[failure.kind].counts) return failed;
   const lastError = echo === '' ? failure.kind : echo;
-  const sameErrorsInRow = lastError === state.lastError ? state.sameErrorsInRow + 1 : 1;
-  return { ...failed, errorsInRow: state.errorsInRow + 1, sameErrorsInRow, lastError };
+  const sameErrors = lastError === before.lastError ? before.sameErrors + 1 : 1;
+  return { ...failed, errors: before.errors + 1, sameErrors, lastError };
+}
+
+/** A provider that refuses again and again says when it serves next; one that served starts anew. */
+function rateLimitsAfter(before: Streaks['rateLimits'], event: Ended): Streaks['rateLimits'] {
+  const { outcome, failure, performer, waitUntil, waitFor } = event;
+  if (waitUntil !== undefined && waitFor === 'limit-reset')
+    return { ...before, [performer]: (before[performer] ?? 0) + 1 };
+  if (outcome === 'interrupted' || (outcome === 'failed' && failure !== undefined)) return before;
+  const { [performer]: _served, ...others } = before;
+  return others;
 }

@@ -96,7 +96,7 @@ function endSection(state: State): string {
 function nowSection(state: State, live: LiveIteration): string {
   const now = phaseNow(state);
   const items =
-    state.report === undefined && state.lastIteration !== undefined
+    state.memory.report === undefined && state.iterations.last !== undefined
       ? ' The iteration before you left no report: find out from the files what is done, and draw up the items anew.'
       : '';
   const place = `${phaseNames.indexOf(now) + 1} of ${phaseNames.length}`;
@@ -107,7 +107,7 @@ function nowSection(state: State, live: LiveIteration): string {
 /** The handoff of the iteration before goes into the system prompt (seed 000), where the agent can take it there. */
 export function goalPrompt(state: State, live: LiveIteration, instructions: string): PromptText {
   const task = findTask(state.tasks, live.task);
-  const goal = task === undefined ? state.goal : task.description.trim() || task.title;
+  const goal = task === undefined ? state.loop.goal : task.spec.description.trim() || task.spec.title;
   const stable = joined([instructions.trim(), introduction, `# The goal\n\n${goal}`, endSection(state), askingSection]);
   const text = joined([
     humanSection(state, live),

@@ -54,8 +54,8 @@ export function interviewPrompt(
 ): PromptText {
   const task = findTask(state.tasks, live.task);
   if (task === undefined) return { text: '', stableHash: '' };
-  const rounds = [...allTasks(state.tasks)].reduce((most, { round = 0 }) => Math.max(most, round), 1);
-  const round = task.round ?? rounds;
+  const rounds = [...allTasks(state.tasks)].reduce((most, { spec: { round = 0 } }) => Math.max(most, round), 1);
+  const round = task.spec.round ?? rounds;
   const { task_id: _id, task_title: _title, ...common } = projectValues(state, live, task, facts);
   const values: TemplateValues = { ...common, round: String(round), total_rounds: String(rounds) };
   const isLast = round === rounds;

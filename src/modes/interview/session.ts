@@ -40,7 +40,7 @@ export const interviewSession: ModeSession = {
   checks: async place => [await interviewCheck(place)],
   doneFile: document => join(dirname(document), 'done.md'),
   signals: doneSignal,
-  promptInputs: async state => ({ ...artefactsOf(state), notices: await specNoticesNow(state.document) }),
+  promptInputs: async state => ({ ...artefactsOf(state), notices: await specNoticesNow(state.loop.document) }),
 };
 
 async function begunIn(path: string): Promise<ReadonlySet<string>> {
@@ -92,7 +92,7 @@ export function tasksReadyCheck(proof: InterviewProof): Check {
     name,
     async run(_directory, stop, task) {
       const startedAt = performance.now();
-      const isLast = (task?.round ?? proof.lastRound) >= proof.lastRound;
+      const isLast = (task?.spec.round ?? proof.lastRound) >= proof.lastRound;
       const problems = [...(await specProblems(proof)), ...(isLast ? await taskProblems(proof) : [])];
       const wrong = stop.aborted ? ['Stopped before it ended.'] : problems;
       const good = isLast ? 'spec.md and tasks.json are ready.' : 'spec.md is ready for the next round.';

@@ -44,7 +44,7 @@ const statusText = {
 function overview({ tasks }: State): string {
   const lines = [...allTasks(tasks)]
     .slice(0, stepsMax)
-    .map(({ id, title, status }) => `${id} (${statusText[status]}): ${takeCharacters(title, titleCharsMax)}`);
+    .map(({ id, spec: { title }, status }) => `${id} (${statusText[status]}): ${takeCharacters(title, titleCharsMax)}`);
   const left = tasks.size - lines.length;
   const all = [...lines.map(line => line.replaceAll(/\s+/g, ' ')), ...(left > 0 ? [`and ${left} more`] : [])];
   return `## The whole plan\n\n${quoted(all.join('\n'))}`;

@@ -51,7 +51,7 @@ export function executePrompt(
     protocol,
     task: taskText(task, state, live),
     refusals: refusalSection(state, task),
-    obstacles: obstacleText(state.obstacles, task.id),
+    obstacles: obstacleText(state.memory.obstacles, task.id),
     state: joined([continuationPrompt(state, task.id), memorySection(state)]),
     diff: diffText(facts['diff'] ?? ''),
   });
@@ -75,32 +75,32 @@ const descriptionCharsMax = 20_000;
 
 /** The values that every template of this mode may use; all of them are texts of one line. */
 export function projectValues(state: State, live: LiveIteration, task: Task, facts: PromptFacts): TemplateValues {
-  const folder = (facts['artefacts'] ?? state.document.replace(/\/[^/]*$/, '')) || '.';
+  const folder = (facts['artefacts'] ?? state.loop.document.replace(/\/[^/]*$/, '')) || '.';
   const last = folder.slice(folder.lastIndexOf('/') + 1);
   const { iterationsMax } = state.settings.limits;
   return {
-    project_name: oneLine(last === '.' || last === '..' ? state.name : last),
-    artefacts: oneLine(relativePath(state.directory, folder)),
-    spec: oneLine(relativePath(state.directory, facts['spec'] ?? `${folder}/spec.md`)),
+    project_name: oneLine(last === '.' || last === '..' ? state.loop.name : last),
+    artefacts: oneLine(relativePath(state.loop.directory, folder)),
+    spec: oneLine(relativePath(state.loop.directory, facts['spec'] ?? `${folder}/spec.md`)),
     iteration: String(live.iteration),
     max_iterations: iterationsMax === null ? 'unlimited' : String(iterationsMax),
     attempt: String(live.attempt),
     task_id: task.id,
-    task_title: oneLine(task.title),
+    task_title: oneLine(task.spec.title),
   };
 }
 
 /** Written by the interviewer, so it is quoted: it says what to do, but it cannot pass for words of ours. */
 function taskText(task: Task, state: State, live: LiveIteration): string {
   const { done, total } = progress(state.tasks);
-  const criteria = task.criteria.map(text => `- ${oneLine(text)}`).join('\n');
+  const criteria = task.spec.criteria.map(text => `- ${oneLine(text)}`).join('\n');
   const counts = `${iterationCount(state, live)}, attempt ${live.attempt} at this task; ${done} of ${total} tasks are completed.`;
   return [
     '## Your task in this iteration',
-    `**${task.id}**: ${oneLine(task.title)}`,
-    quoted(takeCharacters(stripControls(task.description).trim(), descriptionCharsMax)),
+    `**${task.id}**: ${oneLine(task.spec.title)}`,
+    quoted(takeCharacters(stripControls(task.spec.description).trim(), descriptionCharsMax)),
     ...(criteria === '' ? [] : ['It is done when:', quoted(criteria)]),
-    task.dependsOn.length === 0 ? counts : `It builds on ${task.dependsOn.join(', ')}.\n${counts}`,
+    task.spec.dependsOn.length === 0 ? counts : `It builds on ${task.spec.dependsOn.join(', ')}.\n${counts}`,
   ].join('\n\n');
 }
 

@@ -144,7 +144,10 @@ export function doneSignal(document: string): readonly string[] {
 }
 
 /** The project's own files, as its prompts name them. */
-export function artefactsOf({ directory, document }: State): { readonly artefacts: string; readonly spec: string } {
+export function artefactsOf({ loop: { directory, document } }: State): {
+  readonly artefacts: string;
+  readonly spec: string;
+} {
   const artefacts = relative(directory, dirname(document));
   return { artefacts, spec: join(artefacts, 'spec.md') };
 }
@@ -153,10 +156,10 @@ const diffLinesMax = 60;
 
 /** What differs from the first checkpoint, a line for each file. */
 async function diffSince(state: State, checkpoints: Checkpoints | undefined): Promise<string> {
-  const { first, newest } = state;
+  const { first, latest: newest } = state.checkpoints;
   if (checkpoints === undefined || first === undefined || newest === undefined || first.tree === newest.tree) return '';
   const changes = (await checkpoints.changes([{ from: first.tree, to: newest.tree }])).filter(
-    ({ path }) => join(state.directory, path) !== state.document, // it changes with every iteration, by our hand
+    ({ path }) => join(state.loop.directory, path) !== state.loop.document, // it changes with every iteration, by our hand
   );
   const lines = changes.map(({ path, how }) => `${how} ${path}`);
   const more = lines.length - diffLinesMax;

@@ -72,7 +72,10 @@ export class ProjectView implements ModeView {
   }
 
   /** Only what the iteration itself changed: other checkpoints are made by people, or around a restore; tasks.json is ours. */
-  private saved({ iteration, task, files = [] }: EventOf<'checkpoint.made'>, { directory, document }: State): void {
+  private saved(
+    { iteration, task, files = [] }: EventOf<'checkpoint.made'>,
+    { loop: { directory, document } }: State,
+  ): void {
     const changed = files.filter(path => `${directory}/${path}` !== document);
     this.change(iteration, task, ({ files_modified }) => ({
       files_modified: [...new Set([...files_modified, ...changed])].sort(),
@@ -100,10 +103,10 @@ export class ProjectView implements ModeView {
 
   private results(state: State): readonly ViewFile[] {
     const path = `${this.folder}/results.md`;
-    const waits = state.paused !== undefined || waitingFor(state, this.at)?.kind === 'human';
-    const stands = state.ended !== undefined || (waits && state.live.length === 0);
+    const waits = state.control.paused !== undefined || waitingFor(state, this.at)?.kind === 'human';
+    const stands = state.control.ended !== undefined || (waits && state.live.length === 0);
     if (!stands) return this.wasStill ? [{ path, text: null }] : [];
-    const project = this.project ?? state.name;
+    const project = this.project ?? state.loop.name;
     const { entries, completedIn } = this;
     const obstacles = [...this.obstacles.values()];
     return [{ path, text: resultsMarkdown(state, { project, entries, obstacles, completedIn }) }];
@@ -166,9 +169,9 @@ function summaryOf(event: EventOf<'iteration.ended'>): string {
 
 /** Its claim is still to be proven, or what it changed is still to be looked at: not to be written yet. */
 function unsettledIterations(state: State): ReadonlySet<number> {
-  if (state.ended !== undefined) return new Set();
-  const saved = state.checkpointsDue.filter(due => due.task !== undefined);
-  return new Set([...state.claims, ...saved].map(({ iteration }) => iteration));
+  if (state.control.ended !== undefined) return new Set();
+  const saved = state.checkpoints.due.filter(due => due.task !== undefined);
+  return new Set([...state.claims.open, ...saved].map(({ iteration }) => iteration));
 }
 
 // results.md: what was done, which files changed, what remains, why it stopped and what to do next.
@@ -204,7 +207,7 @@ function doneLine(task: Task, { entries, completedIn }: ResultFacts): string {
   const where = iteration === undefined ? '' : ` in iteration ${iteration}`;
   const summary = entries.find(one => one.iteration === iteration)?.summary ?? '';
   const said = summary === '' ? '' : `: ${plain(summary)}`;
-  return `- **${plain(task.id)}** ${plain(task.title)} (completed${where}, ${proofOf(task)})${said}`;
+  return `- **${plain(task.id)}** ${plain(task.spec.title)} (completed${where}, ${proofOf(task)})${said}`;
 }
 
 const statusWords: Readonly<Record<Task['status'], string>> = {
@@ -219,7 +222,7 @@ function openLine(task: Task): string {
   const attempts = task.attempts === 0 ? '' : `, ${plural(task.attempts, 'attempt')}`;
   const why = (task.parked ?? task.rejection ?? '').split('\n')[0] ?? '';
   const reason = why === '' ? '' : `: ${plain(why)}`;
-  return `- **${plain(task.id)}** ${plain(task.title)} (${statusWords[task.status]}${attempts})${reason}`;
+  return `- **${plain(task.id)}** ${plain(task.spec.title)} (${statusWords[task.status]}${attempts})${reason}`;
 }
 
 function fileLines(entries: readonly StateEntry[]): readonly string[] {
@@ -249,7 +252,7 @@ function resultsMarkdown(state: State, facts: ResultFacts): string {
   const outcome =
     open.length === 0
       ? 'All tasks are completed.'
-      : `${state.ended === undefined ? 'Execution waits' : 'Execution has halted'}: ${done.length} of ${tasks.length} tasks are completed.`;
+      : `${state.control.ended === undefined ? 'Execution waits' : 'Execution has halted'}: ${done.length} of ${tasks.length} tasks are completed.`;
   const lines = [
     `# Results of ${plain(facts.project)}`,
     '',

@@ -67,13 +67,13 @@ export class AgentFolderView implements ModeView {
     const metrics = this.metrics.metrics();
     const fields = {
       ...Object.fromEntries(metricNames.map(name => [name, metrics[name]])),
-      loop_id: state.loop,
-      started_at: isoTime(state.startedAt),
-      termination_reason: state.ended?.reason ?? '',
+      loop_id: state.loop.id,
+      started_at: isoTime(state.loop.startedAt),
+      termination_reason: state.control.ended?.reason ?? '',
       /** Why the newest iterations started, and how often each reason was one; at last, what ended the loop. */
       triggers: this.triggers,
       trigger_counts: Object.fromEntries(this.counts),
-      end_trigger: (state.ended && triggerOfEnd(state.ended.reason)) ?? '',
+      end_trigger: (state.control.ended && triggerOfEnd(state.control.ended.reason)) ?? '',
     };
     return `${JSON.stringify(fields, null, 2)}\n`;
   }
@@ -83,7 +83,7 @@ export class AgentFolderView implements ModeView {
     const rotated = this.linesBefore.length === 0 ? null : this.linesBefore.join('');
     return [
       { path: `${this.folder}/.gitignore`, text: ignored, once: true },
-      { path: `${this.folder}/metrics/metrics_${stampOf(state.startedAt)}.json`, text: this.metricsText(state) },
+      { path: `${this.folder}/metrics/metrics_${stampOf(state.loop.startedAt)}.json`, text: this.metricsText(state) },
       { path: `${this.folder}/logs/ralph.log`, text: this.lines.join('') },
       { path: `${this.folder}/logs/ralph.log.1`, text: rotated },
     ];

@@ -30,7 +30,7 @@ const scratchpadCharsMax = 8_000;
  * The box can be ticked in a PROMPT.md that the agent reaches. The state file of another tool has none, and in a worktree lies
  * only a copy: there the last message alone counts.
  */
-function boxLines({ document, directory, branch }: State): readonly string[] {
+function boxLines({ loop: { document, directory, branch } }: State): readonly string[] {
   const inside = `${directory}/`;
   const path = document.startsWith(inside) ? document.slice(inside.length) : '';
   const name = document.slice(document.lastIndexOf('/') + 1);
@@ -117,7 +117,7 @@ export function documentPrompt(
   facts: PromptFacts = {},
 ): PromptText {
   const task = findTask(state.tasks, live.task);
-  const stable = joined([task?.description.trim() ?? '', instructions.trim(), loopSection(state), askingSection]);
+  const stable = joined([task?.spec.description.trim() ?? '', instructions.trim(), loopSection(state), askingSection]);
   const text = joined([
     stable,
     humanSection(state, live),

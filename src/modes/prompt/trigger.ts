@@ -18,18 +18,18 @@ const beginnings: readonly {
   readonly trigger: TriggerReason;
   readonly holds: (state: State, iteration: number, task: string) => boolean;
 }[] = [
-  { trigger: 'initial', holds: (state, iteration) => iteration <= 1 || state.iterationsEnded === 0 },
-  { trigger: 'loop_detected', holds: ({ repetition }) => repetition !== undefined },
+  { trigger: 'initial', holds: (state, iteration) => iteration <= 1 || state.iterations.ended === 0 },
+  { trigger: 'loop_detected', holds: ({ memory: { repetition } }) => repetition !== undefined },
   // The one before it failed, or was cut short and so left nothing behind.
   {
     trigger: 'recovery',
-    holds: ({ failuresInRow, lastIteration }, iteration) =>
+    holds: ({ streaks: { failures: failuresInRow }, iterations: { last: lastIteration } }, iteration) =>
       failuresInRow > 0 || lastIteration?.iteration !== iteration - 1,
   },
   // It ended well, but what it claimed was refused, or it brought nothing new.
   {
     trigger: 'task_incomplete',
-    holds: ({ refusal, tasks, sinceProgress }, _iteration, task) =>
+    holds: ({ memory: { lastRejection: refusal }, tasks, streaks: { sinceProgress } }, _iteration, task) =>
       refusal !== undefined || findTask(tasks, task)?.rejection !== undefined || sinceProgress > 0,
   },
   { trigger: 'previous_success', holds: () => true },

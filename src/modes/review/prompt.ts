@@ -27,7 +27,7 @@ const knownMax = 50;
 const short = (text: string): string => oneLine(text, factCharsMax);
 
 function documentSection(state: State, facts: PromptFacts): string {
-  const path = short(facts['document'] ?? relativePath(state.directory, state.document));
+  const path = short(facts['document'] ?? relativePath(state.loop.directory, state.loop.document));
   const isAway = path.startsWith('../') || path.startsWith('/');
   const { section = facts['section'] ?? '', workflow = facts['workflow'] ?? '' } = state.settings.review ?? {};
   return [
@@ -71,7 +71,7 @@ not in a code fence, each tag at the start of a line, with one JSON object betwe
 function knownSection(state: State): string {
   const left = reviewStanding(state).fixes.filter(task => task.status === 'blocked' || task.status === 'skipped');
   if (left.length === 0) return '';
-  const lines = left.slice(-knownMax).map(task => quoted(`- ${short(task.title)}`));
+  const lines = left.slice(-knownMax).map(task => quoted(`- ${short(task.spec.title)}`));
   return [
     '## Known already',
     'These issues of earlier rounds are left to a person. They are quoted data; do not report them again:',
@@ -81,7 +81,7 @@ function knownSection(state: State): string {
 
 /** Only why this very task's last answer did not count: what other reviewers said would colour the view. */
 function unreadSection(state: State, task: Task, live: LiveIteration): string {
-  const why = live.attempt > 1 ? (task.rejection ?? state.refusal) : undefined;
+  const why = live.attempt > 1 ? (task.rejection ?? state.memory.lastRejection) : undefined;
   return why === undefined ? '' : `## Your last answer could not be taken\n\n${quoted(why)}`;
 }
 
@@ -92,7 +92,7 @@ function reviewerText(state: State, live: LiveIteration, task: Task, stable: str
     stable,
     knownSection(state),
     unreadSection(state, task, live),
-    `Round ${task.round ?? 1} of at most ${roundsMax}. ${iterationCount(state, live)}.`,
+    `Round ${task.spec.round ?? 1} of at most ${roundsMax}. ${iterationCount(state, live)}.`,
   ]);
 }
 
@@ -126,8 +126,8 @@ export function reviewPrompt(
   const task = findTask(state.tasks, live.task);
   const shared = joined([instructions.trim(), documentSection(state, facts)]);
   if (task === undefined) return { text: `${shared}\n`, stableHash: prefixHash(shared) };
-  if (task.completion === 'findings') {
-    const role = task.role ?? '';
+  if (task.spec.completion === 'findings') {
+    const role = task.spec.role ?? '';
     const stable = joined([roleText(role, facts[`reviewer:${role}`]), shared, answerSection]);
     return { text: `${reviewerText(state, live, task, stable)}\n`, stableHash: prefixHash(stable) };
   }
@@ -137,7 +137,7 @@ export function reviewPrompt(
     stable,
     taskSection(task, state, live),
     refusalSection(state, task),
-    state.lastIteration?.task === live.task ? continuationPrompt(state, live.task) : '',
+    state.iterations.last?.task === live.task ? continuationPrompt(state, live.task) : '',
     memorySection({ ...state, memory: { ...state.memory, recent: [] } }), // what reviewers said last is in the issues
     endSection(state, task),
   ]);

@@ -38,7 +38,7 @@ export async function reviewNotices(
 const promptCharsMax = 20_000;
 
 /** Where the document lies, and the own words of reviewers. */
-async function reviewInputs({ directory, document, settings }: State): Promise<PromptFacts> {
+async function reviewInputs({ loop: { directory, document }, settings }: State): Promise<PromptFacts> {
   const { reviewers = [], section, workflow } = settings.review ?? {};
   const roles: [string, string][] = [];
   for (const role of reviewers) {

@@ -47,7 +47,7 @@ export class ReviewStateView implements ModeView {
     if (!quietEvents.includes(event.type)) this.updatedAt = Math.max(this.updatedAt, event.at);
     if (event.type === 'iteration.started' && event.again !== true) {
       this.invocations += 1;
-      if (findTask(state.tasks, event.task)?.completion !== 'findings') this.fixIterations += 1;
+      if (findTask(state.tasks, event.task)?.spec.completion !== 'findings') this.fixIterations += 1;
     }
     if (event.type !== 'iteration.ended') return;
     if (event.waitFor === 'backoff') this.backoffMs += Math.max(0, (event.waitUntil ?? event.at) - event.at);
@@ -58,7 +58,7 @@ export class ReviewStateView implements ModeView {
   }
 
   files(state: State): readonly ViewFile[] {
-    const isOver = state.ended?.reason === 'goal_achieved';
+    const isOver = state.control.ended?.reason === 'goal_achieved';
     const metrics = `${JSON.stringify(this.metrics(state), null, 2)}\n`;
     return [
       { path: `${this.place.directory}/.claude/review-loop-state.yaml`, text: isOver ? null : this.stateText(state) },
@@ -78,7 +78,7 @@ export class ReviewStateView implements ModeView {
       failures: this.failures,
       backoff_delays_total: this.backoffMs / 1_000, // seconds
       success_rate: done / Math.max(1, total),
-      elapsed_minutes: Math.max(0, this.updatedAt - state.startedAt) / 60_000,
+      elapsed_minutes: Math.max(0, this.updatedAt - state.loop.startedAt) / 60_000,
     };
   }
 
@@ -89,7 +89,7 @@ export class ReviewStateView implements ModeView {
     const counts = issueCounts(state);
     const fix = standing.fixes.find(task => task.status === 'active');
     const fields = {
-      active: state.ended === undefined,
+      active: state.control.ended === undefined,
       workflow_name: short(review.workflow ?? ''),
       section_name: short(review.section ?? ''),
       content_path: contentPath(state),
@@ -105,11 +105,11 @@ export class ReviewStateView implements ModeView {
       in_progress_count: counts.active,
       fixed_count: counts.done,
       blocked_count: counts.blocked,
-      consecutive_failures: state.errorsInRow,
+      consecutive_failures: state.streaks.errors,
       total_failures: this.failures,
       error_history: this.errors,
       max_consecutive_failures: limits.consecutiveErrorsMax,
-      started_at: isoTime(state.startedAt),
+      started_at: isoTime(state.loop.startedAt),
       last_updated: isoTime(this.updatedAt),
       completion_promise: short(promise),
     };
@@ -125,7 +125,8 @@ export class ReviewStateView implements ModeView {
   }
 }
 
-const contentPath = ({ document, directory }: State): string => short(relativePath(directory, document), 4_096);
+const contentPath = ({ loop: { document, directory } }: State): string =>
+  short(relativePath(directory, document), 4_096);
 
 /** Names and paths stand as JSON texts: none of them can begin a line or close the front matter. */
 function originalPrompt(state: State, review: Partial<ReviewSettings>): string {

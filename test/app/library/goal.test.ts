@@ -61,7 +61,7 @@ describe('a goal through runLoop', () => {
     const options: LoopOptions = { goal, directory, home, performers: [agent, other], settings, limits };
     const result = await runLoop(options);
     expect(result).toMatchObject({ reason: 'consecutive_errors', exitCode: 6, verified: false });
-    expect(result.state.iterations).toBe(5);
+    expect(result.state.iterations.begun).toBe(5);
     expect([agent.seen.length, other.seen.length]).toEqual([3, 2]); // the third error hands over
     expect(result.report.errors).toHaveLength(5);
     const again = await runLoop(options);
@@ -89,10 +89,10 @@ describe('a goal through runLoop', () => {
     const first = await runLoop({ goal, directory, home, agent: slow, settings, signal: stopper.signal });
     expect(first).toMatchObject({ how: 'interrupted', exitCode: 130, ran: true });
     expect(first.reason).toBeUndefined();
-    expect(first.state.iterations).toBe(2);
+    expect(first.state.iterations.begun).toBe(2);
     const second = await runLoop({ goal, directory, home, agent: player('mine', () => done), settings });
     expect(second).toMatchObject({ loop: first.loop, how: 'ended', reason: 'goal_achieved' });
-    expect(second.state.iterations).toBe(3);
+    expect(second.state.iterations.begun).toBe(3);
     expect(second.report.cost_usd).toBeCloseTo(0.06);
   });
 
@@ -125,7 +125,7 @@ describe('a goal through runLoop', () => {
     const gone = await runLoop({ goal, directory, memory: true, agent, settings });
     expect(gone).toMatchObject({ reason: 'goal_achieved' });
     expect(gone.paths).toBeUndefined();
-    expect(existsSync(dirname(dirname(gone.state.document)))).toBe(false);
+    expect(existsSync(dirname(dirname(gone.state.loop.document)))).toBe(false);
     expect(existsSync(home)).toBe(false);
     const ledger = memoryLedger();
     const kept = await runLoop({ goal, directory, home, ledger, agent, settings });
@@ -139,11 +139,11 @@ describe('a goal through runLoop', () => {
     vi.stubEnv('RALPH_MAX_ITERATIONS', '1');
     const agent = player('mine', ({ iteration }) => (iteration < 3 ? `${going}\n${iteration}` : done));
     const options: LoopOptions = { goal, directory, home, ledger: memoryLedger(), agent, settings };
-    expect(await runLoop(options)).toMatchObject({ reason: 'goal_achieved', state: { iterations: 3 } });
+    expect(await runLoop(options)).toMatchObject({ reason: 'goal_achieved', state: { iterations: { begun: 3 } } });
     const environment = { HOME: home, RALPH_MAX_ITERATIONS: process.env['RALPH_MAX_ITERATIONS'] };
     const bound = await runLoop({ ...options, goal: 'another page', environment });
     vi.unstubAllEnvs();
-    expect(bound).toMatchObject({ reason: 'max_iterations', state: { iterations: 1 } });
+    expect(bound).toMatchObject({ reason: 'max_iterations', state: { iterations: { begun: 1 } } });
   });
 
   it('given the same goal twice at once, then the second is told who is at it', async () => {

@@ -45,7 +45,7 @@ describe('a loop in a program of its own', () => {
     expect(ralph.evaluateTermination(state, t0 + 6)?.reason).toBe(ralph.TerminationReason.GOAL_ACHIEVED);
     expect(planIteration(state, t0 + 6)).toBeUndefined();
     state = keep(completeLoop(state, t0 + 6)).state;
-    expect(state.ended?.reason).toBe('goal_achieved');
+    expect(state.control.ended?.reason).toBe('goal_achieved');
     expect(ralph.measureEfficiency(state)).toMatchObject({ tokens_per_tool_call: 250, cache_hit_rate: 0.75 });
 
     expect(stored.reduce(ralph.evolve, ralph.initialState)).toEqual(state);
@@ -66,13 +66,13 @@ describe('a loop in a program of its own', () => {
     expect(ralph.progress(state.tasks).done).toBe(0);
     const last = planIteration(state, t0 + 120_000)!;
     state = recordIteration(last.state, { message: claim, checks: [{ ...outcome, passed: true }] }, t0 + 120_000).state;
-    expect(completeLoop(state, t0 + 120_001).state.ended?.reason).toBe('goal_achieved');
+    expect(completeLoop(state, t0 + 120_001).state.control.ended?.reason).toBe('goal_achieved');
   });
 
   it('given nothing that ends it, then only a stop completes it; given no bound, then it does not begin', () => {
     const { state } = initialiseLoop('make a page', {}, t0);
     expect(completeLoop(state, t0).events).toEqual([]);
-    expect(completeLoop(state, t0, 'explicit_stop').state.ended?.reason).toBe('explicit_stop');
+    expect(completeLoop(state, t0, 'explicit_stop').state.control.ended?.reason).toBe('explicit_stop');
     const unbounded = { max_iterations: null, max_cost: null, max_duration_minutes: null };
     expect(() => initialiseLoop('make a page', unbounded, t0)).toThrow('Nothing bounds this loop.');
     expect(() => initialiseLoop('make a page', { max_cost: 0 }, t0)).toThrow('max_cost is 0, not a number above 0');

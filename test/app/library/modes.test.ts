@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
     iterations: 7,
     proof: (_read, { report, state }) => {
       expect(report.items.find(item => item.id === 'I1')).toMatchObject({ status: 'done', title: 'It names no unit.' });
-      expect(state.review?.round).toBe(2);
+      expect(state.mode.own?.round).toBe(2);
     },
   },
 ];
@@ -132,7 +132,7 @@ describe.each(cases)('mode $mode through runLoop', one => {
     const result = await runLoop(options({ agent: played(one) }));
     expect(result.summary).toMatch(/^Done/);
     expect(result).toMatchObject({ reason: 'goal_achieved', exitCode: 0, verified: false });
-    expect(result.state.iterations).toBe(one.iterations);
+    expect(result.state.iterations.begun).toBe(one.iterations);
     one.proof(name => readFileSync(join(directory, name), 'utf8'), result);
   });
 
@@ -151,7 +151,7 @@ describe.each(cases)('mode $mode through runLoop', one => {
       return;
     }
     expect(result).toMatchObject({ reason: 'consecutive_errors', exitCode: 6 });
-    expect(result.state.iterations).toBe(5);
+    expect(result.state.iterations.begun).toBe(5);
     expect(result.report.errors).toHaveLength(5);
   });
 
@@ -173,12 +173,12 @@ describe.each(cases)('mode $mode through runLoop', one => {
     });
     const first = await runLoop(options({ agent: stopped, signal: stopper.signal }));
     expect(first).toMatchObject({ how: 'interrupted', exitCode: 130 });
-    const before = first.state.iterations;
+    const before = first.state.iterations.begun;
     expect(before).toBeGreaterThanOrEqual(2);
     const second = await runLoop(options({ agent: played(one) }));
     expect(second).toMatchObject({ loop: first.loop, reason: 'goal_achieved', exitCode: 0 });
-    expect(second.state.iterations).toBe(before + one.iterations - 1);
-    expect(second.report.metrics).toMatchObject({ iterations: second.state.iterations, interrupted: before - 1 });
+    expect(second.state.iterations.begun).toBe(before + one.iterations - 1);
+    expect(second.report.metrics).toMatchObject({ iterations: second.state.iterations.begun, interrupted: before - 1 });
   });
 });
 
@@ -196,7 +196,7 @@ describe('an interview through runLoop', () => {
     });
     const agent = { ...talker, can: { ...talker.can, interactive: true } };
     const result = await runLoop(options({ agent, settings: { rounds: 2 } }));
-    expect(result).toMatchObject({ reason: 'goal_achieved', verified: true, state: { iterations: 2 } });
+    expect(result).toMatchObject({ reason: 'goal_achieved', verified: true, state: { iterations: { begun: 2 } } });
     expect(talker.seen.every(assignment => assignment.interactive === true)).toBe(true);
   });
 });
@@ -229,7 +229,7 @@ describe('mode plan through runLoop', () => {
     const { options, directory, home } = playOf(one);
     symlinkSync(dirname(home), join(directory, 'vault', 'notes'));
     const result = await runLoop(options());
-    expect(result).toMatchObject({ how: 'waiting', exitCode: 5, state: { iterations: 1 } });
+    expect(result).toMatchObject({ how: 'waiting', exitCode: 5, state: { iterations: { begun: 1 } } });
     expect(result.report.items[0]).toMatchObject({ id: 'step_1', status: 'blocked' });
   });
 
@@ -245,9 +245,9 @@ describe('mode plan through runLoop', () => {
     const stopper = new AbortController();
     const stopAt = (type: string): void => void (type === 'task.closed' && stopper.abort());
     const first = await runLoop(options({ signal: stopper.signal, onEvent: event => stopAt(event.type) }));
-    expect(first).toMatchObject({ how: 'interrupted', state: { iterations: 1 } });
+    expect(first).toMatchObject({ how: 'interrupted', state: { iterations: { begun: 1 } } });
     const second = await runLoop(options());
-    expect(second).toMatchObject({ loop: first.loop, reason: 'goal_achieved', state: { iterations: 2 } });
+    expect(second).toMatchObject({ loop: first.loop, reason: 'goal_achieved', state: { iterations: { begun: 2 } } });
   });
 
   it('given a plan that needs approval, then it is refused, or a callback says yes to exactly what it says', async () => {
@@ -266,7 +266,7 @@ describe('mode plan through runLoop', () => {
       }),
     );
     expect(asked).toEqual(['approval']);
-    expect(result).toMatchObject({ reason: 'goal_achieved', state: { approval: { by: 'a program' } } });
+    expect(result).toMatchObject({ reason: 'goal_achieved', state: { document: { approval: { by: 'a program' } } } });
   });
 });
 

@@ -106,7 +106,7 @@ describe('a value that bounds is held', () => {
         agentEnv: ['LANG'],
       },
     });
-    expect(state.projectId).toBe('12');
+    expect(state.loop.projectId).toBe('12');
     expect(state.settings).toMatchObject({
       limits: { costUsdMicrosMax: 2_500_000, tokensMax: null, durationMsMax: 120_000 },
       commits: false,

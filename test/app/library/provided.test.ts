@@ -66,7 +66,11 @@ describe('what a program brings along', () => {
     } as Performer;
     const limits = { iterations: 3, iterationsWithoutProgress: 9 };
     const result = await ran({ agent: junk, limits });
-    expect(result).toMatchObject({ reason: 'max_iterations', exitCode: 3, state: { usage: { costUsdMicros: 15 } } });
+    expect(result).toMatchObject({
+      reason: 'max_iterations',
+      exitCode: 3,
+      state: { spend: { usage: { costUsdMicros: 15 } } },
+    });
     expect(result.report.errors).toEqual([
       expect.stringContaining('an activity is null'),
       expect.stringContaining('usage.usage.costUsdMicros is undefined'),
@@ -183,7 +187,7 @@ describe('what is plainly wrong', () => {
     writeFileSync(join(directory, 'notes'), '');
     for (const words of ['-', 'notes']) {
       const result = await ran({ directory, goal: words });
-      expect(result).toMatchObject({ reason: 'goal_achieved', state: { goal: words } });
+      expect(result).toMatchObject({ reason: 'goal_achieved', state: { loop: { goal: words } } });
     }
   });
 });

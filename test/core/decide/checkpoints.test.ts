@@ -112,7 +112,7 @@ describe('a claim in a repository', () => {
     story.saved();
     story.checkpointed('theirs'); // what the person changed meanwhile is theirs
     expect(story.effectKeys()).toEqual(['begin:A']);
-    expect(story.state.guidance[0]?.text).toContain('put back what was changed');
+    expect(story.state.memory.guidance[0]?.text).toContain('put back what was changed');
   });
 
   it.each([
@@ -152,9 +152,9 @@ describe('a claim in a repository', () => {
   it('given what a judge cost, then it counts against the budget', () => {
     const story = claimed();
     story.checkpointed('cp-1');
-    const usage = { ...story.state.usage, costUsdMicros: 700_000 };
+    const usage = { ...story.state.spend.usage, costUsdMicros: 700_000 };
     story.when({ type: 'checked', iteration: 1, outcomes: [{ ...green[0]!, usage, performer: 'judge' }] });
-    expect(story.state.usage.costUsdMicros).toBe(700_000);
+    expect(story.state.spend.usage.costUsdMicros).toBe(700_000);
   });
 });
 
@@ -185,15 +185,15 @@ describe('a restore', () => {
       due: { to: { checkpoint: 'good' }, base: { checkpoint: 'bad-2' }, now: { checkpoint: 'before' } },
     });
     story.when({ type: 'restored', written: 2, deleted: 1, merged: [], kept: [] });
-    expect(story.state.newest?.checkpoint).toBe('good');
-    expect(story.state.guidance[0]?.text).toContain('checkpoint');
-    expect(story.state.errorsInRow).toBe(2);
+    expect(story.state.checkpoints.latest?.checkpoint).toBe('good');
+    expect(story.state.memory.guidance[0]?.text).toContain('checkpoint');
+    expect(story.state.streaks.errors).toBe(2);
   });
 
   it('given live work, then the restore waits for its end, and the claim that came meanwhile is proven first', () => {
     const story = new Story(kept, [spec('A')]);
     story.begin('A');
-    story.command({ type: 'restore', to: story.state.newest!, because: 'ralph undo' });
+    story.command({ type: 'restore', to: story.state.checkpoints.latest!, because: 'ralph undo' });
     expect(story.effectKeys()).toEqual(['perform:1']);
     story.performed(claims('A'));
     expect(story.effectKeys()).toEqual(['checkpoint:2']);
@@ -205,36 +205,36 @@ describe('a restore', () => {
 
   it('given a rewind, then tasks are what they were, limits and counters stay, and the document follows', () => {
     const story = claimed(kept, [spec('A')]);
-    const start = story.state.newest!;
+    const start = story.state.checkpoints.latest!;
     story.checkpointed('cp-1');
     story.when({ type: 'checked', iteration: 1, outcomes: green });
     story.saved();
     story.when({ type: 'committed', task: 'A', iteration: 1, commit: 'c', paths: 1, left: [] });
     story.when({ type: 'end' });
-    expect(story.state.ended?.reason).toBe('goal_achieved');
+    expect(story.state.control.ended?.reason).toBe('goal_achieved');
     story.command({ type: 'restore', to: start, because: 'ralph undo', tasks: [{ id: 'A', status: 'pending' }] });
     expect(story.effectKeys()).toEqual(['checkpoint:3']);
     story.checkpointed('before');
     expect(story.effectKeys()).toEqual(['restore:1']);
     story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: [] });
     expect(story.task('A').status).toBe('pending');
-    expect(story.state.iterations).toBe(1);
+    expect(story.state.iterations.begun).toBe(1);
     expect(story.effectKeys()).toEqual(['save:A']);
   });
 
   it('given that it is refused, then nothing is different and the loop goes on', () => {
     const story = new Story(kept, [spec('A')]);
-    const before = story.state.newest;
+    const before = story.state.checkpoints.latest;
     story.command({ type: 'restore', to: before!, because: 'ralph undo' });
     story.checkpointed('before');
     story.when({ type: 'restored', written: 0, deleted: 0, merged: [], kept: [], refused: 'you edited a.txt' });
-    expect(story.state.restoreDue).toBeUndefined();
+    expect(story.state.checkpoints.restoreDue).toBeUndefined();
     expect(story.effectKeys()).toEqual(['begin:A']);
   });
 
   it('given a person’s edits that were kept, then what is there now is saved before the next iteration', () => {
     const story = new Story(kept, [spec('A')]);
-    story.command({ type: 'restore', to: story.state.newest!, because: 'ralph undo' });
+    story.command({ type: 'restore', to: story.state.checkpoints.latest!, because: 'ralph undo' });
     story.checkpointed('before');
     story.when({ type: 'restored', written: 1, deleted: 0, merged: [], kept: ['mine.txt'] });
     expect(story.effectKeys()).toEqual(['checkpoint:3']);
@@ -305,7 +305,7 @@ describe('what a person changes while nobody works', () => {
     const story = new Story(kept);
     story.begin('A', 'agent', 'dead');
     story.when({ type: 'taken-over', by: 'ada' });
-    expect(story.state.checkpointsDue).toEqual([]);
+    expect(story.state.checkpoints.due).toEqual([]);
   });
 });
 
@@ -315,14 +315,14 @@ it('given a commit that failed, then its work goes with the next one, and the en
   story.when({ type: 'checked', iteration: 1, outcomes: green });
   story.saved();
   story.when({ type: 'committed', task: 'A', iteration: 1, commit: '', paths: 0, left: [], failed: 'no' });
-  expect(story.state.uncommitted).toEqual(['A']);
+  expect(story.state.checkpoints.uncommitted).toEqual(['A']);
   expect(story.task('A').spans).toHaveLength(1);
   story.iteration('B', claims('B'));
   story.checkpointed('cp-2');
   story.when({ type: 'checked', iteration: 2, outcomes: green });
   story.saved();
   story.when({ type: 'committed', task: 'B', iteration: 2, commit: 'c', paths: 2, left: [] });
-  expect(story.state.uncommitted).toEqual([]);
+  expect(story.state.checkpoints.uncommitted).toEqual([]);
   expect(story.task('A').spans).toBeUndefined();
 });
 
@@ -337,7 +337,7 @@ it('given a restore to a checkpoint in the middle of a task, then what it did be
   const story = new Story(kept, [spec('A')]);
   story.iteration('A', says('one'));
   story.checkpointed('cp-1');
-  const middle = story.state.newest!;
+  const middle = story.state.checkpoints.latest!;
   story.iteration('A', says('two'));
   story.checkpointed('cp-2');
   story.command({ type: 'restore', to: middle, because: 'undo' });
@@ -357,9 +357,9 @@ it('given one doubt that stands in the way of two tasks, then one yes is enough'
     story.when({ type: 'checked', iteration, outcomes: green, doubts: [doubt] });
     story.saved();
   }
-  expect(story.state.escalations.map(one => one.id)).toEqual(['E1', 'E2']);
+  expect(story.state.questions.open.map(one => one.id)).toEqual(['E1', 'E2']);
   const events = story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } });
   expect(types(events)).toEqual(['escalation.answered', 'work.accepted', 'escalation.answered', 'work.accepted']);
   expect(events[2]).toMatchObject({ id: 'E2', answer: { kind: 'option', option: 2 } }); // by its number, as people see it
-  expect(story.state.escalations).toEqual([]);
+  expect(story.state.questions.open).toEqual([]);
 });

@@ -83,7 +83,7 @@ describe('claim, check, close', () => {
       verified: false,
       because: expect.stringContaining('unverified'),
     });
-    expect(story.state.claims).toEqual([]);
+    expect(story.state.claims.open).toEqual([]);
     expect(story.state.tasks.unverified).toBe(1);
   });
 
@@ -121,16 +121,16 @@ describe('claims that are not believed', () => {
     const story = new Story({ checks }, [spec('US-1'), spec('US-2')]);
     const events = story.iteration('US-1', claims('US-2'));
     expect(only(events, 'signal.read')).toMatchObject({ signal: 'done', text: 'US-2', accepted: false });
-    expect(story.state.refusal).toContain('task is US-1');
+    expect(story.state.memory.lastRejection).toContain('task is US-1');
     expect(story.task('US-2').status).toBe('pending');
-    expect(story.state.claims).toEqual([]);
+    expect(story.state.claims.open).toEqual([]);
   });
 
   it('given a failed agent that claims, then what it said does not count', () => {
     const story = new Story({ checks }, [spec('A')]);
     const events = story.iteration('A', { ...claims('A'), failure: { kind: 'process', detail: 'exit code 1' } });
     expect(only(events, 'signal.read').accepted).toBe(false);
-    expect(story.state.claims).toEqual([]);
+    expect(story.state.claims.open).toEqual([]);
   });
 
   it('given an iteration that we stopped, then its claim is not even read', () => {
@@ -151,7 +151,7 @@ describe('claims that are not believed', () => {
     const story = new Story({ checks }, [spec('A')]);
     const events = story.iteration('A', { ...failed('process'), statusEdits: ['A'] });
     expect(only(events, 'signal.read')).toMatchObject({ signal: 'status-edit', accepted: false });
-    expect(story.state.unsaved).toEqual(['A']);
+    expect(story.state.document.unsaved).toEqual(['A']);
   });
 });
 
@@ -161,13 +161,13 @@ describe('the promise', () => {
     const events = story.iteration('A', says(`all done\n\n${promise}`));
     const because = 'the promise DONE was refused: 2 tasks still open (A, B)';
     expect(only(events, 'signal.read')).toMatchObject({ signal: 'promise', accepted: false, because });
-    expect(story.state.refusal).toBe(because);
+    expect(story.state.memory.lastRejection).toBe(because);
     story.begin('A');
-    expect(story.state.refusal).toBe(because);
+    expect(story.state.memory.lastRejection).toBe(because);
     story.performed(failed('stopped', 'a crash'));
-    expect(story.state.refusal).toBe(because);
+    expect(story.state.memory.lastRejection).toBe(because);
     story.iteration('A', says('I see'));
-    expect(story.state.refusal).toBeUndefined();
+    expect(story.state.memory.lastRejection).toBeUndefined();
   });
 
   it('given the claim of the last open task beside it, then both are read', () => {
@@ -188,7 +188,7 @@ describe('the promise', () => {
   it('given a promise alone on the last open task, then it closes nothing', () => {
     const story = new Story({ checks }, [spec('A')]);
     story.iteration('A', says(promise));
-    expect(story.state.claims).toEqual([]);
+    expect(story.state.claims.open).toEqual([]);
     expect(story.task('A').status).toBe('pending');
   });
 
@@ -198,19 +198,19 @@ describe('the promise', () => {
       ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map(id => spec(id)),
     );
     story.iteration('A', says(promise));
-    expect(story.state.refusal).toContain('7 tasks still open (A, B, C, D, E, …)');
+    expect(story.state.memory.lastRejection).toContain('7 tasks still open (A, B, C, D, E, …)');
   });
 
   it('given something that only resembles it, then the next prompt says what it must be', () => {
     const story = new Story({ checks });
     story.iteration('A', says('<promise>done</promise>'));
-    expect(story.state.refusal).toContain('<promise>DONE</promise>');
+    expect(story.state.memory.lastRejection).toContain('<promise>DONE</promise>');
   });
 
   it('given another promise in the settings, then that one counts', () => {
     const story = new Story({ promise: 'LOOP_COMPLETE' }, [spec('A', { done: true }), spec('B')]);
     story.iteration('B', says('Task B complete\n<promise>LOOP_COMPLETE</promise>'));
-    expect(story.state.refusal).toBeUndefined();
+    expect(story.state.memory.lastRejection).toBeUndefined();
     expect(story.task('B').status).toBe('done');
   });
 
@@ -255,7 +255,7 @@ describe('attempts', () => {
       story.after(minute);
     }
     expect(story.task('A')).toMatchObject({ attempts: 0, status: 'pending' });
-    expect(story.state).toMatchObject({ sinceProgress: 0, iterations: 5, errorsInRow: 0 });
+    expect(story.state).toMatchObject({ streaks: { sinceProgress: 0, errors: 0 }, iterations: { begun: 5 } });
   });
 
   it('given more questions about a task than allowed, then it is parked instead of asked again', () => {

@@ -22,7 +22,7 @@ describe('a document that changed', () => {
       because: 'the document changed: 1 new task',
     });
     expect(only(events, 'tasks.loaded').tasks.map(task => task.id)).toEqual(['B']);
-    expect(story.task('B')).toMatchObject({ title: 'B, better', status: 'pending' });
+    expect(story.task('B')).toMatchObject({ spec: { title: 'B, better' }, status: 'pending' });
     expect(story.task('A').status).toBe('done');
     expect(story.effectKeys()).toEqual(['begin:N']);
   });
@@ -49,7 +49,7 @@ describe('a document that changed', () => {
       tasks: [],
       because: 'the document changed: no task text differs',
     });
-    expect(story.state.documentHash).toBe('h2');
+    expect(story.state.document.hash).toBe('h2');
     expect(read(story, [spec('A'), spec('B')], 'h2')).toEqual([]);
   });
 });
@@ -65,7 +65,7 @@ describe('drift', () => {
     expect(only(events, 'signal.read').because).toContain(`call A ${said}; the ledger says pending`);
     expect(story.task('A').status).toBe('pending');
     expect(story.effectKeys()).toEqual(['save:A']);
-    expect(story.state.refusal).toBeUndefined();
+    expect(story.state.memory.lastRejection).toBeUndefined();
   });
 
   it('given a done task that the document calls open, then the ledger wins', () => {
@@ -73,7 +73,7 @@ describe('drift', () => {
     story.iteration('A', claims('A'));
     story.saved();
     read(story, [spec('A'), spec('B')], 'h2');
-    expect(story.state.unsaved).toEqual(['A']);
+    expect(story.state.document.unsaved).toEqual(['A']);
     expect(story.task('A').status).toBe('done');
   });
 
@@ -102,7 +102,7 @@ describe('writing back', () => {
       { id: 'B', done: false, skipped: false },
     ];
     expect(only(story.when({ type: 'saved', marks, hash: 'h3' }), 'tasks.saved').tasks).toEqual(['B']);
-    expect(story.state.unsaved).toEqual(['A']);
+    expect(story.state.document.unsaved).toEqual(['A']);
   });
 
   it('given a damaged document that was put back, then the agent is told', () => {
@@ -121,7 +121,7 @@ describe('writing back', () => {
     const marks = [{ id: 'A', done: true, skipped: false }];
     const events = story.when({ type: 'saved', marks, hash: '', failed: 'read-only' });
     expect(only(events, 'tasks.saved')).toMatchObject({ failed: 'read-only', because: 'read-only' });
-    expect(story.state.documentHash).toBe('h1');
+    expect(story.state.document.hash).toBe('h1');
   });
 });
 
@@ -133,10 +133,10 @@ describe('criteria that are edited while an iteration runs', () => {
     story.begin('A');
     const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
     expect(only(events, 'task.edit-rejected')).toMatchObject({ task: 'A', iteration: 1, criteria: ['it exists'] });
-    expect(story.task('A').criteria).toEqual(['A works']);
-    expect(story.task('A').mayChangeTests ?? false).toBe(false);
-    expect(story.task('N').mayChangeTests ?? false).toBe(false);
-    expect(story.state.refusal).toContain('what A must meet');
+    expect(story.task('A').spec.criteria).toEqual(['A works']);
+    expect(story.task('A').spec.mayChangeTests ?? false).toBe(false);
+    expect(story.task('N').spec.mayChangeTests ?? false).toBe(false);
+    expect(story.state.memory.lastRejection).toContain('what A must meet');
   });
 
   it('stay without effect when the same document is read again, until a person writes something else', () => {
@@ -145,14 +145,14 @@ describe('criteria that are edited while an iteration runs', () => {
     story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
     story.performed(says('not yet'));
     story.when({ type: 'document', tasks: edited, hash: 'h2' });
-    expect(story.task('A').criteria).toEqual(['A works']);
+    expect(story.task('A').spec.criteria).toEqual(['A works']);
     story.when({
       type: 'document',
       tasks: [spec('A', { criteria: ['it works well'], mayChangeTests: true })],
       hash: 'h3',
     });
-    expect(story.task('A').criteria).toEqual(['it works well']);
-    expect(story.task('A').mayChangeTests ?? false).toBe(false);
+    expect(story.task('A').spec.criteria).toEqual(['it works well']);
+    expect(story.task('A').spec.mayChangeTests ?? false).toBe(false);
   });
 });
 
@@ -161,7 +161,7 @@ it('a story that an agent adds as done while it works begins open, and the docum
   story.begin('A');
   story.when({ type: 'document', tasks: [spec('A'), spec('N', { done: true })], hash: 'h2', during: 1 });
   expect(story.task('N').status).toBe('pending');
-  expect(story.state.unsaved).toContain('N');
+  expect(story.state.document.unsaved).toContain('N');
 });
 
 it('dependencies that are edited while an iteration runs are not taken', () => {
@@ -170,14 +170,16 @@ it('dependencies that are edited while an iteration runs are not taken', () => {
   const edited = [spec('A'), spec('B', { dependsOn: [] })];
   const events = story.when({ type: 'document', tasks: edited, hash: 'h2', during: 1 });
   expect(only(events, 'task.edit-rejected').task).toBe('B');
-  expect(story.task('B').dependsOn).toEqual(['A']);
+  expect(story.task('B').spec.dependsOn).toEqual(['A']);
 });
 
 describe('what of an edit is taken', () => {
   const before = spec('A', { title: 'Old', criteria: ['old'] });
   const edited = spec('A', { title: 'New', criteria: ['new'], mayChangeTests: true });
   const taken = (story: Story): string => {
-    const { title, criteria, mayChangeTests } = story.task('A');
+    const {
+      spec: { title, criteria, mayChangeTests },
+    } = story.task('A');
     return `${title} · ${criteria[0]} · ${mayChangeTests ? 'may' : 'may not'} change tests`;
   };
   const everything = 'New · new · may not change tests';
@@ -227,7 +229,9 @@ describe('a document that is the task', () => {
         task: 'prompt',
         because: expect.stringContaining('the task itself was edited during iteration 1 and is not taken'),
       });
-      expect(story.task('prompt')).toMatchObject({ title: 'Title of prompt', description: 'Build the shop.' });
+      expect(story.task('prompt')).toMatchObject({
+        spec: { title: 'Title of prompt', description: 'Build the shop.' },
+      });
       expect(types(read(story, [task('Say done.', { title: 'Easy' })], 'h2', 1))).not.toContain('task.edit-rejected');
     },
   );
@@ -237,16 +241,16 @@ describe('a document that is the task', () => {
     read(story, [task('Say done.')], 'h2', 1);
     story.performed(says('not yet'));
     read(story, [task('Say done.')], 'h2');
-    expect(story.task('prompt').description).toBe('Build the shop.');
+    expect(story.task('prompt').spec.description).toBe('Build the shop.');
     read(story, [task('Build the shop, with a cart.')], 'h3');
-    expect(story.task('prompt').description).toBe('Build the shop, with a cart.');
+    expect(story.task('prompt').spec.description).toBe('Build the shop, with a cart.');
   });
 
   it('is claimed by its box, whatever else was edited', () => {
     const story = stepwise('prompt');
     expect(types(read(story, [task('Say done.', { done: true })], 'h2', 1))).not.toContain('signal.read');
     story.performed(says('I ticked it.', { statusEdits: ['prompt'] }));
-    expect(story.task('prompt')).toMatchObject({ status: 'done', description: 'Build the shop.' });
+    expect(story.task('prompt')).toMatchObject({ status: 'done', spec: { description: 'Build the shop.' } });
   });
 
   it('when it is a goal: its words never change, and a text without a mark is no drift', () => {
@@ -254,7 +258,7 @@ describe('a document that is the task', () => {
     story.iteration('goal', claims('goal'));
     story.saved();
     expect(types(read(story, [spec('goal', { description: 'Another goal.' })], 'h2'))).toEqual(['tasks.loaded']);
-    expect(story.task('goal')).toMatchObject({ status: 'done', description: 'Build the shop.' });
+    expect(story.task('goal')).toMatchObject({ status: 'done', spec: { description: 'Build the shop.' } });
   });
 });
 
@@ -264,6 +268,6 @@ it('an edit that is not taken is told to whoever works next, not only to the one
   story.when({ type: 'document', tasks: [spec('A', { criteria: ['it exists'] })], hash: 'h2', during: 1 });
   story.performed(says('not yet'));
   story.begin('A');
-  const told = story.state.guidance.filter(one => one.iteration === 2).map(one => one.text);
+  const told = story.state.memory.guidance.filter(one => one.iteration === 2).map(one => one.text);
   expect(told).toEqual([expect.stringContaining('what A must meet')]);
 });

@@ -18,6 +18,7 @@ import {
   t0,
   types,
   usd,
+  withParts,
 } from '../given.ts';
 
 describe('beginning', () => {
@@ -80,9 +81,9 @@ describe('the end of an iteration', () => {
     const a = 'I looked at the parser and could not find what makes it fail on empty input, so I stop here';
     expect(only(story.iteration('A', says(a)), 'iteration.ended').repetition).toBeUndefined();
     expect(only(story.iteration('A', says(`${a}.`)), 'iteration.ended').repetition?.kind).toBe('similar');
-    expect(story.state.repetition?.kind).toBe('similar');
+    expect(story.state.memory.repetition?.kind).toBe('similar');
     story.iteration('A', says('something else altogether: the build file has a wrong path in it and nothing compiles'));
-    expect(story.state.repetition).toBeUndefined();
+    expect(story.state.memory.repetition).toBeUndefined();
   });
 
   it('given a clock that stepped back, then no duration is negative (F53)', () => {
@@ -90,7 +91,7 @@ describe('the end of an iteration', () => {
     story.begin('A');
     story.after(-60 * minute);
     expect(only(story.performed(says('x')), 'iteration.ended').durationMs).toBe(0);
-    expect(story.state.activeMs).toBe(0);
+    expect(story.state.spend.activeMs).toBe(0);
   });
 });
 
@@ -103,7 +104,7 @@ describe('waits', () => {
       waitUntil: resetAtMs,
       waitFor: 'limit-reset',
     });
-    expect(story.state).toMatchObject({ errorsInRow: 0, sameErrorsInRow: 0 });
+    expect(story.state).toMatchObject({ streaks: { errors: 0, sameErrors: 0 } });
     expect(story.effectKeys()).toEqual([]);
     expect(story.wakeAt()).toBe(resetAtMs);
     story.now = resetAtMs;
@@ -207,7 +208,7 @@ describe('identical errors', () => {
     for (let n = 0; n < 3; n += 1) fail(story, 'same');
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
     expect(types(fail(story, 'same'))).toEqual(['iteration.ended']);
-    expect(story.state.errorsInRow).toBe(4);
+    expect(story.state.streaks.errors).toBe(4);
   });
 
   it('given a mode without that threshold, then the third hands off and moves on to the next performer', () => {
@@ -224,7 +225,7 @@ describe('what follows from a failure', () => {
   const many = { noProgressIterations: 99, consecutiveErrorsMax: 99 };
   const reviewer = { completion: 'findings', round: 1, role: 'x' } as const;
   const action = { performer: 'agent' };
-  const enough = { errorsInRow: 9, sameErrorsInRow: 9, lastError: 'same', startsFailedInRow: 9 };
+  const enough = { errors: 9, sameErrors: 9, lastError: 'same', failedStarts: 9 };
 
   /** Of what the end leads to: the kind of question, or what becomes of the task. */
   const follows = (events: readonly Event[]): string =>
@@ -270,7 +271,7 @@ describe('what follows from a failure', () => {
   ])('%s %s: %5$s', (kind, _when, part, task, wanted) => {
     const story = new Story({ ...part, limits: { ...many, ...part.limits } }, [spec('A', task)]);
     story.begin('A');
-    story.state = { ...story.state, ...enough };
+    story.state = withParts(story.state, { streaks: enough });
     expect(follows(story.performed(failed(kind, 'same')))).toBe(wanted);
   });
 
@@ -310,7 +311,7 @@ describe('usage', () => {
     const more = story.when({ type: 'usage', iteration: 1, usage: usd(1.5, { inputTokens: 150, outputTokens: 10 }) });
     expect(only(more, 'usage.recorded').usage).toEqual(usd(0.5, { inputTokens: 50 }));
     story.performed(says('x', { usage: usd(2, { inputTokens: 150, outputTokens: 20, estimated: true }) }));
-    expect(story.state.usage).toEqual(usd(2, { inputTokens: 150, outputTokens: 20, estimated: true }));
+    expect(story.state.spend.usage).toEqual(usd(2, { inputTokens: 150, outputTokens: 20, estimated: true }));
   });
 
   it('given an estimate on the way and the same stated at the end, then the sum is exact; given less, it stays an estimate', () => {
@@ -323,11 +324,11 @@ describe('usage', () => {
       const story = new Story({}, [spec('A')]);
       story.begin('A');
       story.when({ type: 'usage', iteration: 1, usage: estimate });
-      expect(story.state.usage.estimated).toBe(true);
+      expect(story.state.spend.usage.estimated).toBe(true);
       story.performed(says('x', { usage: stated }));
-      expect(story.state.usage.estimated).toBe(estimated);
+      expect(story.state.spend.usage.estimated).toBe(estimated);
       story.iteration('A', says('y', { usage: usd(1) }));
-      expect(story.state.usage.estimated).toBe(estimated);
+      expect(story.state.spend.usage.estimated).toBe(estimated);
     }
   });
 
@@ -338,21 +339,21 @@ describe('usage', () => {
       story.begin('A');
       story.when({ type: 'usage', iteration: 1, usage: { ...noUsage, costUsdMicros: 1_000 } });
       expect(story.when({ type: 'usage', iteration: 1, usage: { ...noUsage, costUsdMicros } })).toEqual([]);
-      expect(story.state.usage.costUsdMicros).toBe(1_000);
+      expect(story.state.spend.usage.costUsdMicros).toBe(1_000);
     },
   );
 
   it('given a failed iteration, then its cost counts', () => {
     const story = new Story({}, [spec('A')]);
     story.iteration('A', { ...failed('process'), usage: usd(3) });
-    expect(story.state.usage.costUsdMicros).toBe(3_000_000);
+    expect(story.state.spend.usage.costUsdMicros).toBe(3_000_000);
   });
 
   it('given more than can be counted, iteration after iteration, then the sum stays a number', () => {
     const story = new Story({ limits: { costUsdMicrosMax: null } }, [spec('A')]);
     const usage = { ...noUsage, inputTokens: Number.MAX_VALUE, costUsdMicros: 1e300 };
     for (let at = 0; at < 2; at += 1) story.iteration('A', says('x', { usage }));
-    expect(story.state.usage.inputTokens).toBe(2 * Number.MAX_SAFE_INTEGER);
-    expect(story.state.usage.costUsdMicros).toBe(2 * Number.MAX_SAFE_INTEGER);
+    expect(story.state.spend.usage.inputTokens).toBe(2 * Number.MAX_SAFE_INTEGER);
+    expect(story.state.spend.usage.costUsdMicros).toBe(2 * Number.MAX_SAFE_INTEGER);
   });
 });

@@ -52,7 +52,7 @@ describe('a question of the agent', () => {
     const story = asked();
     const events = answer(story, given);
     expect(events).toMatchObject([{ type: 'escalation.answered', id: 'E1', by: 'ada', answer: given }, ...follows]);
-    expect(story.state.escalations).toEqual([]);
+    expect(story.state.questions.open).toEqual([]);
     expect(story.task('A').openQuestion).toBeUndefined();
   });
 
@@ -171,7 +171,7 @@ describe('our own questions', () => {
     const story = asked();
     answer(story, { kind: 'retry' });
     story.iteration('A', says(block));
-    expect(story.state.escalations.map(one => one.id)).toEqual(['E2']);
+    expect(story.state.questions.open.map(one => one.id)).toEqual(['E2']);
   });
 });
 
@@ -181,11 +181,11 @@ describe('guidance', () => {
     story.begin('A');
     story.command({ type: 'tell', text: 'mind the tests' });
     story.performed(says('had not heard it'));
-    expect(story.state.guidance).toMatchObject([{ text: 'mind the tests', by: 'ada' }]);
+    expect(story.state.memory.guidance).toMatchObject([{ text: 'mind the tests', by: 'ada' }]);
     story.iteration('A', failed('stopped', 'crash'));
-    expect(story.state.guidance).toHaveLength(1);
+    expect(story.state.memory.guidance).toHaveLength(1);
     story.iteration('A', says('heard it'));
-    expect(story.state.guidance).toEqual([]);
+    expect(story.state.memory.guidance).toEqual([]);
   });
 
   it('given a word to a task, then it stands until the task is closed', () => {
@@ -193,17 +193,17 @@ describe('guidance', () => {
     story.command({ type: 'tell', text: 'for B', task: 'B' });
     story.iteration('A', claims('A'));
     story.iteration('B', says('not yet'));
-    expect(story.state.guidance).toHaveLength(1);
+    expect(story.state.memory.guidance).toHaveLength(1);
     story.iteration('B', claims('B'));
-    expect(story.state.guidance).toEqual([]);
+    expect(story.state.memory.guidance).toEqual([]);
   });
 
   it('given hundreds of long words, then the last twenty are kept, 4,000 characters each', () => {
     const story = new Story();
     for (let n = 0; n < 300; n += 1) story.command({ type: 'tell', text: `${n} ${'x'.repeat(9_000)}` });
-    expect(story.state.guidance).toHaveLength(20);
-    expect(story.state.guidance.at(-1)?.text).toHaveLength(4_000);
-    expect(story.state.guidance.at(-1)?.text.startsWith('299 ')).toBe(true);
+    expect(story.state.memory.guidance).toHaveLength(20);
+    expect(story.state.memory.guidance.at(-1)?.text).toHaveLength(4_000);
+    expect(story.state.memory.guidance.at(-1)?.text.startsWith('299 ')).toBe(true);
   });
 });
 
@@ -237,11 +237,9 @@ describe('stop, pause, resume', () => {
     expect(only(story.when({ type: 'end' }), 'loop.ended').reason).toBe('consecutive_errors');
     story.command({ type: 'resume' });
     expect(story.state).toMatchObject({
-      errorsInRow: 0,
-      failuresInRow: 0,
-      sinceProgress: 0,
-      breakers: {},
-      iterations: 1,
+      streaks: { errors: 0, failures: 0, sinceProgress: 0 },
+      performers: { breakers: {} },
+      iterations: { begun: 1 },
     });
     expect(story.effectKeys()).toEqual(['begin:A']);
   });
@@ -277,7 +275,11 @@ describe('no path resets a limit', () => {
     story.when({ type: 'end' });
     return story;
   };
-  const counters = ({ state }: Story) => [state.iterations, state.usage.costUsdMicros, state.activeMs];
+  const counters = ({ state }: Story) => [
+    state.iterations.begun,
+    state.spend.usage.costUsdMicros,
+    state.spend.activeMs,
+  ];
 
   it('given a loop that used up its iterations, when it is resumed, then it ends again at once', () => {
     const story = used();

@@ -36,7 +36,7 @@ describe('active time', () => {
     story.after(hour);
     story.begin('A');
     story.after(minute);
-    expect(story.state.activeMs).toBe(2 * minute);
+    expect(story.state.spend.activeMs).toBe(2 * minute);
     expect(activeMsAt(story.state, story.now)).toBe(3 * minute);
   });
 
@@ -48,8 +48,8 @@ describe('active time', () => {
     story.performed(says('x'), 1);
     story.after(minute);
     story.performed(says('y'), 2);
-    expect(story.state.activeMs).toBe(2 * minute);
-    expect(story.state.iterationMsSum).toBe(3 * minute);
+    expect(story.state.spend.activeMs).toBe(2 * minute);
+    expect(story.state.iterations.msSum).toBe(3 * minute);
   });
 
   it('given a check, then its time counts as work', () => {
@@ -68,7 +68,7 @@ describe('active time', () => {
     for (const step of [minute, -hour, minute, hour, minute]) {
       story.after(step);
       story.when({ type: 'heard', iteration: 1, quietMs: 0 });
-      worked.push(story.state.activeMs);
+      worked.push(story.state.spend.activeMs);
     }
     expect(worked).toEqual([...worked].sort((a, b) => a - b));
   });
@@ -115,14 +115,9 @@ describe('a step costs the change', () => {
 it('given a start, then the facts of the loop are in the state and nothing else moved', () => {
   const story = new Story();
   expect(story.state).toMatchObject({
-    loop: 'loop-0001',
-    name: 'shop',
-    projectId: 'PILOT',
-    taskId: 'H.8',
-    startedAt: t0,
-    loaded: true,
-    documentHash: 'h1',
-    iterations: 0,
+    loop: { id: 'loop-0001', name: 'shop', projectId: 'PILOT', taskId: 'H.8', startedAt: t0 },
+    document: { isLoaded: true, hash: 'h1' },
+    iterations: { begun: 0 },
   });
   const known = Object.entries(story.state).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   expect(known.sort()).toEqual(Object.keys(initialState).sort());
@@ -140,21 +135,21 @@ describe('what starts anew, and what does not', () => {
     const story = new Story({ sameErrorsToEscalate: null }, [spec('A')]);
     const end = (): void => {
       story.begin('A');
-      story.when({ type: 'nudged', iteration: story.state.iterations, level: 'terminate' });
+      story.when({ type: 'nudged', iteration: story.state.iterations.begun, level: 'terminate' });
       story.performed(failed('stopped', 'x'));
     };
     end();
     story.iteration('A', failed('process'));
     end();
-    expect(story.state.terminationsInRow).toBe(1);
+    expect(story.state.streaks.terminations).toBe(1);
   });
 
   it('given an iteration that begins after a wait, then the wait is over', () => {
     const story = new Story({}, [spec('A')]);
     story.iteration('A', failed('process'));
-    expect(story.state.wait).toBeDefined();
+    expect(story.state.control.wait).toBeDefined();
     story.after(minute).begin('A');
-    expect(story.state.wait).toBeUndefined();
+    expect(story.state.control.wait).toBeUndefined();
   });
 
   it('given a success between failures of the provider, then the breaker counts from zero', () => {
@@ -163,6 +158,6 @@ describe('what starts anew, and what does not', () => {
       story.iteration('A', performed);
       story.after(minute);
     }
-    expect(story.state.breakers['agent']).toEqual({ failures: 1, openings: 0 });
+    expect(story.state.performers.breakers['agent']).toEqual({ failures: 1, openings: 0 });
   });
 });

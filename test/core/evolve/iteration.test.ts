@@ -23,7 +23,12 @@ function atWork({ mode = 'prd', task, isToHandOff }: Given): State {
   story.begin('A');
   const handoff = { trigger: 'context_threshold', at: t0, delivered: true } as const;
   const live = isToHandOff ? story.state.live.map(one => ({ ...one, handoff })) : story.state.live;
-  return { ...story.state, live, sinceProgress: 4, refusal: 'an older claim' };
+  return {
+    ...story.state,
+    live,
+    streaks: { ...story.state.streaks, sinceProgress: 4 },
+    memory: { ...story.state.memory, lastRejection: 'an older claim' },
+  };
 }
 
 const end = (part: Partial<Ended>): Ended => ({
@@ -97,15 +102,15 @@ it.each<Row>([
   const after = evolve(before, end(part));
   const { attempts, status } = after.tasks.chunks[0]![0]!;
   const remembered = (['recent', 'errors'] as const).filter(layer => after.memory[layer].length > 0);
-  const isTold = after.lastIteration !== undefined;
+  const isTold = after.iterations.last !== undefined;
   expect(status).toBe('pending');
-  expect(after.refusal).toBe(isTold ? undefined : 'an older claim');
+  expect(after.memory.lastRejection).toBe(isTold ? undefined : 'an older claim');
   expect(
     [
       attempts === 1 ? '1 attempt' : `${attempts} attempts`,
-      after.sinceProgress,
+      after.streaks.sinceProgress,
       isTold ? 'told' : 'not told',
-      after.guidance.length === 0 ? 'heard' : 'not heard',
+      after.memory.guidance.length === 0 ? 'heard' : 'not heard',
       remembered.join() || 'nothing',
     ].join(' · '),
   ).toBe(wanted);

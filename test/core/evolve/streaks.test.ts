@@ -3,37 +3,37 @@ import { describe, expect, it } from 'vitest';
 import type { Event, EventOf } from '../../../src/core/event.ts';
 import { evolve } from '../../../src/core/evolve/evolve.ts';
 import type { Failure } from '../../../src/core/failure.ts';
-import type { State } from '../../../src/core/state.ts';
-import { Story, spec, t0 } from '../given.ts';
+import type { State, Streaks } from '../../../src/core/state.ts';
+import { type StateParts, Story, spec, t0, withParts } from '../given.ts';
 
 /** Every streak stands at 7, and the error before was "same". */
 const streaks = {
-  errorsInRow: 7,
-  failuresInRow: 7,
-  sameErrorsInRow: 7,
+  errors: 7,
+  failures: 7,
+  sameErrors: 7,
   lastError: 'same',
-  terminationsInRow: 7,
-  startsFailedInRow: 7,
+  terminations: 7,
+  failedStarts: 7,
   sinceProgress: 7,
   parkedSinceProgress: 7,
-  limitsInRow: { agent: 7, other: 7 },
+  rateLimits: { agent: 7, other: 7 },
 } as const;
 
-const long = (part: Partial<State> = {}): State => {
+const long = (part: StateParts = {}): State => {
   const story = new Story({}, [spec('A'), spec('B')]);
   story.begin('A');
-  return { ...story.state, ...streaks, ...part };
+  return withParts(story.state, { streaks }, part);
 };
 
 /** The streaks that are not as they were. */
-function changed(state: State, event: Event): Partial<State> {
-  const after = evolve(state, event);
+function changed(state: State, event: Event): Partial<Streaks> {
+  const after = evolve(state, event).streaks;
   const names = Object.keys(streaks) as (keyof typeof streaks)[];
-  return Object.fromEntries(names.filter(name => after[name] !== state[name]).map(name => [name, after[name]]));
+  return Object.fromEntries(names.filter(name => after[name] !== state.streaks[name]).map(name => [name, after[name]]));
 }
 
-const question = (kind: 'stuck' | 'storage' | 'agent', task?: string): Pick<State, 'escalations'> => ({
-  escalations: [{ id: 'E1', kind, task, summary: '', context: '', options: [], question: '', raisedAt: t0 }],
+const question = (kind: 'stuck' | 'storage' | 'agent', task?: string): StateParts => ({
+  questions: { open: [{ id: 'E1', kind, task, summary: '', context: '', options: [], question: '', raisedAt: t0 }] },
 });
 const answer = (by: string): Event => ({
   type: 'escalation.answered',
@@ -46,28 +46,33 @@ const answer = (by: string): Event => ({
 const resume: Event = { type: 'loop.resumed', at: t0, by: 'ada', because: '' };
 const ended = { reason: 'consecutive_errors' as const, because: '', at: t0 };
 const park = (task: string): Event => ({ type: 'task.blocked', at: t0, task, because: '' });
-const byPerson = { sinceProgress: 0, sameErrorsInRow: 0, startsFailedInRow: 0 };
+const byPerson = { sinceProgress: 0, sameErrors: 0, failedStarts: 0 };
 const noFailures = {
-  errorsInRow: 0,
-  failuresInRow: 0,
-  sameErrorsInRow: 0,
-  terminationsInRow: 0,
-  startsFailedInRow: 0,
+  errors: 0,
+  failures: 0,
+  sameErrors: 0,
+  terminations: 0,
+  failedStarts: 0,
 };
 
 describe('what begins a streak anew', () => {
   const closed: Event = { type: 'task.closed', at: t0, task: 'A', iteration: 1, verified: true, because: '' };
-  it.each<[string, State, Event, Partial<State>]>([
+  it.each<[string, State, Event, Partial<Streaks>]>([
     ['a task is closed', long(), closed, { sinceProgress: 0, parkedSinceProgress: 0 }],
     ['another task is parked', long(), park('A'), { parkedSinceProgress: 8 }],
     ['a person answers', long(question('storage')), answer('ada'), byPerson],
     ['a person answers about a task', long(question('stuck', 'A')), answer('ada'), byPerson],
-    ['a person answers about failures', long(question('stuck')), answer('ada'), { ...byPerson, errorsInRow: 0 }],
+    ['a person answers about failures', long(question('stuck')), answer('ada'), { ...byPerson, errors: 0 }],
     ['Ralph closes a question', long(question('storage')), answer('ralph'), {}],
-    ['a pause ends', long({ paused: { by: 'ada', now: false } }), resume, {}],
-    ['a person ends a wait', long(), resume, { limitsInRow: {} }],
+    ['a pause ends', long({ control: { paused: { by: 'ada', now: false } } }), resume, {}],
+    ['a person ends a wait', long(), resume, { rateLimits: {} }],
     ['a new process takes over', long(), { ...resume, takesOver: true }, {}],
-    ['an ended loop is reopened', long({ ended }), resume, { ...noFailures, sinceProgress: 0, limitsInRow: {} }],
+    [
+      'an ended loop is reopened',
+      long({ control: { ended } }),
+      resume,
+      { ...noFailures, sinceProgress: 0, rateLimits: {} },
+    ],
     ['limits change', long(), { type: 'limits.changed', at: t0, limits: {}, by: 'ada', because: '' }, {}],
   ])('%s', (_name, state, event, wanted) => {
     expect(changed(state, event)).toEqual(wanted);
@@ -77,10 +82,12 @@ describe('what begins a streak anew', () => {
     const claimed = new Story({ checks: ['x'] }, [spec('A'), spec('B')]);
     claimed.iteration('A', { message: 'Task A complete' });
     claimed.checked(false);
-    const state = { ...claimed.state, ...streaks, parkedSinceProgress: 0 };
+    const state = withParts(claimed.state, { streaks: { ...streaks, parkedSinceProgress: 0 } });
     expect(changed(state, park('A'))).toEqual({ sinceProgress: 0, parkedSinceProgress: 1 });
     expect(changed(state, park('B'))).toEqual({ parkedSinceProgress: 1 });
-    expect(changed({ ...state, parkedSinceProgress: 1 }, park('A'))).toEqual({ parkedSinceProgress: 2 });
+    expect(changed(withParts(state, { streaks: { parkedSinceProgress: 1 } }), park('A'))).toEqual({
+      parkedSinceProgress: 2,
+    });
   });
 });
 
@@ -104,35 +111,31 @@ describe('what an ended iteration does to streaks', () => {
     echo: '',
     ...part,
   });
-  const failed = { failuresInRow: 8, terminationsInRow: 0, startsFailedInRow: 0 };
-  const well = { ...noFailures, lastError: '', limitsInRow: { other: 7 } };
+  const failed = { failures: 8, terminations: 0, failedStarts: 0 };
+  const well = { ...noFailures, lastError: '', rateLimits: { other: 7 } };
 
-  it.each<[string, Part, Partial<State>]>([
+  it.each<[string, Part, Partial<Streaks>]>([
     ['well', {}, { ...well, sinceProgress: 8 }],
     ['with a question', { outcome: 'escalated' }, well],
     ['with a handoff', { outcome: 'handed-off' }, { ...well, sinceProgress: 8 }],
     ['by our own stop', { outcome: 'interrupted', failure: { kind: 'stopped', detail: '' } }, {}],
-    ['with the same error', because('process'), { ...failed, errorsInRow: 8, sameErrorsInRow: 8, sinceProgress: 8 }],
+    ['with the same error', because('process'), { ...failed, errors: 8, sameErrors: 8, sinceProgress: 8 }],
     [
       'with another error',
       because('process', 'new'),
-      { ...failed, errorsInRow: 8, sameErrorsInRow: 1, lastError: 'new', sinceProgress: 8 },
+      { ...failed, errors: 8, sameErrors: 1, lastError: 'new', sinceProgress: 8 },
     ],
     [
       'with an error without words',
       because('process', ''),
-      { ...failed, errorsInRow: 8, sameErrorsInRow: 1, lastError: 'process', sinceProgress: 8 },
+      { ...failed, errors: 8, sameErrors: 1, lastError: 'process', sinceProgress: 8 },
     ],
     ['by a provider’s trouble', because('connection'), failed],
-    [
-      'before it started',
-      because('spawn'),
-      { ...failed, startsFailedInRow: 8, errorsInRow: 8, sameErrorsInRow: 8, sinceProgress: 8 },
-    ],
+    ['before it started', because('spawn'), { ...failed, failedStarts: 8, errors: 8, sameErrors: 8, sinceProgress: 8 }],
     [
       'at a provider’s limit',
       { ...because('rate-limit'), waitUntil: t0 + 1, waitFor: 'limit-reset' },
-      { ...failed, limitsInRow: { agent: 8, other: 7 } },
+      { ...failed, rateLimits: { agent: 8, other: 7 } },
     ],
   ])('it ended %s', (_name, part, wanted) => {
     expect(changed(long(), end(part))).toEqual(wanted);
@@ -141,6 +144,6 @@ describe('what an ended iteration does to streaks', () => {
   it('by the health ladder: only then terminations are in a row', () => {
     const state = long();
     const terminated = state.live.map(one => ({ ...one, terminated: 'quiet' }));
-    expect(changed({ ...state, live: terminated }, end(because('timeout')))).toMatchObject({ terminationsInRow: 8 });
+    expect(changed({ ...state, live: terminated }, end(because('timeout')))).toMatchObject({ terminations: 8 });
   });
 });

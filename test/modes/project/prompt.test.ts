@@ -46,7 +46,12 @@ describe('the prompt of a task', () => {
       obstacle(at + 4, { task: 'Z', message: `long ${'x'.repeat(60)}` }),
     );
     const obstacles = [obstacle(1), obstacle(2, { resolved: true }), obstacle(3, { task: 'B' }), ...others];
-    const text = executePrompt({ ...story.state, obstacles }, story.state.live[0]!, executeTemplate, facts).text;
+    const text = executePrompt(
+      { ...story.state, memory: { ...story.state.memory, obstacles } },
+      story.state.live[0]!,
+      executeTemplate,
+      facts,
+    ).text;
     expect(text).toContain('data, not instructions');
     expect(text).toContain('\n\n> O1 (A, iteration 1): message 1\n> O93 (Z, iteration 1): long');
     expect(text).not.toContain('message 2');
@@ -87,7 +92,7 @@ describe('the prompt of a task', () => {
 
   it('given no facts, then the folder of the document is the place', () => {
     const story = working();
-    const state = { ...story.state, document: '/somewhere/.artefacts/other/tasks.json' };
+    const state = { ...story.state, loop: { ...story.state.loop, document: '/somewhere/.artefacts/other/tasks.json' } };
     expect(executePrompt(state, story.state.live[0]!, executeTemplate).text).toContain('`.artefacts/other/spec.md`');
   });
 

@@ -46,8 +46,8 @@ const begun = (checks: readonly string[] = ['npm test']): Story =>
 /** One iteration with its checkpoint, which knows the files. */
 function iteration(story: Story, task: string, performed: Performed, files: readonly string[] = []): void {
   story.iteration(task, performed);
-  const number = story.state.checkpointsMade + 1;
-  const [due] = story.state.checkpointsDue;
+  const number = story.state.checkpoints.made + 1;
+  const [due] = story.state.checkpoints.due;
   story.given({
     type: 'checkpoint.made',
     at: story.now,
@@ -138,7 +138,7 @@ describe('what an entry says', () => {
   const summary = (performed: Performed): unknown => {
     const story = begun();
     iteration(story, 'T1', performed);
-    if (story.state.claims.length > 0) close(story, false);
+    if (story.state.claims.open.length > 0) close(story, false);
     return (shown(story.events).state[0] as { summary: unknown }).summary;
   };
 
@@ -225,7 +225,7 @@ it('given two at once, then the one that ended later waits for the proof of the 
 describe('results.md', () => {
   const finish = (story: Story): void => {
     story.when({ type: 'end' });
-    expect(story.state.ended).toBeDefined();
+    expect(story.state.control.ended).toBeDefined();
   };
 
   it('when all tasks are completed: the changes, the files, nothing left', () => {

@@ -1,6 +1,5 @@
 // Proves the prompt of prompt mode: the user's words first, how the loop works, the notes as data, why it starts.
 import { describe, expect, it } from 'vitest';
-import type { State } from '../../../src/core/state.ts';
 import { readSignals } from '../../../src/messages/claims.ts';
 import { documentPrompt } from '../../../src/modes/prompt/mode.ts';
 import { failed, type SettingsPart, Story, says, spec } from '../../core/given.ts';
@@ -29,10 +28,12 @@ describe('the prompt of prompt mode', () => {
     const story = promptStory();
     story.begin('prompt');
     const live = story.state.live[0]!;
-    const at = (document: string, part: Partial<State> = {}): string =>
-      documentPrompt({ ...story.state, directory: '/project', document, ...part }, live, '').text.match(
-        /- a ticked box[\s\S]*?\n- /,
-      )?.[0] ?? '';
+    const at = (document: string, branch?: string): string =>
+      documentPrompt(
+        { ...story.state, loop: { ...story.state.loop, directory: '/project', document, branch } },
+        live,
+        '',
+      ).text.match(/- a ticked box[\s\S]*?\n- /)?.[0] ?? '';
     expect(at('/project/docs/PROMPT.md')).toContain(
       'on a line of its own in `docs/PROMPT.md`, or as the very last line',
     );
@@ -40,7 +41,7 @@ describe('the prompt of prompt mode', () => {
       expect(at(elsewhere)).toBe(
         '- a ticked box, `- [x] TASK_COMPLETE`, as the very last line of your last message, or\n- ',
       );
-    const inWorktree = at('/repository/PROMPT.md', { branch: 'ralph/shop' });
+    const inWorktree = at('/repository/PROMPT.md', 'ralph/shop');
     expect(inWorktree).not.toContain('line of its own');
     expect(inWorktree).toContain('leave `PROMPT.md` in it alone');
   });

@@ -14,9 +14,9 @@ function story(part: SettingsPart = {}): Story {
 
 /** Asked just before the iteration starts, and just after: the answer must be the same. */
 function reasonOf(one: Story): TriggerReason {
-  const before = triggerOf(one.state, one.state.iterations + 1, 'goal');
+  const before = triggerOf(one.state, one.state.iterations.begun + 1, 'goal');
   one.begin('goal');
-  const after = triggerOf(one.state, one.state.iterations, 'goal');
+  const after = triggerOf(one.state, one.state.iterations.begun, 'goal');
   expect(after).toBe(before);
   return before;
 }
@@ -44,7 +44,7 @@ describe('an iteration starts', () => {
     const { message } = claims('goal');
     one.iteration('goal', says(`<report>{"completed": ["something new"]}</report>\n${message}`));
     one.checked(false);
-    expect(one.state.sinceProgress).toBe(0);
+    expect(one.state.streaks.sinceProgress).toBe(0);
     expect(reasonOf(one)).toBe('task_incomplete');
   });
 
@@ -69,7 +69,7 @@ describe('an iteration starts', () => {
     const one = story();
     const words = 'I looked at the parser and found that the tokens are not read in the right order. '.repeat(3);
     for (let times = 0; times < 3; times += 1) one.iteration('goal', says(words));
-    expect(one.state.repetition).toBeDefined();
+    expect(one.state.memory.repetition).toBeDefined();
     expect(reasonOf(one)).toBe('loop_detected');
   });
 });

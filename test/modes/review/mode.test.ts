@@ -25,8 +25,8 @@ const begun = (story: Story): readonly string[] =>
 function round(story: Story, number: number, first: Performed, other: Performed): void {
   expect(begun(story)).toEqual(two.map(role => `R${number}-${role}`));
   for (const role of two) story.begin(`R${number}-${role}`);
-  story.after(second).performed(other, story.state.iterations);
-  story.after(second).performed(first, story.state.iterations - 1);
+  story.after(second).performed(other, story.state.iterations.begun);
+  story.after(second).performed(first, story.state.iterations.begun - 1);
   story.saved();
 }
 

@@ -113,7 +113,7 @@ describe('the state file', () => {
     const world = worked();
     const before = filesOf(world.events);
     world.now += 60_000;
-    world.append({ type: 'iteration.heartbeat', at: world.now, iteration: world.state.iterations, quietMs: 0 });
+    world.append({ type: 'iteration.heartbeat', at: world.now, iteration: world.state.iterations.begun, quietMs: 0 });
     expect(filesOf(world.events)).toEqual(before);
   });
 });

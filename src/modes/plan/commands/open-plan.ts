@@ -54,7 +54,7 @@ export async function openPlan(context: Context, word: string | undefined, flags
   const read = await readPlan(named.path);
   if (read.type !== 'plan') refuseProblems(read.problems, basename(named.path));
   const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), read.plan) : undefined;
-  return { ...named, plan: loop?.state.loaded === true ? withRecord(read.plan) : read.plan, loop };
+  return { ...named, plan: loop?.state.document.isLoaded === true ? withRecord(read.plan) : read.plan, loop };
 }
 
 /** As it is to be typed in a command that works. */
@@ -68,4 +68,4 @@ export const heldExitCode = 9;
 
 /** Whether this loop may do what the file says now. */
 export const isApprovedNow = (plan: PlanFile, loop: PlanLoop | undefined): boolean =>
-  loop?.state.approval?.hash === plan.hash;
+  loop?.state.document.approval?.hash === plan.hash;

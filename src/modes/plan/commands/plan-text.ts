@@ -48,7 +48,7 @@ const stateWords: Readonly<Partial<Record<TaskStatus, string>>> = {
 };
 
 function changeLines({ plan, loop, changes }: PlanDetails): readonly string[] {
-  const before = loop?.state.approval;
+  const before = loop?.state.document.approval;
   if (before === undefined || before.hash === plan.hash) return [];
   return [
     '',
@@ -90,7 +90,7 @@ export function stepStates(plan: PlanFile, loop: PlanLoop | undefined) {
 }
 
 export function approvalState(plan: PlanFile, loop: PlanLoop | undefined): string {
-  const given = loop?.state.approval;
+  const given = loop?.state.document.approval;
   if (given === undefined) return plan.isApprovalRequired ? 'not approved' : 'not needed (approval_required: false)';
   const holds = given.hash === plan.hash ? 'it holds' : 'NO LONGER VALID: the plan was edited afterwards';
   return `by ${shownText(given.by)} at ${isoTime(given.at)} (${shownText(given.because)}), SHA-256 ${given.hash.slice(0, 12)}: ${holds}`;

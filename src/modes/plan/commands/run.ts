@@ -72,7 +72,7 @@ async function withApproval(
   // --yes says yes to the start, never to the plan.
   if (policy === undefined && ask !== undefined) return askAndApprove(context, found, { record, ask, flags });
   const name = planArgument(context, found, plan.id, flags);
-  const given = loop?.state.approval === undefined ? '' : 'approved ';
+  const given = loop?.state.document.approval === undefined ? '' : 'approved ';
   context.say(`Plan ${plan.id} may not run: ${given}${approvalState(plan, loop)}.`);
   if (policy === 'wait') {
     context.say(`  Waiting for: ralph plan approve ${name} (Ctrl-C leaves)`);

@@ -12,7 +12,7 @@ import { approvalState, performerText, stepStates } from './plan-text.ts';
 const marks = { done: '[x]', pending: '[ ]', active: '[~]', blocked: '[!]', skipped: '[-]' } as const;
 
 function json({ plan, loop, path }: OpenPlan): string {
-  const given = loop?.state.approval;
+  const given = loop?.state.document.approval;
   const approval = given && {
     by: given.by,
     at: isoTime(given.at),
@@ -45,7 +45,7 @@ function json({ plan, loop, path }: OpenPlan): string {
 
 function statusWords({ loop }: OpenPlan): string {
   if (loop === undefined) return 'has not begun';
-  const isIdle = loop.state.iterations === 0 && loop.state.ended === undefined;
+  const isIdle = loop.state.iterations.begun === 0 && loop.state.control.ended === undefined;
   return `${isIdle ? 'has not begun' : planStatus(loop.state)}, loop ${loop.row.name}`;
 }
 

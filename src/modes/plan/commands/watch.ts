@@ -204,7 +204,7 @@ function otherLoopProblem({ id, path }: PlanFile, loop: PlanLoop | undefined): P
   if (loop === undefined || loop.row.document === path) return undefined;
   const { row, state } = loop;
   const message =
-    state.ended?.reason === 'goal_achieved'
+    state.control.ended?.reason === 'goal_achieved'
       ? `plan_id ${id} was carried out already, by loop ${row.name}.`
       : `plan_id ${id} belongs to ${row.document}, loop ${row.name}.`;
   return { message, fix: 'No plan runs twice: give this one a plan_id of its own.' };
@@ -225,7 +225,7 @@ async function approvalProblem(
   }
   if (!isNew(loop)) {
     if (isApprovedNow(plan, loop)) return undefined;
-    const message = `It was edited after it had been approved (by ${loop?.state.approval?.by ?? 'somebody'}).`;
+    const message = `It was edited after it had been approved (by ${loop?.state.document.approval?.by ?? 'somebody'}).`;
     return { message, fix: `Read what it says now, then: ${approve}` };
   }
   const agent = await agentAtMove(needs.ledger, needs.root, path, needs.areConfined);
@@ -237,7 +237,7 @@ async function approvalProblem(
 
 /** Nobody has approved it yet, and nothing of it was done. */
 const isNew = (loop: PlanLoop | undefined): boolean =>
-  loop === undefined || (loop.state.approval === undefined && loop.state.iterations === 0);
+  loop === undefined || (loop.state.document.approval === undefined && loop.state.iterations.begun === 0);
 
 /** Puts a plan away whose loop is over or stands still; where it lies now. */
 async function finish({ ledger, root, say }: WatchNeeds, id: string, loop: PlanLoop): Promise<string | undefined> {
@@ -252,7 +252,7 @@ async function startAlone(needs: WatchNeeds, plan: PlanFile): Promise<number> {
   const loop = await loopOfPlan(ledger, plan);
   const other = otherLoopProblem(plan, loop);
   if (other !== undefined) return refuse(needs, basename(path, extname(path)), [other], 2);
-  if (loop?.state.ended !== undefined) {
+  if (loop?.state.control.ended !== undefined) {
     const now = await finish(needs, id, loop);
     if (now !== undefined && now !== path) say(`Plan ${id} was over already; it lies in ${now} now.`);
     return 0;

@@ -18,12 +18,12 @@ const beforeCharsMax = 300;
 
 /** The steps as they were when they were approved; undefined when nobody has approved anything that was read. */
 async function approvedSteps(ledger: Ledger, { row, state }: PlanLoop): Promise<TaskTable | undefined> {
-  const hash = state.approval?.hash;
+  const hash = state.document.approval?.hash;
   if (hash === undefined) return undefined;
   let [then, found]: [State, TaskTable | undefined] = [initialState, undefined];
   for await (const { event } of eventsIn(ledger, row.loop)) {
     then = evolve(then, event);
-    if (then.substance === hash) found = then.tasks;
+    if (then.document.contentHash === hash) found = then.tasks;
   }
   return found;
 }
@@ -46,7 +46,7 @@ function changed(before: TaskSpec, now: TaskSpec): readonly string[] {
 
 /** One line for each thing that differs; none: it was never approved, or is as it was. */
 export async function changesSince(ledger: Ledger, loop: PlanLoop, plan: PlanFile): Promise<readonly string[]> {
-  if (loop.state.approval === undefined || loop.state.approval.hash === plan.hash) return [];
+  if (loop.state.document.approval === undefined || loop.state.document.approval.hash === plan.hash) return [];
   const before = await approvedSteps(ledger, loop);
   if (before === undefined) return [];
   const { tasks } = plan.document;
@@ -54,7 +54,7 @@ export async function changesSince(ledger: Ledger, loop: PlanLoop, plan: PlanFil
   const lines = [
     ...tasks.flatMap(task => {
       const known = findTask(before, task.id);
-      return known === undefined ? [`${task.id} is new`] : changed(known, task);
+      return known === undefined ? [`${task.id} is new`] : changed(known.spec, task);
     }),
     ...[...allTasks(before)].filter(({ id }) => !ids.has(id)).map(({ id }) => `${id} is gone`),
   ];
@@ -70,10 +70,15 @@ export async function refuseRenumbered(ledger: Ledger, loop: PlanLoop, plan: Pla
   for (const task of before === undefined ? [] : allTasks(before)) {
     const now = findTask(loop.state.tasks, task.id);
     const written = plan.document.tasks.find(one => one.id === task.id);
-    if (task.order === undefined || now === undefined || !mayHaveHappened({ ...now, order: task.order })) continue;
-    if (canonical(written?.order ?? null) === canonical(task.order)) continue;
+    if (
+      task.spec.order === undefined ||
+      now === undefined ||
+      !mayHaveHappened({ ...now, spec: { ...now.spec, order: task.spec.order } })
+    )
+      continue;
+    if (canonical(written?.order ?? null) === canonical(task.spec.order)) continue;
     throw new UsageError(
-      `${task.id} was carried out, or may have been (${takeCharacters(task.title, 100)}), and the plan now says something else there.`,
+      `${task.id} was carried out, or may have been (${takeCharacters(task.spec.title, 100)}), and the plan now says something else there.`,
       'Leave steps that were carried out as they are, under their numbers, and put new ones behind them.',
     );
   }

@@ -28,7 +28,8 @@ async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap<string
   const found = new Map<string, PlanLoop>();
   for (const row of rows) {
     const { state } = await stateOf(ledger, row.loop);
-    if (state.settings.mode === 'plan' && !found.has(state.projectId)) found.set(state.projectId, { row, state });
+    if (state.settings.mode === 'plan' && !found.has(state.loop.projectId))
+      found.set(state.loop.projectId, { row, state });
   }
   return found;
 }
@@ -44,7 +45,7 @@ export async function loopOfPlan(
   let newest: PlanLoop | undefined;
   for (const row of await ledger.store.loops({ project: id })) {
     const { state } = await stateOf(ledger, row.loop);
-    if (state.settings.mode !== 'plan' || state.projectId !== id) continue;
+    if (state.settings.mode !== 'plan' || state.loop.projectId !== id) continue;
     if (row.document === path) return { row, state };
     newest ??= { row, state };
   }
@@ -56,7 +57,7 @@ export const planKey = (id: string): string => `plan:${id}`;
 
 /** Whether it is this file's loop, or was before the plan was put away in the same vault. */
 export const isOwnLoop = ({ row, state }: PlanLoop, root: string, { path }: PlanFile): boolean =>
-  row.document === path || (state.ended !== undefined && row.document.startsWith(`${root}/`));
+  row.document === path || (state.control.ended !== undefined && row.document.startsWith(`${root}/`));
 
 /**
  * Written only where it differs, so that nobody who watches the folder is woken for nothing; never out of the vault.
@@ -85,13 +86,14 @@ export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow)
 /** The part of a row that the ledger knows. */
 function loopFields({ state }: PlanLoop): Partial<DashboardRow> {
   const { done, total } = progress(state.tasks);
-  const isIdle = state.iterations === 0 && state.ended === undefined;
-  const isLeftOut = state.ended?.reason === 'goal_achieved' && !isCarriedOut(state);
-  const ended = state.ended?.reason === 'explicit_stop' ? 'stopped' : isLeftOut ? 'left_out' : planStatus(state);
+  const isIdle = state.iterations.begun === 0 && state.control.ended === undefined;
+  const isLeftOut = state.control.ended?.reason === 'goal_achieved' && !isCarriedOut(state);
+  const ended =
+    state.control.ended?.reason === 'explicit_stop' ? 'stopped' : isLeftOut ? 'left_out' : planStatus(state);
   const status = isIdle ? 'approved' : ended;
-  const at = state.ended?.at ?? (isIdle ? 0 : state.startedAt);
+  const at = state.control.ended?.at ?? (isIdle ? 0 : state.loop.startedAt);
   const counts = total > 0 ? { completed: done, total } : {};
-  return { status, iterations: state.iterations, at, ...counts };
+  return { status, iterations: state.iterations.begun, at, ...counts };
 }
 
 /** A note in Needs_Action says why nobody goes on with it, and goes away with the reason. */

@@ -94,12 +94,12 @@ export async function planAsRead(source: TaskSource): Promise<Input> {
 export function refuseApproval(plan: PlanFile, loop: PlanLoop | undefined): void {
   if (loop === undefined) return;
   const { row, state } = loop;
-  if (state.ended?.reason === 'goal_achieved')
+  if (state.control.ended?.reason === 'goal_achieved')
     throw new UsageError(
       `Plan ${plan.id} was ${isCarriedOut(state) ? 'carried out' : 'left out'} by loop ${row.name}, and no plan runs twice.`,
       'Give the new one a plan_id of its own.',
     );
-  if (state.ended !== undefined)
+  if (state.control.ended !== undefined)
     throw new UsageError(
       `Loop ${row.name} of plan ${plan.id} has ended.`,
       `Reopen it, counters kept: ralph resume ${row.name}; then approve what was edited.`,
@@ -119,13 +119,15 @@ function refuseOtherFile({ id, path }: PlanFile, { row: { document, name } }: Pl
 
 /** Once it was approved, a plan cannot say that it needs none. */
 export const mayRun = (plan: PlanFile, loop: PlanLoop | undefined): boolean =>
-  loop?.state.approval === undefined ? !plan.isApprovalRequired : loop.state.approval.hash === plan.hash;
+  loop?.state.document.approval === undefined
+    ? !plan.isApprovalRequired
+    : loop.state.document.approval.hash === plan.hash;
 
 /** The plan's loop when it is over: put away if that was cut. No plan runs twice, also not as another file. */
 export async function endedLoopOf(ledger: Ledger, root: string, plan: PlanFile): Promise<PlanLoop | undefined> {
   const loop = await loopOfPlan(ledger, plan);
   if (loop === undefined) return undefined;
-  if (loop.state.ended === undefined) {
+  if (loop.state.control.ended === undefined) {
     refuseOtherFile(plan, loop);
     return undefined;
   }
@@ -170,7 +172,7 @@ export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path:
     if (path !== plan.path) await movePlan(path, dirname(plan.path), dirname(plan.path));
     throw error;
   });
-  if (loop === undefined || loop.state.iterations === 0) await writeFacts(path, plan.id, { status: 'approved' });
+  if (loop === undefined || loop.state.iterations.begun === 0) await writeFacts(path, plan.id, { status: 'approved' });
   return { path, loop: name };
 }
 
@@ -189,11 +191,11 @@ async function writeFacts(path: string, id: string, facts: WrittenFacts): Promis
 }
 
 function factsOf(state: State): WrittenFacts {
-  const isIdle = state.iterations === 0 && state.ended === undefined && state.escalations.length === 0;
+  const isIdle = state.iterations.begun === 0 && state.control.ended === undefined && state.questions.open.length === 0;
   return {
-    status: isIdle && state.approval !== undefined ? 'approved' : planStatus(state),
+    status: isIdle && state.document.approval !== undefined ? 'approved' : planStatus(state),
     completed_steps: progress(state.tasks).done,
-    iterations_used: state.iterations,
+    iterations_used: state.iterations.begun,
   };
 }
 
@@ -210,12 +212,12 @@ export async function finishPlan(
   const paths = vaultPaths(root);
   await writeLoopViews(ledger, root, row);
   const isCompleted = isCarriedOut(state);
-  const isThere = state.loaded && (await writeFacts(row.document, state.projectId, factsOf(state)));
+  const isThere = state.document.isLoaded && (await writeFacts(row.document, state.loop.projectId, factsOf(state)));
   const isInVault = row.document.startsWith(`${root}/`);
   const moved =
     isThere && isCompleted && isInVault ? await movePlanToFreeName(row.document, root, paths.done) : undefined;
   // Only when it is empty: what somebody else put there is theirs.
-  if (isCompleted) await rmdir(paths.stateFolder(state.projectId)).catch(() => {});
+  if (isCompleted) await rmdir(paths.stateFolder(state.loop.projectId)).catch(() => {});
   await refreshDashboard(ledger, root);
   return {
     path: moved?.type === 'moved' ? moved.path : isThere ? row.document : undefined,

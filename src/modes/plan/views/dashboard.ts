@@ -58,19 +58,19 @@ export function dashboard(rows: readonly DashboardRow[]): string {
 }
 
 const cannotGoOn = (state: State): boolean =>
-  state.escalations.length > 0 &&
+  state.questions.open.length > 0 &&
   state.live.length === 0 &&
-  state.claims.length === 0 &&
-  (state.escalations.some(one => one.kind === 'approval') || readyTasks(state.tasks, 1).length === 0);
+  state.claims.open.length === 0 &&
+  (state.questions.open.some(one => one.kind === 'approval') || readyTasks(state.tasks, 1).length === 0);
 
 /** Over, and a step of it was done: a plan that was left out altogether is no plan that was carried out. */
-export const isCarriedOut = ({ ended, tasks }: State): boolean =>
+export const isCarriedOut = ({ control: { ended }, tasks }: State): boolean =>
   ended?.reason === 'goal_achieved' && progress(tasks).done > 0;
 
 export function planStatus(state: State): 'executing' | 'completed' | 'blocked' | 'escalated' {
   if (isCarriedOut(state)) return 'completed';
   if (endedByLimit(state)) return 'escalated';
-  return state.ended !== undefined || cannotGoOn(state) ? 'blocked' : 'executing';
+  return state.control.ended !== undefined || cannotGoOn(state) ? 'blocked' : 'executing';
 }
 
 /** The number that the plan gives a step; 0 for none. */
@@ -96,18 +96,22 @@ export interface Trouble {
 /** Why a person must look: steps that were given up, questions that are open, an end that nobody wanted. */
 export function troubles(state: State, errors: ReadonlyMap<string, string>): readonly Trouble[] {
   if (isCarriedOut(state)) return [];
-  if (state.ended?.reason === 'goal_achieved')
+  if (state.control.ended?.reason === 'goal_achieved')
     return [{ what: 'Every step was left out: nothing of this plan was done', detail: '' }];
   const failed = [...allTasks(state.tasks)]
     .filter(task => task.status === 'blocked')
     .map(task => ({ task, what: task.parked ?? 'given up', detail: errors.get(task.id) ?? '' }));
   // "Nothing is ready" says no more than the steps that were given up.
-  const open = state.escalations.filter(one => one.kind !== 'blocked' || failed.length === 0);
+  const open = state.questions.open.filter(one => one.kind !== 'blocked' || failed.length === 0);
   const asked = open.map(one => {
     const task = one.task === undefined ? undefined : findTask(state.tasks, one.task);
     return { task, what: `${one.id}: ${one.summary}`, detail: one.context };
   });
-  const isBadEnd = state.ended !== undefined && state.ended.reason !== 'explicit_stop' && !endedByLimit(state);
-  const ended = isBadEnd && failed.length === 0 ? [{ what: state.ended?.because ?? '', detail: state.lastError }] : [];
+  const isBadEnd =
+    state.control.ended !== undefined && state.control.ended.reason !== 'explicit_stop' && !endedByLimit(state);
+  const ended =
+    isBadEnd && failed.length === 0
+      ? [{ what: state.control.ended?.because ?? '', detail: state.streaks.lastError }]
+      : [];
   return [...failed, ...asked, ...ended];
 }

@@ -89,8 +89,8 @@ export class VaultView implements ModeView {
   }
 
   files(state: State): readonly ViewFile[] {
-    const id = state.projectId;
-    const isBegun = state.iterations > 0 || state.escalations.length > 0 || state.ended !== undefined;
+    const id = state.loop.projectId;
+    const isBegun = state.iterations.begun > 0 || state.questions.open.length > 0 || state.control.ended !== undefined;
     const isUnderWay = isBegun && !isCarriedOut(state);
     const found = troubles(state, this.errors);
     const isEscalated = planStatus(state) === 'escalated';
@@ -104,38 +104,46 @@ export class VaultView implements ModeView {
 
   private stateText(state: State): string {
     const { iterationsMax } = state.settings.limits;
-    const remaining = iterationsMax === null ? 'unlimited' : Math.max(0, iterationsMax - state.iterations);
+    const remaining = iterationsMax === null ? 'unlimited' : Math.max(0, iterationsMax - state.iterations.begun);
     const step = currentStep(state);
     const at = isoTime(this.actedAt);
     const status = planStatus(state);
     const { done, total } = progress(state.tasks);
     return [
       frontMatter({
-        plan_id: fileId(state.projectId),
+        plan_id: fileId(state.loop.projectId),
         current_step: step,
         iterations_remaining: remaining,
         last_action: this.action,
         last_action_timestamp: at,
-        loop_start_time: isoTime(state.startedAt),
+        loop_start_time: isoTime(state.loop.startedAt),
         status,
       }),
       '',
-      `# ${fileId(state.projectId)}: ${status}`,
+      `# ${fileId(state.loop.projectId)}: ${status}`,
       '',
-      `**Objective:** ${inline(state.goal)}  `,
+      `**Objective:** ${inline(state.loop.goal)}  `,
       `**Step:** ${step} of ${total}, ${done} done  `,
       `**Iterations left:** ${remaining}${iterationsMax === null ? '' : ` of ${iterationsMax}`}  `,
       `**Last:** ${this.action}, ${at}`,
       '',
-      `Made from the ledger of loop ${state.name}; what is written here by hand is lost. See why: \`ralph explain ${state.name}\``,
+      `Made from the ledger of loop ${state.loop.name}; what is written here by hand is lost. See why: \`ralph explain ${state.loop.name}\``,
       '',
     ].join('\n');
   }
 
   private logText(state: State): string {
     const left =
-      this.linesLeft === 0 ? [] : [`(${this.linesLeft} older lines: \`ralph events ${state.name}\` has them)`];
-    return [`# Log of ${fileId(state.projectId)}`, '', inline(state.goal), '', ...left, ...this.lines, ''].join('\n');
+      this.linesLeft === 0 ? [] : [`(${this.linesLeft} older lines: \`ralph events ${state.loop.name}\` has them)`];
+    return [
+      `# Log of ${fileId(state.loop.projectId)}`,
+      '',
+      inline(state.loop.goal),
+      '',
+      ...left,
+      ...this.lines,
+      '',
+    ].join('\n');
   }
 }
 
@@ -146,7 +154,7 @@ export function brokenPlanFile(root: string, id: string, problems: readonly Prob
 
 // The notes in Needs_Action about a plan that cannot go on: what happened, how far it is, what a person can do.
 
-const nameOf = ({ document, directory, projectId }: State): string =>
+const nameOf = ({ loop: { document, directory, projectId } }: State): string =>
   planName(document, directory, fileId(projectId)).replaceAll('`', "'");
 
 const numbered = (lines: readonly string[]): readonly string[] => lines.map((line, at) => `${at + 1}. ${line}`);
@@ -156,7 +164,7 @@ const commandLines = (state: State): readonly string[] =>
   endingOf(state).next.map(line => `   - \`${line.replaceAll('`', "'")}\``);
 
 function troubleText({ task, what, detail }: Trouble): readonly string[] {
-  const title = task === undefined ? [] : [`**Step ${stepNumber(task.id)}:** ${inline(task.title)}  `];
+  const title = task === undefined ? [] : [`**Step ${stepNumber(task.id)}:** ${inline(task.spec.title)}  `];
   const attempts =
     task === undefined || task.attempts === 0 ? [] : [`**Attempts:** ${plural(task.attempts, 'attempt')}  `];
   const isSaid = detail === '' || inline(what).includes(inline(detail));
@@ -168,19 +176,19 @@ const note = (fields: Parameters<typeof frontMatter>[0], title: string, lines: r
   [frontMatter(fields), '', `# ${title}`, '', ...lines, ''].join('\n');
 
 function blockedText(state: State, found: readonly Trouble[], fileName: string): string {
-  if (state.ended?.reason === 'goal_achieved') return leftOutText(state, fileName);
+  if (state.control.ended?.reason === 'goal_achieved') return leftOutText(state, fileName);
   const first = found.find(one => one.task !== undefined)?.task;
   const step = first === undefined ? currentStep(state) : stepNumber(first.id);
-  const [question] = state.escalations;
-  const fields = { plan_id: fileId(state.projectId), step_num: step, severity: 'high', action_required: true };
+  const [question] = state.questions.open;
+  const fields = { plan_id: fileId(state.loop.projectId), step_num: step, severity: 'high', action_required: true };
   return note(fields, `Plan blocked at step ${step}`, [
-    `**Plan:** ${inline(state.goal)}`,
+    `**Plan:** ${inline(state.loop.goal)}`,
     '',
     ...found.flatMap(troubleText),
     '## Recovery',
     '',
     ...numbered([
-      `Look at the step in ${noteLink(fileName)} and at what was tried: \`ralph explain ${state.name}\``,
+      `Look at the step in ${noteLink(fileName)} and at what was tried: \`ralph explain ${state.loop.name}\``,
       question?.kind === 'effect'
         ? 'Look where its effect would show: only you can see whether it happened'
         : 'Mend the cause. An edit of the plan itself needs a new approval: `ralph plan approve`',
@@ -194,9 +202,9 @@ function blockedText(state: State, found: readonly Trouble[], fileName: string):
 
 /** Over, and nothing of it was done. */
 function leftOutText(state: State, fileName: string): string {
-  const fields = { plan_id: fileId(state.projectId), step_num: 0, severity: 'medium', action_required: true };
+  const fields = { plan_id: fileId(state.loop.projectId), step_num: 0, severity: 'medium', action_required: true };
   return note(fields, 'Plan left out: nothing of it was done', [
-    `**Plan:** ${inline(state.goal)}`,
+    `**Plan:** ${inline(state.loop.goal)}`,
     '',
     `Every step of ${noteLink(fileName)} was left out, so it was not put into Done, and its loop is over.`,
     '',
@@ -211,14 +219,14 @@ function leftOutText(state: State, fileName: string): string {
 
 function escalatedText(state: State, fileName: string): string {
   const { done, total, skipped, blocked } = progress(state.tasks);
-  const id = fileId(state.projectId);
+  const id = fileId(state.loop.projectId);
   const { iterationsMax } = state.settings.limits;
-  const isByIterations = state.ended?.reason === 'max_iterations';
+  const isByIterations = state.control.ended?.reason === 'max_iterations';
   const fields = { plan_id: id, severity: 'medium', action_required: true, max_iterations_reached: isByIterations };
   return note(fields, `Plan escalated: ${isByIterations ? 'all iterations are used up' : 'a limit is used up'}`, [
-    `**Plan:** ${inline(state.goal)}  `,
-    `**Iterations used:** ${state.iterations}${iterationsMax === null ? '' : ` of ${iterationsMax}`}  `,
-    `**Why:** ${inline(state.ended?.because ?? '')}`,
+    `**Plan:** ${inline(state.loop.goal)}  `,
+    `**Iterations used:** ${state.iterations.begun}${iterationsMax === null ? '' : ` of ${iterationsMax}`}  `,
+    `**Why:** ${inline(state.control.ended?.because ?? '')}`,
     '',
     '## Progress',
     '',

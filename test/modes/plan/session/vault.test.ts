@@ -38,7 +38,7 @@ describe('approving', () => {
     expect(place.list('Plans')).toEqual([]);
     const plan = await planAt(path);
     const { state } = (await loopOfPlan(place.ledger, plan))!;
-    expect(state.approval).toMatchObject({ hash: plan.hash, by: 'ada', because: 'she read it' });
+    expect(state.document.approval).toMatchObject({ hash: plan.hash, by: 'ada', because: 'she read it' });
     expect(plan.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
