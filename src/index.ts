@@ -39,9 +39,7 @@ export type { Refusal, Sent } from './app/loops/commands.ts';
 export type { Loops, Near } from './app/loops/loops.ts';
 export type { Output, OutputOf } from './app/loops/output.ts';
 export type { Check, CheckResult } from './checks/check.ts';
-export { decide } from './core/decide/decide.ts';
 export type { Answer, Escalation, Option, OptionId, Termination, Usage } from './core/event.ts';
-export { evolve } from './core/evolve/evolve.ts';
 export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';
 export {
   continuationPrompt,
@@ -72,6 +70,8 @@ export type { FollowFrom, Ledger, LoopFilter, LoopRow, Mailbox, Recorded, Snapsh
 export { memoryLedger } from './ledger/memory.ts';
 export { readSignals, type Signals } from './messages/claims.ts';
 export type { Report } from './messages/report.ts';
+export { decide } from './modes/decide.ts';
+export { evolve } from './modes/evolve.ts';
 export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
 export { defaultSettings, type ModeName, modeNames } from './modes/rules.ts';
 export { Bug, UsageError } from './text/errors.ts';

@@ -3,7 +3,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointMark, Event, EventOf, TaskThen } from '../core/event.ts';
-import { evolve } from '../core/evolve/evolve.ts';
 import type { Command } from '../core/input.ts';
 import { initialState, type RestoreDue, type State } from '../core/state.ts';
 import { allTasks, findTask, type TaskStatus } from '../core/task.ts';
@@ -11,6 +10,7 @@ import { eventsOf } from '../engine/replay.ts';
 import type { Restored } from '../git/checkpoints.ts';
 import type { GitCheckpoints } from '../git/git-checkpoints.ts';
 import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import { evolve } from '../modes/evolve.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';

@@ -56,7 +56,7 @@ function treeWords({ mode, run, repositoryInfo }: Prepared, chosen: Chosen | und
 
 function checkWords({ run, detected }: Prepared): string {
   const { checks } = run.settings;
-  if (checks.length === 0 && run.settings.review !== null)
+  if (checks.length === 0 && run.settings.policy.achievedBy === 'rounds')
     return 'the reviewers themselves, who look again after every round';
   if (checks.length === 0 && run.settings.performers.length === 0) return "each action's own result";
   if (checks.length === 0)

@@ -159,6 +159,8 @@ interface Policy {
   readonly claimsBy: 'line' | 'checkbox' | 'report' | 'review-tag';
   /** A task that is done, a changed tree, or a new item or phase in the agent's report. */
   readonly progressBy: 'tasks' | 'changes' | 'report';
+  /** What says that the goal is achieved: that every task is over, or the rules of the mode, by the newest round. */
+  readonly achievedBy: 'tasks' | 'rounds';
   /** What too many errors in a row lead to: the end, or a question. */
   readonly onErrors: 'end' | 'ask';
   /** An attempt counts when it begins, so that a crash counts. */
@@ -258,6 +260,7 @@ const housePolicy: Policy = {
   subject: 'tasks',
   claimsBy: 'line',
   progressBy: 'tasks',
+  achievedBy: 'tasks',
   onErrors: 'end',
   crashIsAttempt: false,
   countsRetries: false,
@@ -302,15 +305,15 @@ export const houseSettings: Settings = {
   rounds: null,
 };
 
-/** Rules of a mode: what differs from the house. */
-export interface ModeRules {
+/** What of a mode's settings differs from the house. */
+export interface ModePreset {
   readonly name: string;
   readonly limits?: Partial<Limits>;
   readonly policy?: Partial<Policy>;
   readonly settings?: Partial<Omit<Settings, 'mode' | 'limits' | 'policy'>>;
 }
 
-export function settingsBy({ name, limits, policy, settings }: ModeRules): Settings {
+export function settingsBy({ name, limits, policy, settings }: ModePreset): Settings {
   return {
     ...houseSettings,
     ...settings,

@@ -1,7 +1,6 @@
 // The state of a loop at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
 import type { Phase, Report } from '../messages/report.ts';
-import type { MergedIssue } from '../messages/review.ts';
 import type {
   Because,
   CheckpointMark,
@@ -118,27 +117,6 @@ export interface Reported {
 
 export const nothingReported: Reported = { items: [], isPlanned: false, silent: 0 };
 
-export interface ReviewState {
-  /** The newest round that a reviewer has answered in. */
-  readonly round: number;
-  /** What each reviewer of this round said about the whole, by role. */
-  readonly confidences: Readonly<Record<string, number>>;
-  /** What this round found, in the order in which it was first said. */
-  readonly issues: readonly MergedIssue[];
-  /** Issues of this round beyond the bound. */
-  readonly leftOut: number;
-  /** Issues of all rounds before: the first of this round has the next number. */
-  readonly foundBefore: number;
-  /** The lowest confidence of the first round, once another has begun. */
-  readonly initialConfidence?: number;
-  /** The lowest confidence of the round before this one. */
-  readonly previousConfidence?: number;
-  /** The document that all of this round looked at; empty: it was changed while they did. */
-  readonly seen?: string;
-  /** Issues of earlier rounds that were mended when this round began to look; one mended later was seen by nobody. */
-  readonly fixedBefore?: number;
-}
-
 export interface Breaker {
   readonly failures: number;
   /** Times it opened since the last success. */
@@ -244,6 +222,16 @@ interface CheckpointState {
   readonly uncommitted: readonly string[];
 }
 
+/** What the rules of the mode keep, and what they say of the goal. */
+export interface ModeState {
+  /** Read by the mode alone. */
+  readonly own?: unknown;
+  /** How the goal was achieved. */
+  readonly achieved?: string;
+  /** Why nothing more is tried, although it was not. */
+  readonly exhausted?: string;
+}
+
 /** Whether the loop may go on. */
 interface Control {
   readonly wait?: Wait;
@@ -255,8 +243,7 @@ interface Control {
 export interface State {
   readonly loop: LoopFacts;
   readonly settings: Settings;
-  /** What only the mode of this loop reads. */
-  readonly mode: { readonly own?: ReviewState };
+  readonly mode: ModeState;
   readonly tasks: TaskTable;
   readonly document: DocumentState;
   readonly live: readonly LiveIteration[];
@@ -280,7 +267,7 @@ export const noUsage: Usage = {
   estimated: false,
 };
 
-export const noStreaks: Streaks = {
+const noStreaks: Streaks = {
   errors: 0,
   failures: 0,
   sameErrors: 0,
@@ -451,7 +438,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 8;
+export const stateVersion = 9;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

@@ -2,7 +2,6 @@
 
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';
-import { isReviewLeftToPeople, reviewAchievement, reviewShortfall } from './review.ts';
 import { isExhausted } from './scheduling.ts';
 import { limitFlag } from './settings.ts';
 import { activeMsAt, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
@@ -83,8 +82,7 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       if (!state.document.isLoaded) return undefined;
-      // Of a review only the newest round decides, whoever was parked before.
-      if (state.settings.review !== null) return because(reviewAchievement(state));
+      if (state.settings.policy.achievedBy === 'rounds') return because(state.mode.achieved);
       const { total, done, skipped, open } = progress(state.tasks);
       if (open > 0) return undefined;
       if (isSingleTask(state) && done > 0) return because(doneWords(state));
@@ -135,9 +133,8 @@ export const criteria: readonly Criterion[] = [
     reason: 'max_iterations',
     hard: false,
     holds: state => {
-      // A review whose rounds are used up is over, and not done.
-      const short = isReviewLeftToPeople(state) ? undefined : reviewShortfall(state);
-      if (short !== undefined) return { limit: 'rounds', because: short };
+      // Rounds that are used up are over, and not done.
+      if (state.mode.exhausted !== undefined) return { limit: 'rounds', because: state.mode.exhausted };
       const { iterationsMax } = state.settings.limits;
       if (iterationsMax === null || state.iterations.begun < iterationsMax) return undefined;
       return {

@@ -1,9 +1,10 @@
 // Commands to a loop that nobody runs: decided and recorded under its lease, with neither performers nor a document.
-import { decide } from '../core/decide/decide.ts';
-import { evolve } from '../core/evolve/evolve.ts';
+
 import { type Command, commandVersion, type Input, isCommand } from '../core/input.ts';
 import { isBusy, type State } from '../core/state.ts';
 import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
+import { decide } from '../modes/decide.ts';
+import { evolve } from '../modes/evolve.ts';
 import type { Engine } from './engine.ts';
 import { failureIn, Recorder } from './recorder.ts';
 import { catchUp, type Replayed } from './replay.ts';

@@ -1,10 +1,11 @@
 // Recorder of a loop: what an input means is stored in one durable append, then folded, then told to whoever listens.
-import { decide } from '../core/decide/decide.ts';
+
 import type { Event } from '../core/event.ts';
-import { evolve } from '../core/evolve/evolve.ts';
 import type { Input, InputOf, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
 import type { Lease, StoreFailure, StoreFailureKind } from '../ledger/ledger.ts';
+import { decide } from '../modes/decide.ts';
+import { evolve } from '../modes/evolve.ts';
 import { type Redact, redactDeep } from '../secrets/redactor.ts';
 import type { Engine } from './engine.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';

@@ -1,7 +1,8 @@
 // Replay from the ledger to the state: the newest usable snapshot, then the events after it, page by page.
-import { evolve } from '../core/evolve/evolve.ts';
+
 import { initialState, packState, type State, stateVersion, unpackState } from '../core/state.ts';
 import type { Ledger, Recorded } from '../ledger/ledger.ts';
+import { evolve } from '../modes/evolve.ts';
 
 export interface Replayed {
   readonly state: State;

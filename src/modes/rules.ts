@@ -1,6 +1,7 @@
 // Rules of every mode: one row each, plain data. The ledger needs them to read loops of releases that recorded no policy.
 
-import { type ModeRules, type Settings, settingsBy } from '../core/settings.ts';
+import type { ModeRules } from '../core/mode.ts';
+import { type Settings, settingsBy } from '../core/settings.ts';
 import { UsageError } from '../text/errors.ts';
 import { goalRules } from './goal/rules.ts';
 import { interviewRules } from './interview/rules.ts';

@@ -2,7 +2,6 @@
 
 import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
-import { reviewAchievement, reviewShortfall } from '../core/review.ts';
 import { limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
@@ -53,7 +52,7 @@ export function reopenLine(state: State): string | undefined {
   const plain = `ralph resume ${name}`;
   if (end === undefined || end.reason === 'goal_achieved') return undefined;
   // What an undo has opened again can be gone on with.
-  if (end.limit === 'rounds') return reviewShortfall(state) === undefined ? plain : undefined;
+  if (end.limit === 'rounds') return state.mode.exhausted === undefined ? plain : undefined;
   if (!limitReasons.includes(end.reason)) return plain;
   const raised = raisedLimit(state, end);
   return raised === undefined ? undefined : `${plain} ${raised}`;
@@ -88,7 +87,7 @@ function wayBack(state: State): readonly string[] {
   const undo =
     settings.worktreePerTask || isPutAway
       ? []
-      : [`ralph undo ${name}   # takes the last ${settings.review === null ? 'iteration' : 'fix'} back`];
+      : [`ralph undo ${name}   # takes the last ${settings.policy.achievedBy === 'rounds' ? 'fix' : 'iteration'} back`];
   const merge = branch === undefined ? [] : [`git merge ${branch}   # brings its work into your branch`];
   return [`ralph diff ${name}   # what it changed`, ...undo, ...merge];
 }
@@ -173,7 +172,7 @@ function rowOf(state: State, reason: TerminationReason): EndRow {
 
 /** Tasks that rest on an agent's word; in a review that reached its end, reviewers looked at all of it again. */
 const unverifiedIn = (state: State): number =>
-  reviewAchievement(state) !== undefined ? 0 : progress(state.tasks).unverified;
+  state.mode.achieved !== undefined ? 0 : progress(state.tasks).unverified;
 
 /** Something was done, and nothing of it rests on a word alone. */
 export const isVerified = (state: State): boolean => progress(state.tasks).done > 0 && unverifiedIn(state) === 0;

@@ -1,13 +1,13 @@
 // Status of a loop (LoopStatus, field for field): a pure projection of the ledger.
 
 import type { Event, EventOf, TerminationReason, Usage } from '../core/event.ts';
-import { evolve } from '../core/evolve/evolve.ts';
 import { phaseOf } from '../core/handoff.ts';
 import { assessHealth } from '../core/health.ts';
 import { type LimitName, type Limits, type LimitTable, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, isBusy, noUsage, type State } from '../core/state.ts';
 import type { Holder, LeaseState } from '../ledger/ledger.ts';
+import { evolve } from '../modes/evolve.ts';
 import { isoTime } from '../text/format.ts';
 import { isByReport } from './words.ts';
 

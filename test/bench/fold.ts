@@ -6,11 +6,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { replay, saveSnapshot, snapshotEvery } from '../../src/engine/replay.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { defaultSettings } from '../../src/modes/rules.ts';
 import type { BenchRow } from './row.ts';
 

@@ -1,14 +1,14 @@
 // The kit of the core's tests: given these events, when this input comes, then these events follow.
 import { expect } from 'vitest';
-import { decide } from '../../src/core/decide/decide.ts';
 import type { Event, EventOf, EventType, Usage } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Command, Input, Performed } from '../../src/core/input.ts';
 import { type Effect, next } from '../../src/core/next.ts';
 import type { Limits, Settings } from '../../src/core/settings.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { findTask, type Task, type TaskSpec } from '../../src/core/task.ts';
+import { decide } from '../../src/modes/decide.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { defaultSettings } from '../../src/modes/rules.ts';
 
 export const t0 = 1_800_000_000_000;

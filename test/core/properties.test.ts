@@ -1,9 +1,7 @@
 // Proves what holds for every loop whatever happens to it: random worlds drive decide, next and evolve without an engine.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../src/core/decide/decide.ts';
 import type { Answer, Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { type FailureKind, failureRules } from '../../src/core/failure.ts';
 import type { Input, Performed } from '../../src/core/input.ts';
 import type { Effect } from '../../src/core/next.ts';
@@ -11,6 +9,8 @@ import { defaultBreaker } from '../../src/core/settings.ts';
 import { initialState, packState, type State, totalTokens, unpackState } from '../../src/core/state.ts';
 import { allTasks, progress } from '../../src/core/task.ts';
 import { criteria } from '../../src/core/termination.ts';
+import { decide } from '../../src/modes/decide.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { everyEvent } from './every-event.ts';
 import { claims, failed, minute, type SettingsPart, Story, says, self, spec, usd } from './given.ts';
 

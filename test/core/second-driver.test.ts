@@ -1,13 +1,13 @@
 // Proves that the core has no engine in it: a stop hook, called once per turn and dead in between, drives the same loop.
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../src/core/decide/decide.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { Input } from '../../src/core/input.ts';
 import { type Effect, next } from '../../src/core/next.ts';
 import { initialState, liveIteration, type State } from '../../src/core/state.ts';
 import { findTask } from '../../src/core/task.ts';
 import type { Holder, Lease, Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
+import { decide } from '../../src/modes/decide.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
 import { hour, type SettingsPart, startInput, t0 } from './given.ts';
 

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, stateVersion } from '../../src/core/state.ts';
 import { replay } from '../../src/engine/replay.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { claims, eventsIn, loop, makeEngine, makeWorld, type Play, runWorld } from './world.ts';
 
 const typesOf = (events: readonly Event[]): readonly string[] => events.map(event => event.type);

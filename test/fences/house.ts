@@ -92,7 +92,7 @@ export const house: House = {
     core: { values: ['text', 'messages', 'core/decide', 'core/evolve'], isPure: true, takesNoPackage: true },
     'core/decide': { values: ['text', 'messages', 'core', 'core/evolve'], isPure: true, takesNoPackage: true },
     'core/evolve': { values: ['text', 'messages', 'core'], isPure: true, takesNoPackage: true },
-    views: { values: [...low, 'core/evolve'], types: ports, isPure: true },
+    views: { values: [...low, 'modes/evolve.ts'], types: ports, isPure: true },
     documents: { values: low, isPure: true },
     'documents/formats': { values: [...low, 'documents'], isPure: true },
     'documents/convert': { values: [...low, 'documents', 'documents/formats'], isPure: true },
@@ -107,8 +107,15 @@ export const house: House = {
       takesNoPackage: true,
       layer: 'rules',
     },
+    'modes/evolve.ts': { values: ['core', 'modes/rules.ts'], isPure: true, takesNoPackage: true, layer: 'rules' },
+    'modes/decide.ts': {
+      values: ['core/decide', 'modes/rules.ts', 'modes/evolve.ts'],
+      isPure: true,
+      takesNoPackage: true,
+      layer: 'rules',
+    },
     'modes/<mode>/rules.ts': {
-      values: ['core', 'modes/*/rules.ts'],
+      values: ['text', 'messages', 'core', 'modes/*/rules.ts'],
       isPure: true,
       takesNoPackage: true,
       layer: 'rules',
@@ -116,7 +123,16 @@ export const house: House = {
     'modes/registry.ts': { values: [everything], layer: 'app' },
     'modes/find-document.ts': { values: [everything], layer: 'app' },
     'modes/<mode>': {
-      values: [...low, 'documents', 'documents/formats', 'views', 'modes', 'modes/*', ...planParts],
+      values: [
+        ...low,
+        'documents',
+        'documents/formats',
+        'views',
+        'modes',
+        'modes/*',
+        'modes/<mode>/rules.ts',
+        ...planParts,
+      ],
       types: ports,
       isPure: true,
     },
@@ -138,7 +154,7 @@ export const house: House = {
     ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'modes/rules.ts'] },
     'ledger/sqlite': { ...adapter, values: [...adapter.values, 'ledger'] },
     engine: {
-      values: [...low, 'core/decide', 'core/evolve', 'views', 'agents/performer.ts'],
+      values: [...low, 'core/decide', 'modes/decide.ts', 'modes/evolve.ts', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
     config: { values: [...low, 'modes', 'modes/rules.ts', 'agents/registry.ts'], types: ports },
@@ -146,7 +162,7 @@ export const house: House = {
     cli: {
       values: [
         ...low,
-        'core/evolve',
+        'modes/evolve.ts',
         'app',
         'views',
         'version.ts',
@@ -161,7 +177,7 @@ export const house: House = {
     'cli/commands': {
       values: [
         ...low,
-        'core/evolve',
+        'modes/evolve.ts',
         'app',
         'views',
         'version.ts',

@@ -1,11 +1,12 @@
 // Proves the limits, settings and policy of each mode, and that the core goes by the recorded policy, not by a name.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
+import { makeEvolve } from '../../src/core/mode.ts';
 import { next } from '../../src/core/next.ts';
 import { houseSettings, isBounded, type Settings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { openMode, openModeSession } from '../../src/modes/registry.ts';
 import { defaultSettings, findRules, type ModeName, modeNames } from '../../src/modes/rules.ts';
 import { endingOf } from '../../src/views/ending.ts';
@@ -62,7 +63,13 @@ it.each<[string, string, Partial<Settings['policy']>]>([
   [
     'review',
     '/project/spec.md',
-    { subject: 'document', claimsBy: 'review-tag', onErrors: 'ask', restoreKeepsDocument: false },
+    {
+      subject: 'document',
+      claimsBy: 'review-tag',
+      achievedBy: 'rounds',
+      onErrors: 'ask',
+      restoreKeepsDocument: false,
+    },
   ],
   ['prompt', '/project/PROMPT.md', { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' }],
   [
@@ -138,11 +145,12 @@ it.each(modeNames)(
     expect(loops.length).toBeGreaterThan(0);
     const renamed = (event: Event): Event =>
       event.type === 'loop.started' ? { ...event, settings: { ...event.settings, mode: 'triage' } } : event;
+    const named = makeEvolve(name => findRules(name === 'triage' ? mode : name));
     for (const events of loops) {
       let [own, other]: [State, State] = [initialState, initialState];
       for (const event of events) {
         own = evolve(own, event);
-        other = evolve(other, renamed(event));
+        other = named(other, renamed(event));
         expect({ ...other, settings: { ...other.settings, mode: own.settings.mode } }).toEqual(own);
         expect(next(other, event.at, 'me')).toEqual(next(own, event.at, 'me'));
       }

@@ -1,8 +1,9 @@
 // Allowed differences between the states that 0.4.0 recorded and today's: each row says why it is no regression.
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
+import { type ModeState, type State, unpackState } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings, findRules } from '../../src/modes/rules.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -120,6 +121,14 @@ function grouped(task: Fields): Fields {
   return { id, spec, ...Object.fromEntries(entries.filter(entry => !isSpec(entry))) };
 }
 
+/** By the same rules, from the recorded state alone: an event that says nothing to the mode. */
+const verdictOf = (state: State): ModeState =>
+  findRules(state.settings.mode)?.evolve?.(
+    state.mode,
+    { type: 'command.refused', at: 0, command: '', by: '', because: '' },
+    state,
+  ) ?? state.mode;
+
 /** Applied in this order to every recorded state. Add a row for a renamed or regrouped field, never for a changed value. */
 export const stateChanges: readonly StateChange[] = [
   {
@@ -176,7 +185,8 @@ export const stateChanges: readonly StateChange[] = [
     },
   },
   {
-    because: 'the state is grouped; the id of the last checkpoint stands in the last checkpoint',
+    because:
+      'the state is grouped; the id of the last checkpoint stands in the last checkpoint; what a mode says of its goal is kept',
     rewrite: flat => {
       const { lastCheckpoint: _, review, settings, live, tasks, memory, ...rest } = flat;
       const placed = Object.values(groups).flatMap(names => Object.keys(names));
@@ -187,7 +197,8 @@ export const stateChanges: readonly StateChange[] = [
         const fields = Object.entries(names).map(([old, now]) => [now, rest[old]]);
         state[group] = { ...(group === 'memory' ? (memory as Fields) : {}), ...Object.fromEntries(fields) };
       }
-      return { ...state, tasks: (tasks as readonly Fields[]).map(grouped) };
+      const now = { ...state, tasks: (tasks as readonly Fields[]).map(grouped) };
+      return { ...now, mode: verdictOf(unpackState(now)) };
     },
   },
 ];

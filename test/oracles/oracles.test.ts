@@ -1,10 +1,10 @@
 // Ledgers that 0.4.0 wrote fold under today's code to the states 0.4.0 had, after every event and byte for byte.
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../src/core/decide/decide.ts';
 import type { Answer, EscalationKind, EventType, TerminationReason } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { next } from '../../src/core/next.ts';
 import { initialState, packState, type State, update } from '../../src/core/state.ts';
+import { decide } from '../../src/modes/decide.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { modeNames } from '../../src/modes/rules.ts';
 import { canonical } from '../../src/text/canonical.ts';
 import { everyEvent } from '../core/every-event.ts';

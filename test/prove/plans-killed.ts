@@ -2,9 +2,9 @@
 import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { allTasks } from '../../src/core/task.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { effectsIn } from '../fixtures/mcp/tools.ts';
 import { type Random, random } from '../simulate/random.ts';
 import { living, makeStage, type Running, type Stage, until } from './stage.ts';

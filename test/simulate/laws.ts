@@ -1,7 +1,6 @@
 // What must hold in every simulated loop, whatever happens: checked event by event and at the end.
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { resetMsMax } from '../../src/core/scheduling.ts';
 import {
   activeMsAt,
@@ -13,6 +12,7 @@ import {
 } from '../../src/core/state.ts';
 import { allTasks, findTask, progress } from '../../src/core/task.ts';
 import { evaluateTermination } from '../../src/core/termination.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { messageUsdMicrosMax } from './agent.ts';
 
 export class LawBroken extends Error {}

@@ -2,9 +2,9 @@
 
 import type { Assignment } from '../../src/agents/performer.ts';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { allTasks } from '../../src/core/task.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { LawBroken } from './laws.ts';
 import { deedOf, type SimulatedPlan } from './plan-document.ts';
 

@@ -1,6 +1,5 @@
 // One seeded loop through the real engine: random agents, commands and limits, crashes between any two effects.
 import type { Answer, Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Limits, Settings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
@@ -10,6 +9,7 @@ import { runLoop } from '../../src/engine/run.ts';
 import type { Holder, Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { defaultSettings } from '../../src/modes/rules.ts';
 import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';

@@ -1,8 +1,8 @@
 // LoopView: what is not known is absent, who works on a loop is one rule, and a list leaves the single tasks out.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
+import { evolve } from '../../src/modes/evolve.ts';
 import { fullLoopView, loopView } from '../../src/views/loop.ts';
 import { livenessOf } from '../../src/views/status.ts';
 import { holderOf, loopStarted } from '../contracts/store.ts';

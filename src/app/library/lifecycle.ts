@@ -1,8 +1,6 @@
 // Lifecycle of a loop as pure steps over the core, for a program that drives its own loop and keeps its own storage.
 
-import { decide } from '../../core/decide/decide.ts';
 import type { Event, HandoffTrigger, Usage } from '../../core/event.ts';
-import { evolve } from '../../core/evolve/evolve.ts';
 import { phaseOf, shouldHandOff } from '../../core/handoff.ts';
 import { type CheckOutcome, type Input, isBound, type Performed } from '../../core/input.ts';
 import { next } from '../../core/next.ts';
@@ -10,6 +8,8 @@ import { isBounded, type Settings } from '../../core/settings.ts';
 import { initialState, liveIteration, type State } from '../../core/state.ts';
 import { findTask, type TaskSpec } from '../../core/task.ts';
 import type { Phase } from '../../messages/report.ts';
+import { decide } from '../../modes/decide.ts';
+import { evolve } from '../../modes/evolve.ts';
 import { goalPrompt } from '../../modes/goal/mode.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { defaultSettings, type ModeName } from '../../modes/rules.ts';

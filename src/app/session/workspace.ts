@@ -175,7 +175,7 @@ function screenOf(checkpoints: GitCheckpoints, top: string, inside: string): Non
     const document = policy.restoreKeepsDocument ? relative(top, state.loop.document) : '';
     const changes = (await checkpoints.changes(spans)).filter(one => !isOurs(one.path, document));
     // An issue may have been mended together with another one, and the next round looks again.
-    if (changes.length === 0 && state.settings.review !== null) return [];
+    if (changes.length === 0 && policy.achievedBy === 'rounds') return [];
     if (changes.length === 0) return [doubtOf({ ...nothingChanged, detail: `no file was changed for ${task}` })];
     const last = spans.at(-1)?.to ?? '';
     const whole = { from: spans[0]?.from ?? '', to: now || last };

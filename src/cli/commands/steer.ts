@@ -3,12 +3,12 @@
 import { resumeHint } from '../../app/loops/find.ts';
 import { nothingBounds } from '../../app/problems.ts';
 import type { Termination } from '../../core/event.ts';
-import { evolve } from '../../core/evolve/evolve.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { boundingLimits, isBounded, type Limits, limitTable } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination } from '../../core/termination.ts';
+import { evolve } from '../../modes/evolve.ts';
 import { UsageError } from '../../text/errors.ts';
 import { raisedLimit } from '../../views/ending.ts';
 import {

@@ -2,9 +2,9 @@
 
 import { eventually } from '../../app/loops/commands.ts';
 import type { Event } from '../../core/event.ts';
-import { evolve } from '../../core/evolve/evolve.ts';
 import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
+import { evolve } from '../../modes/evolve.ts';
 import { UsageError } from '../../text/errors.ts';
 import {
   type Context,

@@ -2,10 +2,10 @@
 
 import { plural } from '../../text/format.ts';
 import type { Event, NewEvent } from '../event.ts';
-import { evolve } from '../evolve/evolve.ts';
+import { fold } from '../evolve/evolve.ts';
 import { guidanceDelivered, nudged } from '../health.ts';
 import type { Command, Decide, Input, InputOf, Performed, Question } from '../input.ts';
-import { expandReview } from '../review.ts';
+import type { Evolve, FindRules } from '../mode.ts';
 import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
 import { isBounded, settingWords } from '../settings.ts';
 import { recordUsage } from '../spend.ts';
@@ -249,29 +249,29 @@ function rollback(state: State, after: State): readonly NewEvent[] {
   return [{ type: 'restore.asked', to: good, by: 'ralph', because }];
 }
 
-/** A review expands the work: what a decision makes necessary is added with it, so no loop is "done" in between. */
-function expanded(state: State, after: State): readonly NewEvent[] {
-  const tasks = state.control.ended || state.settings.review === null ? [] : expandReview(after);
-  const [first] = tasks;
-  if (first === undefined) return [];
-  const round = `round ${first.round ?? 1}`;
-  const because =
-    first.completion === 'findings' ? `${round} of the review begins` : `what ${round} of the review found`;
-  return [{ type: 'tasks.added', tasks, because }];
-}
-
 function dated(event: NewEvent, at: number): Event {
   const { type, ...body } = event;
   const when = event.type === 'escalation.raised' ? { escalation: { ...event.escalation, raisedAt: at } } : {};
   return { type, at, ...body, ...when } as Event;
 }
 
-export function decide(state: State, input: Input, now: number): readonly Event[] {
+type DecideInput = (state: State, input: Input, now: number) => readonly Event[];
+
+const decideInput: DecideInput = (state, input, now) => {
   const decision = (decisions[input.type] as Decide<Input['type']>)(state, input as InputOf<Input['type']>, now);
   const events = decision.map(event => dated(event, now));
-  if (events.length === 0) return events;
-  const mayRollBack = input.type === 'performed' || input.type === 'recovered';
-  for (const more of [mayRollBack ? rollback : undefined, expanded])
-    if (more !== undefined) events.push(...more(state, events.reduce(evolve, state)).map(event => dated(event, now)));
-  return events;
-}
+  if (events.length === 0 || (input.type !== 'performed' && input.type !== 'recovered')) return events;
+  const back = rollback(state, events.reduce(fold, state));
+  return [...events, ...back.map(event => dated(event, now))];
+};
+
+/** What an input means, and what the rules of the mode add to it. */
+export const makeDecide =
+  (find: FindRules, evolve: Evolve): DecideInput =>
+  (state, input, now) => {
+    const events = decideInput(state, input, now);
+    if (events.length === 0 || state.control.ended) return events;
+    const after = events.reduce(evolve, state);
+    const more = find(after.settings.mode)?.expand?.(after);
+    return more === undefined ? events : [...events, { type: 'tasks.added', at: now, ...more }];
+  };

@@ -12,7 +12,7 @@ import {
   type IterationOutcome,
   type NewEvent,
 } from '../event.ts';
-import { evolve } from '../evolve/evolve.ts';
+import { fold } from '../evolve/evolve.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
@@ -298,7 +298,7 @@ interface Failed extends Ending {
 function afterFailure(ending: Ending, ended: Ended): readonly NewEvent[] {
   const { state, failure, now } = ending;
   if (failure === undefined) return [];
-  const failed: Failed = { ...ending, failure, after: evolve(state, { ...ended, at: now }) };
+  const failed: Failed = { ...ending, failure, after: fold(state, { ...ended, at: now }) };
   return [...tripped(failed), ...askOrTryAgain(failed)];
 }
 

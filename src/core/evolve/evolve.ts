@@ -1,9 +1,8 @@
-// The fold: one event applied to the state. No decisions here, only bookkeeping of what has been decided.
+// The fold: one event applied to the state, all but the part of its mode (`mode.ts`). No decisions here, only bookkeeping.
 
 import { takeCharacters } from '../../text/text.ts';
 import { type Event, type EventOf, type EventType, nobody, noIteration } from '../event.ts';
 import { obstaclesClosed, remember } from '../memory.ts';
-import { reviewAnswered } from '../review.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
 import { houseSettings } from '../settings.ts';
 import { addUsage } from '../spend.ts';
@@ -268,7 +267,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'escalation.answered': escalationAnswered,
   'action.intended': (state, { iteration, key, repeatable }) =>
     withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
-  'review.answered': (state, event) => ({ ...state, mode: { own: reviewAnswered(state, event) } }),
+  'review.answered': state => state, // by the rules of its mode
   'approval.given': (state, { hash, by, at, because }) =>
     update(state, 'document', { approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
@@ -300,7 +299,7 @@ const timed: ReadonlySet<EventType> = new Set<EventType>([
   'loop.ended',
 ]);
 
-export function evolve(state: State, event: Event): State {
+export function fold(state: State, event: Event): State {
   const before = timed.has(event.type) ? addActiveTime(state, event.at) : state;
   return (folds[event.type] as Fold<EventType>)(before, event as EventOf<EventType>);
 }

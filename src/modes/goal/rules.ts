@@ -1,5 +1,5 @@
 // Goal rules: one task in words, steered by what the agent reports (seed 000).
-import type { ModeRules } from '../../core/settings.ts';
+import type { ModeRules } from '../../core/mode.ts';
 
 export const goalRules: ModeRules = {
   name: 'goal',

@@ -1,5 +1,5 @@
 // Interview rules: those of the project that it is about, but its spec.md is the work.
-import type { ModeRules } from '../../core/settings.ts';
+import type { ModeRules } from '../../core/mode.ts';
 import { projectRules } from '../project/rules.ts';
 
 export const interviewRules: ModeRules = {

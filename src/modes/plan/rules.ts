@@ -1,5 +1,6 @@
 // Plan rules: steps of agents and actions, tried once and three times more (seed 004).
-import { defaultBreaker, type ModeRules } from '../../core/settings.ts';
+import type { ModeRules } from '../../core/mode.ts';
+import { defaultBreaker } from '../../core/settings.ts';
 
 export const planRules: ModeRules = {
   name: 'plan',

@@ -1,5 +1,5 @@
 // Project rules: tasks.json shows who is at work, and an attempt counts when it begins (seed 002).
-import type { ModeRules } from '../../core/settings.ts';
+import type { ModeRules } from '../../core/mode.ts';
 
 export const projectRules: ModeRules = {
   name: 'project',

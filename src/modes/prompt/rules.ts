@@ -1,5 +1,5 @@
 // Prompt rules: one task in a file, until it says that it is complete (seed 001, part 2).
-import type { ModeRules } from '../../core/settings.ts';
+import type { ModeRules } from '../../core/mode.ts';
 
 export const promptRules: ModeRules = {
   name: 'prompt',

@@ -2,7 +2,6 @@
 
 import { continuationPrompt } from '../../core/handoff.ts';
 import { prefixHash, quoted } from '../../core/memory.ts';
-import { reviewStanding } from '../../core/review.ts';
 import type { LiveIteration, State } from '../../core/state.ts';
 import { findTask, type Task } from '../../core/task.ts';
 import { relativePath } from '../../text/step-path.ts';
@@ -19,6 +18,7 @@ import {
   refusalSection,
   taskSection,
 } from '../iteration-prompt.ts';
+import { reviewStanding } from './rules.ts';
 
 const factCharsMax = 500;
 const knownMax = 50;

@@ -1,6 +1,5 @@
 // Review state for people and hooks: `.claude/review-loop-state.yaml` field for field, and the review's figures.
 import type { Event } from '../../core/event.ts';
-import { reviewStanding } from '../../core/review.ts';
 import type { ReviewSettings } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type TaskStatus } from '../../core/task.ts';
@@ -8,6 +7,7 @@ import { isoTime, plural } from '../../text/format.ts';
 import { relativePath } from '../../text/step-path.ts';
 import { oneLine } from '../../text/text.ts';
 import type { ModeView, ViewFile, ViewPlace } from '../mode.ts';
+import { reviewStanding } from './rules.ts';
 
 const errorsMax = 5; // seed 001, part 3
 const errorCharsMax = 300;

@@ -1,9 +1,9 @@
 // Proves the fold: every event type has a place, time is counted only while work is live, and a step costs the change.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/core/event.ts';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import { activeMsAt, initialState } from '../../../src/core/state.ts';
 import { findTask } from '../../../src/core/task.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import { everyEvent } from '../every-event.ts';
 import { claims, failed, hour, minute, only, Story, says, second, spec, t0 } from '../given.ts';
 

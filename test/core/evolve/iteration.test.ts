@@ -1,9 +1,9 @@
 // Proves how an ended iteration counts, as a truth table: for its task, for progress, for the next prompt, for what people said.
 import { expect, it } from 'vitest';
 import type { EventOf } from '../../../src/core/event.ts';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import type { State } from '../../../src/core/state.ts';
 import type { TaskSpec } from '../../../src/core/task.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import { defaultSettings, type ModeName } from '../../../src/modes/rules.ts';
 import { Story, spec, t0 } from '../given.ts';
 

@@ -1,9 +1,9 @@
 // Proves which event begins which streak anew, and which streaks an iteration makes longer: one row each.
 import { describe, expect, it } from 'vitest';
 import type { Event, EventOf } from '../../../src/core/event.ts';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import type { Failure } from '../../../src/core/failure.ts';
 import type { State, Streaks } from '../../../src/core/state.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import { type StateParts, Story, spec, t0, withParts } from '../given.ts';
 
 /** Every streak stands at 7, and the error before was "same". */

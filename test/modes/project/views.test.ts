@@ -1,9 +1,9 @@
 // Proves the files of project mode: the seed's own examples field for field, entries only ever appended, two endings.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/core/event.ts';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import type { Performed } from '../../../src/core/input.ts';
 import { initialState } from '../../../src/core/state.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import { ProjectView } from '../../../src/modes/project/views.ts';
 import { claims, failed, Story, says, spec } from '../../core/given.ts';
 

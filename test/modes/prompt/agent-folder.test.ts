@@ -1,8 +1,8 @@
 // Proves the files of `.agent`: the seed's metrics by name and value, why iterations started, and a log that stays small.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/core/event.ts';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import { initialState, type State } from '../../../src/core/state.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import { AgentFolderView } from '../../../src/modes/prompt/agent-folder.ts';
 import { failed, hour, Story, says, spec, t0 } from '../../core/given.ts';
 

@@ -1,13 +1,13 @@
 // Proves that the mode review is data that fits together, by a whole review through the core: three rounds, crashes, one end.
 import { describe, expect, it } from 'vitest';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import type { Performed } from '../../../src/core/input.ts';
-import { reviewStanding } from '../../../src/core/review.ts';
 import { initialState } from '../../../src/core/state.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import { reviewMode } from '../../../src/modes/review/mode.ts';
+import { reviewStanding } from '../../../src/modes/review/rules.ts';
 import { defaultSettings } from '../../../src/modes/rules.ts';
 import { claims, failed, only, Story, says, second } from '../../core/given.ts';
-import { found } from '../../core/review-world.ts';
+import { found } from './review-world.ts';
 
 const { performers: _performers, ...presets } = defaultSettings('review');
 const two = ['adversarial', 'facilitator'];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readSignals } from '../../../src/messages/claims.ts';
 import { readReview } from '../../../src/messages/review.ts';
 import { reviewPrompt } from '../../../src/modes/review/prompt.ts';
-import { found, ReviewWorld } from '../../core/review-world.ts';
+import { found, ReviewWorld } from './review-world.ts';
 
 const roles = ['adversarial', 'facilitator', 'elicitation'];
 

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Event } from '../../../src/core/event.ts';
-import { evolve } from '../../../src/core/evolve/evolve.ts';
 import { initialState } from '../../../src/core/state.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
 import type { ViewFile } from '../../../src/modes/mode.ts';
 import { ReviewStateView } from '../../../src/modes/review/state-view.ts';
-import { found, ReviewWorld } from '../../core/review-world.ts';
+import { found, ReviewWorld } from './review-world.ts';
 
 const place = { directory: '/somewhere', folder: '/home/loops/1' };
 

@@ -3,7 +3,6 @@
 import { missingServers } from '../../../app/actions.ts';
 import { type Environment, resolveRunConfig } from '../../../app/app.ts';
 import { eventsIn } from '../../../app/loops/find.ts';
-import { evolve } from '../../../core/evolve/evolve.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { allTasks, findTask, mayHaveHappened, type TaskSpec, type TaskTable } from '../../../core/task.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
@@ -11,6 +10,7 @@ import { canonical } from '../../../text/canonical.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
 import { takeCharacters } from '../../../text/text.ts';
+import { evolve } from '../../evolve.ts';
 import type { PlanFile } from './files.ts';
 import type { PlanLoop } from './loops.ts';
 

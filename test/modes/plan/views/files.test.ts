@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Event } from '../../../../src/core/event.ts';
-import { evolve } from '../../../../src/core/evolve/evolve.ts';
 import type { Limits } from '../../../../src/core/settings.ts';
 import { initialState, type State } from '../../../../src/core/state.ts';
 import type { TaskSpec } from '../../../../src/core/task.ts';
+import { evolve } from '../../../../src/modes/evolve.ts';
 import { dashboard } from '../../../../src/modes/plan/views/dashboard.ts';
 import { brokenPlanFile, VaultView } from '../../../../src/modes/plan/views/files.ts';
 import { defaultSettings } from '../../../../src/modes/rules.ts';

@@ -1,19 +1,14 @@
 // Proves how a review grows and ends: rounds, one task per issue, no praise that nobody gave, the same after every crash.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  expandReview,
-  isReviewLeftToPeople,
-  reviewAchievement,
-  reviewShortfall,
-  reviewStanding,
-} from '../../src/core/review.ts';
-import { packState, type State, unpackState } from '../../src/core/state.ts';
-import { allTasks, emptyTable, findTask } from '../../src/core/task.ts';
-import { Story, withParts } from './given.ts';
+import { packState, type State, unpackState } from '../../../src/core/state.ts';
+import { allTasks, emptyTable, findTask, type TaskSpec } from '../../../src/core/task.ts';
+import { isReviewLeftToPeople, reviewRules, reviewShortfall, reviewStanding } from '../../../src/modes/review/rules.ts';
+import { Story, withParts } from '../../core/given.ts';
 import { found, ReviewWorld } from './review-world.ts';
 
-const isAchieved = (state: State): boolean => reviewAchievement(state) !== undefined;
+const isAchieved = ({ mode }: State): boolean => mode.achieved !== undefined;
+const expandReview = (state: State): readonly TaskSpec[] => reviewRules.expand?.(state)?.tasks ?? [];
 const limit = found('The limit is not named');
 const owner = found('Nobody owns the budget', { severity: 'critical', place: 'Money' });
 const both = (world: ReviewWorld, round: number, confidence: number): ReviewWorld =>
@@ -40,7 +35,7 @@ describe('a review that begins', () => {
 
   it('is no matter of other modes', () => {
     const { state } = new Story({}, []);
-    expect([expandReview(state), reviewAchievement(state), reviewShortfall(state)]).toEqual([[], undefined, undefined]);
+    expect([expandReview(state), state.mode.achieved, reviewShortfall(state)]).toEqual([[], undefined, undefined]);
   });
 });
 
@@ -144,7 +139,7 @@ describe('a review is achieved', () => {
     expect(reviewShortfall(world.state)).toBe('review round 2 of 3 (--rounds): 1 issue could not be fixed (I1)');
     world.skips('I1');
     expect([isAchieved(world.state), isReviewLeftToPeople(world.state)]).toEqual([true, false]);
-    expect(reviewAchievement(world.state)).toBe(
+    expect(world.state.mode.achieved).toBe(
       'review round 2 found nothing, confidence 99 of 95; 0 of 1 issue fixed; 1 left out',
     );
   });

@@ -1,14 +1,14 @@
 // A small world for reviews: reviewers answer, fixers mend, people decide, and every step grows the work as the loop does.
 
-import type { Event } from '../../src/core/event.ts';
-import { evolve } from '../../src/core/evolve/evolve.ts';
-import { expandReview } from '../../src/core/review.ts';
-import type { ReviewSettings } from '../../src/core/settings.ts';
-import { initialState, type State } from '../../src/core/state.ts';
-import { findTask, readyTasks } from '../../src/core/task.ts';
-import type { ReviewIssue } from '../../src/messages/review.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
-import { second, t0 } from './given.ts';
+import type { Event } from '../../../src/core/event.ts';
+import type { ReviewSettings } from '../../../src/core/settings.ts';
+import { initialState, type State } from '../../../src/core/state.ts';
+import { findTask, readyTasks } from '../../../src/core/task.ts';
+import type { ReviewIssue } from '../../../src/messages/review.ts';
+import { evolve } from '../../../src/modes/evolve.ts';
+import { reviewRules } from '../../../src/modes/review/rules.ts';
+import { defaultSettings } from '../../../src/modes/rules.ts';
+import { second, t0 } from '../../core/given.ts';
 
 export const found = (issue: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({
   issue,
@@ -45,8 +45,8 @@ export class ReviewWorld {
   /** What is decided at once, and the tasks that it makes necessary, in one append. */
   append(...events: readonly Event[]): void {
     for (const event of events) this.take(event);
-    const tasks = expandReview(this.state);
-    if (tasks.length > 0) this.take({ type: 'tasks.added', at: this.now, tasks, because: 'grown' });
+    const more = reviewRules.expand?.(this.state);
+    if (more !== undefined) this.take({ type: 'tasks.added', at: this.now, ...more });
   }
 
   private take(event: Event): void {
