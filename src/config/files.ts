@@ -4,8 +4,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import type { Problem } from '../documents/document.ts';
+import { positionsIn } from '../documents/problems.ts';
 import { fieldOf, flagName, type Key, type Values } from './fields.ts';
-import { lineAndColumn, readCommentedJson } from './json.ts';
+import { readCommentedJson } from './json.ts';
 
 export interface ReadConfigFile {
   readonly values: Values;
@@ -37,7 +38,7 @@ export async function readConfigFile(place: ConfigFilePlace, now: number): Promi
 async function readConfigText(text: string, place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
   const json = readCommentedJson(text);
   if (!json.ok) {
-    const problem = { message: `${place.label}: ${json.message}.`, ...lineAndColumn(text, json.offset) };
+    const problem = { message: `${place.label}: ${json.message}.`, ...positionsIn(text)(json.offset) };
     return { ...nothing, problems: [problem] };
   }
   // Loaded only when there is a file to check: a start without one does not pay for zod.
@@ -46,7 +47,7 @@ async function readConfigText(text: string, place: ConfigFilePlace, now: number)
   if (!checked.ok) {
     const problems = checked.problems.map(({ path, message }) => ({
       message: `${place.label}: ${message}`,
-      ...lineAndColumn(text, json.places.get(path) ?? 0),
+      ...positionsIn(text)(json.places.get(path) ?? 0),
     }));
     return { ...nothing, problems };
   }

@@ -2,10 +2,11 @@
 import { basename, dirname } from 'node:path';
 import type { McpServer } from '../actions/mcp/server.ts';
 import type { Problem } from '../documents/document.ts';
+import { positionsIn } from '../documents/problems.ts';
 import { type Fields, fieldsOf, isFields } from '../text/fields.ts';
 import { nearest } from '../text/similarity.ts';
 import { readTextFile } from './files.ts';
-import { lineAndColumn, readCommentedJson } from './json.ts';
+import { readCommentedJson } from './json.ts';
 import { shown } from './reading.ts';
 import { readTime } from './values.ts';
 
@@ -41,7 +42,7 @@ function readServers(text: string, label: string, environment: Variables): Omit<
   const complainAt =
     (offset: number): Complain =>
     message =>
-      problems.push({ message: `${label}: ${message}.`, ...lineAndColumn(text, offset) });
+      problems.push({ message: `${label}: ${message}.`, ...positionsIn(text)(offset) });
   const json = readCommentedJson(text);
   if (!json.ok) {
     complainAt(json.offset)(json.message);

@@ -85,7 +85,7 @@ describe('a config file that is wrong', () => {
     ['B24: a key like nothing we know', '{"zzzzzz": 3}', 1, 2, 'unknown key "zzzzzz"; remove it.'],
     ['B25: text for a number', '{"maxErrors": "3"}', 1, 2, 'maxErrors must be a whole number, not the text "3".'],
     ['B25: null', '{"maxIterations": null}', 1, 2, 'maxIterations must be a whole number, or "unlimited", not null.'],
-    ['B25: NaN', '{"maxCost": NaN}', 1, 13, '"NaN" is not a JSON value'],
+    ['B25: NaN', '{"maxCost": NaN}', 1, 13, 'NaN is not a JSON value'],
     ['B25: negative', '{"maxIterations": -1}', 1, 2, 'maxIterations: "-1" is not a whole number from 1'],
     ['B25: more than 2^53', '{"maxTokens": 9007199254740993}', 1, 2, 'is not a whole number from 1'],
     ['B25: beyond every number', '{"maxIterations": 1e999}', 1, 2, 'maxIterations must be a whole number'],
@@ -115,9 +115,9 @@ describe('a config file that is wrong', () => {
     ['B04: a duration without unit', '{"maxDuration": "90"}', 1, 2, 'maxDuration: "90" is not a duration'],
     ['B04: a duration as a number', '{"maxDuration": 90}', 1, 2, 'maxDuration must be a duration in quotes'],
     ['B07: a promise with a line break', '{"promise": "a\\nb"}', 1, 2, 'promise: "a·b" contains a line break'],
-    ['B26: a NUL byte', '{"promise": "a\u0000b"}', 1, 13, 'control character'],
-    ['B27: single quotes', "{'promise': 'x'}", 1, 2, 'expected a key in double quotes'],
-    ['an empty file', '', 1, 1, 'found the end of the file'],
+    ['B26: a NUL byte', '{"promise": "a\u0000b"}', 1, 15, 'control character'],
+    ['B27: single quotes', "{'promise': 'x'}", 1, 2, 'where a key in double quotes must be'],
+    ['an empty file', '', 1, 1, 'The document is empty.'],
     ['a line counted behind CRLF and comments', '/* a\r\n b */ {\r\n "agnt": "x"}', 3, 2, 'did you mean agent?'],
   ])('%s is refused with line and column', async (_name, text, line, column, why) => {
     const problems = await problemsWith(text);
