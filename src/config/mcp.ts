@@ -31,9 +31,8 @@ const serversMax = 100;
 export async function readMcpServers(path: string, environment: Variables): Promise<ReadMcpServers> {
   const label = basename(path);
   const file = await readTextFile(dirname(path), label, false);
-  if (file.type === 'absent') return { isThere: false, servers: [], problems: [] };
-  if (file.type === 'refused')
-    return { isThere: true, servers: [], problems: [{ message: `${label}: ${file.message}; ${file.fix}.` }] };
+  if (file.type === 'missing') return { isThere: false, servers: [], problems: [] };
+  if (file.type !== 'text') return { isThere: true, servers: [], problems: [file.problem] };
   return { isThere: true, ...readServers(file.text, label, environment) };
 }
 

@@ -115,7 +115,7 @@ describe('a config file that is wrong', () => {
     ['B04: a duration without unit', '{"maxDuration": "90"}', 1, 2, 'maxDuration: "90" is not a duration'],
     ['B04: a duration as a number', '{"maxDuration": 90}', 1, 2, 'maxDuration must be a duration in quotes'],
     ['B07: a promise with a line break', '{"promise": "a\\nb"}', 1, 2, 'promise: "a·b" contains a line break'],
-    ['B26: a NUL byte', '{"promise": "a\u0000b"}', 1, 15, 'control character'],
+    ['B26: a control character', '{"promise": "a\u0001b"}', 1, 15, 'control character'],
     ['B27: single quotes', "{'promise': 'x'}", 1, 2, 'where a key in double quotes must be'],
     ['an empty file', '', 1, 1, 'The document is empty.'],
     ['a line counted behind CRLF and comments', '/* a\r\n b */ {\r\n "agnt": "x"}', 3, 2, 'did you mean agent?'],
@@ -133,12 +133,17 @@ describe('a config file that is wrong', () => {
   });
 
   test.each([
-    ['Latin-1', Buffer.from('{"promise": "caf\xe9"}', 'latin1'), 16],
-    ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 0],
-    ['a truncated character behind a genuine U+FFFD', Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xef, 0xbf]), 4],
-  ])('B26: %s is refused with the byte offset', async (_name, bytes, offset) => {
-    expect(await problemsWith(bytes)).toEqual([
-      { message: `ralph.config.json: byte ${offset} is not valid UTF-8; save the file as UTF-8.` },
+    ['Latin-1', Buffer.from('{"promise": "caf\xe9"}', 'latin1'), 'is not valid UTF-8 at byte 16.'],
+    ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'is UTF-16 text, not UTF-8.'],
+    ['a NUL byte', '{"promise": "a\u0000b"}', 'holds a NUL byte at byte 14, so it is no text.'],
+    [
+      'a truncated character behind a genuine U+FFFD',
+      Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xef, 0xbf]),
+      'is not valid UTF-8 at byte 4.',
+    ],
+  ])('B26: %s is refused with the byte offset', async (_name, bytes, why) => {
+    expect(await problemsWith(bytes)).toMatchObject([
+      { message: `ralph.config.json ${why}`, fix: 'Save it as UTF-8.' },
     ]);
   });
 
@@ -196,13 +201,13 @@ describe('a config file that is not what it seems', () => {
     mkdirSync(path());
     expect(await resolved()).toMatchObject({
       ok: false,
-      problems: [{ message: expect.stringContaining('not a regular file') }],
+      problems: [{ message: 'ralph.config.json is a directory.' }],
     });
     rmSync(path(), { recursive: true });
     execFileSync('sh', ['-c', 'mkfifo "$0"', path()]);
     expect(await resolved()).toMatchObject({
       ok: false,
-      problems: [{ message: expect.stringContaining('not a regular file') }],
+      problems: [{ message: 'ralph.config.json is not a file.' }],
     });
   });
 

@@ -141,7 +141,10 @@ export const house: House = {
       values: [...low, 'core/decide', 'core/evolve', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
-    config: { values: [...low, 'documents', 'modes', 'modes/rules.ts', 'agents/registry.ts'], types: ports },
+    config: {
+      values: [...low, 'documents', 'documents/text-file.ts', 'modes', 'modes/rules.ts', 'agents/registry.ts'],
+      types: ports,
+    },
     app: { values: [everything] },
     cli: {
       values: [
