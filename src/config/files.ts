@@ -4,8 +4,13 @@ import type { Problem } from '../documents/document.ts';
 import { startOf } from '../documents/edits.ts';
 import { positionsIn } from '../documents/problems.ts';
 import { insideBytesMax, readInside, readText } from '../documents/text-file.ts';
-import { fieldOf, flagName, type Key, type Values } from './fields.ts';
+import { fieldsOf, isFields } from '../text/fields.ts';
+import { nearest } from '../text/similarity.ts';
+import { fieldOf, flagName, isKey, type Key, keys, type Values } from './fields.ts';
 import { readCommentedJson } from './json.ts';
+import { type Field, kinds } from './kinds.ts';
+import { parseText } from './options.ts';
+import { shown } from './reading.ts';
 
 export interface ReadConfigFile {
   readonly values: Values;
@@ -30,29 +35,26 @@ export async function readConfigFile(place: ConfigFilePlace, now: number): Promi
   const file = await readTextFile(place.directory, place.fileName, place.isProject);
   if (file.type === 'missing') return nothing;
   if (file.type !== 'text') return { ...nothing, problems: [file.problem] };
-  return await readConfigText(file.text, place, now);
+  return readConfigText(file.text, place, now);
 }
 
-async function readConfigText(text: string, place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
+function readConfigText(text: string, place: ConfigFilePlace, now: number): ReadConfigFile {
+  const problems: Problem[] = [];
+  const positionOf = positionsIn(text);
+  const addAt = (offset: number, message: string): void => {
+    problems.push({ message: `${place.label}: ${message}`, ...positionOf(offset) });
+  };
   const json = readCommentedJson(text);
   if (!json.ok) {
-    const problem = { message: `${place.label}: ${json.message}.`, ...positionsIn(text)(json.offset) };
-    return { ...nothing, problems: [problem] };
-  }
-  // Loaded only when there is a file to check: a start without one does not pay for zod.
-  const { validateDocument } = await import('./schema.ts');
-  const checked = validateDocument(json.value, now);
-  if (!checked.ok) {
-    const problems = checked.problems.map(({ path, message }) => ({
-      message: `${place.label}: ${message}`,
-      ...positionsIn(text)(json.places.get(path) ?? 0),
-    }));
+    addAt(json.offset, `${json.message}.`);
     return { ...nothing, problems };
   }
+  const values = readSettings(json.value, now, (path, message) => addAt(json.places.get(path) ?? 0, message));
+  if (problems.length > 0) return { ...nothing, problems };
   const givenName = (json.value as { readonly name?: string }).name;
-  const kept = place.isProject ? withoutUserOnly(checked.values, place.label) : { values: checked.values, notices: [] };
+  const kept = place.isProject ? withoutUserOnly(values, place.label) : { values, notices: [] };
   const notices = [...kept.notices, ...garbled(text, place.label)];
-  return { values: kept.values, notices, problems: [], givenName };
+  return { values: kept.values, notices, problems, givenName };
 }
 
 export function userOnlyNotice(what: string, where: string, key: Key): string {
@@ -84,4 +86,64 @@ function garbled(text: string, label: string): string[] {
 export async function readTextFile(directory: string, name: string, within: boolean) {
   const read = await (within ? readInside(directory, name) : readText(join(directory, name), insideBytesMax));
   return read.type === 'text' ? { ...read, text: read.text.slice(startOf(read.text)) } : read;
+}
+
+/** What is wrong, by the path of the value: `verify[1]`, or empty for the document itself. */
+type AddProblem = (path: string, message: string) => void;
+
+/** `now` is what a deadline must be after. */
+function readSettings(document: unknown, now: number, add: AddProblem): Values {
+  if (!isFields(document)) add('', mustBe('the document', 'an object of settings', document));
+  const read = Object.entries(fieldsOf(document)).map(([key, input]) => {
+    if (isKey(key)) return [key, readSetting(key, input, now, add)];
+    // Editors use $schema; we allow it and never fetch it (B28).
+    if (key !== '$schema') add(key, unknownKey(key));
+    else if (typeof input !== 'string') add(key, mustBe(key, textInQuotes, input));
+    return [key, undefined];
+  });
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Values;
+}
+
+const entriesMax = 100;
+const textInQuotes = 'text in quotes';
+
+function readSetting(key: Key, input: unknown, now: number, add: AddProblem): unknown {
+  const field = fieldOf(key);
+  if (!isOfKind(field, input)) return add(key, mustBe(key, expectation(field), input));
+  const read = (text: string, path: string): unknown => {
+    const reading = parseText(key, text, path, now);
+    return reading.ok ? reading.value : add(path, reading.problem);
+  };
+  if (!Array.isArray(input)) return read(String(input), key);
+  if (input.length > entriesMax) return add(key, `${key} must be at most ${entriesMax} entries.`);
+  return input.flatMap((entry: unknown, index) => {
+    const path = `${key}[${index}]`;
+    return typeof entry === 'string' ? read(entry, path) : add(path, mustBe(path, textInQuotes, entry));
+  });
+}
+
+function isOfKind({ kind, choices, unlimited }: Field, input: unknown): boolean {
+  if (kinds[kind].isList) return Array.isArray(input);
+  if (kind === 'truth') return typeof input === 'boolean';
+  if (kind === 'whole') return Number.isFinite(input) || (unlimited === true && input === 'unlimited');
+  if (kind === 'choice') return choices?.some(choice => choice === input) === true;
+  return typeof input === 'string' || (kind === 'money' && Number.isFinite(input));
+}
+
+function expectation({ kind, choices = [], unlimited }: Field): string {
+  if (kind === 'choice') return `one of ${choices.map(choice => `"${choice}"`).join(', ')}`;
+  return `${kinds[kind].expected}${unlimited === true ? ', or "unlimited"' : ''}`;
+}
+
+const mustBe = (path: string, what: string, input: unknown): string => `${path} must be ${what}, not ${found(input)}.`;
+
+function found(input: unknown): string {
+  if (typeof input === 'string') return `the text ${shown(input)}`;
+  if (typeof input !== 'object' || input === null) return String(input);
+  return Array.isArray(input) ? 'a list' : 'an object';
+}
+
+function unknownKey(key: string): string {
+  const meant = nearest(key, keys);
+  return `unknown key ${shown(key)}; ${meant === undefined ? 'remove it.' : `did you mean ${meant}?`}`;
 }

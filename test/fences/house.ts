@@ -215,7 +215,7 @@ export const house: House = {
   tables: ['src/cli/command-table.ts'],
   heavyPackages: {
     '@agentclientprotocol/sdk': 'src/agents/acp/',
-    zod: 'src/config/',
+    zod: null,
     kysely: 'src/ledger/',
     '@pydantic/genai-prices': 'src/agents/prices.ts',
     '@modelcontextprotocol/client': 'src/actions/',
