@@ -27,10 +27,7 @@ const nothing: PlanFacts = { planId: '', objective: '', iterationsMax: undefined
 
 export function readFacts(text: string, outline: PlanOutline, problems: PlanProblems): PlanFacts {
   const { matter, head, steps } = outline;
-  if (!matter.ok) {
-    problems.addLocated(matter.problems);
-    return nothing;
-  }
+  if (!matter.ok) return nothing; // which was complained about
   if (!matter.isPresent) {
     const fix = 'Begin with a line ---, then plan_id, objective and total_steps, then a line ---.';
     problems.add(head, 'The plan has no front matter.', fix);
