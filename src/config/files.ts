@@ -6,6 +6,7 @@ import { positionsIn } from '../documents/problems.ts';
 import { insideBytesMax, readInside, readText } from '../documents/text-file.ts';
 import { fieldsOf, isFields } from '../text/fields.ts';
 import { nearest } from '../text/similarity.ts';
+import { suspicion } from '../text/text.ts';
 import { fieldOf, flagName, isKey, type Key, keys, type Values } from './fields.ts';
 import { readCommentedJson } from './json.ts';
 import { type Field, kinds } from './kinds.ts';
@@ -53,7 +54,8 @@ function readConfigText(text: string, place: ConfigFilePlace, now: number): Read
   if (problems.length > 0) return { ...nothing, problems };
   const givenName = (json.value as { readonly name?: string }).name;
   const kept = place.isProject ? withoutUserOnly(values, place.label) : { values, notices: [] };
-  const notices = [...kept.notices, ...garbled(text, place.label)];
+  const warning = suspicion(text);
+  const notices = warning === undefined ? kept.notices : [...kept.notices, `${place.label} ${warning}`];
   return { values: kept.values, notices, problems, givenName };
 }
 
@@ -75,12 +77,6 @@ function withoutUserOnly(values: Values, label: string): { values: Values; notic
 
 /** "unlimited" must be typed by a person (ADR 4), and a file of the project can be an agent's work. */
 const bounding: readonly Key[] = ['maxIterations', 'maxCost', 'maxDuration'];
-
-/** UTF-8 that was once read as a single-byte encoding and saved again (B26). */
-function garbled(text: string, label: string): string[] {
-  const isGarbled = /\u00c3[\u0080-\u00bf]|\u00e2\u20ac/.test(text);
-  return isGarbled ? [`${label}: some letters look garbled by a wrong encoding; check its text.`] : [];
-}
 
 /** The text without its byte order mark; `within`: the file may not lead out of its own folder (B30). */
 export async function readTextFile(directory: string, name: string, within: boolean) {
