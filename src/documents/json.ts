@@ -61,7 +61,7 @@ class JsonScan {
   run(): JsonFault | undefined {
     this.skipSpace();
     if (this.at >= this.text.length) {
-      return { offset: this.at, message: 'The document is empty.', fix: 'Write a JSON object.' };
+      return { offset: this.at, message: 'The document is empty.', fix: 'Write it as a JSON object.' };
     }
     while (this.beginValue() && this.afterValue());
     return this.fault;
