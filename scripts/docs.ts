@@ -6,10 +6,9 @@ import { type CommandRow, commands } from '../src/cli/command-table.ts';
 import { environmentName, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
 import type { Field } from '../src/config/kinds.ts';
 import { presetValues } from '../src/config/settings.ts';
-import { sayDuration } from '../src/config/values.ts';
 import type { Event, EventType } from '../src/core/event.ts';
 import { criteria } from '../src/core/termination.ts';
-import { formatUsd } from '../src/text/format.ts';
+import { formatDuration, formatUsd } from '../src/text/format.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
 import { shownEvents } from './docs-events.ts';
@@ -68,7 +67,7 @@ function presetText(key: Key): string {
   if (value === null) return 'unlimited';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (field.kind === 'money') return formatUsd(value as number);
-  if (field.kind === 'duration') return sayDuration(value as number);
+  if (field.kind === 'duration') return formatDuration(value as number);
   return String(value);
 }
 

@@ -8,7 +8,7 @@ import type { Adder, NewTask } from '../documents/convert/new-task.ts';
 import type { WriterName } from '../documents/convert/write.ts';
 import { type Format, lenient, type ParsedDocument } from '../documents/document.ts';
 import { replaceFile } from '../documents/replace-file.ts';
-import { errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
+import { documentBytesMax, errorCode, type FileIdentity, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
 import { nearest } from '../text/similarity.ts';
 import { suspicion, visible } from '../text/text.ts';
@@ -16,7 +16,6 @@ import { refuseProblems } from './problems.ts';
 
 export type { Loss, WriterName };
 
-const bytesMax = 64 * 1024 * 1024;
 const listedMax = 20;
 
 /** By the file's kind, in the order in which they are asked; a plan or a prompt may hold boxes too. */
@@ -52,7 +51,7 @@ async function recognisedFormat(path: string, text: string): Promise<Format | un
 
 /** Refused in sentences when it cannot be read as tasks. */
 export async function readTaskFile(path: string): Promise<TaskFile> {
-  const read = await readText(path, bytesMax);
+  const read = await readText(path, documentBytesMax);
   if (read.type !== 'text') refuseProblems([read.problem]);
   const { text, identity } = read;
   const format = await recognisedFormat(path, text);

@@ -1,4 +1,4 @@
-// The one table of settings: schema, flags, environment names, help and docs all derive from it. Help loads it, so it loads neither zod nor a reader.
+// The one table of settings: config files, flags, environment names, help and docs all derive from it. Help loads it, so it loads no reader.
 import { flagOf } from '../text/format.ts';
 import { commandCharactersMax, type Field, kinds, million } from './kinds.ts';
 import type { ValueOf } from './values.ts';

@@ -1,11 +1,17 @@
-// Config files: one JSON file becomes settings, with line and column for whatever is wrong with it (B21-B30); and the
-// reader of small text files that we do not trust: bounded, regular files only, UTF-8, and no symlink out of their project.
-import { constants } from 'node:fs';
-import { type FileHandle, open, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+// Config files: one JSON file becomes settings, with line and column for whatever is wrong with it (B21-B30).
+import { join } from 'node:path';
 import type { Problem } from '../documents/document.ts';
-import { fieldOf, flagName, type Key, type Values } from './fields.ts';
-import { lineAndColumn, readCommentedJson } from './json.ts';
+import { startOf } from '../documents/edits.ts';
+import { positionsIn } from '../documents/problems.ts';
+import { insideBytesMax, readInside, readText } from '../documents/text-file.ts';
+import { fieldsOf, isFields } from '../text/fields.ts';
+import { nearest } from '../text/similarity.ts';
+import { suspicion } from '../text/text.ts';
+import { fieldOf, flagName, isKey, type Key, keys, type Values } from './fields.ts';
+import { readCommentedJson } from './json.ts';
+import { type Field, kinds } from './kinds.ts';
+import { parseText } from './options.ts';
+import { shown } from './reading.ts';
 
 export interface ReadConfigFile {
   readonly values: Values;
@@ -28,32 +34,29 @@ const nothing: ReadConfigFile = { values: {}, problems: [], notices: [] };
 
 export async function readConfigFile(place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
   const file = await readTextFile(place.directory, place.fileName, place.isProject);
-  if (file.type === 'absent') return nothing;
-  if (file.type === 'refused')
-    return { ...nothing, problems: [{ message: `${place.label}: ${file.message}; ${file.fix}.` }] };
-  return await readConfigText(file.text, place, now);
+  if (file.type === 'missing') return nothing;
+  if (file.type !== 'text') return { ...nothing, problems: [file.problem] };
+  return readConfigText(file.text, place, now);
 }
 
-async function readConfigText(text: string, place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
+function readConfigText(text: string, place: ConfigFilePlace, now: number): ReadConfigFile {
+  const problems: Problem[] = [];
+  const positionOf = positionsIn(text);
+  const addAt = (offset: number, message: string): void => {
+    problems.push({ message: `${place.label}: ${message}`, ...positionOf(offset) });
+  };
   const json = readCommentedJson(text);
   if (!json.ok) {
-    const problem = { message: `${place.label}: ${json.message}.`, ...lineAndColumn(text, json.offset) };
-    return { ...nothing, problems: [problem] };
-  }
-  // Loaded only when there is a file to check: a start without one does not pay for zod.
-  const { validateDocument } = await import('./schema.ts');
-  const checked = validateDocument(json.value, now);
-  if (!checked.ok) {
-    const problems = checked.problems.map(({ path, message }) => ({
-      message: `${place.label}: ${message}`,
-      ...lineAndColumn(text, json.places.get(path) ?? 0),
-    }));
+    addAt(json.offset, `${json.message}.`);
     return { ...nothing, problems };
   }
+  const values = readSettings(json.value, now, (path, message) => addAt(json.places.get(path) ?? 0, message));
+  if (problems.length > 0) return { ...nothing, problems };
   const givenName = (json.value as { readonly name?: string }).name;
-  const kept = place.isProject ? withoutUserOnly(checked.values, place.label) : { values: checked.values, notices: [] };
-  const notices = [...kept.notices, ...garbled(text, place.label)];
-  return { values: kept.values, notices, problems: [], givenName };
+  const kept = place.isProject ? withoutUserOnly(values, place.label) : { values, notices: [] };
+  const warning = suspicion(text);
+  const notices = warning === undefined ? kept.notices : [...kept.notices, `${place.label} ${warning}`];
+  return { values: kept.values, notices, problems, givenName };
 }
 
 export function userOnlyNotice(what: string, where: string, key: Key): string {
@@ -75,91 +78,68 @@ function withoutUserOnly(values: Values, label: string): { values: Values; notic
 /** "unlimited" must be typed by a person (ADR 4), and a file of the project can be an agent's work. */
 const bounding: readonly Key[] = ['maxIterations', 'maxCost', 'maxDuration'];
 
-/** UTF-8 that was once read as a single-byte encoding and saved again (B26). */
-function garbled(text: string, label: string): string[] {
-  const isGarbled = /\u00c3[\u0080-\u00bf]|\u00e2\u20ac/.test(text);
-  return isGarbled ? [`${label}: some letters look garbled by a wrong encoding; check its text.`] : [];
+/** The text without its byte order mark; `within`: the file may not lead out of its own folder (B30). */
+export async function readTextFile(directory: string, name: string, within: boolean) {
+  const read = await (within ? readInside(directory, name) : readText(join(directory, name), insideBytesMax));
+  return read.type === 'text' ? { ...read, text: read.text.slice(startOf(read.text)) } : read;
 }
 
-type Refused = Extract<FileText, { type: 'refused' }>;
+/** What is wrong, by the path of the value: `verify[1]`, or empty for the document itself. */
+type AddProblem = (path: string, message: string) => void;
 
-type FileText =
-  | { readonly type: 'absent' }
-  | { readonly type: 'text'; readonly text: string }
-  | {
-      readonly type: 'refused';
-      readonly why: 'not-a-file' | 'too-large' | 'outside' | 'unreadable' | 'encoding';
-      readonly message: string;
-      readonly fix: string;
-    };
-
-const fileBytesMax = 1_048_576;
-
-const refused = (why: Refused['why'], message: string, fix = 'replace it by a plain file'): Refused => ({
-  type: 'refused',
-  why,
-  message,
-  fix,
-});
-
-/** `within`: the file may not lead out of its own folder (B30). */
-export async function readTextFile(directory: string, name: string, within: boolean): Promise<FileText> {
-  let path = join(directory, name);
-  let handle: FileHandle | undefined;
-  try {
-    if (within) {
-      const [folder, file] = await Promise.all([realpath(directory), realTarget(path)]);
-      if (file === undefined) return { type: 'absent' };
-      const way = relative(folder, file);
-      if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
-        return refused('outside', 'it is a link that leads out of the project and is not followed');
-      path = file;
-    }
-    // Non-blocking, so that a named pipe cannot hold us; the path was resolved above, so a link here is a swap.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | (within ? constants.O_NOFOLLOW : 0));
-    return await readBounded(handle);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { type: 'absent' };
-    return refused('unreadable', `it cannot be read (${code})`);
-  } finally {
-    await handle?.close();
-  }
+/** `now` is what a deadline must be after. */
+function readSettings(document: unknown, now: number, add: AddProblem): Values {
+  if (!isFields(document)) add('', mustBe('the document', 'an object of settings', document));
+  const read = Object.entries(fieldsOf(document)).map(([key, input]) => {
+    if (isKey(key)) return [key, readSetting(key, input, now, add)];
+    // Editors use $schema; we allow it and never fetch it (B28).
+    if (key !== '$schema') add(key, unknownKey(key));
+    else if (typeof input !== 'string') add(key, mustBe(key, textInQuotes, input));
+    return [key, undefined];
+  });
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Values;
 }
 
-/** A dangling link counts as absent: there is nothing to follow. */
-async function realTarget(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+const entriesMax = 100;
+const textInQuotes = 'text in quotes';
+
+function readSetting(key: Key, input: unknown, now: number, add: AddProblem): unknown {
+  const field = fieldOf(key);
+  if (!isOfKind(field, input)) return add(key, mustBe(key, expectation(field), input));
+  const read = (text: string, path: string): unknown => {
+    const reading = parseText(key, text, path, now);
+    return reading.ok ? reading.value : add(path, reading.problem);
+  };
+  if (!Array.isArray(input)) return read(String(input), key);
+  if (input.length > entriesMax) return add(key, `${key} must be at most ${entriesMax} entries.`);
+  return input.flatMap((entry: unknown, index) => {
+    const path = `${key}[${index}]`;
+    return typeof entry === 'string' ? read(entry, path) : add(path, mustBe(path, textInQuotes, entry));
+  });
 }
 
-async function readBounded(handle: FileHandle): Promise<FileText> {
-  if (!(await handle.stat()).isFile()) return refused('not-a-file', 'it is not a regular file');
-  const bytes = new Uint8Array(fileBytesMax + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  if (length > fileBytesMax) return refused('too-large', 'it is larger than 1 MB');
-  return decodeUtf8(bytes.subarray(0, length));
+function isOfKind({ kind, choices, unlimited }: Field, input: unknown): boolean {
+  if (kinds[kind].isList) return Array.isArray(input);
+  if (kind === 'truth') return typeof input === 'boolean';
+  if (kind === 'whole') return Number.isFinite(input) || (unlimited === true && input === 'unlimited');
+  if (kind === 'choice') return choices?.some(choice => choice === input) === true;
+  return typeof input === 'string' || (kind === 'money' && Number.isFinite(input));
 }
 
-/** Without its byte order mark; the first byte that is not UTF-8 is named. */
-function decodeUtf8(bytes: Uint8Array): FileText {
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  let byteAt = 0;
-  let from = 0;
-  for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) {
-    byteAt += Buffer.byteLength(text.slice(from, at));
-    from = at;
-    const isReal = bytes[byteAt] === 0xef && bytes[byteAt + 1] === 0xbf && bytes[byteAt + 2] === 0xbd;
-    if (!isReal) return refused('encoding', `byte ${byteAt} is not valid UTF-8`, 'save the file as UTF-8');
-  }
-  return { type: 'text', text: text.startsWith('\ufeff') ? text.slice(1) : text };
+function expectation({ kind, choices = [], unlimited }: Field): string {
+  if (kind === 'choice') return `one of ${choices.map(choice => `"${choice}"`).join(', ')}`;
+  return `${kinds[kind].expected}${unlimited === true ? ', or "unlimited"' : ''}`;
+}
+
+const mustBe = (path: string, what: string, input: unknown): string => `${path} must be ${what}, not ${found(input)}.`;
+
+function found(input: unknown): string {
+  if (typeof input === 'string') return `the text ${shown(input)}`;
+  if (typeof input !== 'object' || input === null) return String(input);
+  return Array.isArray(input) ? 'a list' : 'an object';
+}
+
+function unknownKey(key: string): string {
+  const meant = nearest(key, keys);
+  return `unknown key ${shown(key)}; ${meant === undefined ? 'remove it.' : `did you mean ${meant}?`}`;
 }

@@ -1,4 +1,4 @@
-// Says where Ralph keeps its data and the user's configuration, by the XDG rules (B15). It must not load zod.
+// Folders of Ralph's data and of the user's configuration, by the XDG rules (B15).
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 

@@ -2,10 +2,12 @@
 import { basename, dirname } from 'node:path';
 import type { McpServer } from '../actions/mcp/server.ts';
 import type { Problem } from '../documents/document.ts';
+import { positionsIn } from '../documents/problems.ts';
+import { idPattern } from '../documents/task-checks.ts';
 import { type Fields, fieldsOf, isFields } from '../text/fields.ts';
 import { nearest } from '../text/similarity.ts';
 import { readTextFile } from './files.ts';
-import { lineAndColumn, readCommentedJson } from './json.ts';
+import { readCommentedJson } from './json.ts';
 import { shown } from './reading.ts';
 import { readTime } from './values.ts';
 
@@ -21,7 +23,6 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Complain = (message: string) => void;
 
 const serverKeys = ['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'timeout', 'idempotent'];
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const serversMax = 100;
@@ -30,9 +31,8 @@ const serversMax = 100;
 export async function readMcpServers(path: string, environment: Variables): Promise<ReadMcpServers> {
   const label = basename(path);
   const file = await readTextFile(dirname(path), label, false);
-  if (file.type === 'absent') return { isThere: false, servers: [], problems: [] };
-  if (file.type === 'refused')
-    return { isThere: true, servers: [], problems: [{ message: `${label}: ${file.message}; ${file.fix}.` }] };
+  if (file.type === 'missing') return { isThere: false, servers: [], problems: [] };
+  if (file.type !== 'text') return { isThere: true, servers: [], problems: [file.problem] };
   return { isThere: true, ...readServers(file.text, label, environment) };
 }
 
@@ -41,7 +41,7 @@ function readServers(text: string, label: string, environment: Variables): Omit<
   const complainAt =
     (offset: number): Complain =>
     message =>
-      problems.push({ message: `${label}: ${message}.`, ...lineAndColumn(text, offset) });
+      problems.push({ message: `${label}: ${message}.`, ...positionsIn(text)(offset) });
   const json = readCommentedJson(text);
   if (!json.ok) {
     complainAt(json.offset)(json.message);
@@ -63,7 +63,7 @@ function readServers(text: string, label: string, environment: Variables): Omit<
 
 function readServer(name: string, value: unknown, environment: Variables, say: Complain): McpServer | undefined {
   const complain: Complain = message => say(`the server ${shown(name)}: ${message}`);
-  if (!namePattern.test(name)) complain('its name may hold letters, digits, ".", "_" and "-", and at most 64 of them');
+  if (!idPattern.test(name)) complain('its name may hold letters, digits, ".", "_" and "-", and at most 64 of them');
   if (!isFields(value)) {
     complain('it must be an object');
     return undefined;

@@ -1,5 +1,6 @@
 // Reading: the value of a setting, or one sentence that a person can act on.
 import { looksSecret } from '../secrets/redactor.ts';
+import { shown as shownText } from '../text/text.ts';
 
 interface Refused {
   readonly ok: false;
@@ -31,16 +32,6 @@ export function goodAll<Value>(readings: readonly Reading<Value | readonly Value
   return good(values);
 }
 
-const shownCharactersMax = 40;
-
 /** A value as it may stand in a message: short, without control characters, and never a secret. */
-export function shown(text: string): string {
-  if (looksSecret(text)) return '(hidden: it looks like a secret)';
-  const start = [...text.slice(0, 4 * shownCharactersMax)];
-  const visible = start
-    .slice(0, shownCharactersMax)
-    .join('')
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\u00b7');
-  const isWhole = start.length <= shownCharactersMax && text.length <= 4 * shownCharactersMax;
-  return `"${visible}${isWhole ? '' : '…'}"`;
-}
+export const shown = (text: string): string =>
+  looksSecret(text) ? '(hidden: it looks like a secret)' : shownText(text);

@@ -1,4 +1,5 @@
 // Settings from all sources: flags > environment > .env > project file > user file > preset of the mode.
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { boundingLimits, isBounded, limitFlag, limitTable, type Settings } from '../core/settings.ts';
@@ -169,8 +170,12 @@ async function environmentLayers({ mode, env, directory, now }: ConfigRequest): 
 async function readDotEnv(directory: string): Promise<{ variables: Variables; notices: readonly string[] }> {
   const file = await readTextFile(directory, '.env', true);
   if (file.type === 'text') return { variables: parseEnv(file.text), notices: [] };
-  const isTold = file.type === 'refused' && file.why !== 'not-a-file';
-  return { variables: {}, notices: isTold ? [`.env is not read: ${file.message}.`] : [] };
+  // A folder of that name is a Python environment.
+  const isTold = (await stat(join(directory, '.env')).catch(() => undefined))?.isFile() ?? false;
+  return {
+    variables: {},
+    notices: isTold && file.type !== 'missing' ? [`${file.problem.message} It is not used.`] : [],
+  };
 }
 
 interface Given {

@@ -1,4 +1,5 @@
 // Kinds of settings: how the text of each is read, the same way from a flag, a variable or a file. What is doubtful is refused.
+import { formatDuration } from '../text/format.ts';
 import { readAgent, readAgents, readModel, readPairs } from './agents.ts';
 import { type Bounds, commandCharactersMax, type Kind, million } from './kinds.ts';
 import { type Given as GivenText, good, goodAll, type Reading, refuse, wrong } from './reading.ts';
@@ -53,18 +54,7 @@ function holdDuration(given: Given, durationMs: number): Reading<number> {
   const wholeMs = Math.round(durationMs);
   if (wholeMs > 0 && wholeMs <= mostMs) return good(wholeMs);
   const how = 'write it with units d, h, m, s or ms, largest first, like 2h30m or 90s';
-  return wrong(given, `is not a duration above 0 and up to ${sayDuration(mostMs)}; ${how}`);
-}
-
-/** The text that reads back as this duration. */
-export function sayDuration(durationMs: number): string {
-  let restMs = durationMs;
-  const parts = unitsMs.map((unitMs, index) => {
-    const count = Math.floor(restMs / unitMs);
-    restMs -= count * unitMs;
-    return count === 0 ? '' : `${count}${['d', 'h', 'm', 's', 'ms'][index]}`;
-  });
-  return parts.join('');
+  return wrong(given, `is not a duration above 0 and up to ${formatDuration(mostMs)}; ${how}`);
 }
 
 const isoPattern =

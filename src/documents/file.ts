@@ -20,6 +20,7 @@ import type {
 import { replaceFile } from './replace-file.ts';
 import {
   checkInstructions,
+  documentBytesMax,
   errorCode,
   type FileIdentity,
   type InstructionsFile,
@@ -28,7 +29,6 @@ import {
   readText,
 } from './text-file.ts';
 
-const documentBytesMax = 64 * 1024 * 1024;
 const triesMax = 5;
 const settleMs = 50;
 

@@ -45,13 +45,12 @@ function locate(text: string, begin: number): Block | 'absent' | 'unclosed' {
   return { start, end: last.index, bodyStart: last.index + last[0].length, lineEnd: first[1]! };
 }
 
-/** `begin`: where the line that opens it must stand. */
-export function readFrontMatter(text: string, begin = startOf(text)): FrontMatterResult {
+/** `begin`: where the line that opens it must stand. The problems have none yet. */
+export function readFrontMatter(text: string, begin = startOf(text), problems = new ProblemList()): FrontMatterResult {
   const block = locate(text, begin);
   if (block === 'absent') {
     return { ok: true, isPresent: false, values: Object.create(null), offsets: new Map(), bodyStart: begin };
   }
-  const problems = new ProblemList();
   if (block === 'unclosed') {
     problems.add(begin, 'The front matter is never closed.', 'Add a line --- behind its last key.');
     return problems.refusal(text);

@@ -4,8 +4,8 @@ import { type Fields, isFields } from '../text/fields.ts';
 import { shown, suspicion } from '../text/text.ts';
 import type { Format, FormatOptions, IndexedFormat, Parsed, ParsedDocument } from './document.ts';
 import { type Edit, startOf, withEdits } from './edits.ts';
-import { type JsonPath, type JsonWatcher, scanJson, stringAt } from './json.ts';
-import { conflictOffset, firstNotices, ProblemList, pathText } from './problems.ts';
+import { type JsonPart, type JsonPath, keyWatcher, partsOf, scanJson, stringAt } from './json.ts';
+import { conflictOffset, firstNotices, ProblemList, pathText, sizeRefusal } from './problems.ts';
 import { checkDependencies, checkIds, idRule, isTaskId } from './task-checks.ts';
 
 interface JsonTaskList extends Pick<Format, 'name' | 'recognises'> {
@@ -39,7 +39,6 @@ export function jsonTaskFormat({ name, recognises, ...list }: JsonTaskList): Ind
 // Reading: faults, doubled keys and dangerous keys are told by place, then the fields with their paths.
 
 const textCharsMax = 64 * 1024 * 1024;
-const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** The value of a JSON text; a leading byte order mark is none of it. */
 export const parseJson = (text: string): unknown => JSON.parse(text.slice(startOf(text)));
@@ -47,12 +46,18 @@ export const parseJson = (text: string): unknown => JSON.parse(text.slice(startO
 type Reading = Pick<JsonTaskList, 'list' | 'example' | 'read'>;
 
 function parseList(text: string, options: FormatOptions, { list, example, read }: Reading): Parsed {
-  if (text.length > textCharsMax) {
-    const problem = { message: 'The document is larger than 64 MB.', fix: 'Split the work into several files.' };
-    return { ok: false, problems: [problem] };
-  }
+  const tooLarge = sizeRefusal(text, textCharsMax, '64 MB', 'Split the work into several files.');
+  if (tooLarge !== undefined) return tooLarge;
   const problems = new ProblemList();
-  const fault = scanJson(text, keyWatcher(list, problems));
+  const isForeign = (path: JsonPath, depth: number): boolean => depth !== 1 && (depth !== 3 || path[0] !== list);
+  const fault = scanJson(
+    text,
+    keyWatcher((what, key, offset) => {
+      const isTwice = what === 'twice';
+      const message = `The key ${shown(key)} ${isTwice ? 'stands twice' : 'is not allowed'}.`;
+      problems.add(offset, message, isTwice ? 'Keep one of the two.' : 'Rename or remove it.');
+    }, isForeign),
+  );
   if (fault !== undefined) {
     const faults = new ProblemList();
     const conflict = conflictOffset(text);
@@ -67,30 +72,6 @@ function parseList(text: string, options: FormatOptions, { list, example, read }
   }
   const document = read(new JsonFields(value, [], problems, []), options);
   return problems.count > 0 ? problems.refusal(text) : { ok: true, document };
-}
-
-/** JSON.parse keeps the last of two equal keys in silence; a task must not change its meaning that way. */
-function keyWatcher(list: string, problems: ProblemList): JsonWatcher {
-  const documentKeys = new Set<string>();
-  const memberKeys = new Set<string>();
-  let member: string | number | undefined;
-  return {
-    key(path, depth, offset) {
-      const key = path[depth - 1] as string;
-      if (dangerousKeys.has(key)) {
-        problems.add(offset, `The key ${shown(key)} is not allowed.`, 'Rename or remove it.');
-      }
-      const isInMember = depth === 3 && path[0] === list;
-      if (depth === 1) member = undefined;
-      if (isInMember && path[1] !== member) {
-        member = path[1];
-        memberKeys.clear();
-      }
-      const seen = depth === 1 ? documentKeys : isInMember ? memberKeys : undefined;
-      if (seen?.has(key)) problems.add(offset, `The key ${shown(key)} stands twice.`, 'Keep one of the two.');
-      seen?.add(key);
-    },
-  };
 }
 
 /** Typed fields of one object: complains with their path, and watches the texts for what a reader would not see. */
@@ -285,33 +266,8 @@ function shifted(spans: Int32Array, edits: readonly Edit[]): Int32Array {
   });
 }
 
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-interface Member extends Span {
-  readonly name: string;
-  readonly keyStart: number;
-}
-
-/** The members of the object that a JSON text is. */
-export function membersOf(text: string): readonly Member[] {
-  const members: Member[] = [];
-  let keyStart = 0;
-  scanJson(text, {
-    key(_path, depth, offset) {
-      if (depth === 1) keyStart = offset;
-    },
-    value(path, depth, start, end) {
-      if (depth === 1) members.push({ name: path[0] as string, keyStart, start, end });
-    },
-  });
-  return members;
-}
-
 /** What stands between the key and the value. */
-export const colonOf = (text: string, { start }: Member): string =>
+export const colonOf = (text: string, { start }: JsonPart): string =>
   text.slice(text.lastIndexOf('"', start - 1) + 1, start);
 
 const styleCharsMax = 1000; // more space than this between two members is no style
@@ -320,9 +276,9 @@ const styleCharsMax = 1000; // more space than this between two members is no st
 export class TaskEdit {
   private readonly task: string;
   private readonly start: number;
-  private readonly members: readonly Member[];
+  private readonly members: readonly JsonPart[];
   /** New keys stand behind it. */
-  private readonly anchor: Member | undefined;
+  private readonly anchor: JsonPart | undefined;
   private readonly changed: Edit[] = [];
   private added = '';
 
@@ -330,7 +286,7 @@ export class TaskEdit {
   constructor(task: string, start: number, anchors: readonly string[]) {
     this.task = task;
     this.start = start;
-    this.members = membersOf(task);
+    this.members = partsOf(task);
     this.anchor = anchors.map(name => this.member(name)).find(member => member !== undefined);
   }
 
@@ -361,12 +317,12 @@ export class TaskEdit {
     this.changed.push({ start: this.start + start, end: this.start + end, text });
   }
 
-  private member(key: string): Member | undefined {
+  private member(key: string): JsonPart | undefined {
     return this.members.find(member => member.name === key);
   }
 
   /** Separator, key and colon as the anchor has them. */
-  private styled(key: string, anchor: Member): string {
+  private styled(key: string, anchor: JsonPart): string {
     const { keyStart, end } = anchor;
     const before = /[\s,]*$/.exec(this.task.slice(Math.max(0, keyStart - styleCharsMax), keyStart))![0];
     // The first member has no comma before it; the one after it shows the style.

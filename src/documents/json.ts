@@ -1,8 +1,11 @@
-// Strict JSON with places: one walk without recursion tells where each key, value and fault stands in the text.
+// JSON with places: one walk without recursion tells where each key, value and fault stands in the text.
 import { startOf } from './edits.ts';
 
 /** Deeper nesting than this is an attack or an accident, not a backlog. */
 export const depthMax = 100;
+
+/** They reach into the prototype of whatever is made from the text. */
+export const dangerousKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 interface JsonFault {
   readonly offset: number;
@@ -18,19 +21,25 @@ export interface JsonWatcher {
   key?(path: JsonPath, depth: number, offset: number): void;
   /** A value ended: text.slice(start, end). Parts are told before the whole. */
   value?(path: JsonPath, depth: number, start: number, end: number): void;
+  /** A comment or a trailing comma; without this they are faults, as JSON has neither. */
+  ignored?(start: number, end: number): void;
+  /** Levels of nesting, where `depthMax` is too many. */
+  readonly depthMax?: number;
 }
 
-/** Tells the watcher every key and value of strict JSON; the first fault ends the walk. A leading BOM is allowed. */
+/** Tells the watcher every key and value; the first fault ends the walk. A leading BOM is allowed. */
 export function scanJson(text: string, watcher: JsonWatcher = {}): JsonFault | undefined {
   return new JsonScan(text, watcher).run();
 }
 
-/** The codes of " and \\. */
+/** The codes of ", \\ and /. */
 const quote = 0x22;
 const backslash = 0x5c;
+const slash = 0x2f;
 
 const word = /[-+.\w]*/y;
 const numberOrName = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+const comment = /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y;
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 class JsonScan {
@@ -52,7 +61,7 @@ class JsonScan {
   run(): JsonFault | undefined {
     this.skipSpace();
     if (this.at >= this.text.length) {
-      return { offset: this.at, message: 'The document is empty.', fix: 'Write the backlog as a JSON object.' };
+      return { offset: this.at, message: 'The document is empty.', fix: 'Write it as a JSON object.' };
     }
     while (this.beginValue() && this.afterValue());
     return this.fault;
@@ -82,9 +91,8 @@ class JsonScan {
   }
 
   private open(closer: string): boolean {
-    if (this.depth === depthMax) {
-      return this.fail(this.at, `The JSON is nested deeper than ${depthMax} levels.`, 'Flatten it.');
-    }
+    const most = this.watcher.depthMax ?? depthMax;
+    if (this.depth === most) return this.fail(this.at, `The JSON is nested deeper than ${most} levels.`, 'Flatten it.');
     this.starts[this.depth] = this.at;
     this.closers[this.depth] = closer;
     this.depth++;
@@ -97,12 +105,7 @@ class JsonScan {
   private afterValue(): boolean {
     for (;;) {
       this.skipSpace();
-      if (this.depth === 0) {
-        if (this.at < this.text.length) {
-          this.fail(this.at, `${this.here()} stands after the end of the JSON.`, 'Remove what follows the last brace.');
-        }
-        return false;
-      }
+      if (this.depth === 0) return this.endText();
       const closer = this.closers[this.depth - 1]!;
       if (this.text[this.at] === closer) {
         this.close();
@@ -113,12 +116,24 @@ class JsonScan {
       this.at++;
       this.skipSpace();
       if (this.text[this.at] === closer) {
-        return this.fail(commaAt, `A comma stands before ${closer}.`, 'Remove it: JSON has no trailing commas.');
+        if (this.watcher.ignored === undefined)
+          return this.fail(commaAt, `A comma stands before ${closer}.`, 'Remove it: JSON has no trailing commas.');
+        this.watcher.ignored(commaAt, commaAt + 1);
+        continue;
       }
       if (closer === '}') return this.readKey();
       this.path[this.depth - 1] = (this.path[this.depth - 1] as number) + 1;
       return true;
     }
+  }
+
+  private endText(): boolean {
+    if (this.at >= this.text.length) return false;
+    return this.fail(
+      this.at,
+      `${this.here()} stands after the end of the JSON.`,
+      'Remove what follows the last brace.',
+    );
   }
 
   private close(): void {
@@ -176,7 +191,7 @@ class JsonScan {
     }
     if (found === '') return this.unexpected('a value');
     if (this.at + found.length === this.text.length && found.length < 40) return this.cutOff();
-    const shownWord = found.length > 20 ? `${found.slice(0, 20)}…` : found;
+    const shownWord = found.length > 12 ? 'This word' : found; // a long one may be a secret
     const fix = 'Write text in double quotes, a plain number, true, false or null.';
     return this.fail(this.at, `${shownWord} is not a JSON value.`, fix);
   }
@@ -184,9 +199,23 @@ class JsonScan {
   private skipSpace(): void {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      this.at++;
+      if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) this.at++;
+      else if (code !== slash || !this.skipComment()) return;
     }
+  }
+
+  private skipComment(): boolean {
+    if (this.watcher.ignored === undefined) return false;
+    const start = this.at;
+    comment.lastIndex = start;
+    if (comment.test(this.text)) {
+      this.at = comment.lastIndex;
+      this.watcher.ignored(start, this.at);
+      return true;
+    }
+    if (!this.text.startsWith('/*', start)) return false;
+    this.at = this.text.length;
+    return this.fail(start, 'This comment is never closed.', 'End it with */.');
   }
 
   private here(): string {
@@ -197,11 +226,12 @@ class JsonScan {
 
   private unexpected(wanted: string): boolean {
     if (this.at >= this.text.length) return this.cutOff();
-    const fix = this.text.startsWith('/', this.at)
-      ? 'Remove the comment: JSON has none.'
-      : this.text.startsWith("'", this.at)
-        ? 'Use double quotes.'
-        : 'Correct the JSON here or just before.';
+    const fix =
+      this.text.startsWith('/', this.at) && this.watcher.ignored === undefined
+        ? 'Remove the comment: JSON has none.'
+        : this.text.startsWith("'", this.at)
+          ? 'Use double quotes.'
+          : 'Correct the JSON here or just before.';
     return this.fail(this.at, `${this.here()} stands where ${wanted} must be.`, fix);
   }
 
@@ -210,8 +240,9 @@ class JsonScan {
     return this.fail(this.text.length, 'The text ends before its JSON is complete.', fix);
   }
 
+  /** The first one counts: what follows a fault is found by mistake. */
   private fail(offset: number, message: string, fix: string): boolean {
-    this.fault = { offset, message, fix };
+    this.fault ??= { offset, message, fix };
     return false;
   }
 }
@@ -220,4 +251,50 @@ class JsonScan {
 export function stringAt(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end - 1);
   return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw;
+}
+
+/** Tells of keys that stand twice in one object, which JSON.parse passes over in silence, and of dangerous ones. */
+export function keyWatcher(
+  tell: (what: 'twice' | 'dangerous', key: string, offset: number) => void,
+  mayStandTwice: (path: JsonPath, depth: number) => boolean = () => false,
+): Required<Pick<JsonWatcher, 'key' | 'value'>> {
+  const seen: Set<string>[] = [];
+  return {
+    key(path, depth, offset) {
+      const key = path[depth - 1] as string;
+      if (dangerousKeys.has(key)) tell('dangerous', key, offset);
+      if (mayStandTwice(path, depth)) return;
+      seen[depth] ??= new Set();
+      if (seen[depth].has(key)) tell('twice', key, offset);
+      seen[depth].add(key);
+    },
+    value(_path, depth) {
+      seen[depth + 1]?.clear();
+    },
+  };
+}
+
+export interface JsonPart {
+  /** Empty for an element of a list. */
+  readonly name: string;
+  /** Where its key stands; that of an element is the element itself. */
+  readonly keyStart: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The members or elements of the object or list that a JSON text is. */
+export function partsOf(text: string): readonly JsonPart[] {
+  const parts: JsonPart[] = [];
+  let keyStart = 0;
+  scanJson(text, {
+    key(_path, depth, offset) {
+      if (depth === 1) keyStart = offset;
+    },
+    value([name], depth, start, end) {
+      if (depth !== 1) return;
+      parts.push(typeof name === 'string' ? { name, keyStart, start, end } : { name: '', keyStart: start, start, end });
+    },
+  });
+  return parts;
 }

@@ -6,11 +6,7 @@ import { startOf, type TextLine, textLines } from './edits.ts';
 import { firstNotices, ProblemList, sizeRefusal } from './problems.ts';
 import { checkIds } from './task-checks.ts';
 
-export interface MarkdownLine {
-  /** Where it starts in the whole text. */
-  readonly start: number;
-  /** Without its line end. */
-  readonly text: string;
+export interface MarkdownLine extends TextLine {
   /** Inside a fenced code block, its fences included. */
   readonly isCode: boolean;
   /** Inside an HTML comment that begins a line. */
@@ -45,23 +41,23 @@ export function markdownLines(text: string, from = startOf(text)): readonly Mark
   const lastCommentEnd = raw.findLastIndex(line => line.text.includes('-->'));
   let open: string | undefined;
   let inComment = false;
-  return raw.map(({ start, text: line }, row) => {
+  return raw.map((line, row) => {
     if (open !== undefined) {
-      const close = closingFence.exec(line)?.[1];
+      const close = closingFence.exec(line.text)?.[1];
       if (close?.startsWith(open)) open = undefined;
-      return { start, text: line, isCode: true, isComment: false };
+      return { ...line, isCode: true, isComment: false };
     }
     if (!inComment) {
-      const marks = opensFence(line);
+      const marks = opensFence(line.text);
       if (marks !== undefined && below[marks[0] as '`' | '~'][row + 1]! >= marks.length) {
         open = marks;
-        return { start, text: line, isCode: true, isComment: false };
+        return { ...line, isCode: true, isComment: false };
       }
-      inComment = commentStart.test(line) && row <= lastCommentEnd;
+      inComment = commentStart.test(line.text) && row <= lastCommentEnd;
     }
     const isComment = inComment;
-    if (inComment && line.includes('-->')) inComment = false;
-    return { start, text: line, isCode: false, isComment };
+    if (inComment && line.text.includes('-->')) inComment = false;
+    return { ...line, isCode: false, isComment };
   });
 }
 
@@ -160,9 +156,6 @@ export function parseMarkdownTasks(
   if (problems.count > 0) return problems.refusal(text);
   return { ok: true, document: { project: title, goal: title, tasks, notices: [...notices, ...watchHidden(lines)] } };
 }
-
-/** The indentation of a line, or that line's indentation as text, in columns. */
-export const columnsOf = (text: string): number => /^[ \t]*/.exec(text)![0].replaceAll('\t', '    ').length;
 
 /** An item or a heading, and the lines that belong to it. */
 export interface MarkdownPart {

@@ -18,10 +18,15 @@ interface Entry {
 export class ProblemList {
   readonly entries: Entry[] = [];
   count = 0;
+  private readonly most: number;
+
+  constructor(most = problemsMax) {
+    this.most = most;
+  }
 
   add(place: Place, message: string, fix: string): void {
     this.count++;
-    if (this.entries.length < problemsMax) this.entries.push({ place, message, fix });
+    if (this.entries.length < this.most) this.entries.push({ place, message, fix });
   }
 
   addMerge(offset: number): void {
@@ -34,7 +39,7 @@ export class ProblemList {
 
   /** In the order in which they were found; the text is walked once more, only when something is wrong. */
   refusal(text: string): Refusal {
-    const shownEntries = this.count > problemsMax ? this.entries.slice(0, problemsMax - 1) : this.entries;
+    const shownEntries = this.count > this.most ? this.entries.slice(0, this.most - 1) : this.entries;
     const paths = shownEntries.map(({ place }) => place).filter(place => typeof place !== 'number');
     const offsets = offsetsOf(text, paths);
     const positionOf = positionsIn(text);
@@ -58,9 +63,9 @@ export function sizeRefusal(text: string, charsMax: number, size: string, fix: s
 }
 
 /** A screenful of notices; the rest is counted. */
-export function firstNotices(notices: readonly string[], moreWords: string): readonly string[] {
-  const rest = notices.length - problemsMax;
-  return rest > 0 ? [...notices.slice(0, problemsMax), `${rest} more ${moreWords}.`] : notices;
+export function firstNotices(notices: readonly string[], moreWords: string, most = problemsMax): readonly string[] {
+  const rest = notices.length - most;
+  return rest > 0 ? [...notices.slice(0, most), `${rest} more ${moreWords}.`] : notices;
 }
 
 /** `userStories[3].criteria[0]` */
@@ -86,10 +91,8 @@ function offsetsOf(text: string, paths: readonly JsonPath[]): ReadonlyMap<string
   return offsets;
 }
 
-export type TextPosition = Required<Pick<Problem, 'line' | 'column'>>;
-
 /** Finds the line and column that an editor shows: both count from 1, columns in UTF-16 units; a BOM takes no column. */
-export function positionsIn(text: string): (offset: number) => TextPosition {
+export function positionsIn(text: string): (offset: number) => Required<Pick<Problem, 'line' | 'column'>> {
   const starts = [startOf(text)];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return offset => {

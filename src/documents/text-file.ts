@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat, writeFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { visible } from '../text/text.ts';
 import type { Problem } from './document.ts';
 
@@ -30,28 +30,31 @@ export async function identify(path: string): Promise<FileIdentity | undefined> 
   return stats && identityOf(stats);
 }
 
-/** The identity is the one from before the read: what is written meanwhile shows as a change at the next look. */
-export async function readText(path: string, bytesMax: number): Promise<ReadText> {
+/**
+ * The identity is the one from before the read: what is written meanwhile shows as a change at the next look. `flags` add
+ * to how it is opened; problems call it by its `name`.
+ */
+export async function readText(path: string, bytesMax: number, name = visible(path), flags = 0): Promise<ReadText> {
   let handle: FileHandle | undefined;
   try {
     // NONBLOCK: opening a named pipe in place of the file must not wait for a writer.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
     const stats = await handle.stat({ bigint: true });
-    if (stats.isDirectory()) return unusable(`${visible(path)} is a directory.`, 'Name the file in it.');
-    if (!stats.isFile()) return unusable(`${visible(path)} is not a file.`, 'Name a regular file.');
+    if (stats.isDirectory()) return unusable(`${name} is a directory.`, 'Name the file in it.');
+    if (!stats.isFile()) return unusable(`${name} is not a file.`, 'Name a regular file.');
     if (stats.size > bytesMax) {
       const size = `${bytesMax / 1024 / 1024} MB`;
-      return unusable(`${visible(path)} is larger than ${size}.`, 'Make it smaller or split it.');
+      return unusable(`${name} is larger than ${size}.`, 'Make it smaller or split it.');
     }
     const buffer = Buffer.alloc(Number(stats.size));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
     const bytes = buffer.subarray(0, bytesRead);
-    const problem = textProblem(path, bytes);
+    const problem = textProblem(name, bytes);
     if (problem) return { type: 'broken', problem };
     const mode = Number(stats.mode) & 0o7777;
     return { type: 'text', text: bytes.toString('utf8'), bytes, identity: identityOf(stats), mode };
   } catch (error) {
-    return unreadable(path, error);
+    return unreadable(name, error);
   } finally {
     await handle?.close();
   }
@@ -59,20 +62,29 @@ export async function readText(path: string, bytesMax: number): Promise<ReadText
 
 /** Of a document: larger ones are no work for an agent. */
 export const documentBytesMax = 64 * 1024 * 1024;
-const insideBytesMax = 1024 * 1024;
+export const insideBytesMax = 1024 * 1024;
 
-/** A file of a folder where agents write: no link out of it is followed; empty where there is no text. */
+/** A file of a folder where others write: no link out of it is followed. */
+export async function readInside(directory: string, name: string): Promise<ReadText> {
+  try {
+    const [folder, file] = await Promise.all([realpath(directory), realpath(join(directory, name))]);
+    const way = relative(folder, file);
+    // The path was resolved, so a link there is a swap.
+    if (way !== '..' && !way.startsWith(`..${sep}`)) return readText(file, insideBytesMax, name, constants.O_NOFOLLOW);
+  } catch (error) {
+    return unreadable(name, error);
+  }
+  const message = `${visible(name)} is a link that leads out of the project and is not followed.`;
+  return unusable(message, 'Replace it by a plain file.');
+}
+
+/** Empty where there is no text. */
 export async function readTextInside(directory: string, ...way: readonly string[]): Promise<string> {
-  const [top = '', real = ''] = await Promise.all(
-    [directory, join(directory, ...way)].map(one => realpath(one).catch(() => '')),
-  );
-  if (!real.startsWith(`${top}${sep}`)) return '';
-  const read = await readText(real, insideBytesMax);
+  const read = await readInside(directory, join(...way));
   return read.type === 'text' ? read.text : '';
 }
 
-function textProblem(path: string, bytes: Buffer): Problem | undefined {
-  const name = visible(path);
+function textProblem(name: string, bytes: Buffer): Problem | undefined {
   const fix = 'Save it as UTF-8.';
   const first = bytes.subarray(0, 2).toString('hex');
   if (first === 'fffe' || first === 'feff') return { message: `${name} is UTF-16 text, not UTF-8.`, fix };
@@ -102,10 +114,9 @@ function unusable(message: string, fix: string): ReadText {
   return { type: 'unusable', problem: { message, fix } };
 }
 
-function unreadable(path: string, error: unknown): ReadText {
+function unreadable(name: string, error: unknown): ReadText {
   const code = errorCode(error);
-  const name = visible(path);
-  if (code === 'ENOENT') {
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
     return { type: 'missing', problem: { message: `${name} does not exist.`, fix: 'Check the path.' } };
   }
   if (code === 'EACCES' || code === 'EPERM')

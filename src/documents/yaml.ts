@@ -2,13 +2,12 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from 'yaml';
 import type { Json } from '../core/task.ts';
 import { shown, visible } from '../text/text.ts';
-import { depthMax } from './json.ts';
+import { dangerousKeys, depthMax } from './json.ts';
 import { conflictOffset, type ProblemList } from './problems.ts';
 
 /** Each alias may repeat a whole tree; more than this is an attack (YAML bomb), not a document. */
 const aliasesHighest = 100;
 const nodesMax = 4_000_000;
-const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Faults that the package words for programmers, by its code or the start of its message. */
 const tooDeep = { sign: 'Maximum call stack', message: 'The YAML is nested too deeply.', fix: 'Flatten it.' };

@@ -42,24 +42,7 @@ export const anyOf = (words: readonly string[]): string => words.join(', ').repl
 export const someOf = (ids: readonly string[], most = 3): string =>
   `${ids.slice(0, most).join(', ')}${ids.length > most ? `, and ${ids.length - most} more` : ''}`;
 
-/** Epoch milliseconds as ISO 8601 in UTC, by arithmetic: the core has no calendar of its own. */
-export function isoTime(at: number): string {
-  if (at <= 0) return '';
-  const days = Math.floor(at / 86_400_000);
-  const ms = at - days * 86_400_000;
-  // Days since 0000-03-01 split into 400-year eras: the leap day then ends each year.
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
-  const day = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1;
-  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const clock = `${two(Math.floor(ms / 3_600_000))}:${two(Math.floor(ms / 60_000) % 60)}:${two(Math.floor(ms / 1_000) % 60)}`;
-  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${clock}.${String(ms % 1_000).padStart(3, '0')}Z`;
-}
+const timeMsMax = 8.64e15; // the last moment that the calendar knows
+
+/** Epoch milliseconds as ISO 8601 in UTC; empty for what is no moment. */
+export const isoTime = (at: number): string => (at > 0 && at <= timeMsMax ? new Date(at).toISOString() : '');

@@ -67,19 +67,24 @@ export function similarity(a: string, b: string, cutoff = 0): number {
   return ratio < cutoff ? 0 : ratio;
 }
 
-/** How many letters must be changed, added or left out. */
+/** How many letters must be changed, added, left out or swapped with the next (optimal string alignment). */
 export function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= from.length; i++) {
-    const next = [i];
+    const above = rows[i - 1]!;
+    const row = [i];
     for (let j = 1; j <= to.length; j++) {
-      const swap = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, row[j]! + 1, next[j - 1]! + 1));
+      const changed = above[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      row.push(Math.min(changed, above[j]! + 1, row[j - 1]! + 1, isSwapped ? rows[i - 2]![j - 2]! + 1 : changed));
     }
-    row = next;
+    rows.push(row);
   }
-  return row[to.length]!;
+  return rows[from.length]![to.length]!;
 }
+
+/** Case, blanks and signs do not matter to what a name means. */
+export const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 const wordCharactersMax = 64;
 

@@ -293,7 +293,7 @@ describe('variables and files of settings', () => {
   const files: readonly (readonly [string, RegExp])[] = [
     ['{ "maxIteration": 3 }', /ralph\.config\.json:1:3: unknown key "maxIteration"; did you mean maxIterations\?/],
     ['{\n  "maxIterations": 0\n}', /ralph\.config\.json:2:\d+: maxIterations: "0" is not a whole number/],
-    ['{ "maxIterations": ', /ralph\.config\.json:1:\d+: expected a value but found the end of the file/],
+    ['{ "maxIterations": ', /ralph\.config\.json:1:\d+: The text ends before its JSON is complete/],
     ['{ "__proto__": { "maxCost": "1" } }', /ralph\.config\.json.*__proto__/],
   ];
   for (const [text, wanted] of files) {

@@ -23,7 +23,7 @@ const chain = (count: number, close: boolean): readonly Story[] =>
   });
 
 describe('the file itself', () => {
-  it.concurrent('an empty file', run('', /PRD\.json:1:1: The document is empty\. Write the backlog/));
+  it.concurrent('an empty file', run('', /PRD\.json:1:1: The document is empty\. Write it as a JSON object/));
   it.concurrent('a file that was cut off', run(prd().slice(0, 90), /PRD\.json:\d+:\d+: .*looks cut off/));
   it.concurrent('a list instead of an object', run('[]', /PRD\.json:1:1: The document must be an object/));
   it.concurrent(

@@ -1,5 +1,4 @@
 // One table: every flag, variable and help line derives from it, and every example in it works.
-import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { environmentName, fieldOf, fields, flagName, type Key, keys, settingFlags } from '../../src/config/fields.ts';
 import { parseFlag } from '../../src/config/options.ts';
@@ -58,21 +57,6 @@ describe('the table of settings', () => {
     expect(flags).toContain('--checkpoint-interval <number>');
     expect(flags).toContain('--model <model>');
     expect(flags).not.toContain('--rounds <number>');
-  });
-
-  test('help, flags and the home directory are read without loading zod, the resolver only with a file to check', () => {
-    const script = `
-      for (const name of ['fields', 'home', 'resolve']) await import('./src/config/' + name + '.ts');
-      const { resolveConfig } = await import('./src/config/resolve.ts');
-      const options = { mode: 'prd', flags: { maxCost: '5' }, env: {}, directory: '/nowhere', userDirectory: undefined, now: 0 };
-      const { ok } = await resolveConfig(options);
-      const { registerHooks } = await import('node:module');
-      let zod = false;
-      registerHooks({ resolve: (name, context, next) => { zod ||= name === 'zod'; return next(name, context); } });
-      await import('./src/config/schema.ts');
-      console.log(JSON.stringify({ ok, zodWasStillToCome: zod }));`;
-    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    expect(JSON.parse(output)).toEqual({ ok: true, zodWasStillToCome: true });
   });
 });
 

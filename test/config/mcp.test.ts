@@ -55,7 +55,8 @@ describe('a file of MCP servers', () => {
   });
 
   const rows: readonly (readonly [what: string, text: string | object, said: string])[] = [
-    ['no JSON', '{"mcpServers": {', 'expected'],
+    ['no JSON', '{"mcpServers": {', 'ends before its JSON is complete'],
+    ['a value without quotes', `{"mcpServers": {"a": {"env": {"K": ${secret}}}}}`, 'is not a JSON value'],
     ['a list', '[]', 'mcpServers'],
     ['another key beside', { mcpServer: {} }, 'did you mean "mcpServers"'],
     ['an unknown key', one({ command: 'x', arg: [] }), 'did you mean "args"'],

@@ -339,6 +339,6 @@ describe('B17: .env', () => {
 
   test('B26: a .env that is not UTF-8 is not read, with a notice', async () => {
     writeFileSync(join(directory, '.env'), Buffer.from([0x41, 0x3d, 0xff]));
-    expect((await good()).notices).toEqual(['.env is not read: byte 2 is not valid UTF-8.']);
+    expect((await good()).notices).toEqual(['.env is not valid UTF-8 at byte 2. It is not used.']);
   });
 });

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Key } from '../../src/config/fields.ts';
 import { parseFlag } from '../../src/config/options.ts';
-import { sayDuration } from '../../src/config/values.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const hour = 3_600_000;
@@ -147,13 +146,6 @@ describe('B04: durations', () => {
     expect(problemOf('backoffBase', '2m')).toContain('up to 1m;');
     expect(read('backoffBase', '1s')).toBe(1_000);
   });
-
-  test.each([1, 60_000, 60_001, 9_000_000, 93_784_005])(
-    'what sayDuration says of %d ms is read back as the same',
-    ms => {
-      expect(read('maxDuration', sayDuration(ms))).toBe(ms);
-    },
-  );
 });
 
 describe('deadline', () => {

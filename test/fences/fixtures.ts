@@ -91,7 +91,10 @@ export const fixtures: readonly Fixture[] = [
   breaks('purity', 'await', {
     'src/documents/a.ts': says('export const later = async (one: PromiseLike<number>) => await one;'),
   }),
-  breaks('purity', 'a date', { 'src/views/a.ts': says('export const now = () => new Date();') }),
+  breaks('purity', 'a date', { 'src/views/a.ts': says('export const now = () => new Date().toISOString();') }),
+  breaks('purity', 'a local date', {
+    'src/views/a.ts': says('export const hour = (at: number) => new Date(at).getHours();'),
+  }),
   breaks('purity', "a module of Node's", { 'src/core/a.ts': takes('node:path') }),
   breaks('purity', 'performance', { 'src/modes/a.ts': says('export const now = () => performance.now();') }),
   breaks('purity', "a mode's rules", { 'src/modes/plan/rules.ts': says('export const value = Date.now();') }),

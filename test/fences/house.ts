@@ -157,7 +157,10 @@ export const house: House = {
       values: [...low, 'core/decide', 'modes/decide.ts', 'modes/evolve.ts', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
-    config: { values: [...low, 'modes', 'modes/rules.ts', 'agents/registry.ts'], types: ports },
+    config: {
+      values: [...low, 'documents', 'documents/text-file.ts', 'modes', 'modes/rules.ts', 'agents/registry.ts'],
+      types: ports,
+    },
     app: { values: [everything] },
     cli: {
       values: [
@@ -228,7 +231,7 @@ export const house: House = {
   tables: ['src/cli/command-table.ts'],
   heavyPackages: {
     '@agentclientprotocol/sdk': 'src/agents/acp/',
-    zod: 'src/config/',
+    zod: null,
     kysely: 'src/ledger/',
     '@pydantic/genai-prices': 'src/agents/prices.ts',
     '@modelcontextprotocol/client': 'src/actions/',

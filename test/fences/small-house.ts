@@ -84,6 +84,7 @@ export interface Failure {
 export const text = 'new Date() in a string, \`await\` too';
 export const told = (failure: Failure) => \`\${failure.process} at \${failure.Date}: Math.random()\`;
 export const made: Failure = { process: 'setTimeout', Date: 1 };
+export const moment = (at: number) => new Date(at).toISOString();
 `,
   'src/core/prose.ts': says(
     [

@@ -23,8 +23,14 @@ export function* purity(module: Module, house: House): Iterable<Finding> {
 function impurityOf(node: ts.Node): string | undefined {
   if (ts.isAwaitExpression(node) || (ts.isForOfStatement(node) && node.awaitModifier !== undefined)) return 'await';
   if (ts.isPropertyAccessExpression(node) && node.getText() === 'Math.random') return 'Math.random';
-  if (ts.isIdentifier(node) && impureGlobals.has(node.text) && isReference(node)) return node.text;
+  if (ts.isIdentifier(node) && impureGlobals.has(node.text) && isReference(node) && !isGivenMoment(node))
+    return node.text;
   return undefined;
+}
+
+/** `new Date(at).toISOString()`: the same text for the same moment everywhere. */
+function isGivenMoment({ text, parent }: ts.Identifier): boolean {
+  return text === 'Date' && /^new Date\([^)]+\)\.toISOString$/.test(parent.parent.getText());
 }
 
 // A property or a declaration may bear the name of a global: `failure.process`, `{ process: 1 }`.

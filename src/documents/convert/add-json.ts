@@ -1,10 +1,11 @@
 // A new object at the end of a JSON list, written as the one before it is: key names, order, spaces, line ends.
 import type { Fields } from '../../text/fields.ts';
 import type { IndexedFormat } from '../document.ts';
+import { withEdits } from '../edits.ts';
 import { prd } from '../formats/prd.ts';
 import { projectTasks } from '../formats/tasks.ts';
-import { scanJson } from '../json.ts';
-import { colonOf, membersOf, parseJson, type Span } from '../json-tasks.ts';
+import { partsOf } from '../json.ts';
+import { colonOf, parseJson } from '../json-tasks.ts';
 import type { Adder, NewTask } from './new-task.ts';
 
 type Value = string | number | boolean | readonly string[];
@@ -19,37 +20,25 @@ interface Around {
 
 const inline: Around = { open: '', between: ', ', close: '' };
 
-/** What stands around and between the pieces of an object or a list. */
-function around(text: string, whole: Span, pieces: readonly Span[]): Around | undefined {
-  const [first, second] = pieces;
-  const last = pieces.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const open = text.slice(whole.start + 1, first.start);
-  const between = second === undefined ? `,${open === '' ? ' ' : open}` : text.slice(first.end, second.start);
-  return { open, between, close: text.slice(last.end, whole.end - 1) };
+/** What stands around and between the parts of an object or a list. */
+function around(text: string): Around | undefined {
+  const parts = partsOf(text);
+  const [first, second] = parts;
+  if (first === undefined) return undefined;
+  const open = text.slice(1, first.keyStart);
+  const between = second === undefined ? `,${open === '' ? ' ' : open}` : text.slice(first.end, second.keyStart);
+  return { open, between, close: text.slice(parts.at(-1)!.end, -1) };
 }
 
 const joined = (pieces: readonly string[], { open, between, close }: Around): string =>
   `${open}${pieces.join(between)}${close}`;
 
-/** The elements of the list that stands here. */
-function elementsOf(text: string, { start, end }: Span): readonly Span[] {
-  const elements: Span[] = [];
-  scanJson(text.slice(start, end), {
-    value(_path, depth, from, to) {
-      if (depth === 1) elements.push({ start: start + from, end: start + to });
-    },
-  });
-  return elements;
-}
-
 /** An object of these values, written as `row` is. */
 function objectLike(row: string, values: Values): string {
-  const members = membersOf(row);
-  const pieces = members.map(({ keyStart, end }) => ({ start: keyStart, end }));
-  const look = around(row, { start: 0, end: row.length }, pieces) ?? inline;
-  const lists = members.filter(member => row[member.start] === '[');
-  const listLook = lists.map(list => around(row, list, elementsOf(row, list))).find(each => each !== undefined) ?? {
+  const members = partsOf(row);
+  const look = around(row) ?? inline;
+  const lists = members.map(({ start, end }) => row.slice(start, end)).filter(text => text.startsWith('['));
+  const listLook = lists.map(around).find(each => each !== undefined) ?? {
     ...inline,
     between: look.between === ',' ? ',' : ', ',
   };
@@ -69,14 +58,15 @@ function objectLike(row: string, values: Values): string {
 
 /** The list of a document that parses has at least one row. */
 function withRow(text: string, key: string, values: Values): string {
-  const list = membersOf(text).find(({ name }) => name === key)!;
-  const rows = elementsOf(text, list);
+  const { start, end } = partsOf(text).find(({ name }) => name === key)!;
+  const list = text.slice(start, end);
+  const rows = partsOf(list);
   const last = rows.at(-1)!;
   const before = rows.at(-2);
-  const between =
-    before === undefined ? `,${text.slice(list.start + 1, last.start)}` : text.slice(before.end, last.start);
-  const object = objectLike(text.slice(last.start, last.end), values);
-  return `${text.slice(0, last.end)}${between}${object}${text.slice(last.end)}`;
+  const between = before === undefined ? `,${list.slice(1, last.start)}` : list.slice(before.end, last.start);
+  const object = objectLike(list.slice(last.start, last.end), values);
+  const at = start + last.end;
+  return withEdits(text, [{ start: at, end: at, text: between + object }]);
 }
 
 /** The name that the document itself uses, the last row first. */

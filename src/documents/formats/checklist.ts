@@ -5,7 +5,6 @@ import {
   boxCharacter,
   boxLine,
   boxMeaning,
-  columnsOf,
   heading,
   type MarkdownLine,
   type MarkdownPart,
@@ -104,7 +103,7 @@ const indentOf = (text: string): string => /^[ \t]*/.exec(text)![0];
 
 /** A box is an item when no item with a box is above it that it is indented under. */
 export function checklistItems(lines: readonly MarkdownLine[]): readonly ChecklistItem[] {
-  const found: { readonly item: ItemLine; readonly columns: number; readonly below: MarkdownLine[] }[] = [];
+  const found: { readonly item: ItemLine; readonly below: MarkdownLine[] }[] = [];
   let isOpen = false;
   let wasCode = false;
   let under = '';
@@ -113,14 +112,14 @@ export function checklistItems(lines: readonly MarkdownLine[]): readonly Checkli
     const goesOn = line.isCode && wasCode;
     wasCode = line.isCode;
     const open = isOpen ? found.at(-1) : undefined;
-    if (goesOn || line.text.trim() === '' || (open !== undefined && columnsOf(line.text) > open.columns)) {
+    if (goesOn || line.text.trim() === '' || (open !== undefined && line.indent > open.item.head.indent)) {
       open?.below.push(line);
       continue;
     }
     under = heading(line)?.text ?? under;
     const item = itemAt(line, row, under);
     isOpen = item !== undefined;
-    if (item !== undefined) found.push({ item, columns: columnsOf(line.text), below: [] });
+    if (item !== undefined) found.push({ item, below: [] });
   }
   return found.map(({ item, below }) => ({ ...item, below, ...belowOf(below) }));
 }

@@ -1,6 +1,7 @@
 // PRD.json, and the prd.json of snarktank's ralph and ralph-tui: stories with criteria, marked without touching another byte.
 import type { TaskSpec } from '../../core/task.ts';
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../text/fields.ts';
+import { bareName, editDistance } from '../../text/similarity.ts';
 import { shown } from '../../text/text.ts';
 import type { FormatOptions, ParsedDocument } from '../document.ts';
 import { type JsonFields, jsonTaskFormat } from '../json-tasks.ts';
@@ -42,28 +43,13 @@ export const prdKeys = {
 const slipCharsMin = 4; // of shorter keys nearly everything is a near miss
 const keyCharsMax = 40;
 
-const bare = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '');
-
-/** One letter too many, too few or another, or two that changed places. */
-function isSlip(written: string, meant: string): boolean {
-  let at = 0;
-  while (at < meant.length && written[at] === meant[at]) at++;
-  const [left, right] = [written.slice(at), meant.slice(at)];
-  return (
-    left.slice(1) === right ||
-    left === right.slice(1) ||
-    left.slice(1) === right.slice(1) ||
-    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
-  );
-}
-
 /** The known key that an unknown one was probably meant to be. */
 function meantBy(key: string, known: readonly string[]): string | undefined {
   if (known.includes(key) || key.length > keyCharsMax) return undefined;
-  const written = bare(key);
+  const written = bareName(key);
   return (
-    known.find(each => bare(each) === written) ??
-    known.find(each => each.length >= slipCharsMin && isSlip(written, bare(each)))
+    known.find(each => bareName(each) === written) ??
+    known.find(each => each.length >= slipCharsMin && editDistance(written, bareName(each)) === 1)
   );
 }
 

@@ -51,17 +51,13 @@ export async function readOwnPrompt(directory: string, name: PromptName): Promis
   const label = `.ralph/prompts/${name}.md`;
   const { readTextFile } = await import('../../config/files.ts');
   const file = await readTextFile(directory, label, true);
-  if (file.type === 'absent') return { problems: [] };
-  const broken = (message: string, fix: string): OwnPrompt => ({
-    problems: [{ message: `${label}: ${message}`, fix }],
-  });
-  if (file.type === 'refused') {
-    const fix = file.why === 'encoding' ? 'Save it as UTF-8.' : 'Replace it by a plain file, or delete it.';
-    return broken(`${file.message}.`, fix);
-  }
+  if (file.type === 'missing') return { problems: [] };
+  if (file.type !== 'text') return { problems: [file.problem] };
   const { text } = file;
-  if (text.includes('\0')) return broken('it holds a NUL character.', 'Save it as plain text.');
-  if (text.trim() === '') return broken('it is empty.', 'Write the template, or delete the file to get ours.');
+  if (text.trim() === '')
+    return {
+      problems: [{ message: `${label} is empty.`, fix: 'Write the template, or delete the file to get ours.' }],
+    };
   const problems = templateProblems(text, placeholdersOf[name]).map(one => ({
     ...one,
     message: `${label}: ${one.message}`,

@@ -131,8 +131,8 @@ describe('a prompt of one’s own', () => {
   });
 
   it.each([
-    ['empty', ' \n', /it is empty/],
-    ['no UTF-8', Buffer.from([0x61, 0xff]), /byte 1 is not valid UTF-8/],
+    ['empty', ' \n', /is empty/],
+    ['no UTF-8', Buffer.from([0x61, 0xff]), /not valid UTF-8 at byte 1/],
     ['binary', 'a\0b', /NUL/],
     ['too large', 'x'.repeat(1024 * 1024 + 1), /larger than 1 MB/],
     ['about an execution', 'Do {{task_id}}', /\{\{task_id\}\} is no placeholder/],
@@ -140,7 +140,7 @@ describe('a prompt of one’s own', () => {
     ownPrompt('interview', text);
     const { problems } = await readOwnPrompt(directory, 'interview');
     expect(problems).toHaveLength(1);
-    expect(problems[0]?.message).toMatch(/^\.ralph\/prompts\/interview\.md: /);
+    expect(problems[0]?.message).toMatch(/^\.ralph\/prompts\/interview\.md/);
     expect(problems[0]?.message).toMatch(words);
   });
 

@@ -5,12 +5,11 @@ import { type TextLine, textLines } from '../../../documents/edits.ts';
 import { ProblemList } from '../../../documents/problems.ts';
 import { readYaml } from '../../../documents/yaml.ts';
 import { isFields } from '../../../text/fields.ts';
-import { editDistance } from '../../../text/similarity.ts';
+import { bareName, editDistance } from '../../../text/similarity.ts';
 import { shown } from '../../../text/text.ts';
 
 const names = ['Dependencies', 'MCP Server', 'Tool', 'Params', 'File', 'Content', 'Message', 'Criteria'] as const;
 export type PlanFieldName = (typeof names)[number];
-const bare = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 /** Other words for the same thing: too likely to be passed over in silence, too loose to be obeyed. */
 const otherWords: Readonly<Record<string, PlanFieldName>> = {
   dependson: 'Dependencies',
@@ -31,13 +30,13 @@ const slipsMax = 2;
 
 /** Case, spaces, hyphens and underscores do not matter. */
 export function fieldNameOf(written: string): PlanFieldName | undefined {
-  return names.find(name => bare(name) === bare(written));
+  return names.find(name => bareName(name) === bareName(written));
 }
 
 /** The field that an unknown one was probably meant to be. */
 export function nearFieldName(written: string): PlanFieldName | undefined {
-  const name = bare(written);
-  return otherWords[name] ?? names.find(each => name.length >= 4 && editDistance(name, bare(each)) <= slipsMax);
+  const name = bareName(written);
+  return otherWords[name] ?? names.find(each => name.length >= 4 && editDistance(name, bareName(each)) <= slipsMax);
 }
 
 /** One line; a pair of quotes or backticks round the whole of it is left out. */

@@ -1,6 +1,7 @@
 // Front matter of a plan, read by its rules: what the plan is called, what it is for, and how far it may go.
 import type { FrontMatter } from '../../../documents/frontmatter.ts';
 import { idPattern } from '../../../documents/task-checks.ts';
+import { bareName } from '../../../text/similarity.ts';
 import { shown, suspicion } from '../../../text/text.ts';
 import type { PlanOutline, PlanProblems, PlanStep } from './outline.ts';
 
@@ -26,10 +27,7 @@ const nothing: PlanFacts = { planId: '', objective: '', iterationsMax: undefined
 
 export function readFacts(text: string, outline: PlanOutline, problems: PlanProblems): PlanFacts {
   const { matter, head, steps } = outline;
-  if (!matter.ok) {
-    problems.addLocated(matter.problems);
-    return nothing;
-  }
+  if (!matter.ok) return nothing; // which was complained about
   if (!matter.isPresent) {
     const fix = 'Begin with a line ---, then plan_id, objective and total_steps, then a line ---.';
     problems.add(head, 'The plan has no front matter.', fix);
@@ -44,8 +42,7 @@ export function readFacts(text: string, outline: PlanOutline, problems: PlanProb
   checkStatus(facts);
   for (const key of writtenKeys) checkPlain(text, facts.place(key), key, problems);
   for (const key of Object.keys(matter.values)) {
-    const bare = key.toLowerCase().replace(/[^a-z]/g, '');
-    const meant = keys.find(each => each !== key && each.replaceAll('_', '') === bare);
+    const meant = keys.find(each => each !== key && bareName(each) === bareName(key));
     if (meant !== undefined) facts.notice(key, `The key ${shown(key)} is ignored: write ${meant}.`);
   }
   return { planId, objective, iterationsMax, approvalRequired };

@@ -3,7 +3,7 @@
 import type { Problem } from '../../../documents/document.ts';
 import { startOf, type TextLine, textLines } from '../../../documents/edits.ts';
 import { type FrontMatterResult, readFrontMatter } from '../../../documents/frontmatter.ts';
-import { positionsIn, type TextPosition } from '../../../documents/problems.ts';
+import { firstNotices, ProblemList, positionsIn } from '../../../documents/problems.ts';
 import { fieldNameOf, nearFieldName, type PlanFieldName } from './fields.ts';
 
 export interface PlanField {
@@ -39,13 +39,13 @@ export interface PlanOutline extends PlanHead {
   readonly steps: readonly PlanStep[];
 }
 
-export function readHead(text: string): PlanHead {
+export function readHead(text: string, problems?: PlanProblems): PlanHead {
   const head = headEnd(text);
-  return { head, matter: readFrontMatter(text, head) };
+  return { head, matter: readFrontMatter(text, head, problems) };
 }
 
-export function outlinePlan(text: string, problems = new PlanProblems(text)): PlanOutline {
-  const { head, matter } = readHead(text);
+export function outlinePlan(text: string, problems = new PlanProblems()): PlanOutline {
+  const { head, matter } = readHead(text, problems);
   const scan = new OutlineScan(problems);
   for (const line of textLines(text.slice(0, head), startOf(text))) scan.takeHead(line);
   for (const line of textLines(text, matter.ok ? matter.bodyStart : head)) scan.take(line);
@@ -231,56 +231,27 @@ class OutlineScan {
 const problemsMax = 200;
 const noticesMax = 50;
 
-const byPlace = (one: Partial<TextPosition>, other: Partial<TextPosition>): number =>
-  (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
+/** Problems and notices of a plan: added by offset, told with their lines in the order of the text. */
+export class PlanProblems extends ProblemList {
+  private readonly notes: { readonly at: number; readonly message: string }[] = [];
 
-/** Problems and notices of a plan: added by offset, told with line and column in the order of the text. */
-export class PlanProblems {
-  private readonly text: string;
-  private readonly problems: Problem[] = [];
-  private readonly notes: (TextPosition & { readonly message: string })[] = [];
-  private positionOf: ReturnType<typeof positionsIn> | undefined;
-
-  constructor(text: string) {
-    this.text = text;
+  constructor() {
+    super(problemsMax);
   }
 
-  get count(): number {
-    return this.problems.length;
+  notice(at: number, message: string): void {
+    this.notes.push({ at, message });
   }
 
-  add(offset: number, message: string, fix: string): void {
-    this.problems.push({ message, fix, ...this.place(offset) });
+  located(text: string): readonly Problem[] {
+    this.entries.sort((one, other) => (one.place as number) - (other.place as number));
+    return this.refusal(text).problems;
   }
 
-  /** Problems that somebody else has already given a line. */
-  addLocated(problems: readonly Problem[]): void {
-    this.problems.push(...problems);
-  }
-
-  notice(offset: number, message: string): void {
-    this.notes.push({ message, ...this.place(offset) });
-  }
-
-  located(): readonly Problem[] {
-    const all = this.problems.toSorted(byPlace);
-    if (all.length <= problemsMax) return all;
-    const rest = all.length - problemsMax + 1;
-    return [
-      ...all.slice(0, problemsMax - 1),
-      { message: `${rest} more problems are not listed.`, fix: 'Mend these first.' },
-    ];
-  }
-
-  notices(): readonly string[] {
-    const told = this.notes.toSorted(byPlace).slice(0, noticesMax);
-    const rest = this.notes.length - told.length;
-    const sentences = told.map(({ line, message }) => `Line ${line}: ${message}`);
-    return rest > 0 ? [...sentences, `${rest} more things are worth a look.`] : sentences;
-  }
-
-  private place(offset: number): TextPosition {
-    this.positionOf ??= positionsIn(this.text);
-    return this.positionOf(offset);
+  notices(text: string): readonly string[] {
+    const positionOf = positionsIn(text);
+    const inOrder = this.notes.toSorted((one, other) => one.at - other.at);
+    const told = inOrder.map(({ at, message }) => `Line ${positionOf(at).line}: ${message}`);
+    return firstNotices(told, 'things are worth a look', noticesMax);
   }
 }

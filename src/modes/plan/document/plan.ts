@@ -26,7 +26,7 @@ export const plan: Format = {
 
   parse(text, options = {}) {
     const { problems, document } = readPlan(text, options.acceptTicked === true);
-    return problems.count > 0 ? { ok: false, problems: problems.located() } : { ok: true, document };
+    return problems.count > 0 ? { ok: false, problems: problems.located(text) } : { ok: true, document };
   },
 
   mark: markPlan,
@@ -40,7 +40,7 @@ export interface PlanLint {
 /** All that is wrong with a plan and all that is worth a look, at once. */
 export function lintPlan(text: string): PlanLint {
   const { problems } = readPlan(text, false);
-  return { problems: problems.located(), notices: problems.notices() };
+  return { problems: problems.located(text), notices: problems.notices(text) };
 }
 
 const stepsMax = 10_000;
@@ -72,7 +72,7 @@ function readPlan(
   text: string,
   isTickTrusted: boolean,
 ): { readonly problems: PlanProblems; readonly document: ParsedDocument } {
-  const problems = new PlanProblems(text);
+  const problems = new PlanProblems();
   if (text.length > textCharsMax) {
     problems.add(0, 'The plan is larger than 16 MB.', 'Split it into several plans.');
     return { problems, document: { project: '', goal: '', tasks: [], notices: [] } };
@@ -87,7 +87,7 @@ function readPlan(
     id: planId,
     goal: objective,
     tasks,
-    notices: problems.notices(),
+    notices: problems.notices(text),
     defaults: iterationsMax === undefined ? undefined : { iterationsMax },
     approval: { required: approvalRequired, substance: problems.count > 0 ? '' : planSubstance(text) },
   };
@@ -122,7 +122,7 @@ function checkSteps({ steps, matter }: PlanOutline, tasks: readonly TaskSpec[], 
     dependenciesName: row => `Dependencies of step ${steps[row]!.number}`,
     dependenciesPlace: row =>
       steps[row]!.fields.find(field => field.name === 'Dependencies')?.start ?? steps[row]!.start,
-    add: (place, message, fix) => problems.add(place as number, message, fix),
+    add: problems.add.bind(problems),
   });
 }
 
