@@ -10,6 +10,7 @@ import { readConfigFile } from '../../src/config/files.ts';
 import { resolveConfig } from '../../src/config/resolve.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { Problem } from '../../src/documents/document.ts';
+import { usualMode } from '../../src/modes/registry.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 let root: string;
@@ -25,7 +26,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const path = () => join(directory, 'ralph.config.json');
 
 function resolved() {
-  return resolveConfig({ mode: 'prd', flags: {}, env: {}, directory, userDirectory: join(root, 'user'), now });
+  return resolveConfig({ mode: usualMode, flags: {}, env: {}, directory, userDirectory: join(root, 'user'), now });
 }
 
 async function problemsWith(bytes: string | Uint8Array): Promise<readonly Problem[]> {

@@ -7,7 +7,7 @@ import type { ReviewSettings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { findTask, readyTasks } from '../../src/core/task.ts';
 import type { ReviewIssue } from '../../src/messages/review.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { second, t0 } from './given.ts';
 
 export const found = (issue: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({

@@ -76,7 +76,7 @@ function pathsOf(house: House): Record<string, readonly string[]> {
     heavyPackages: Object.values(heavyPackages).filter(home => home !== null),
     coldStartEntry: house.coldStartEntry === undefined ? [] : [house.coldStartEntry],
     proseReaders: house.proseReaders,
-    modeFolder: house.modeFolder === undefined ? [] : [house.modeFolder],
+    ownNames: [house.modeFolder, house.agentFolder, house.agentRegistry].filter(path => path !== undefined),
     gitWordsOfOthers: Object.keys(house.gitWordsOfOthers),
   };
 }

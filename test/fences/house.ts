@@ -51,9 +51,10 @@ export interface House {
   /** Readers of text that others wrote, and the reader of old events: there alone a sentence may be looked into. */
   readonly proseReaders: readonly string[];
   readonly modeFolder: string | undefined;
-  readonly modeNames: readonly string[];
-  /** Comparisons with a mode's name outside `modeFolder`: a number that may only fall. */
-  readonly modeNameComparisons: number;
+  /** What may be equal to a mode's name and is none: the word for it in what is compared. */
+  readonly modeHomonyms: readonly string[];
+  readonly agentFolder: string | undefined;
+  readonly agentRegistry: string | undefined;
   /** Words that are a destructive command of git elsewhere and something else in these files. */
   readonly gitWordsOfOthers: Readonly<Record<string, readonly string[]>>;
   /** Files that hold path lists of their own, each of which must match something. */
@@ -100,20 +101,14 @@ export const house: House = {
     'documents/replace-file.ts': { values: [...low, 'documents', 'documents/text-file.ts'] },
     'documents/text-file.ts': { values: [...low, 'documents'] },
     modes: { values: [...low, 'documents', 'views'], types: ports, isPure: true },
-    // Rules are plain data below everything that reads a ledger.
-    'modes/rules.ts': {
-      values: ['text', 'core', 'modes/*/rules.ts'],
-      isPure: true,
-      takesNoPackage: true,
-      layer: 'rules',
-    },
+    // Rules are plain data below everything that reads a ledger; the registry takes the rest of a mode lazily.
+    'modes/registry.ts': { values: [everything], layer: 'rules' },
     'modes/<mode>/rules.ts': {
       values: ['core', 'modes/*/rules.ts'],
       isPure: true,
       takesNoPackage: true,
       layer: 'rules',
     },
-    'modes/registry.ts': { values: [everything], layer: 'app' },
     'modes/find-document.ts': { values: [everything], layer: 'app' },
     'modes/<mode>': {
       values: [...low, 'documents', 'documents/formats', 'views', 'modes', 'modes/*', ...planParts],
@@ -121,6 +116,7 @@ export const house: House = {
       isPure: true,
     },
     'modes/<mode>/session.ts': { values: [everything], layer: 'app' },
+    'modes/<mode>/commands.ts': { values: [everything], layer: 'cli' },
     'modes/plan/document': { values: [...low, 'documents', 'modes/plan'], isPure: true },
     'modes/plan/views': { values: [...low, 'documents', 'modes', 'views', ...planParts], isPure: true },
     'modes/plan/session': { values: [everything], layer: 'app' },
@@ -135,13 +131,13 @@ export const house: House = {
     'checks/tamper': { values: low, isPure: true },
     git: { ...adapter, values: [...adapter.values, 'git/checkpoints', 'git/restore', 'git/worktrees'] },
     'git/<part>': { ...adapter, values: [...adapter.values, 'git', 'git/*'] },
-    ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'modes/rules.ts'] },
+    ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'modes/registry.ts'] },
     'ledger/sqlite': { ...adapter, values: [...adapter.values, 'ledger'] },
     engine: {
       values: [...low, 'core/decide', 'core/evolve', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
-    config: { values: [...low, 'modes', 'modes/rules.ts', 'agents/registry.ts'], types: ports },
+    config: { values: [...low, 'modes', 'modes/registry.ts', 'agents/registry.ts'], types: ports },
     app: { values: [everything] },
     cli: {
       values: [
@@ -157,23 +153,21 @@ export const house: House = {
       ],
       types: [...ports, 'config', 'engine'],
     },
-    // A mode's session counts as app, so a command may call it; the command of a plan runs what `ralph run` is given.
     'cli/commands': {
-      values: [
-        ...low,
-        'core/evolve',
-        'app',
-        'views',
-        'version.ts',
-        'cli',
-        'modes/*/session.ts',
-        'modes/plan/commands/run.ts',
-        'config/fields.ts',
-      ],
+      values: [...low, 'core/evolve', 'app', 'views', 'version.ts', 'cli', 'modes/registry.ts', 'config/fields.ts'],
       types: [...ports, 'config', 'engine'],
     },
     'cli/command-table.ts': {
-      values: ['cli', 'cli/commands', 'modes/plan/commands', 'config/fields.ts'],
+      values: [
+        'text',
+        'cli',
+        'cli/commands',
+        'modes/registry.ts',
+        'modes/*/rules.ts',
+        'modes/*/commands.ts',
+        'modes/plan/commands',
+        'config/fields.ts',
+      ],
     },
     'version.ts': { values: [] },
     'index.ts': { values: [everything] },
@@ -226,8 +220,9 @@ export const house: House = {
   firstLineNamesTheThing: true,
   proseReaders: ['src/agents/cli/', 'src/ledger/upcast.ts'],
   modeFolder: 'src/modes/',
-  modeNames: ['goal', 'prompt', 'prd', 'lists', 'project', 'interview', 'review', 'plan'],
-  modeNameComparisons: 11,
+  modeHomonyms: ['format', 'writer', 'signal'],
+  agentFolder: 'src/agents/cli/',
+  agentRegistry: 'src/agents/registry.ts',
   gitWordsOfOthers: { 'src/agents/stream.ts': ['push'], 'src/cli/commands/agents-test.ts': ['clean'] },
   pathLists: { vitest: 'vitest.config.ts', bundle: 'scripts/build.mjs', knip: 'knip.json' },
 };

@@ -47,8 +47,9 @@ export const smallHouse: House = {
   firstLineNamesTheThing: true,
   proseReaders: ['src/agents/cli/'],
   modeFolder: 'src/modes/',
-  modeNames: ['goal', 'plan'],
-  modeNameComparisons: 1,
+  modeHomonyms: ['format'],
+  agentFolder: 'src/agents/cli/',
+  agentRegistry: 'src/agents/driver.ts',
   gitWordsOfOthers: { 'src/agents/cli/one.ts': ['push'] },
   pathLists: {},
 };
@@ -93,7 +94,12 @@ export const made: Failure = { process: 'setTimeout', Date: 1 };
       'export const all = (a?: string[], b = {}) => ({ ...(a ?? []), ...b, c: [...(a === undefined ? [] : a)] });',
     ].join('\n'),
   ),
-  'src/core/compares.ts': says("export const isGoal = (mode: string) => mode === 'goal' || mode === 'other';"),
+  'src/core/compares.ts': says(
+    [
+      "export const isPlan = (format: { name: string }) => format.name === 'plan' || format.name === 'other';",
+      "export const made = (_meta: Record<string, string>) => ({ id: 'plan', one: _meta['one'], example: 'one/large' });",
+    ].join('\n'),
+  ),
   'src/documents/prd.ts': `${top}import { told } from '../core/words.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -119,7 +125,7 @@ export const session = () => [value, import('./plan/session.ts')];
   'src/agents/driver.ts': `${top}import { readFileSync } from 'node:fs';
 import { start } from '../processes/spawn.ts';
 
-export const value = [start, readFileSync, Date.now()];
+export const value = ['one', start, readFileSync, Date.now()];
 `,
   ...several('src/agents/cli', 15),
   'src/agents/cli/one.ts': says(
