@@ -29,8 +29,6 @@ export interface House {
   readonly compositionRoots: readonly string[];
   /** Folders where every file is one row of one typed table: they may hold any number. */
   readonly collections: readonly string[];
-  /** Subfolders that may hold fewer files than `filesInSubfolderMin`. */
-  readonly smallFolders: readonly string[];
   readonly filesInFolderMax: number;
   readonly filesInSubfolderMin: number;
   readonly linesMax: {
@@ -50,6 +48,7 @@ export interface House {
   readonly firstLineNamesTheThing: boolean;
   /** Readers of text that others wrote, and the reader of old events: there alone a sentence may be looked into. */
   readonly proseReaders: readonly string[];
+  /** Each folder in it is a mode, also one of few files. */
   readonly modeFolder: string | undefined;
   /** What may be equal to a mode's name and is none: the word for it in what is compared. */
   readonly modeHomonyms: readonly string[];
@@ -199,7 +198,6 @@ export const house: House = {
   },
   compositionRoots: ['src/app/', 'src/index.ts', 'src/modes/'],
   collections: ['src/agents/cli/', 'src/documents/formats/', 'src/cli/commands/'],
-  smallFolders: ['src/modes/goal/', 'src/modes/interview/', 'src/modes/lists/', 'src/modes/prd/', 'src/modes/prompt/'],
   filesInFolderMax: 15,
   filesInSubfolderMin: 3,
   linesMax: { source: 500, table: 700, test: 500, function: 60 },

@@ -35,7 +35,6 @@ export const smallHouse: House = {
   ports: { 'src/ledger/': ['ledger.ts'] },
   compositionRoots: ['src/app/'],
   collections: ['src/agents/cli/'],
-  smallFolders: [],
   filesInFolderMax: 15,
   filesInSubfolderMin: 3,
   linesMax: { source: 500, table: 700, test: 500, function: 60 },
