@@ -1,7 +1,7 @@
 // One example of every event, with what it means: the event list shows each as the code itself would say it.
 import type { EventOf, EventType } from '../src/core/event.ts';
 import { noUsage } from '../src/core/state.ts';
-import { defaultSettings } from '../src/modes/rules.ts';
+import { defaultSettings } from '../src/modes/registry.ts';
 
 interface Shown<Type extends EventType> {
   readonly when: string;

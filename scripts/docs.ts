@@ -8,6 +8,7 @@ import type { Field } from '../src/config/kinds.ts';
 import { presetValues } from '../src/config/settings.ts';
 import type { Event, EventType } from '../src/core/event.ts';
 import { criteria } from '../src/core/termination.ts';
+import { usualMode } from '../src/modes/registry.ts';
 import { formatDuration, formatUsd } from '../src/text/format.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
@@ -58,7 +59,7 @@ function cliPage(): string {
   ].join('\n\n');
 }
 
-const preset: Readonly<Record<string, unknown>> = presetValues('prd');
+const preset: Readonly<Record<string, unknown>> = presetValues(usualMode);
 
 function presetText(key: Key): string {
   const field: Field = fieldOf(key);
@@ -77,9 +78,7 @@ function remarks(key: Key): string {
     ...(field.unlimited ? ['`unlimited` is allowed while another limit is set.'] : []),
     ...(field.choices === undefined ? [] : [`One of ${field.choices.join(', ')}.`]),
     ...(field.userOnly ? ['A project’s own files cannot set it.'] : []),
-    ...(field.formerly ?? [])
-      .filter(one => one.mode === undefined || one.mode === 'prd')
-      .map(one => `The older variable \`${one.name}\` is still read.`),
+    ...(field.formerly ?? []).map(name => `The older variable \`${name}\` is still read.`),
   ];
   return [field.description, ...notes].join(' ');
 }

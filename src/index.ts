@@ -73,7 +73,7 @@ export type { Report } from './messages/report.ts';
 export { decide } from './modes/decide.ts';
 export { evolve } from './modes/evolve.ts';
 export { triggerOf, triggerOfEnd } from './modes/prompt/trigger.ts';
-export { defaultSettings, type ModeName, modeNames } from './modes/rules.ts';
+export { defaultSettings, type ModeWord as ModeName, modeNames } from './modes/registry.ts';
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
 export type { AskedQuestion } from './views/ending.ts';

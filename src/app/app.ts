@@ -12,6 +12,7 @@ import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
 import type { RunOptions } from '../engine/run.ts';
 import type { Ledger, Recorded, StoreFailure } from '../ledger/ledger.ts';
 import type { Mode, ViewPlace } from '../modes/mode.ts';
+import { usualMode } from '../modes/registry.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
@@ -161,7 +162,7 @@ export async function resolveRunConfig(
   env: Environment,
   directory: string,
   flags: Readonly<Record<string, unknown>>,
-  mode = 'prd',
+  mode = usualMode,
 ): Promise<ResolvedRun> {
   const { resolveRun } = await import('../config/resolve.ts');
   return resolveRun(mode, env, directory, flags);

@@ -67,19 +67,15 @@ export function filesToProtect({ verify, protect }: Pick<Config, 'verify' | 'pro
   };
 }
 
-/** Families of models whose names say whose they are. */
-const families: readonly (readonly [string, string])[] = [
-  ['claude', 'anthropic'],
-  ['gemini', 'google'],
-  ['qwen', 'alibaba'],
-];
+const vendorNamed = async (name = ''): Promise<string | undefined> =>
+  isCliName(name) ? (await loadCli(name)).vendor : undefined;
 
-/** The vendor of the model that is named, else of the agent's own. */
+/** The vendor of the model that is named, else of the agent's own; vendors call their CLI as they call their models. */
 async function vendorOf(spec: string): Promise<string> {
   const { agent = '', model = '' } = specOf(spec) ?? {};
   const byPath = /^(anthropic|openai|google|alibaba)\//.exec(model)?.[1];
-  const byFamily = families.find(([start]) => model.startsWith(start))?.[1];
-  return byPath ?? byFamily ?? (isCliName(agent) ? (await loadCli(agent)).vendor : undefined) ?? agent;
+  const family = /^[a-z]+/.exec(model)?.[0];
+  return byPath ?? (await vendorNamed(family)) ?? (await vendorNamed(agent)) ?? agent;
 }
 
 /** `auto`: the first installed agent of another vendor than the loop's first one, else that one. */

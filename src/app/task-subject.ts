@@ -44,7 +44,7 @@ export interface Subject {
 /** What was written into the document since the loop last read it; a broken document is not ours to complain about. */
 async function unreadTasks({ document, directory }: LoopRow, state: State): Promise<readonly TaskSpec[]> {
   const { mode } = state.settings;
-  if ((await openMode(mode, document)).hasBacklog !== true) return [];
+  if ((await openMode(mode)).hasBacklog !== true) return [];
   const parsed = await readDocument({ mode, path: document, directory, options: lenient });
   if (!parsed.ok) return [];
   const { specs } = identify(knownTasks(state.tasks), parsed.document.tasks);
@@ -118,7 +118,7 @@ export async function targetOf(place: TaskPlace, file: string | undefined): Prom
   const row = await loopHere(place);
   if (place.ledger === undefined || row === undefined || row.reason !== null) return documentHere(place);
   const { mode } = (await stateOf(place.ledger, row.loop)).state.settings;
-  const { hasBacklog = false } = await openMode(mode, row.document);
+  const { hasBacklog = false } = await openMode(mode);
   return hasBacklog ? row.document : documentHere(place);
 }
 

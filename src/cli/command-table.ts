@@ -1,5 +1,11 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
 import { settingFlags } from '../config/fields.ts';
+import { interviewRules } from '../modes/interview/rules.ts';
+import { planRules } from '../modes/plan/rules.ts';
+import { projectRules } from '../modes/project/rules.ts';
+import { modeNames } from '../modes/registry.ts';
+import { reviewRules } from '../modes/review/rules.ts';
+import { anyOf } from '../text/format.ts';
 import type { Context, Flags, Words } from './context.ts';
 
 interface FlagRow {
@@ -148,41 +154,41 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'review <file>',
     summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
-    options: [...settingFlags('review'), ...running],
+    options: [...settingFlags(reviewRules.flags), ...running],
     examples: [
       'ralph review docs/spec.md',
       'ralph review docs/spec.md --section Risks --reviewer adversarial --reviewer security',
       'ralph review docs/spec.md --rounds 2 --target-confidence 90',
     ],
     changes: true,
-    load: () => import('./commands/review.ts'),
+    load: () => import('../modes/review/commands.ts'),
   },
   {
     usage: 'init [name]',
     summary: 'begin a project: .artefacts/NAME/spec.md with the questions of a good brief',
     examples: ['ralph init my-project'],
     changes: true,
-    load: () => import('./commands/init.ts'),
+    load: async () => ({ execute: (await import('../modes/project/commands.ts')).init }),
   },
   {
     usage: 'interview <name>',
     summary: 'agents ask you, one after the other, what the spec of a project leaves open; the last writes its tasks',
-    options: [...settingFlags('project'), ...running],
+    options: [...settingFlags(interviewRules.flags), ...running],
     examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
     changes: true,
-    load: async () => ({ execute: (await import('./commands/project.ts')).interview }),
+    load: async () => ({ execute: (await import('../modes/project/commands.ts')).interview }),
   },
   {
     usage: 'execute <name>',
     summary: 'do the tasks of a project; the same command again resumes',
     options: [
       { flags: '--iterations <number>', description: 'most iterations of the loop (50 unless told)' },
-      ...settingFlags('project').filter(one => !one.flags.startsWith('--rounds')),
+      ...settingFlags(projectRules.flags),
       ...running,
     ],
     examples: ['ralph execute my-project', "ralph execute my-project --iterations 20 --verify 'npm test'"],
     changes: true,
-    load: () => import('./commands/project.ts'),
+    load: () => import('../modes/project/commands.ts'),
   },
 ];
 
@@ -223,7 +229,7 @@ const planCommands: readonly CommandRow[] = [
     usage: 'plan run <plan>',
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
     options: [
-      ...settingFlags('plan'),
+      ...settingFlags(planRules.flags),
       vault,
       { flags: '--yes', description: 'start without asking; it approves nothing' },
       ticked,
@@ -238,7 +244,7 @@ const planCommands: readonly CommandRow[] = [
     usage: 'plan watch',
     summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
     options: [
-      ...settingFlags('plan').filter(one => !one.flags.startsWith('--on-approval')),
+      ...settingFlags(planRules.flags).filter(one => !one.flags.startsWith('--on-approval')),
       vault,
       { flags: '--once', description: 'do what is there now, then leave (for cron)' },
       { flags: '--quiet', description: 'print only the endings' },
@@ -348,7 +354,7 @@ export const commands: readonly CommandRow[] = [
       'work until it is done and proven: a goal in words, a task list, a prompt, a plan; the same command again resumes',
     options: [
       ...settings,
-      { flags: '--mode <name>', description: 'what the document is: goal, prompt, prd, project, plan or review' },
+      { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}` },
       { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
       { flags: '--accept-ticked', description: 'take boxes that were ticked before for done' },
       ...running,

@@ -33,24 +33,21 @@ const checkFields = {
   },
 } as const satisfies Readonly<Record<string, Field>>;
 
-/** The settings that only some modes know. */
+/** Known to some modes only, as their rules say. */
 const modeFields = {
   rounds: {
     kind: 'whole',
     most: 100,
-    modes: ['review', 'project'],
     description: 'Rounds of a review or an interview.',
     example: '3',
   },
   targetConfidence: {
-    modes: ['review'],
     kind: 'whole',
     most: 100,
     description: 'Review: how sure every reviewer must be, in percent.',
     example: '95',
   },
   reviewer: {
-    modes: ['review'],
     kind: 'roles',
     description:
       'Review: who looks at the document, by role; .ralph/prompts/review-ROLE.md says what a role looks for.',
@@ -59,47 +56,39 @@ const modeFields = {
   section: {
     kind: 'line',
     most: 200,
-    modes: ['review'],
     description: 'Review: only this section of the document.',
     example: 'Risks',
   },
   workflow: {
-    modes: ['review'],
     kind: 'line',
     most: 200,
     description: 'Review: the workflow that the document belongs to, for prompts and the state file.',
     example: 'create-prd',
   },
   haltOnMaxAttempts: {
-    modes: ['prd', 'project', 'plan', 'review'],
     kind: 'truth',
     description: 'A task that has used up its attempts ends the loop, instead of being set aside.',
     example: 'true',
   },
   checkpointInterval: {
-    modes: ['prompt'],
     kind: 'whole',
     most: 1_000_000,
     description: 'Prompt: after how many iterations the work so far is committed although it is not done.',
     example: '10',
   },
   retries: {
-    modes: ['plan'],
     kind: 'whole',
     most: 100,
     description: 'Plan: how often a step that failed is tried again, after 5, 10, 20 s.',
     example: '3',
-    formerly: [{ name: 'PLAN_RETRY_ATTEMPTS', mode: 'plan' }],
   },
   onApproval: {
-    modes: ['plan'],
     kind: 'choice',
     choices: ['fail', 'skip', 'wait'],
     description: 'Plan: what to do when a person must approve it first. Nothing ever approves itself.',
     example: 'wait',
   },
   mcpConfig: {
-    modes: ['plan'],
     kind: 'path',
     userOnly: true,
     description: 'Plan: the file that names the MCP servers; unless told, mcp.json in the user configuration.',
@@ -115,7 +104,7 @@ export const fields = {
     short: 'n',
     description: 'Most iterations of the loop; failed and interrupted ones count.',
     example: '25',
-    formerly: [{ name: 'MAX_PLAN_ITERATIONS', mode: 'plan' }, { name: 'MAX_ITERATIONS' }],
+    formerly: ['MAX_ITERATIONS'],
   },
   maxCost: { kind: 'money', unlimited: true, description: 'Most money to spend, in US dollars.', example: '$5' },
   maxTokens: {
@@ -151,7 +140,6 @@ export const fields = {
   },
   maxAttempts: {
     kind: 'whole',
-    modes: ['prd', 'project', 'plan', 'review'],
     most: million,
     description: 'Most attempts at one task before it is set aside.',
     example: '3',
@@ -166,7 +154,7 @@ export const fields = {
     most: million,
     description: 'Identical errors in a row that raise a question to you.',
     example: '3',
-    formerly: [{ name: 'STUCK_THRESHOLD' }],
+    formerly: ['STUCK_THRESHOLD'],
   },
   promise: {
     kind: 'line',
@@ -264,7 +252,6 @@ export const fields = {
   },
   parallel: {
     kind: 'whole',
-    modes: ['prd', 'project'],
     most: 50,
     description: 'Tasks at a time, each in a worktree of its own, merged one by one into a branch ralph/NAME.',
     example: '4',
@@ -366,6 +353,9 @@ export type Values = { readonly [Name in Key]?: Value<Name> };
 
 export const keys = Object.keys(fields) as readonly Key[];
 
+/** The settings that only some modes know: said on the command line of another one, they are an error. */
+export const modeKeys: readonly Key[] = [...(Object.keys(modeFields) as Key[]), 'maxAttempts', 'parallel'];
+
 export function fieldOf(key: Key): Field {
   return fields[key];
 }
@@ -380,11 +370,10 @@ export function environmentName(key: Key): string {
   return `RALPH_${key.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`;
 }
 
-/** The settings that mean something in this mode, as commander and help take them; all of them without a mode. */
-export function settingFlags(mode?: string) {
-  const isMeant = ({ modes }: Field): boolean => mode === undefined || modes === undefined || modes.includes(mode);
+/** The settings that mean something where these of `modeKeys` do, as commander and help take them. */
+export function settingFlags(known: readonly string[] = modeKeys) {
   return keys
-    .filter(key => isMeant(fieldOf(key)))
+    .filter(key => known.includes(key) || !modeKeys.includes(key))
     .map(key => {
       const { kind, short, description, example } = fieldOf(key);
       const { placeholder, isList } = kinds[kind];

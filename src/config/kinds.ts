@@ -19,12 +19,10 @@ export interface Field extends Bounds {
   /** The word `unlimited` is allowed and reads as null. */
   readonly unlimited?: true;
   readonly short?: string;
-  /** Without effect in the others: said on the command line there, it is an error. */
-  readonly modes?: readonly string[];
   /** A project's own files cannot set it (DESIGN 6.13); it belongs to the user. */
   readonly userOnly?: true;
-  /** Seed names of environment variables still read; with `mode`, in that mode only. The more specific comes first. */
-  readonly formerly?: readonly { readonly name: string; readonly mode?: string }[];
+  /** Seed names of environment variables that are still read; those of one mode stand in its rules. */
+  readonly formerly?: readonly string[];
 }
 
 interface KindWords {

@@ -2,8 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { boundingLimits, isBounded, limitFlag, limitTable, type Settings } from '../core/settings.ts';
+import { boundingLimits, isBounded, limitFlag, limitTable, type ModeName, type Settings } from '../core/settings.ts';
 import type { Problem } from '../documents/document.ts';
+import { rulesOf } from '../modes/registry.ts';
 import { anyOf } from '../text/format.ts';
 import { nearest } from '../text/similarity.ts';
 import { modelless } from './agents.ts';
@@ -18,7 +19,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 
 export interface ConfigRequest {
-  readonly mode: string;
+  readonly mode: ModeName;
   /** Other names are not looked at. */
   readonly flags: RunOptions;
   readonly env: Variables;
@@ -185,13 +186,14 @@ interface Given {
 }
 
 /** The names of a key in order of precedence: the new one from anywhere before any seed name. */
-function givenFor(key: Key, mode: string, environment: Variables, dotEnv: Variables): readonly Given[] {
-  const former = (fieldOf(key).formerly ?? []).filter(seed => seed.mode === undefined || seed.mode === mode);
+function givenFor(key: Key, mode: ModeName, environment: Variables, dotEnv: Variables): readonly Given[] {
+  const ofMode = Object.entries(rulesOf(mode).formerly ?? {}).filter(([, its]) => its === key);
+  const former = [...ofMode.map(([name]) => name), ...(fieldOf(key).formerly ?? [])];
   const places: readonly (readonly [Place, Variables])[] = [
     ['environment', environment],
     ['.env', fieldOf(key).userOnly === true ? {} : dotEnv],
   ];
-  return [environmentName(key), ...former.map(seed => seed.name)].flatMap(name =>
+  return [environmentName(key), ...former].flatMap(name =>
     places.flatMap(([source, variables]) => {
       const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
       return text === undefined ? [] : [{ name, source, text }];
@@ -245,7 +247,7 @@ export type ResolvedRun =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export async function resolveRun(
-  mode: string,
+  mode: ModeName,
   env: Variables,
   directory: string,
   flags: RunOptions,

@@ -1,13 +1,13 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
-import { type LimitName, type Limits, limitNames, limitTable, type Settings } from '../core/settings.ts';
-import { defaultSettings } from '../modes/rules.ts';
+import { type LimitName, type Limits, limitNames, limitTable, type ModeName, type Settings } from '../core/settings.ts';
+import { defaultSettings } from '../modes/registry.ts';
 import { pairsOf } from './agents.ts';
 import { fieldOf, type Key, type Values } from './fields.ts';
 
 const verifyMsMax = 600_000; // a test suite may be slow, but a check that hangs must end
 
 /** What holds when nobody set anything, by mode. */
-export function presetValues(mode: string) {
+export function presetValues(mode: ModeName) {
   const { limits, promise, sameErrorsToEscalate, contextCharsMax, backoffBaseMs } = defaultSettings(mode);
   return {
     ...presetLimits(limits),
@@ -51,7 +51,7 @@ function presetLimits(limits: Limits): Values {
 }
 
 /** A limit that nobody set is the preset's. A plan counts retries, which are attempts after the first. */
-function limitsOf(mode: string, config: Config): Limits {
+function limitsOf(mode: ModeName, config: Config): Limits {
   const { limits, policy } = defaultSettings(mode);
   const given =
     policy.countsRetries && config.retries !== undefined ? { ...config, maxAttempts: config.retries + 1 } : config;
@@ -59,7 +59,7 @@ function limitsOf(mode: string, config: Config): Limits {
   return { ...limits, ...Object.fromEntries(set.map(name => [name, given[limitKey(name)]])) };
 }
 
-export function settingsOf(mode: string, config: Config): Settings {
+export function settingsOf(mode: ModeName, config: Config): Settings {
   const preset = defaultSettings(mode);
   return {
     ...preset,
@@ -77,7 +77,7 @@ export function settingsOf(mode: string, config: Config): Settings {
 }
 
 /** What only some modes know. */
-function modeSettings(mode: string, config: Config): Partial<Settings> {
+function modeSettings(mode: ModeName, config: Config): Partial<Settings> {
   const { review, commitEvery } = defaultSettings(mode);
   const { haltOnMaxAttempts = false, rounds, targetConfidence, reviewer = [], section, workflow } = config;
   if (review === null)

@@ -2,7 +2,7 @@
 
 import type { Event, EventOf } from './event.ts';
 import { fold } from './evolve/evolve.ts';
-import type { ModePreset } from './settings.ts';
+import type { ModeName, ModePreset } from './settings.ts';
 import type { ModeState, State } from './state.ts';
 
 /** Rules beyond a preset are for what no policy can say. All are pure. */
@@ -16,7 +16,7 @@ export interface ModeRules extends ModePreset {
 export type Expansion = Pick<EventOf<'tasks.added'>, 'tasks' | 'because'>;
 
 /** A loop of a mode that nobody knows follows the policy that it recorded. */
-export type FindRules = (mode: string) => ModeRules | undefined;
+export type FindRules = (mode: ModeName) => ModeRules | undefined;
 
 export type Evolve = (state: State, event: Event) => State;
 

@@ -95,9 +95,16 @@ export type Limits = {
 
 export const limitFlag = (name: LimitName): string => flagOf(limitTable[name].key);
 
+declare const opaque: unique symbol;
+
+/** A text, which only src/modes makes and looks into: to compare it with a word is an error of types everywhere else. */
+export interface ModeName {
+  readonly [opaque]: true;
+}
+
 export interface Settings {
-  /** The name of the mode: for people and for whoever opens it. What the mode decides stands in `policy`. */
-  readonly mode: string;
+  /** For people and for whoever opens it. What the mode decides stands in `policy`. */
+  readonly mode: ModeName;
   readonly policy: Policy;
   readonly limits: Limits;
   readonly promise: string;
@@ -272,7 +279,7 @@ const housePolicy: Policy = {
 
 /** The settings of a list of tasks: what a mode leaves out. */
 export const houseSettings: Settings = {
-  mode: '',
+  mode: '' as unknown as ModeName, // before a start
   policy: housePolicy,
   limits: houseLimits,
   promise: 'DONE',
@@ -307,17 +314,20 @@ export const houseSettings: Settings = {
 
 /** What of a mode's settings differs from the house. */
 export interface ModePreset {
-  readonly name: string;
+  /** The settings that it knows among those that only some modes know. */
+  readonly flags?: readonly string[];
+  /** Variables of its seed that are still read, and the setting of each; they go before those of all modes. */
+  readonly formerly?: Readonly<Record<string, string>>;
   readonly limits?: Partial<Limits>;
   readonly policy?: Partial<Policy>;
   readonly settings?: Partial<Omit<Settings, 'mode' | 'limits' | 'policy'>>;
 }
 
-export function settingsBy({ name, limits, policy, settings }: ModePreset): Settings {
+export function settingsBy(mode: ModeName, { limits, policy, settings }: ModePreset): Settings {
   return {
     ...houseSettings,
     ...settings,
-    mode: name,
+    mode,
     limits: { ...houseLimits, ...limits },
     policy: { ...housePolicy, ...policy },
   };

@@ -52,6 +52,8 @@ export const lenient: FormatOptions = { allowEmptyCriteria: true, acceptTicked: 
 /** Pure. `mark` changes only the bytes that must change: parse(mark(text, m)) = apply(parse(text), m); twice = once. */
 export interface Format {
   readonly name: string;
+  /** A document of such a name is read as this whatever it holds: then its faults are those of this format. */
+  readonly fileNames?: RegExp;
   recognises(fileName: string, text: string): boolean;
   parse(text: string, options?: FormatOptions): Parsed;
   /** `text` must parse; marks for unknown ids are ignored. */

@@ -8,8 +8,7 @@ import {
   type LimitId,
   type OptionId,
 } from '../core/event.ts';
-import { settingsBy } from '../core/settings.ts';
-import { findRules } from '../modes/rules.ts';
+import { defaultSettings, isModeWord, modeFor } from '../modes/registry.ts';
 
 type Body = { readonly [key: string]: unknown };
 type Rule = (stored: Body) => Body;
@@ -30,13 +29,16 @@ function withNames(body: Body, names: Names): Body {
 
 const settingNames: Names = { forked: 'worktreePerTask', screen: 'tamperScreen' };
 
-/** Before 0.5 no policy was recorded, and earlier not every setting: what is missing is the mode's own. */
+/**
+ * Before 0.5 no policy was recorded, and earlier not every setting: what is missing is the mode's own. Lists were PRDs,
+ * interviews projects: the document tells them apart.
+ */
 const started: Rule = stored => {
   const { stepwise: _, ...settings } = stored['settings'] as Body;
   if (settings['policy'] !== undefined) return stored;
-  const rules = findRules(String(settings['mode']), String(stored['document']));
-  const own = rules === undefined ? {} : settingsBy(rules);
-  return { ...stored, settings: { ...own, ...withNames(settings, settingNames) } };
+  const word = String(settings['mode']);
+  const own = isModeWord(word) ? defaultSettings(modeFor(word, String(stored['document']))) : { mode: word };
+  return { ...stored, settings: { ...own, ...withNames(settings, settingNames), mode: own.mode } };
 };
 
 const taskNames: Names = { reads: 'readOnly', closing: 'completion', under: 'section', called: 'documentId' };

@@ -1,5 +1,5 @@
 // The fold of a ledger with the rules of every mode. Whoever only reads loops loads no decisions.
 import { makeEvolve } from '../core/mode.ts';
-import { findRules } from './rules.ts';
+import { findRules } from './registry.ts';
 
-export const evolve = makeEvolve(name => findRules(name));
+export const evolve = makeEvolve(findRules);

@@ -2,10 +2,10 @@
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { ModeName } from '../core/settings.ts';
 import { documentBytesMax, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
-import { openMode } from './registry.ts';
-import type { ModeName } from './rules.ts';
+import { type ModeWord, modeFor, modeName, openMode } from './registry.ts';
 
 export interface FoundDocument {
   readonly mode: ModeName;
@@ -22,13 +22,16 @@ interface Sought {
   readonly given: string | undefined;
   /** A goal, also where it looks like a file. */
   readonly goal?: string | undefined;
-  readonly mode: ModeName | undefined;
+  readonly mode: ModeWord | undefined;
   /** Nothing may be written, not even the goal into our own folder. */
   readonly isDry: boolean;
 }
 
+/** By the word that a person would say for its mode. */
+type Named = Omit<FoundDocument, 'mode'> & { readonly mode: ModeWord };
+
 /** Where people keep what is to be done, in the order in which it is looked for; project folders come after these. */
-const usual: readonly (readonly [string, ModeName])[] = [
+const usual: readonly (readonly [string, ModeWord])[] = [
   ['PRD.json', 'prd'],
   ['prd.json', 'prd'],
   ['tasks.json', 'project'],
@@ -47,9 +50,11 @@ function projectFiles(directory: string): readonly string[] {
 }
 
 /** Nobody named a document: the first of those that are there, and a word about the others. */
-function usualDocument({ directory, mode }: Sought): FoundDocument {
+function usualDocument({ directory, mode }: Sought): Named {
   const all = [...usual, ...projectFiles(directory).map(path => [path, 'project'] as const)];
-  const there = all.filter(([name, its]) => (mode ?? its) === its && existsSync(join(directory, name)));
+  const isMeant = (name: string, its: ModeWord): boolean =>
+    mode === undefined || mode === its || modeName(mode) === modeFor(its, name);
+  const there = all.filter(([name, its]) => isMeant(name, its) && existsSync(join(directory, name)));
   const seen = new Set<string>();
   const found = there.filter(([name]) => {
     const real = realpathSync(join(directory, name)); // PRD.json and prd.json may be one file
@@ -73,7 +78,7 @@ function usualDocument({ directory, mode }: Sought): FoundDocument {
 }
 
 /** Without --mode the text decides: the formats of these modes are asked in this order. */
-const asked: readonly ModeName[] = ['plan', 'project', 'prompt', 'prd'];
+const asked: readonly ModeWord[] = ['plan', 'project', 'prompt', 'prd'];
 
 /** Boxes in a README are for its readers: to work through them must be said. */
 async function refuseOtherBoxes(path: string): Promise<void> {
@@ -95,14 +100,14 @@ function isJson(text: string): boolean {
   }
 }
 
-async function recognised(path: string): Promise<ModeName> {
+async function recognised(path: string): Promise<ModeWord> {
   const name = basename(path);
   // One that cannot be read as such says itself what is wrong with it, and where.
   const byName = usual.find(([usualName]) => basename(usualName) === name)?.[1];
   const read = await readText(path, documentBytesMax);
   if (read.type !== 'text') return byName ?? 'prd';
   for (const mode of asked) {
-    const { formats } = await openMode(mode, path);
+    const { formats } = await openMode(modeFor(mode, path));
     const format = formats.find(one => one.recognises(name, read.text));
     if (format?.name === 'checklist') await refuseOtherBoxes(path);
     if (format !== undefined) return mode;
@@ -118,13 +123,20 @@ async function recognised(path: string): Promise<ModeName> {
   );
 }
 
-async function goalInWords(sought: Sought, words: string): Promise<FoundDocument> {
+async function goalInWords(sought: Sought, words: string): Promise<Named> {
   const { checkedGoal, goalDocument } = await import('./goal/session.ts');
   return goalDocument(sought, checkedGoal(words));
 }
 
 export async function findDocument(sought: Sought): Promise<FoundDocument> {
+  const found = await namedBy(sought);
+  return { ...found, mode: modeFor(found.mode, found.path) };
+}
+
+async function namedBy(sought: Sought): Promise<Named> {
   const { given, goal, mode } = sought;
+  if (goal !== undefined && mode !== undefined && mode !== 'goal')
+    throw new UsageError(`A goal in words has the mode goal, not ${mode}.`, 'Leave out mode, or name a document.');
   if (goal !== undefined) return goalInWords(sought, goal);
   if (given !== undefined) return namedDocument(sought, given);
   if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
@@ -132,7 +144,7 @@ export async function findDocument(sought: Sought): Promise<FoundDocument> {
 }
 
 /** What was typed: a file, or a goal in words. */
-async function namedDocument(sought: Sought, given: string): Promise<FoundDocument> {
+async function namedDocument(sought: Sought, given: string): Promise<Named> {
   const { directory, mode } = sought;
   if (given === '-')
     throw new UsageError(

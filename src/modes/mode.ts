@@ -9,9 +9,8 @@ import type { Checkpoints } from '../git/checkpoints.ts';
 import type { PromptFacts, PromptText } from './iteration-prompt.ts';
 
 export interface Mode {
-  readonly name: string;
   /** The first that recognises a document reads it. */
-  readonly formats: readonly Format[];
+  readonly formats: readonly [Format, ...Format[]];
   /** The user's standing words; absent: the document says all. */
   readonly instructions?: Instructions;
   readonly prompt: (state: State, live: LiveIteration, instructions: string, facts?: PromptFacts) => PromptText;
@@ -29,8 +28,6 @@ export interface Mode {
   readonly detectsChecks?: boolean;
   /** Rounds at the terminal, each proven by what it leaves: nothing to commit, and no tests to look at. */
   readonly conversation?: { readonly rounds: number; readonly check: string };
-  /** Flags that are for another kind of its documents. */
-  readonly idleFlags?: readonly string[];
   /** A yes holds for exactly this text, and it asks about boxes that nobody has recorded. */
   readonly bindsText?: boolean;
   /** It finds its own tasks, so that there is always work. */

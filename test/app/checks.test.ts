@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildChecks, buildJudge, filesToProtect, judgeSpec, redStart } from '../../src/app/checks.ts';
 import { type Config, presetValues } from '../../src/config/settings.ts';
+import { usualMode } from '../../src/modes/registry.ts';
 import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 
 const never = new AbortController().signal;
-const config = (part: Partial<Config>): Config => ({ ...presetValues('prd'), sandbox: 'none', ...part });
+const config = (part: Partial<Config>): Config => ({ ...presetValues(usualMode), sandbox: 'none', ...part });
 const needs = (
   part: Partial<Config>,
   performers: readonly string[] = ['claude'],

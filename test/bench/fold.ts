@@ -11,7 +11,7 @@ import { replay, saveSnapshot, snapshotEvery } from '../../src/engine/replay.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { evolve } from '../../src/modes/evolve.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import type { BenchRow } from './row.ts';
 
 const foldLimit = 3;

@@ -8,6 +8,7 @@ import { agentNames, pairsOf, readAgent, specOf } from '../../src/config/agents.
 import { parseFlag } from '../../src/config/options.ts';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
 import { splitWords } from '../../src/config/values.ts';
+import { usualMode } from '../../src/modes/registry.ts';
 
 describe('AGENT[/MODEL]', () => {
   test.each([
@@ -154,7 +155,7 @@ describe('the chain of performers', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   const resolve = (flags: ConfigRequest['flags'], env: ConfigRequest['env'] = {}) =>
-    resolveConfig({ mode: 'prd', flags, env, directory: join(root, 'project'), userDirectory: root, now: 0 });
+    resolveConfig({ mode: usualMode, flags, env, directory: join(root, 'project'), userDirectory: root, now: 0 });
   const performers = async (flags: ConfigRequest['flags'], env: ConfigRequest['env'] = {}) => {
     const resolved = await resolve(flags, env);
     return resolved.ok ? resolved.settings.performers : resolved.problems.map(problem => problem.message);

@@ -1,7 +1,18 @@
 // One table: every flag, variable and help line derives from it, and every example in it works.
 import { describe, expect, test } from 'vitest';
-import { environmentName, fieldOf, fields, flagName, type Key, keys, settingFlags } from '../../src/config/fields.ts';
+import {
+  environmentName,
+  fieldOf,
+  fields,
+  flagName,
+  isKey,
+  type Key,
+  keys,
+  modeKeys,
+  settingFlags,
+} from '../../src/config/fields.ts';
 import { parseFlag } from '../../src/config/options.ts';
+import { modeNames, rulesOf } from '../../src/modes/registry.ts';
 import { nearest } from '../../src/text/similarity.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
@@ -52,8 +63,14 @@ describe('the table of settings', () => {
     expect(row('requireChecks')).toMatchObject({ flags: '--require-checks', repeatable: undefined });
   });
 
+  test('what only some modes know is known to one at least, and every flag of a mode is such a setting', () => {
+    expect([...new Set(modeNames.flatMap(name => rulesOf(name).flags ?? []))].sort()).toEqual([...modeKeys].sort());
+    const former = modeNames.flatMap(name => Object.values(rulesOf(name).formerly ?? {}));
+    expect(former.filter(key => !isKey(key))).toEqual([]);
+  });
+
   test('help of a mode leaves out what means nothing there', () => {
-    const flags = settingFlags('prompt').map(row => row.flags);
+    const flags = settingFlags(rulesOf('prompt').flags).map(row => row.flags);
     expect(flags).toContain('--checkpoint-interval <number>');
     expect(flags).toContain('--model <model>');
     expect(flags).not.toContain('--rounds <number>');

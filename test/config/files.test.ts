@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readConfigFile } from '../../src/config/files.ts';
 import { resolveConfig } from '../../src/config/resolve.ts';
 import type { Problem } from '../../src/documents/document.ts';
+import { usualMode } from '../../src/modes/registry.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 let root: string;
@@ -22,7 +23,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const path = () => join(directory, 'ralph.config.json');
 
 function resolved() {
-  return resolveConfig({ mode: 'prd', flags: {}, env: {}, directory, userDirectory: join(root, 'user'), now });
+  return resolveConfig({ mode: usualMode, flags: {}, env: {}, directory, userDirectory: join(root, 'user'), now });
 }
 
 async function problemsWith(bytes: string | Uint8Array): Promise<readonly Problem[]> {

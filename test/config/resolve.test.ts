@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ConfigRequest, resolveConfig } from '../../src/config/resolve.ts';
-import { defaultSettings, modeNames } from '../../src/modes/rules.ts';
+import { defaultSettings, modeName, modeNames, usualMode } from '../../src/modes/registry.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 let root: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const resolve = (some: Partial<ConfigRequest> = {}) =>
-  resolveConfig({ mode: 'prd', flags: {}, env: {}, directory, userDirectory: join(root, 'user'), now, ...some });
+  resolveConfig({ mode: usualMode, flags: {}, env: {}, directory, userDirectory: join(root, 'user'), now, ...some });
 
 async function good(some: Partial<ConfigRequest> = {}) {
   const result = await resolve(some);
@@ -66,7 +66,7 @@ describe('precedence', () => {
   });
 
   test.each(modeNames)('with nothing set, mode %s gets exactly its preset', async mode => {
-    const { settings, sources, notices } = await good({ mode });
+    const { settings, sources, notices } = await good({ mode: modeName(mode) });
     expect(settings).toEqual(defaultSettings(mode));
     expect(new Set(Object.values(sources))).toEqual(new Set(['preset']));
     expect(notices).toEqual([]);
@@ -74,8 +74,8 @@ describe('precedence', () => {
 
   test('retries of a plan are attempts after the first, and mean nothing elsewhere', async () => {
     const flags = { retries: '2', maxAttempts: '7' };
-    expect((await good({ mode: 'plan', flags })).settings.limits.attemptsPerTaskMax).toBe(3);
-    expect((await good({ mode: 'prd', flags })).settings.limits.attemptsPerTaskMax).toBe(7);
+    expect((await good({ mode: modeName('plan'), flags })).settings.limits.attemptsPerTaskMax).toBe(3);
+    expect((await good({ flags })).settings.limits.attemptsPerTaskMax).toBe(7);
   });
 
   test('each setting reaches the core’s settings in its unit', async () => {
@@ -259,7 +259,7 @@ describe('seed names', () => {
       'MAX_ITERATIONS is ignored, because RALPH_MAX_ITERATIONS is set.',
     ],
   ] as const)('in mode %s %j is read with a notice', async (mode, env, values, notice) => {
-    const { config, notices } = await good({ mode, env });
+    const { config, notices } = await good({ mode: modeName(mode), env });
     expect(config).toMatchObject(values);
     expect(notices).toEqual([notice]);
   });

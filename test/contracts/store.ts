@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { ChainWalk } from '../../src/ledger/chain.ts';
 import type { Appended, Holder, Lease, Ledger, Recorded, Store } from '../../src/ledger/ledger.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { canonical } from '../../src/text/canonical.ts';
 
 /** What a ledger under test is told about the world. */

@@ -9,7 +9,7 @@ import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { findTask, type Task, type TaskSpec } from '../../src/core/task.ts';
 import { decide } from '../../src/modes/decide.ts';
 import { evolve } from '../../src/modes/evolve.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings, type ModeWord } from '../../src/modes/registry.ts';
 
 export const t0 = 1_800_000_000_000;
 export const second = 1_000;
@@ -17,12 +17,15 @@ export const minute = 60_000;
 export const hour = 60 * minute;
 export const self = 'holder-1';
 
-export type SettingsPart = Partial<Omit<Settings, 'limits'>> & { readonly limits?: Partial<Limits> };
+export type SettingsPart = Partial<Omit<Settings, 'limits' | 'mode'>> & {
+  readonly mode?: Settings['mode'] | ModeWord;
+  readonly limits?: Partial<Limits>;
+};
 
 export function settings(part: SettingsPart = {}): Settings {
   const base = defaultSettings('prd');
-  const { policy } = defaultSettings(part.mode ?? base.mode);
-  return { ...base, policy, performers: ['agent'], ...part, limits: { ...base.limits, ...part.limits } };
+  const { policy, mode } = defaultSettings(part.mode ?? base.mode);
+  return { ...base, policy, performers: ['agent'], ...part, mode, limits: { ...base.limits, ...part.limits } };
 }
 
 /** Some fields of some groups of a state. */

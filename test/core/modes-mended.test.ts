@@ -4,7 +4,7 @@ import { screenWork } from '../../src/checks/tamper/screen.ts';
 import { next, waitingFor } from '../../src/core/next.ts';
 import { findTask, type TaskSpec } from '../../src/core/task.ts';
 import { evaluateTermination } from '../../src/core/termination.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { failed, minute, Story, says, second, self, spec, types } from './given.ts';
 
 const review = (confidence: number, issues: readonly object[] = []) =>

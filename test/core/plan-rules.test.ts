@@ -5,7 +5,7 @@ import type { Event } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Performed } from '../../src/core/input.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { failed, only, type SettingsPart, Story, says, second, spec, types } from './given.ts';
 
 const mail = 'mcp:mail';

@@ -7,7 +7,7 @@ import type { Activity } from '../../src/agents/performer.ts';
 import type { TaskSource } from '../../src/documents/document.ts';
 import { fileSource } from '../../src/documents/file.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { claims, eventsIn, makeEngine, makeWorld, runWorld } from './world.ts';
 
 interface Story {

@@ -4,7 +4,7 @@ import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Appended, Ledger } from '../../src/ledger/ledger.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { withAppend } from '../simulate/other-append.ts';
 import { eventsIn, loop, makeEngine, makeWorld, runWorld, type World } from './world.ts';
 

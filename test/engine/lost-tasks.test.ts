@@ -6,10 +6,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
 import type { TaskSource } from '../../src/documents/document.ts';
 import { fileSource } from '../../src/documents/file.ts';
-import { listModeFor } from '../../src/modes/lists/mode.ts';
+import { listMode } from '../../src/modes/lists/mode.ts';
 import type { Mode } from '../../src/modes/mode.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { eventsIn, makeEngine, makeWorld, runWorld } from './world.ts';
 
 let folder: string;
@@ -65,7 +65,7 @@ it('given a PRD.json without two of its stories, then they come back and are wor
 
 it('given a checklist of which only the own item is left, then the others come back', async () => {
   put('fix_plan.md', '# Plan\n- [ ] One\n- [ ] Two\n');
-  const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () => put('fix_plan.md', '- [x] One\n'));
+  const { result } = await course('fix_plan.md', listMode, () => put('fix_plan.md', '- [x] One\n'));
   expect(result).toMatchObject({
     state: { control: { ended: { reason: 'goal_achieved' } }, iterations: { begun: 2 } },
   });
@@ -76,7 +76,7 @@ it('given a checklist in which items are annotated, moved and added, then no tas
   put('fix_plan.md', '## API\n- [ ] Add tests\n- [ ] Greet\n## Web\n- [ ] Add tests\n');
   const now =
     '## API\n- [ ] Greet\n## Web\n- [ ] Add tests\n## Done\n- [x] Add tests (in api.test.ts)\n## New\n- [ ] More\n';
-  const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () => put('fix_plan.md', now));
+  const { result } = await course('fix_plan.md', listMode, () => put('fix_plan.md', now));
   expect(result).toMatchObject({
     state: { control: { ended: { reason: 'goal_achieved' } }, iterations: { begun: 4 }, tasks: { size: 4 } },
   });
@@ -87,7 +87,7 @@ it('given one limit, then a loop whose document lost everything but what is done
   put('fix_plan.md', '- [ ] One\n- [ ] Two\n');
   const { result } = await course(
     'fix_plan.md',
-    listModeFor('fix_plan.md'),
+    listMode,
     () => put('fix_plan.md', '- [x] One\n- [x] Cache all\n- [x] Log all\n'),
     2,
   );
@@ -96,7 +96,7 @@ it('given one limit, then a loop whose document lost everything but what is done
 
 it('given an item that was reworded, then its own box is ticked when it is done', async () => {
   put('fix_plan.md', '- [ ] Greet\n- [ ] B\n');
-  const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () =>
+  const { result } = await course('fix_plan.md', listMode, () =>
     put('fix_plan.md', '- [ ] Greet (half done)\n- [ ] B\n'),
   );
   expect(result).toMatchObject({ state: { control: { ended: { reason: 'goal_achieved' } }, tasks: { size: 2 } } });
@@ -106,7 +106,7 @@ it('given an item that was reworded, then its own box is ticked when it is done'
 it('given a task that is gone while its twin is still there, then the twin is not ticked for it', async () => {
   put('fix_plan.md', '## API\n- [ ] Add tests\n## Web\n- [ ] Add tests\n');
   const now = '## API\n- [ ] Cache it\n## Web\n- [ ] Add tests\n';
-  const { result } = await course('fix_plan.md', listModeFor('fix_plan.md'), () => put('fix_plan.md', now), 2);
+  const { result } = await course('fix_plan.md', listMode, () => put('fix_plan.md', now), 2);
   expect(result).toMatchObject({ state: { tasks: { counts: { done: 1 } } } });
   expect(text('fix_plan.md')).toBe(now);
 });

@@ -10,7 +10,7 @@ import { type RunOptions, runLoop } from '../../src/engine/run.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { VirtualClock } from '../simulate/clock.ts';
 import { SimulatedDocument } from '../simulate/document.ts';
 import { random } from '../simulate/random.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import { noUsage } from '../../src/core/state.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { eventsIn, makeEngine, makeWorld, type Play, runWorld } from '../engine/world.ts';
 
 const of = <Type extends EventType>(events: readonly Event[], type: Type): readonly EventOf<Type>[] =>

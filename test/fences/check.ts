@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importBudget } from './budget.ts';
 import { fileCycle, roomCycle } from './cycle-rules.ts';
-import { conditionalSpread, modeNames, prose } from './expression-rules.ts';
+import { agentNames, conditionalSpread, modeNames, prose } from './expression-rules.ts';
 import { deadPath, folderSize } from './folder-rules.ts';
 import type { House } from './house.ts';
 import { childProcess, coldStart, entry, heavyPackage, imports } from './import-rules.ts';
@@ -45,6 +45,7 @@ const perTree = {
   'folder-size': folderSize,
   'dead-path': deadPath,
   'mode-names': modeNames,
+  'agent-names': agentNames,
   'test-size': testSize,
 } satisfies Record<string, (modules: Modules, house: House, root: string) => Iterable<Finding>>;
 

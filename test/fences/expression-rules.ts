@@ -1,4 +1,4 @@
-// Fences about expressions: no conditional spreads, no decisions on sentences, mode names in their folder.
+// Fences about expressions: no conditional spreads, no decisions on sentences, names of modes and agents in their places.
 import ts from 'typescript';
 import type { Finding } from './check.ts';
 import type { House } from './house.ts';
@@ -125,30 +125,66 @@ function isAbsence(given: ts.Expression): boolean {
   );
 }
 
-/** Both ways: who takes a comparison away lowers the number with it. */
-export function* modeNames(modules: Modules, house: House): Iterable<Finding> {
-  const found = modeNameComparisons(modules, house);
-  const { modeNameComparisons: known } = house;
-  if (found.length === known) return;
-  const hint = found.length < known ? 'lower the number in test/fences/house.ts' : found.join('; ');
-  const detail = `${found.length} comparisons with a mode's name outside its folder, ${known} known: ${hint}`;
-  yield { file: house.modeFolder ?? 'src/', detail };
+/** The folders of modes, the files of agents. */
+function namesIn(modules: Modules, folder: string | undefined): ReadonlySet<string> {
+  const within = [...modules.keys()].filter(file => folder !== undefined && file.startsWith(folder));
+  return new Set(within.map(file => file.slice(folder!.length).split('/')[0]!.replace(/\.ts$/, '')));
 }
 
-export function modeNameComparisons(modules: Modules, { modeFolder, modeNames: names }: House): string[] {
-  const found: string[] = [];
+/** A mode's name stands in src/modes alone: elsewhere nothing is compared with one, and none is given. */
+export function* modeNames(modules: Modules, { modeFolder, modeHomonyms }: House): Iterable<Finding> {
+  const names = namesIn(modules, modeFolder);
   for (const [file, module] of modules) {
-    if (modeFolder !== undefined && file.startsWith(modeFolder)) continue;
+    if (modeFolder === undefined || file.startsWith(modeFolder)) continue;
     for (const node of module.nodes) {
-      const compared = comparedWith(node).map(bare);
-      if (compared.some(one => ts.isStringLiteralLike(one) && names.includes(one.text)))
-        found.push(`${file} ${told(module, node)}`);
+      if (!ts.isStringLiteralLike(node) || !names.has(node.text)) continue;
+      const use = useOf(node);
+      if (use !== undefined && isOfMode(use, module, modeFolder, modeHomonyms))
+        yield { file, detail: told(module, node.parent) };
     }
   }
-  return found;
 }
 
-function comparedWith(node: ts.Node): ts.Expression[] {
-  if (ts.isCaseClause(node)) return [node.expression];
-  return ts.isBinaryExpression(node) && comparisons.has(node.operatorToken.kind) ? [node.left, node.right] : [];
+/** What a literal is compared with, given to, or stands in for. */
+function useOf(literal: ts.Node): { readonly how: 'compared' | 'given' | 'argument'; readonly to: string } | undefined {
+  const parent = literal.parent;
+  if (ts.isCaseClause(parent)) return { how: 'compared', to: parent.parent.parent.expression.getText() };
+  if (ts.isBinaryExpression(parent)) {
+    const how = comparisons.has(parent.operatorToken.kind) ? 'compared' : 'given';
+    return { how, to: (parent.left === literal ? parent.right : parent.left).getText() };
+  }
+  if (ts.isCallExpression(parent)) return { how: 'argument', to: parent.expression.getText() };
+  const isNamed = ts.isPropertyAssignment(parent) || ts.isParameter(parent) || ts.isVariableDeclaration(parent);
+  if (isNamed || ts.isBindingElement(parent)) return { how: 'given', to: parent.name.getText() };
+  return ts.isConditionalExpression(parent) || ts.isAsExpression(parent) ? useOf(parent) : undefined;
 }
+
+function isOfMode(
+  { how, to }: NonNullable<ReturnType<typeof useOf>>,
+  module: Module,
+  folder: string,
+  homonyms: readonly string[],
+): boolean {
+  if (how === 'compared') return !homonyms.some(word => to.split(/\W+/).includes(word));
+  if (how === 'given') return /mode$/i.test(to);
+  return module.imports.some(
+    one => one.target?.startsWith(folder) && new RegExp(`\\b${to}\\b[^;]*${one.specifier}'`).test(module.text),
+  );
+}
+
+/** An agent's name stands in its record and in the registry alone; the keys of foreign data are no names of ours. */
+export function* agentNames(modules: Modules, { agentFolder, agentRegistry }: House): Iterable<Finding> {
+  const names = namesIn(modules, agentFolder);
+  for (const [file, module] of modules) {
+    if (file === agentRegistry || (agentFolder !== undefined && file.startsWith(agentFolder))) continue;
+    for (const node of module.nodes) {
+      const isName = ts.isStringLiteralLike(node) && names.has(node.text.split('/')[0]!);
+      const { parent } = node;
+      if (isName && !ts.isElementAccessExpression(parent) && !isKeyOrExample(parent, node))
+        yield { file, detail: told(module, parent) };
+    }
+  }
+}
+
+const isKeyOrExample = (parent: ts.Node, node: ts.Node): boolean =>
+  ts.isPropertyAssignment(parent) && (parent.name === node || parent.name.getText() === 'example');

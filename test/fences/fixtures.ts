@@ -197,13 +197,23 @@ export const fixtures: readonly Fixture[] = [
   ),
   breaks('folder-size', 'the sixteenth file', several('src/views', 15)),
   breaks('folder-size', 'a subfolder of two', several('src/engine/parts', 2)),
-  breaks('mode-names', 'one more', { 'src/core/a.ts': says("export const f = (mode: string) => mode !== 'plan';") }),
-  breaks('mode-names', 'one more case', {
+  breaks('mode-names', 'a comparison', {
+    'src/core/a.ts': says("export const f = (name: string) => name !== 'plan';"),
+  }),
+  breaks('mode-names', 'a case', {
     'src/cli/a.ts': says(
-      "export function f(mode: string) {\n  switch (mode) {\n    case 'goal':\n      return 1;\n  }\n}",
+      "export function f(mode: string) {\n  switch (mode) {\n    case 'plan':\n      return 1;\n  }\n}",
     ),
   }),
-  breaks('mode-names', 'one less, with the number as it was', { 'src/core/compares.ts': value }),
+  breaks('mode-names', 'a flag', { 'src/cli/a.ts': says("export const f = (a = {}) => ({ ...a, mode: 'plan' });") }),
+  breaks('mode-names', 'a default', { 'src/app/a.ts': says("export const f = (mode = 'plan') => mode;") }),
+  breaks('mode-names', 'a stand-in', { 'src/app/a.ts': says("export const f = (a: A) => a.mode ?? 'plan';") }),
+  breaks('mode-names', 'an argument', {
+    'src/app/a.ts': says("import { value } from '../modes/registry.ts';\n\nexport const one = value('plan');"),
+  }),
+  breaks('agent-names', 'a comparison', { 'src/app/a.ts': says("export const f = (a: string) => a === 'one';") }),
+  breaks('agent-names', 'a table', { 'src/agents/a.ts': says("export const table = [['one', 'its vendor']];") }),
+  breaks('agent-names', 'a model of it', { 'src/cli/a.ts': says("export const usual = 'one/large';") }),
   breaks('dead-path', 'a room without a file', {}, withRooms({ web: { values: ['app'] } })),
   breaks('dead-path', 'a room that opens what is not there', {}, withRooms({ views: { values: ['core', 'stores'] } })),
   breaks('dead-path', 'a collection', {}, { collections: [...smallHouse.collections, 'src/ledger/migrations/'] }),

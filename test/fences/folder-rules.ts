@@ -21,8 +21,8 @@ export function* folderSize(modules: Modules, house: House): Iterable<Finding> {
       yield { file: folder, detail: `${count} files, at most ${house.filesInFolderMax}` };
   }
   for (const [folder, count] of inside) {
-    const isSubfolder = folder.split('/').length > 3;
-    if (isSubfolder && count < house.filesInSubfolderMin && !house.smallFolders.includes(folder))
+    const isSubfolder = folder.split('/').length > 3 && `${posix.dirname(folder)}/` !== house.modeFolder;
+    if (isSubfolder && count < house.filesInSubfolderMin)
       yield { file: folder, detail: `${count} files, at least ${house.filesInSubfolderMin}` };
   }
 }
@@ -71,12 +71,11 @@ function pathsOf(house: House): Record<string, readonly string[]> {
     'entries and ports': doors.flatMap(([folder, files]) => [folder, ...files.map(name => `${folder}${name}`)]),
     compositionRoots: house.compositionRoots,
     collections: house.collections,
-    smallFolders: house.smallFolders,
     tables: house.tables,
     heavyPackages: Object.values(heavyPackages).filter(home => home !== null),
     coldStartEntry: house.coldStartEntry === undefined ? [] : [house.coldStartEntry],
     proseReaders: house.proseReaders,
-    modeFolder: house.modeFolder === undefined ? [] : [house.modeFolder],
+    ownNames: [house.modeFolder, house.agentFolder, house.agentRegistry].filter(path => path !== undefined),
     gitWordsOfOthers: Object.keys(house.gitWordsOfOthers),
   };
 }

@@ -29,8 +29,6 @@ export interface House {
   readonly compositionRoots: readonly string[];
   /** Folders where every file is one row of one typed table: they may hold any number. */
   readonly collections: readonly string[];
-  /** Subfolders that may hold fewer files than `filesInSubfolderMin`. */
-  readonly smallFolders: readonly string[];
   readonly filesInFolderMax: number;
   readonly filesInSubfolderMin: number;
   readonly linesMax: {
@@ -50,10 +48,12 @@ export interface House {
   readonly firstLineNamesTheThing: boolean;
   /** Readers of text that others wrote, and the reader of old events: there alone a sentence may be looked into. */
   readonly proseReaders: readonly string[];
+  /** Each folder in it is a mode, also one of few files. */
   readonly modeFolder: string | undefined;
-  readonly modeNames: readonly string[];
-  /** Comparisons with a mode's name outside `modeFolder`: a number that may only fall. */
-  readonly modeNameComparisons: number;
+  /** What may be equal to a mode's name and is none: the word for it in what is compared. */
+  readonly modeHomonyms: readonly string[];
+  readonly agentFolder: string | undefined;
+  readonly agentRegistry: string | undefined;
   /** Words that are a destructive command of git elsewhere and something else in these files. */
   readonly gitWordsOfOthers: Readonly<Record<string, readonly string[]>>;
   /** Files that hold path lists of their own, each of which must match something. */
@@ -100,16 +100,11 @@ export const house: House = {
     'documents/replace-file.ts': { values: [...low, 'documents', 'documents/text-file.ts'] },
     'documents/text-file.ts': { values: [...low, 'documents'] },
     modes: { values: [...low, 'documents', 'views'], types: ports, isPure: true },
-    // Rules are plain data below everything that reads a ledger.
-    'modes/rules.ts': {
-      values: ['text', 'core', 'modes/*/rules.ts'],
-      isPure: true,
-      takesNoPackage: true,
-      layer: 'rules',
-    },
-    'modes/evolve.ts': { values: ['core', 'modes/rules.ts'], isPure: true, takesNoPackage: true, layer: 'rules' },
+    // Rules are plain data below everything that reads a ledger; the registry takes the rest of a mode lazily.
+    'modes/registry.ts': { values: [everything], layer: 'rules' },
+    'modes/evolve.ts': { values: ['core', 'modes/registry.ts'], isPure: true, takesNoPackage: true, layer: 'rules' },
     'modes/decide.ts': {
-      values: ['core/decide', 'modes/rules.ts', 'modes/evolve.ts'],
+      values: ['core/decide', 'modes/registry.ts', 'modes/evolve.ts'],
       isPure: true,
       takesNoPackage: true,
       layer: 'rules',
@@ -120,7 +115,6 @@ export const house: House = {
       takesNoPackage: true,
       layer: 'rules',
     },
-    'modes/registry.ts': { values: [everything], layer: 'app' },
     'modes/find-document.ts': { values: [everything], layer: 'app' },
     'modes/<mode>': {
       values: [
@@ -137,6 +131,7 @@ export const house: House = {
       isPure: true,
     },
     'modes/<mode>/session.ts': { values: [everything], layer: 'app' },
+    'modes/<mode>/commands.ts': { values: [everything], layer: 'cli' },
     'modes/plan/document': { values: [...low, 'documents', 'modes/plan'], isPure: true },
     'modes/plan/views': { values: [...low, 'documents', 'modes', 'views', ...planParts], isPure: true },
     'modes/plan/session': { values: [everything], layer: 'app' },
@@ -151,14 +146,14 @@ export const house: House = {
     'checks/tamper': { values: low, isPure: true },
     git: { ...adapter, values: [...adapter.values, 'git/checkpoints', 'git/restore', 'git/worktrees'] },
     'git/<part>': { ...adapter, values: [...adapter.values, 'git', 'git/*'] },
-    ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'modes/rules.ts'] },
+    ledger: { ...adapter, values: [...adapter.values, 'ledger/sqlite', 'modes/registry.ts'] },
     'ledger/sqlite': { ...adapter, values: [...adapter.values, 'ledger'] },
     engine: {
       values: [...low, 'core/decide', 'modes/decide.ts', 'modes/evolve.ts', 'views', 'agents/performer.ts'],
       types: [...ports, 'modes'],
     },
     config: {
-      values: [...low, 'documents', 'documents/text-file.ts', 'modes', 'modes/rules.ts', 'agents/registry.ts'],
+      values: [...low, 'documents', 'documents/text-file.ts', 'modes', 'modes/registry.ts', 'agents/registry.ts'],
       types: ports,
     },
     app: { values: [everything] },
@@ -176,23 +171,21 @@ export const house: House = {
       ],
       types: [...ports, 'config', 'engine'],
     },
-    // A mode's session counts as app, so a command may call it; the command of a plan runs what `ralph run` is given.
     'cli/commands': {
-      values: [
-        ...low,
-        'modes/evolve.ts',
-        'app',
-        'views',
-        'version.ts',
-        'cli',
-        'modes/*/session.ts',
-        'modes/plan/commands/run.ts',
-        'config/fields.ts',
-      ],
+      values: [...low, 'modes/evolve.ts', 'app', 'views', 'version.ts', 'cli', 'modes/registry.ts', 'config/fields.ts'],
       types: [...ports, 'config', 'engine'],
     },
     'cli/command-table.ts': {
-      values: ['cli', 'cli/commands', 'modes/plan/commands', 'config/fields.ts'],
+      values: [
+        'text',
+        'cli',
+        'cli/commands',
+        'modes/registry.ts',
+        'modes/*/rules.ts',
+        'modes/*/commands.ts',
+        'modes/plan/commands',
+        'config/fields.ts',
+      ],
     },
     'version.ts': { values: [] },
     'index.ts': { values: [everything] },
@@ -224,7 +217,6 @@ export const house: House = {
   },
   compositionRoots: ['src/app/', 'src/index.ts', 'src/modes/'],
   collections: ['src/agents/cli/', 'src/documents/formats/', 'src/cli/commands/'],
-  smallFolders: ['src/modes/goal/', 'src/modes/interview/', 'src/modes/lists/', 'src/modes/prd/', 'src/modes/prompt/'],
   filesInFolderMax: 15,
   filesInSubfolderMin: 3,
   linesMax: { source: 500, table: 700, test: 500, function: 60 },
@@ -245,8 +237,9 @@ export const house: House = {
   firstLineNamesTheThing: true,
   proseReaders: ['src/agents/cli/', 'src/ledger/upcast.ts'],
   modeFolder: 'src/modes/',
-  modeNames: ['goal', 'prompt', 'prd', 'lists', 'project', 'interview', 'review', 'plan'],
-  modeNameComparisons: 11,
+  modeHomonyms: ['format', 'writer', 'signal'],
+  agentFolder: 'src/agents/cli/',
+  agentRegistry: 'src/agents/registry.ts',
   gitWordsOfOthers: { 'src/agents/stream.ts': ['push'], 'src/cli/commands/agents-test.ts': ['clean'] },
   pathLists: { vitest: 'vitest.config.ts', bundle: 'scripts/build.mjs', knip: 'knip.json' },
 };

@@ -3,7 +3,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 import { findBreaks, rules } from './check.ts';
-import { conditionalSpread, modeNameComparisons, prose } from './expression-rules.ts';
+import { agentNames, conditionalSpread, modeNames, prose } from './expression-rules.ts';
 import { house } from './house.ts';
 import { type Modules, readModules } from './module.ts';
 
@@ -82,7 +82,8 @@ function measures(root: string): Record<string, string | number> {
     statements: statements(modules),
     'largest folder': largestFolder(modules),
     'halves (one importer, in their own folder)': found.length,
-    'comparisons with mode names outside src/modes': modeNameComparisons(modules, house).length,
+    'mode names outside src/modes': [...modeNames(modules, house)].length,
+    'agent names outside their records': [...agentNames(modules, house)].length,
     'conditional spreads': all.flatMap(module => [...conditionalSpread(module)]).length,
     'prose decisions': all.flatMap(module => [...prose(module, house)]).length,
     'prose decisions, readers of foreign text included': all.flatMap(module => [...prose(module, anywhere)]).length,

@@ -35,7 +35,6 @@ export const smallHouse: House = {
   ports: { 'src/ledger/': ['ledger.ts'] },
   compositionRoots: ['src/app/'],
   collections: ['src/agents/cli/'],
-  smallFolders: [],
   filesInFolderMax: 15,
   filesInSubfolderMin: 3,
   linesMax: { source: 500, table: 700, test: 500, function: 60 },
@@ -47,8 +46,9 @@ export const smallHouse: House = {
   firstLineNamesTheThing: true,
   proseReaders: ['src/agents/cli/'],
   modeFolder: 'src/modes/',
-  modeNames: ['goal', 'plan'],
-  modeNameComparisons: 1,
+  modeHomonyms: ['format'],
+  agentFolder: 'src/agents/cli/',
+  agentRegistry: 'src/agents/driver.ts',
   gitWordsOfOthers: { 'src/agents/cli/one.ts': ['push'] },
   pathLists: {},
 };
@@ -94,7 +94,12 @@ export const moment = (at: number) => new Date(at).toISOString();
       'export const all = (a?: string[], b = {}) => ({ ...(a ?? []), ...b, c: [...(a === undefined ? [] : a)] });',
     ].join('\n'),
   ),
-  'src/core/compares.ts': says("export const isGoal = (mode: string) => mode === 'goal' || mode === 'other';"),
+  'src/core/compares.ts': says(
+    [
+      "export const isPlan = (format: { name: string }) => format.name === 'plan' || format.name === 'other';",
+      "export const made = (_meta: Record<string, string>) => ({ id: 'plan', one: _meta['one'], example: 'one/large' });",
+    ].join('\n'),
+  ),
   'src/documents/prd.ts': `${top}import { told } from '../core/words.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -120,7 +125,7 @@ export const session = () => [value, import('./plan/session.ts')];
   'src/agents/driver.ts': `${top}import { readFileSync } from 'node:fs';
 import { start } from '../processes/spawn.ts';
 
-export const value = [start, readFileSync, Date.now()];
+export const value = ['one', start, readFileSync, Date.now()];
 `,
   ...several('src/agents/cli', 15),
   'src/agents/cli/one.ts': says(

@@ -1,7 +1,7 @@
 // Proves what the upcaster makes of events that 0.1 to 0.4 stored: one row per rule, and no copy of what has today's shape.
 import { describe, expect, it } from 'vitest';
 import { upcast } from '../../src/ledger/upcast.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { everyEvent } from '../core/every-event.ts';
 
 const at = 7;
@@ -25,13 +25,13 @@ it.each<[string, object, object]>([
   ['work.screened', { type: 'work.screened', at, task: 'A' }, { type: 'proof.screened', at, task: 'A' }],
   [
     'settings of 0.4',
-    { type: 'loop.started', at, settings: { mode: 'prd', forked: true, screen: false } },
-    { type: 'loop.started', at, settings: { ...defaultSettings('prd'), worktreePerTask: true } },
+    { type: 'loop.started', at, document: 'PRD.json', settings: { mode: 'prd', forked: true, screen: false } },
+    { type: 'loop.started', at, document: 'PRD.json', settings: { ...defaultSettings('prd'), worktreePerTask: true } },
   ],
   [
     'settings of 0.1, which knew no screen: the default must stand',
-    { type: 'loop.started', at, settings: { mode: 'prd', forked: false } },
-    { type: 'loop.started', at, settings: defaultSettings('prd') },
+    { type: 'loop.started', at, document: 'PRD.json', settings: { mode: 'prd', forked: false } },
+    { type: 'loop.started', at, document: 'PRD.json', settings: defaultSettings('prd') },
   ],
   [
     'fields of tasks',

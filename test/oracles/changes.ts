@@ -3,7 +3,8 @@ import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
 import { type ModeState, type State, unpackState } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
-import { defaultSettings, findRules } from '../../src/modes/rules.ts';
+
+import { defaultSettings, findRules, type ModeWord, modeFor } from '../../src/modes/registry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -139,11 +140,11 @@ export const stateChanges: readonly StateChange[] = [
     },
   },
   {
-    because: 'what a mode decides is recorded as a policy, which holds the former stepwise too',
+    because: 'what a mode decides is a policy, which holds the former stepwise too; lists and interviews are modes',
     rewrite: state => {
       const { stepwise: _, ...settings } = state['settings'] as Fields;
-      const { policy } = defaultSettings(String(settings['mode']), String(state['document']));
-      return { ...state, settings: { ...settings, policy } };
+      const { mode, policy } = defaultSettings(modeFor(settings['mode'] as ModeWord, String(state['document'])));
+      return { ...state, settings: { ...settings, mode, policy } };
     },
   },
   {

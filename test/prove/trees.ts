@@ -11,7 +11,7 @@ import { runLoop } from '../../src/engine/run.ts';
 import type { Checkpoints, Restored, RestoreOrder, RestorePlan, Saved, SaveOrder } from '../../src/git/checkpoints.ts';
 import type { Commits } from '../../src/git/commits.ts';
 import { gitCommits } from '../../src/git/git-commits.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { eventsIn, loop, makeEngine, makeWorld } from '../engine/world.ts';
 import type { Repo } from '../git/repo.ts';
 import { type Random, random } from '../simulate/random.ts';

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBreaks } from '../fences/check.ts';
 import { house, surface } from '../fences/house.ts';
 import { type Copy, copyOfRepository, type Ran } from './copy.ts';
+import { addTriage } from './triage.ts';
 
 let copy: Copy;
 let types: Promise<Ran>;
@@ -26,6 +27,8 @@ beforeAll(async () => {
   // A command: one file, one row.
   copy.add('names.ts', 'src/cli/commands/names.ts');
   copy.row('src/cli/command-table.ts', commandRow, "  {\n    usage: 'doctor',");
+  // A mode: one folder, one row.
+  addTriage(copy);
   // A surface: one folder, and its row among the rooms of the house.
   copy.add('page.ts', 'src/page/page.ts');
   // Then `npm run docs` and `npm run budget`.
@@ -64,7 +67,7 @@ describe('after the recipes', () => {
   });
 
   it('the linter has nothing to say', async () => {
-    const added = ['src/agents', 'src/cli', 'src/page'];
+    const added = ['src/agents', 'src/cli', 'src/modes', 'src/page'];
     const { code, stdout, stderr } = await copy.node(['node_modules/@biomejs/biome/bin/biome', 'check', ...added]);
     expect(code, stdout + stderr).toBe(0);
   });
@@ -97,5 +100,13 @@ describe('a command that was added', () => {
 
   it('does its work, after the loop above', async () => {
     expect(await ralph('names')).toMatchObject({ code: 0, stdout: 'say-hello-to-everybody\n' });
+  });
+});
+
+describe('a mode that was added', () => {
+  it('stands in the pages, and can be named', async () => {
+    expect(copy.read('docs/cli.md')).toMatch(/what the document is: .*triage/);
+    const { stderr } = await ralph('run', 'nothing.json', '--mode', 'triage', '--force');
+    expect(stderr).toContain('There is no file "nothing.json".');
   });
 });

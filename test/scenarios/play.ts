@@ -12,7 +12,7 @@ import { runLoop } from '../../src/engine/run.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import { fileSpool } from '../../src/ledger/spool.ts';
 import { prdMode } from '../../src/modes/prd/mode.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 
 export interface Scenario {
   readonly says: string;

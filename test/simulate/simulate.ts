@@ -9,8 +9,10 @@ import { runLoop } from '../../src/engine/run.ts';
 import type { Holder, Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
 import type { SpoolEnd } from '../../src/ledger/spool.ts';
+
 import { evolve } from '../../src/modes/evolve.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
+
 import { type Behaviour, failureKinds, simulatedAgent } from './agent.ts';
 import { VirtualClock } from './clock.ts';
 import { backlog, SimulatedDocument } from './document.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { initialState } from '../../src/core/state.ts';
-import { defaultSettings } from '../../src/modes/rules.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
 import { type LoopStatus, StatusView } from '../../src/views/status.ts';
 import { claims, failed, minute, type SettingsPart, Story, says, spec, startInput, usd } from '../core/given.ts';
@@ -24,7 +24,7 @@ function begun(part: SettingsPart = {}): Story {
     taskId: 'H.8.7.2',
     projectId: 'PILOT',
     goal: 'Implement feature X with tests',
-    settings: { ...preset, performers, ...part, limits: { ...preset.limits, ...part.limits } },
+    settings: { ...preset, performers, ...part, mode: preset.mode, limits: { ...preset.limits, ...part.limits } },
   });
   story.when({ type: 'document', tasks: [spec('goal')], hash: 'h1' });
   while (story.state.checkpoints.due.length > 0) story.checkpointed('01JCKS30');

@@ -2,7 +2,7 @@
 
 import type { Format } from '../../documents/document.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { ModeName } from '../../modes/rules.ts';
+import type { ModeWord } from '../../modes/registry.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import type { Loops } from '../loops/loops.ts';
 import type { LoopOptions } from './options.ts';
@@ -47,15 +47,8 @@ export async function openLoops({ home, environment: env = {}, readOnly, ledger 
   return new LedgerLoops({ ledger: opened, home, env, warn, isBorrowed: ledger !== undefined });
 }
 
-/** A mode may read documents of several kinds, told apart by their names. */
-const kinds: { readonly [Name in ModeName]?: readonly string[] } = {
-  prd: ['PRD.json', 'tasks.yaml'],
-  project: ['tasks.json', 'spec.md'],
-};
-
 /** How the documents of a mode are read and marked, without any file: `parse(mark(text, marks)) = apply(parse(text), marks)`. */
-export async function formatsOf(mode: ModeName): Promise<readonly Format[]> {
+export async function formatsOf(mode: ModeWord): Promise<readonly Format[]> {
   const { openMode } = await import('../../modes/registry.ts');
-  const modes = await Promise.all((kinds[mode] ?? ['']).map(name => openMode(mode, name)));
-  return modes.flatMap(one => one.formats);
+  return (await openMode(mode)).formats;
 }

@@ -12,7 +12,7 @@ import { decide } from '../../modes/decide.ts';
 import { evolve } from '../../modes/evolve.ts';
 import { goalPrompt } from '../../modes/goal/mode.ts';
 import type { Mode } from '../../modes/mode.ts';
-import { defaultSettings, type ModeName } from '../../modes/rules.ts';
+import { defaultSettings, goalName, type ModeWord } from '../../modes/registry.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { Fields } from '../../text/fields.ts';
 import { anyOf } from '../../text/format.ts';
@@ -181,7 +181,7 @@ export function completeLoop(state: State, now: number, reason?: 'explicit_stop'
 
 /** The seed's own names; null: unlimited. What is left out is the mode's own. */
 export type LoopConfig = Partial<LoopStatus['config']> & {
-  readonly mode?: ModeName;
+  readonly mode?: ModeWord;
   /** A goal is one task; other modes have those of their document. */
   readonly tasks?: readonly TaskSpec[];
   /** Whatever else differs from the mode's own settings. */
@@ -218,7 +218,7 @@ const anything: Kind = [() => true, ''];
 
 function settingsOf(config: LoopConfig): Settings {
   refuseShape(config, configKinds, '', 'option');
-  const preset = defaultSettings(config.mode ?? 'goal');
+  const preset = defaultSettings(config.mode ?? goalName);
   const known = Object.fromEntries([...Object.keys(preset), 'protectedHash'].map(key => [key, anything]));
   refuseShape(config.settings ?? {}, known, 'settings.', 'setting');
   const { agent_type = 'agent', model = '' } = config;

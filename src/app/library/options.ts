@@ -9,7 +9,7 @@ import type { Answer, Event } from '../../core/event.ts';
 import { type LimitName, type LimitTable, limitNames, limitTable, perUnit } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type ModeName, modeNames } from '../../modes/rules.ts';
+import { type ModeWord, modeNames } from '../../modes/registry.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Fields, isFields } from '../../text/fields.ts';
 import type { AskedQuestion } from '../../views/ending.ts';
@@ -51,7 +51,7 @@ export interface LoopOptions {
   /** A PRD, a task list, a plan, a prompt or a document to review; without it and a goal, what `ralph run` would find. */
   readonly document?: string;
   /** Unless told, what the document is. */
-  readonly mode?: ModeName;
+  readonly mode?: ModeWord;
   /** Where the work happens: an absolute path. */
   readonly directory: string;
   /** RALPH_HOME: where the ledger and the loops' folders lie. */
@@ -150,7 +150,7 @@ function refuseTwice(settings: Flags, others: Flags, chain: readonly (string | P
 
 /** Under the names that the command line has for them. */
 export function flagsOf(options: LoopOptions): Flags {
-  const { goal, mode, settings = {}, limits = {}, checks, onEscalation } = options;
+  const { mode, settings = {}, limits = {}, checks, onEscalation } = options;
   const commands = checks?.filter(check => typeof check === 'string') ?? [];
   const chain = chainOf(options);
   const agents = chain.filter(one => typeof one === 'string');
@@ -158,7 +158,7 @@ export function flagsOf(options: LoopOptions): Flags {
   const said = settingOptions(settings);
   const others = present({
     ...limitOptions(limits),
-    mode: goal === undefined ? mode : 'goal',
+    mode,
     verify: commands.length === 0 ? undefined : commands,
     agent,
     fallback: fallback.length === 0 ? undefined : fallback,
@@ -178,13 +178,11 @@ export function chainOf({ agent, performers }: LoopOptions): readonly (string | 
 /** Refuses what no type can. */
 export function checkOptions(options: LoopOptions): void {
   refuseShape(options, optionKinds, '', 'option');
-  const { directory, goal, document, mode, home, memory, ledger } = options;
+  const { directory, goal, document, home, memory, ledger } = options;
   if (directory === undefined || !isAbsolute(directory))
     throw new UsageError('directory must be an absolute path.', 'Say where the work happens.');
   if (goal !== undefined && document !== undefined)
     throw new UsageError('A loop has a goal or a document, not both.', 'Leave one of them out.');
-  if (goal !== undefined && mode !== undefined && mode !== 'goal')
-    throw new UsageError(`A goal in words has the mode goal, not ${mode}.`, 'Leave out mode, or name a document.');
   if (home !== undefined && !isAbsolute(home)) throw new UsageError('home must be an absolute path.');
   if (memory === true && ledger !== undefined)
     throw new UsageError('memory and ledger say the same.', 'Leave one of them out.');

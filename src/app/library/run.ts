@@ -209,7 +209,7 @@ async function runPlanJob(job: Job): Promise<LoopResult> {
   const { path, directory } = job.prepared;
   const root = vaultRootOf(path, directory);
   const read = await readPlan(path);
-  if (read.type !== 'plan') refuseProblems(read.problems, path);
+  if (read.type !== 'read') refuseProblems(read.problems, path);
   const { plan } = read;
   const ended = await endedLoopOf(ledger, root, plan);
   if (ended !== undefined) return resultOf(needsOf(job), ended.state, { how: 'ended', ran: false });

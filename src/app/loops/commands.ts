@@ -110,7 +110,7 @@ async function decideHere(order: CommandOrder, commands: readonly Command[]) {
     const { openMode } = await import('../../modes/registry.ts');
     const folder = loopFolder(home, loop);
     const place = { directory: row.directory, document: row.document, folder };
-    const mode = shownBy(await openMode(settings.mode, row.document), place);
+    const mode = shownBy(await openMode(settings.mode), place);
     await publisher({ ledger, clock, holder, loop, folder, warn, mode }).close();
   };
   const from = order.from ?? (await stateOf(ledger, loop));

@@ -34,7 +34,13 @@ export async function engineFor(launch: Launch): Promise<Engine> {
   const folder = loopFolder(home, chosen.loop);
   const servers = await configInReach({ ...prepared, config: run.config });
   if (servers !== undefined) await refuseChangedConfig(servers, folder);
-  const { source, mode } = await documentSource(env, { mode: prepared.mode.name, path, directory, folder, options });
+  const { source, mode } = await documentSource(env, {
+    mode: prepared.run.settings.mode,
+    path,
+    directory,
+    folder,
+    options,
+  });
   return buildEngine({
     home,
     env,

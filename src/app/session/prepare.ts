@@ -3,13 +3,12 @@ import { basename, isAbsolute, resolve, sep } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
-import { fieldOf, flagName, keys } from '../../config/fields.ts';
-import { isBounded, type Settings } from '../../core/settings.ts';
+import { flagName, modeKeys } from '../../config/fields.ts';
+import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
 import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
 import { type FoundDocument, findDocument } from '../../modes/find-document.ts';
 import type { Mode, ModeSession } from '../../modes/mode.ts';
-import { openMode, openModeSession } from '../../modes/registry.ts';
-import { defaultSettings, type ModeName, modeNames } from '../../modes/rules.ts';
+import { isModeWord, type ModeWord, modeNames, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
@@ -134,10 +133,10 @@ export function findHere(place: Place, { file, goal, flags }: Request): Promise<
 /** The document, and the settings that hold for it. */
 async function readFirst(place: Place, found: FoundDocument, { flags, remembered = nothing }: Request) {
   const { mode: name, path } = found;
-  const mode = await openMode(name, path);
+  const mode = await openMode(name);
   const resolved = await resolveRunConfig(place.env, place.directory, flags, name);
   if (!resolved.ok) refuseProblems(resolved.problems);
-  refuseIdleFlags(mode, flags);
+  refuseIdleFlags(name, flags);
   const before = await remembered.settings(path);
   const { config, settings } = resolved.run;
   const usualRounds = mode.conversation?.rounds ?? null;
@@ -154,8 +153,7 @@ async function readFirst(place: Place, found: FoundDocument, { flags, remembered
     refuseProblems([...read.problems, ...hint], mode.subject ?? basename(path));
   }
   refuseSecrets(read.document, place.env);
-  const { policy } = defaultSettings(name, path);
-  const run = { ...resolved.run, settings: { ...settings, policy, rounds: usualRounds && rounds } };
+  const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
   const ticked = options.acceptTicked ? [] : await tickedBefore(mode, path, read.document, remembered);
   const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
   return { mode, before, document, run: withDocumentDefaults(run, mode, document), options };
@@ -173,23 +171,18 @@ async function tickedBefore(
 }
 
 /** A flag that can do nothing here is a mistake of whoever typed it. */
-function refuseIdleFlags({ name: mode, idleFlags = [] }: Mode, flags: Flags): void {
-  for (const key of keys) {
-    const modes = fieldOf(key).modes ?? [mode];
-    const isIdle = !modes.includes(mode) || idleFlags.includes(key);
-    if (flags[key] === undefined || !isIdle) continue;
-    const where = modes.length === 1 && modes[0] !== mode ? `: it belongs to the mode ${modes[0]}` : '';
-    throw new UsageError(`${flagName(key)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
-  }
+function refuseIdleFlags(mode: ModeName, flags: Flags): void {
+  const { flags: known = [] } = rulesOf(mode);
+  const idle = modeKeys.find(key => flags[key] !== undefined && !known.includes(key));
+  if (idle === undefined) return;
+  const [only, ...others] = modeNames.filter(name => rulesOf(name).flags?.includes(idle));
+  const where = others.length === 0 ? `: it belongs to the mode ${only}` : '';
+  throw new UsageError(`${flagName(idle)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
 }
 
-function modeFlag(flags: Flags): ModeName | undefined {
-  const given = flags['mode'];
-  if (given === undefined) return undefined;
-  const mode = modeNames.find(name => name === given);
-  if (mode === undefined)
-    throw new UsageError(`--mode: there is no mode ${JSON.stringify(given)}.`, `Say one of ${modeNames.join(', ')}.`);
-  return mode;
+function modeFlag({ mode }: Flags): ModeWord | undefined {
+  if (mode === undefined || isModeWord(mode)) return mode;
+  throw new UsageError(`--mode: there is no mode ${JSON.stringify(mode)}.`, `Say one of ${modeNames.join(', ')}.`);
 }
 
 /** What is recorded is without secrets, so an order with one could not be carried out as it is written. */
@@ -218,7 +211,7 @@ export async function prepareLoop(place: Place, request: Request): Promise<Prepa
   const found = request.found ?? (await findHere(place, request));
   const { path } = found;
   const { mode, before, document, run: resolved, options } = await readFirst(place, found, request);
-  const modeSession = await openModeSession(mode.name, path);
+  const modeSession = await openModeSession(found.mode);
   const repositoryInfo = await inspectRepository(directory, env);
   const { run: chosen, isFound } =
     isOnlyRecorded || hasOnlyActions(document)

@@ -3,6 +3,7 @@
 import { findHere, prepareLoop, type Request } from '../../app/session/prepare.ts';
 import { lookInto, previousLoop } from '../../app/session/resume-rules.ts';
 import { runSession } from '../../app/session/session.ts';
+import { openRun } from '../../modes/registry.ts';
 import { type Context, type Flags, placeOf, type Words } from '../context.ts';
 import { refuseWithoutTerminal } from '../interactive.ts';
 import { finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
@@ -12,11 +13,8 @@ import { makeStyle } from '../terminal.ts';
 export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
   const request = { file, flags };
   const found = await findHere(placeOf(context), request);
-  if (found.mode === 'plan' && flags['dryRun'] !== true) {
-    const plan = await import('../../modes/plan/commands/run.ts'); // a plan has a vault, an approval and an end of its own
-    return plan.execute(context, [found.path], flags);
-  }
-  return runRequest(context, { ...request, found });
+  const own = flags['dryRun'] === true ? undefined : await openRun(found.mode);
+  return own === undefined ? runRequest(context, { ...request, found }) : own(context, [found.path], flags);
 }
 
 export async function runRequest(context: Context, { flags, ...asked }: Request): Promise<number> {

@@ -16,15 +16,17 @@ import { checkDependencies, checkIds, IdGiver, idRule, isTaskId } from '../task-
 import { readYaml } from '../yaml.ts';
 
 const textCharsMax = 4 * 1024 * 1024;
+const yamlNames = /\.ya?ml$/i;
 /** The first line that says something is an item. */
 const bareList = /^\uFEFF?(?:(?:[ \t]*(?:#[^\n]*)?|---[^\n]*)\n)*[ \t]*-[ \t]/;
 const taskKey = /^ {0,6}(?:-[ \t]+)?(?:title|task|status|completed|done|passes|skipped)[ \t]*:/m;
 
 export const yamlTasks: Format = {
   name: 'yaml-tasks',
+  fileNames: yamlNames,
 
   recognises(fileName, text) {
-    if (!/\.ya?ml$/i.test(fileName)) return false;
+    if (!yamlNames.test(fileName)) return false;
     // A bare list of names may be anything, a playbook for one: something in it must speak of tasks.
     return /^tasks[ \t]*:/m.test(text) || (bareList.test(text) && taskKey.test(text));
   },

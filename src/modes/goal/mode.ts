@@ -121,7 +121,6 @@ export function goalPrompt(state: State, live: LiveIteration, instructions: stri
 }
 
 export const goalMode: Mode = {
-  name: 'goal',
   formats: [goal],
   damage: editedTask,
   prompt: goalPrompt,

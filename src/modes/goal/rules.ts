@@ -2,7 +2,6 @@
 import type { ModeRules } from '../../core/mode.ts';
 
 export const goalRules: ModeRules = {
-  name: 'goal',
   limits: { iterationsMax: 10, durationMsMax: 120 * 60_000, noProgressIterations: 3 },
   policy: {
     tasks: 'one',

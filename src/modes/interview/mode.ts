@@ -125,7 +125,6 @@ const specFormat: Format = {
 };
 
 export const interviewMode: Mode = {
-  name: 'project',
   formats: [specFormat],
   instructions: { name: '.ralph/prompts/interview.md', within: 'directory', text: interviewTemplate, isWritten: false },
   prompt: interviewPrompt,

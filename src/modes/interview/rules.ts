@@ -4,5 +4,6 @@ import { projectRules } from '../project/rules.ts';
 
 export const interviewRules: ModeRules = {
   ...projectRules,
+  flags: [...(projectRules.flags ?? []), 'rounds'],
   policy: { ...projectRules.policy, restoreKeepsDocument: false },
 };

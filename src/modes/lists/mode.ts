@@ -5,16 +5,12 @@ import { yamlTasks } from '../../documents/formats/yaml-tasks.ts';
 import type { Mode } from '../mode.ts';
 import { prdInstructions, prdMode } from '../prd/mode.ts';
 
-const listMode: Mode = {
+export const listMode: Mode = {
   ...prdMode,
   formats: [yamlTasks, sectionedPlan, checklist],
   // They may lie anywhere: no PROMPT.md is left beside them.
   instructions: { name: 'PROMPT.md', within: 'document', text: prdInstructions, isWritten: false },
 };
-
-/** What is YAML by its name is read as such, whatever it holds: then its faults are those of a list. */
-export const listModeFor = (document: string): Mode =>
-  /\.ya?ml$/i.test(document) ? { ...listMode, formats: [yamlTasks] } : listMode;
 
 /** People name lists so; of other Markdown files the boxes may be no work for an agent. */
 export const isListName = (name: string): boolean =>

@@ -56,7 +56,6 @@ function planPrompt(state: State, live: LiveIteration, instructions: string): Pr
 }
 
 export const planMode: Mode = {
-  name: 'plan',
   formats: [plan],
   prompt: planPrompt,
   view: ({ directory, document }) =>

@@ -3,7 +3,8 @@ import type { ModeRules } from '../../core/mode.ts';
 import { defaultBreaker } from '../../core/settings.ts';
 
 export const planRules: ModeRules = {
-  name: 'plan',
+  flags: ['maxAttempts', 'haltOnMaxAttempts', 'retries', 'onApproval', 'mcpConfig'],
+  formerly: { MAX_PLAN_ITERATIONS: 'maxIterations', PLAN_RETRY_ATTEMPTS: 'retries' },
   // A step that fails must not end those that can go on.
   limits: { iterationsMax: 10, attemptsPerTaskMax: 4, consecutiveErrorsMax: 10, noProgressIterations: 10 },
   policy: { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true },

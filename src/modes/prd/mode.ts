@@ -43,7 +43,6 @@ Use type="deviation" for the second reason. After the block, stop: no further wo
 `;
 
 export const prdMode: Mode = {
-  name: 'prd',
   formats: [prd],
   damage: lostTasks,
   instructions: { name: 'PROMPT.md', within: 'document', text: prdInstructions, isWritten: true },

@@ -58,7 +58,6 @@ export function executePrompt(
 }
 
 export const projectMode: Mode = {
-  name: 'project',
   formats: [projectTasks],
   damage: lostTasks,
   instructions: { name: '.ralph/prompts/execute.md', within: 'directory', text: executeTemplate, isWritten: false },
@@ -66,7 +65,6 @@ export const projectMode: Mode = {
   view: place => new ProjectView(place),
   detectsChecks: true,
   hasBacklog: true,
-  idleFlags: ['rounds'], // of its interview
 };
 
 const diffCharsMax = 4_000;

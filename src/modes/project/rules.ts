@@ -2,7 +2,7 @@
 import type { ModeRules } from '../../core/mode.ts';
 
 export const projectRules: ModeRules = {
-  name: 'project',
+  flags: ['maxAttempts', 'haltOnMaxAttempts', 'parallel'],
   limits: { attemptsPerTaskMax: 3 },
   policy: { crashIsAttempt: true, documentShows: 'progress' },
 };

@@ -131,7 +131,6 @@ export function documentPrompt(
 }
 
 export const promptMode: Mode = {
-  name: 'prompt',
   promptsFolder: '.agent/prompts',
   formats: [ralphLoop, prompt],
   damage: editedTask,

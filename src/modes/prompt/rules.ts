@@ -2,7 +2,7 @@
 import type { ModeRules } from '../../core/mode.ts';
 
 export const promptRules: ModeRules = {
-  name: 'prompt',
+  flags: ['checkpointInterval'],
   limits: { iterationsMax: 100, costUsdMicrosMax: 10_000_000, durationMsMax: 4 * 60 * 60_000 },
   policy: { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' },
   settings: { promise: 'LOOP_COMPLETE', rollbackAfter: 3, commitEvery: 10 }, // checkpoint_interval

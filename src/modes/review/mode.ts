@@ -53,7 +53,6 @@ function nameOf(lines: readonly MarkdownLine[]): string | undefined {
 }
 
 export const reviewMode: Mode = {
-  name: 'review',
   formats: [review],
   prompt: reviewPrompt,
   view: place => new ReviewStateView(place),

@@ -347,7 +347,7 @@ function evolve({ own }: ModeState, event: Event, state: State): ModeState {
 }
 
 export const reviewRules: ModeRules = {
-  name: 'review',
+  flags: ['maxAttempts', 'haltOnMaxAttempts', 'rounds', 'targetConfidence', 'reviewer', 'section', 'workflow'],
   // Three reviewers who answer nonsense three times are nine iterations, and five failures are a question.
   limits: { iterationsMax: 60, durationMsMax: 30 * 60_000, attemptsPerTaskMax: 3, noProgressIterations: 12 },
   policy: {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agentsOnResume } from '../../../src/app/agents/choose-agents.ts';
 import type { RunConfig } from '../../../src/config/resolve.ts';
 import { type Config, presetValues, settingsOf } from '../../../src/config/settings.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
+import { defaultSettings, usualMode } from '../../../src/modes/registry.ts';
 
 const before = {
   ...defaultSettings('prd'),
@@ -14,10 +14,10 @@ const before = {
 
 /** What a person gave now, by flag; `filed` comes from a file. */
 function run(given: Partial<Config>, filed: Partial<Config> = {}): RunConfig {
-  const config: Config = { ...presetValues('prd'), ...filed, ...given };
+  const config: Config = { ...presetValues(usualMode), ...filed, ...given };
   return {
     config,
-    settings: settingsOf('prd', config),
+    settings: settingsOf(usualMode, config),
     notices: [],
     isSet: key => Object.hasOwn(given, key),
     isPreset: () => false,

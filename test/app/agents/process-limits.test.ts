@@ -3,8 +3,9 @@ import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { environmentOf, processLimits, timersOf } from '../../../src/app/agents/process-limits.ts';
 import { type Config, presetValues } from '../../../src/config/settings.ts';
+import { usualMode } from '../../../src/modes/registry.ts';
 
-const config = (part: Partial<Config> = {}): Config => ({ ...presetValues('prd'), sandbox: 'none', ...part });
+const config = (part: Partial<Config> = {}): Config => ({ ...presetValues(usualMode), sandbox: 'none', ...part });
 const limits = (part: Partial<Config> = {}) =>
   processLimits({ config: config(part), directory: '/w', home: '/h', env: {} }).limits;
 

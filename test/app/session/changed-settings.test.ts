@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedSettings } from '../../../src/app/session/resume-rules.ts';
 import type { Limits, Settings } from '../../../src/core/settings.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
+import { defaultSettings } from '../../../src/modes/registry.ts';
 
 const before: Settings = { ...defaultSettings('prd'), checkpoints: true, commits: true, checks: ['npm test'] };
 const asked = (wanted: Partial<Settings>, typed: readonly string[], flags = {}, was = before) =>

@@ -23,8 +23,8 @@ const refusal = async (file: string, flags: Record<string, unknown>): Promise<st
 it.each([
   ['PROMPT.md', { retries: '3' }, '--retries has no effect in the mode prompt.'],
   ['PROMPT.md', { haltOnMaxAttempts: true }, '--halt-on-max-attempts has no effect in the mode prompt.'],
-  ['list.md', { rounds: '3' }, '--rounds has no effect in the mode prd.'],
-  ['list.md', { checkpointInterval: '3' }, '--checkpoint-interval has no effect in the mode prd.'],
+  ['list.md', { rounds: '3' }, '--rounds has no effect in the mode lists.'],
+  ['list.md', { checkpointInterval: '3' }, '--checkpoint-interval has no effect in the mode lists.'],
   ['make it so', { section: 'Risks' }, '--section has no effect in the mode goal.'],
 ])('%s with %o: %s', async (file, flags, sentence) => {
   expect(await refusal(file, flags)).toBe(sentence);

@@ -1,6 +1,6 @@
 // Proves that documents are inputs: new tasks, new texts, and statuses that the ledger does not believe.
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type ModeName } from '../../../src/modes/rules.ts';
+import { defaultSettings, type ModeWord } from '../../../src/modes/registry.ts';
 import { claims, only, Story, says, spec, types } from '../given.ts';
 
 const read = (story: Story, tasks: readonly ReturnType<typeof spec>[], hash: string, during?: number) =>
@@ -186,7 +186,7 @@ describe('what of an edit is taken', () => {
   const wordsOnly = 'New · old · may not change tests';
   const nothing = 'Old · old · may not change tests';
 
-  it.each<[ModeName, boolean, { between: string; during: string; again: string }]>([
+  it.each<[ModeWord, boolean, { between: string; during: string; again: string }]>([
     ['prd', false, { between: everything, during: wordsOnly, again: wordsOnly }],
     ['prompt', false, { between: everything, during: nothing, again: nothing }],
     ['goal', false, { between: nothing, during: nothing, again: nothing }],

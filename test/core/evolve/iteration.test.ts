@@ -4,13 +4,13 @@ import type { EventOf } from '../../../src/core/event.ts';
 import type { State } from '../../../src/core/state.ts';
 import type { TaskSpec } from '../../../src/core/task.ts';
 import { evolve } from '../../../src/modes/evolve.ts';
-import { defaultSettings, type ModeName } from '../../../src/modes/rules.ts';
+import { defaultSettings, type ModeWord } from '../../../src/modes/registry.ts';
 import { Story, spec, t0 } from '../given.ts';
 
 type Ended = EventOf<'iteration.ended'>;
 
 interface Given {
-  readonly mode?: ModeName;
+  readonly mode?: ModeWord;
   readonly task?: Partial<TaskSpec>;
   /** It was asked to hand off, and heard it. */
   readonly isToHandOff?: true;

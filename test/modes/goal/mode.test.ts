@@ -1,7 +1,7 @@
 // Proves that the mode goal is data that fits together: the goal's text, its one task, its prompt, its promise.
 import { expect, it } from 'vitest';
 import { goalMode } from '../../../src/modes/goal/mode.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
+import { defaultSettings } from '../../../src/modes/registry.ts';
 import { Story } from '../../core/given.ts';
 
 const text = '# Feature X\n\nImplement feature X with tests.\n';
@@ -10,8 +10,8 @@ it('reads a goal as one task, has no instructions of the user’s, and promises 
   const [format] = goalMode.formats;
   const parsed = format?.parse(text, {});
   expect(parsed).toMatchObject({ ok: true, document: { tasks: [{ id: 'goal', done: false }] } });
-  expect([goalMode.name, goalMode.instructions, goalMode.view]).toEqual(['goal', undefined, undefined]);
-  expect(defaultSettings(goalMode.name).promise).toBe('DONE');
+  expect([goalMode.instructions, goalMode.view]).toEqual([undefined, undefined]);
+  expect(defaultSettings('goal').promise).toBe('DONE');
 });
 
 it('has the limits of its seed', () => {

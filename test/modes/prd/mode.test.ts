@@ -2,13 +2,13 @@
 import { expect, it } from 'vitest';
 import { readSignals } from '../../../src/messages/claims.ts';
 import { prdMode } from '../../../src/modes/prd/mode.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
+import { defaultSettings } from '../../../src/modes/registry.ts';
 import { Story, spec } from '../../core/given.ts';
 
 it('reads PRD.json, keeps instructions in PROMPT.md, and promises what its seed promised', () => {
-  expect(prdMode).toMatchObject({ name: 'prd', instructions: { name: 'PROMPT.md' } });
+  expect(prdMode).toMatchObject({ instructions: { name: 'PROMPT.md' } });
   expect(prdMode.formats[0]?.name).toBe('prd');
-  expect(defaultSettings(prdMode.name).promise).toBe('DONE');
+  expect(defaultSettings('prd').promise).toBe('DONE');
 });
 
 it('given no PROMPT.md, then its own instructions explain both reasons to ask, with a block that we can read', () => {

@@ -37,7 +37,6 @@ it('takes its words from .ralph/prompts, and writes none there', () => {
     [projectMode, 'execute'],
     [interviewMode, 'interview'],
   ] as const) {
-    expect(mode.name).toBe('project');
     expect(mode.instructions).toMatchObject({
       name: `.ralph/prompts/${name}.md`,
       within: 'directory',

@@ -1,7 +1,7 @@
 // Proves that the mode prompt is data that fits together: the documents it knows, its prompt, its promise, its files.
 import { expect, it } from 'vitest';
 import { promptMode } from '../../../src/modes/prompt/mode.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
+import { defaultSettings } from '../../../src/modes/registry.ts';
 import { Story } from '../../core/given.ts';
 
 const formatOf = (name: string, text: string) => promptMode.formats.find(format => format.recognises(name, text));
@@ -27,7 +27,7 @@ it('has the limits and the promise of its seed', () => {
     durationMsMax: 4 * 3_600_000,
     consecutiveErrorsMax: 5,
   });
-  expect([policy.tasks, commitEvery, defaultSettings(promptMode.name).promise]).toEqual(['one', 10, 'LOOP_COMPLETE']);
+  expect([policy.tasks, commitEvery, defaultSettings('prompt').promise]).toEqual(['one', 10, 'LOOP_COMPLETE']);
 });
 
 it('given a live iteration, then its prompt begins with the text of PROMPT.md, and the box is no part of it', () => {

@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Performed } from '../../../src/core/input.ts';
 import { initialState } from '../../../src/core/state.ts';
+
 import { evolve } from '../../../src/modes/evolve.ts';
+import { defaultSettings } from '../../../src/modes/registry.ts';
 import { reviewMode } from '../../../src/modes/review/mode.ts';
 import { reviewStanding } from '../../../src/modes/review/rules.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
+
 import { claims, failed, only, Story, says, second } from '../../core/given.ts';
 import { found } from './review-world.ts';
 
@@ -40,8 +42,8 @@ const ending = (story: Story) => {
 const refolded = (story: Story) => story.events.reduce(evolve, initialState);
 
 it('binds the format, the prompts and the files', () => {
-  expect([reviewMode.name, reviewMode.formats.map(one => one.name)]).toEqual(['review', ['review']]);
-  expect(defaultSettings(reviewMode.name).promise).toBe('ALL_ISSUES_RESOLVED');
+  expect(reviewMode.formats.map(one => one.name)).toEqual(['review']);
+  expect(defaultSettings('review').promise).toBe('ALL_ISSUES_RESOLVED');
   const story = start();
   story.begin('R1-adversarial');
   const { text } = reviewMode.prompt(story.state, story.state.live[0]!, 'Write British English.', {});

@@ -6,8 +6,8 @@ import { initialState, type State } from '../../../src/core/state.ts';
 import { findTask, readyTasks } from '../../../src/core/task.ts';
 import type { ReviewIssue } from '../../../src/messages/review.ts';
 import { evolve } from '../../../src/modes/evolve.ts';
+import { defaultSettings } from '../../../src/modes/registry.ts';
 import { reviewRules } from '../../../src/modes/review/rules.ts';
-import { defaultSettings } from '../../../src/modes/rules.ts';
 import { second, t0 } from '../../core/given.ts';
 
 export const found = (issue: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({

@@ -77,7 +77,12 @@ export async function recordApproval(
     by,
   };
   const folder = loopFolder(home, loop);
-  const opened = await documentSource(env, { mode: 'plan', path: prepared.path, directory, folder });
+  const opened = await documentSource(env, {
+    mode: prepared.run.settings.mode,
+    path: prepared.path,
+    directory,
+    folder,
+  });
   const where = { directory, document: prepared.path };
   const engine = await buildEngine({ home, env, ledger, loop, ...opened, place: where, warn: context.say, by });
   const read = await planAsRead(opened.source);

@@ -52,7 +52,7 @@ export interface OpenPlan extends PlanPlace {
 export async function openPlan(context: Context, word: string | undefined, flags: Flags): Promise<OpenPlan> {
   const named = await findNamedPlan(context, word, flags);
   const read = await readPlan(named.path);
-  if (read.type !== 'plan') refuseProblems(read.problems, basename(named.path));
+  if (read.type !== 'read') refuseProblems(read.problems, basename(named.path));
   const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), read.plan) : undefined;
   return { ...named, plan: loop?.state.document.isLoaded === true ? withRecord(read.plan) : read.plan, loop };
 }

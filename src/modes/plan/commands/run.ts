@@ -8,6 +8,7 @@ import { watchSignals } from '../../../cli/interrupt.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { endingOf } from '../../../views/ending.ts';
+import { modeName } from '../../registry.ts';
 import { planKey } from '../session/loops.ts';
 import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../session/vault.ts';
 import { type Ask, askAndApprove, askHere, type RecordApproval, recordApproval } from './approve.ts';
@@ -151,7 +152,7 @@ export async function runPlan(
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const { runRequest } = await import('../../../cli/commands/run.ts');
-  const resolved = await resolveRunConfig(context.env, context.directory, flags, 'plan');
+  const resolved = await resolveRunConfig(context.env, context.directory, flags, modeName('plan'));
   if (!resolved.ok) refuseProblems(resolved.problems);
   return runPlan(context, word, flags, {
     run: path => runRequest(context, { file: path, flags: { ...flags, mode: 'plan', acceptTicked: true } }), // asked before, or refused

@@ -9,6 +9,7 @@ import { watchSignals } from '../../../cli/interrupt.ts';
 import type { Problem } from '../../../documents/document.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
+import { modeName } from '../../registry.ts';
 import { agentAtMove } from '../session/file-move.ts';
 import { isPlainFile, isSettled, type PlanFile, plansIn, readPlan } from '../session/files.ts';
 import { loopOfPlan, type PlanLoop, planKey, refreshDashboard, writeViewFile } from '../session/loops.ts';
@@ -144,7 +145,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
     record: (path, approval) => recordApproval(context, path, approval, unattended),
     name: (path, id) => planArgument(context, { path, root }, id),
     areConfined: async () => {
-      const resolved = await resolveRunConfig(context.env, context.directory, flags, 'plan');
+      const resolved = await resolveRunConfig(context.env, context.directory, flags, modeName('plan'));
       return resolved.ok && isConfined(resolved.run.config.sandbox);
     },
   };

@@ -11,6 +11,7 @@ import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
 import { takeCharacters } from '../../../text/text.ts';
 import { evolve } from '../../evolve.ts';
+import { modeName } from '../../registry.ts';
 import type { PlanFile } from './files.ts';
 import type { PlanLoop } from './loops.ts';
 
@@ -106,7 +107,7 @@ function filesOutside(tasks: readonly TaskSpec[], { directory, root }: PlanPlace
 async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
   const { env, directory, flags } = place;
   const names = [...new Set(tasks.flatMap(({ order }) => (order?.type === 'mcp' ? [order.server] : [])))];
-  const resolved = await resolveRunConfig(env, directory, flags, 'plan');
+  const resolved = await resolveRunConfig(env, directory, flags, modeName('plan'));
   if (!resolved.ok || names.length === 0) return [];
   try {
     return await missingServers({ config: resolved.run.config, directory, env }, names);

@@ -25,7 +25,7 @@ export interface PlanFile {
 }
 
 export type PlanRead =
-  | { readonly type: 'plan'; readonly plan: PlanFile }
+  | { readonly type: 'read'; readonly plan: PlanFile }
   /** `id`: as far as it can be told. `isMeant`: it looks like a plan rather than some other note. */
   | { readonly type: 'broken'; readonly id: string; readonly isMeant: boolean; readonly problems: readonly Problem[] }
   | { readonly type: 'missing'; readonly problems: readonly Problem[] };
@@ -49,7 +49,7 @@ export async function readPlan(path: string): Promise<PlanRead> {
   const { id = nameOf(path), approval } = document;
   const hash = sha256Of(approval?.substance ?? text);
   const isApprovalRequired = approval?.required ?? true;
-  return { type: 'plan', plan: { path, text, identity, mode, id, document, isApprovalRequired, hash } };
+  return { type: 'read', plan: { path, text, identity, mode, id, document, isApprovalRequired, hash } };
 }
 
 /** Every problem of a plan file, and what is worth a look; no problem: it can run. */

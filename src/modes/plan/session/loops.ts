@@ -28,7 +28,7 @@ async function loopsOf(ledger: Ledger, root: string): Promise<ReadonlyMap<string
   const found = new Map<string, PlanLoop>();
   for (const row of rows) {
     const { state } = await stateOf(ledger, row.loop);
-    if (state.settings.mode === 'plan' && !found.has(state.loop.projectId))
+    if (state.settings.policy.vault && !found.has(state.loop.projectId))
       found.set(state.loop.projectId, { row, state });
   }
   return found;
@@ -45,7 +45,7 @@ export async function loopOfPlan(
   let newest: PlanLoop | undefined;
   for (const row of await ledger.store.loops({ project: id })) {
     const { state } = await stateOf(ledger, row.loop);
-    if (state.settings.mode !== 'plan' || state.loop.projectId !== id) continue;
+    if (!state.settings.policy.vault || state.loop.projectId !== id) continue;
     if (row.document === path) return { row, state };
     newest ??= { row, state };
   }

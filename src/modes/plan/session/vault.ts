@@ -47,7 +47,7 @@ export async function findPlan(directory: string, root: string, word: string): P
   const matches: string[] = [];
   for (const file of await plansOf(vaultPaths(root))) {
     const read = await readPlan(file);
-    const id = read.type === 'plan' ? read.plan.id : read.type === 'broken' ? read.id : undefined;
+    const id = read.type === 'read' ? read.plan.id : read.type === 'broken' ? read.id : undefined;
     if (id === word || file.endsWith(`/${word}`) || file.endsWith(`/${word}.md`)) matches.push(file);
   }
   const [only, second] = matches;
@@ -180,7 +180,7 @@ export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path:
 async function writeFacts(path: string, id: string, facts: WrittenFacts): Promise<boolean> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const read = await readPlan(path);
-    if (read.type !== 'plan' || read.plan.id !== id) return false;
+    if (read.type !== 'read' || read.plan.id !== id) return false;
     const { text, mode, identity } = read.plan;
     const changed = setPlanFacts(text, facts);
     if (changed === text) return true;

@@ -17,7 +17,7 @@ import type { Ledger } from '../../../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../../../src/ledger/memory.ts';
 import { plan as format } from '../../../../src/modes/plan/document/plan.ts';
 import type { Approval } from '../../../../src/modes/plan/session/vault.ts';
-import { defaultSettings } from '../../../../src/modes/rules.ts';
+import { defaultSettings } from '../../../../src/modes/registry.ts';
 import { t0 } from '../../../core/given.ts';
 
 const longAgo = new Date('2026-01-01');

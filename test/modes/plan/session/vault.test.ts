@@ -15,7 +15,7 @@ afterEach(() => place.end());
 
 async function planAt(path: string): Promise<PlanFile> {
   const read = await readPlan(path);
-  if (read.type !== 'plan') throw new Error(JSON.stringify(read));
+  if (read.type !== 'read') throw new Error(JSON.stringify(read));
   return read.plan;
 }
 

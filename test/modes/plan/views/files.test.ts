@@ -8,7 +8,7 @@ import type { TaskSpec } from '../../../../src/core/task.ts';
 import { evolve } from '../../../../src/modes/evolve.ts';
 import { dashboard } from '../../../../src/modes/plan/views/dashboard.ts';
 import { brokenPlanFile, VaultView } from '../../../../src/modes/plan/views/files.ts';
-import { defaultSettings } from '../../../../src/modes/rules.ts';
+import { defaultSettings } from '../../../../src/modes/registry.ts';
 import { isoTime } from '../../../../src/text/format.ts';
 import { vaultRootOf } from '../../../../src/text/step-path.ts';
 import { spec, t0 } from '../../../core/given.ts';

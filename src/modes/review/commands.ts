@@ -1,9 +1,9 @@
 // `ralph review FILE`: the same loop as `ralph run`, told that the document itself is the work.
 
-import { reviewNotices } from '../../modes/review/session.ts';
+import { execute as run } from '../../cli/commands/run.ts';
+import type { Context, Flags, Words } from '../../cli/context.ts';
 import { UsageError } from '../../text/errors.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { execute as run } from './run.ts';
+import { reviewNotices } from './session.ts';
 
 export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
   if (flags['parallel'] !== undefined)

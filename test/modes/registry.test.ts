@@ -6,14 +6,24 @@ import { next } from '../../src/core/next.ts';
 import { houseSettings, isBounded, type Settings } from '../../src/core/settings.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
+
 import { evolve } from '../../src/modes/evolve.ts';
-import { openMode, openModeSession } from '../../src/modes/registry.ts';
-import { defaultSettings, findRules, type ModeName, modeNames } from '../../src/modes/rules.ts';
+import {
+  defaultSettings,
+  findRules,
+  type ModeWord,
+  modeFor,
+  modeName,
+  modeNames,
+  openMode,
+  openModeSession,
+} from '../../src/modes/registry.ts';
+
 import { endingOf } from '../../src/views/ending.ts';
 import { hour, minute } from '../core/given.ts';
 import { ledgerFiles, readLedgers } from '../oracles/ledgers.ts';
 
-it.each<[ModeName, number, number, number | null, number, number, string, number?]>([
+it.each<[ModeWord, number, number, number | null, number, number, string, number?]>([
   ['goal', 10, 50, 120 * minute, 3, 5, 'DONE'],
   ['prompt', 100, 10, 4 * hour, 5, 5, 'LOOP_COMPLETE'],
   ['prd', 50, 50, null, 5, 5, 'DONE'],
@@ -54,15 +64,18 @@ it('given the default settings, then the thresholds are those of the seeds', () 
 
 const tasks = houseSettings.policy;
 
-it.each<[string, string, Partial<Settings['policy']>]>([
-  ['prd', '/project/PRD.json', {}],
-  ['prd', '/project/spec.md', {}],
-  ['project', '/project/tasks.json', { crashIsAttempt: true, documentShows: 'progress' }],
-  ['project', '/project/spec.md', { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false }],
-  ['plan', '/project/plan.md', { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true }],
+it.each<[ModeWord, string, ModeWord, Partial<Settings['policy']>]>([
+  ['prd', '/project/PRD.json', 'prd', {}],
+  ['prd', '/project/spec.md', 'lists', {}],
+  ['prd', '/pro\nject/PRD.JSONC', 'prd', {}],
+  ['prd', 'tasks.yaml', 'lists', {}],
+  ['project', '/project/tasks.json', 'project', { crashIsAttempt: true, documentShows: 'progress' }],
+  ['project', 'spec.md', 'interview', { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false }],
+  ['plan', '/project/plan.md', 'plan', { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true }],
   [
     'review',
     '/project/spec.md',
+    'review',
     {
       subject: 'document',
       claimsBy: 'review-tag',
@@ -71,10 +84,16 @@ it.each<[string, string, Partial<Settings['policy']>]>([
       restoreKeepsDocument: false,
     },
   ],
-  ['prompt', '/project/PROMPT.md', { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' }],
+  [
+    'prompt',
+    '/project/PROMPT.md',
+    'prompt',
+    { tasks: 'one', subject: 'task', claimsBy: 'checkbox', progressBy: 'changes' },
+  ],
   [
     'goal',
     '/home/goals/x.md',
+    'goal',
     {
       tasks: 'one',
       subject: 'goal',
@@ -84,13 +103,13 @@ it.each<[string, string, Partial<Settings['policy']>]>([
       textFixedAtStart: true,
     },
   ],
-])('given the mode %s and %s, then its policy is that of a list of tasks but for these', (mode, document, policy) => {
-  expect(defaultSettings(mode, document).policy).toEqual({ ...tasks, ...policy });
-});
-
-it('given any mode, then its rules carry its own name', () => {
-  for (const name of modeNames) expect([findRules(name)?.name, defaultSettings(name).mode]).toEqual([name, name]);
-});
+])(
+  'given %s for %s, then the mode is %s, and its policy is that of a list of tasks but for these',
+  (word, document, mode, policy) => {
+    expect(modeFor(word, document)).toBe(mode);
+    expect(defaultSettings(mode)).toMatchObject({ mode, policy: { ...tasks, ...policy } });
+  },
+);
 
 describe('a loop of another release', () => {
   const started = (settings: object, document = '/project/spec.md') => ({
@@ -102,8 +121,8 @@ describe('a loop of another release', () => {
   const read = (stored: object): Settings => (upcast(stored) as Event & { settings: Settings }).settings;
 
   it('given no policy, then it has that of its mode and document, and what it recorded stays', () => {
-    const { policy, promise, ...rest } = read(started({ mode: 'project', promise: 'OVER', stepwise: false }));
-    expect([policy, promise]).toEqual([defaultSettings('project', '/project/spec.md').policy, 'OVER']);
+    const { mode, policy, promise, ...rest } = read(started({ mode: 'project', promise: 'OVER', stepwise: false }));
+    expect([mode, policy, promise]).toEqual(['interview', defaultSettings('interview').policy, 'OVER']);
     expect(rest).not.toHaveProperty('stepwise');
   });
 
@@ -115,23 +134,23 @@ describe('a loop of another release', () => {
   it.each(['triage', 'constructor'])(
     'given the unknown mode %s, then it can be read, and to open it is refused',
     async mode => {
-      const state = evolve(initialState, upcast(started({ mode })));
-      expect([state.settings.mode, state.settings.policy]).toEqual([mode, tasks]);
+      const { settings } = evolve(initialState, upcast(started({ mode })));
+      expect([settings.mode, settings.policy]).toEqual([mode, tasks]);
       const because = `The mode "${mode}" is not known here: its loop was made by a newer version of Ralph.`;
-      await expect(openMode(mode, '/project/x.json')).rejects.toThrow(because);
-      await expect(openModeSession(mode, '/project/x.json')).rejects.toThrow(because);
-      expect(() => defaultSettings(mode)).toThrow(because);
+      await expect(openMode(settings.mode)).rejects.toThrow(because);
+      await expect(openModeSession(settings.mode)).rejects.toThrow(because);
+      expect(() => defaultSettings(settings.mode)).toThrow(because);
     },
   );
 });
 
 /** The first loops of each mode that 0.4.0 recorded, interviews among them. */
 const recorded = (() => {
-  const byMode = new Map<string, Event[][]>();
+  const byMode = new Map<unknown, Event[][]>();
   for (const file of ledgerFiles)
     for (const { events } of readLedgers(file)) {
       const all = events.map(one => upcast(one.stored));
-      const mode = all.find(one => one.type === 'loop.started')?.settings.mode ?? '';
+      const mode = all.find(one => one.type === 'loop.started')?.settings.mode;
       const known = byMode.get(mode) ?? [];
       if (known.length < 50) byMode.set(mode, [...known, all]);
     }
@@ -143,9 +162,10 @@ it.each(modeNames)(
   mode => {
     const loops = recorded.get(mode) ?? [];
     expect(loops.length).toBeGreaterThan(0);
+    const triage = modeName('triage' as ModeWord);
     const renamed = (event: Event): Event =>
-      event.type === 'loop.started' ? { ...event, settings: { ...event.settings, mode: 'triage' } } : event;
-    const named = makeEvolve(name => findRules(name === 'triage' ? mode : name));
+      event.type === 'loop.started' ? { ...event, settings: { ...event.settings, mode: triage } } : event;
+    const named = makeEvolve(name => findRules(name === triage ? mode : name));
     for (const events of loops) {
       let [own, other]: [State, State] = [initialState, initialState];
       for (const event of events) {

@@ -1,10 +1,14 @@
-// `ralph interview` and `ralph execute`: the two loops of a project, about its spec.md and over its tasks.json.
+// `ralph init`, `ralph interview` and `ralph execute`: the folder of a project, then its two loops, about its spec.md and over its tasks.json.
 import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { refuseProblems } from '../../app/problems.ts';
-import { projectPaths, readOwnPrompt } from '../../modes/project/session.ts';
+import type { Context, Flags, Words } from '../../cli/context.ts';
 import { UsageError } from '../../text/errors.ts';
-import type { Context, Flags, Words } from '../context.ts';
-import { execute as run } from './run.ts';
+import { initProject, projectPaths, readOwnPrompt } from './session.ts';
+
+/** Loaded late: `ralph init` runs nothing. */
+const run = async (context: Context, words: Words, flags: Flags): Promise<number> =>
+  (await import('../../cli/commands/run.ts')).execute(context, words, flags);
 
 const noProject = (name: string): UsageError =>
   new UsageError(`There is no project ${name} in this folder.`, `Begin it: ralph init ${name}`);
@@ -14,12 +18,26 @@ async function refuseBrokenPrompt({ directory }: Context, kind: 'interview' | 'e
   if (problems.length > 0) refuseProblems(problems);
 }
 
+/** A spec.md that asks the right questions. */
+export async function init(context: Context, [name]: Words): Promise<number> {
+  if (name === undefined)
+    throw new UsageError('ralph init without a name is not there yet.', 'Name the project: ralph init my-project');
+  const { spec } = await initProject(context.directory, name);
+  const path = relative(context.directory, spec);
+  context.say(`Wrote ${path}. Next:`);
+  context.say(`  1. Fill it in; delete what says nothing.`);
+  context.say(`  2. ralph interview ${name}   # agents ask you what is missing and write the tasks`);
+  context.say(`  3. ralph execute ${name}     # agents do the tasks, one by one`);
+  context.say(`  Undo: delete ${relative(context.directory, spec.replace(/spec\.md$/, ''))}`);
+  return 0;
+}
+
 /** Rounds at the terminal about a project's spec.md; the last one leaves tasks.json behind. */
 export async function interview(context: Context, [name = '']: Words, flags: Flags): Promise<number> {
   const { spec } = projectPaths(context.directory, name);
   if (!existsSync(spec)) throw noProject(name);
   await refuseBrokenPrompt(context, 'interview');
-  return run(context, [spec], { ...flags, mode: 'project' });
+  return run(context, [spec], { ...flags, mode: 'interview' });
 }
 
 /** The tasks of a project, by the seed's own words: `ralph execute NAME [--iterations N]`. */

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { execute } from '../../../src/cli/commands/init.ts';
 import type { Context } from '../../../src/cli/context.ts';
+import { init } from '../../../src/modes/project/commands.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ralph-init-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ const context = (said: string[]): Context => ({
 
 it('writes spec.md and says what comes next', async () => {
   const said: string[] = [];
-  expect(await execute(context(said), ['shop'])).toBe(0);
+  expect(await init(context(said), ['shop'])).toBe(0);
   expect(existsSync(join(directory, '.artefacts/shop/spec.md'))).toBe(true);
   expect(said.join('\n')).toMatch(
     /^Wrote \.artefacts\/shop\/spec\.md\.[\s\S]*ralph interview shop[\s\S]*ralph execute shop[\s\S]*delete \.artefacts\/shop$/,
@@ -33,7 +33,7 @@ it('writes spec.md and says what comes next', async () => {
 });
 
 it('given no name, then one sentence says that it is to come, with exit code 2', async () => {
-  await expect(execute(context([]), [undefined])).rejects.toMatchObject({
+  await expect(init(context([]), [undefined])).rejects.toMatchObject({
     message: 'ralph init without a name is not there yet.',
     hint: 'Name the project: ralph init my-project',
     exitCode: 2,

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { execute, interview } from '../../../src/cli/commands/project.ts';
 import type { Context } from '../../../src/cli/context.ts';
+import { execute, interview } from '../../../src/modes/project/commands.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ralph-project-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
