@@ -77,13 +77,8 @@ export { defaultSettings, type ModeWord as ModeName, modeNames } from './modes/r
 export { Bug, UsageError } from './text/errors.ts';
 export type { CheckpointRecord } from './views/checkpoint-record.ts';
 export type { AskedQuestion } from './views/ending.ts';
-export type { LoopView } from './views/loop.ts';
+export { LoopFold } from './views/fold.ts';
+export type { IterationView, Liveness, LoopHistory, LoopView } from './views/loop.ts';
 export { type Efficiency, efficiencyOf, type Metrics, MetricsView, measureEfficiency } from './views/metrics.ts';
-export { type LoopReport, ReportView } from './views/report.ts';
-export {
-  type IterationStatus,
-  type IterationStatus as IterationResult,
-  type Liveness,
-  type LoopStatus,
-  StatusView,
-} from './views/status.ts';
+export type { LoopReport } from './views/report.ts';
+export type { IterationStatus, IterationStatus as IterationResult, LoopStatus } from './views/status.ts';

@@ -6,18 +6,17 @@ import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
 import { decide } from '../modes/decide.ts';
 import { evolve } from '../modes/evolve.ts';
 import type { Engine } from './engine.ts';
+import type { LedgerFold } from './ledger-fold.ts';
 import { failureIn, Recorder } from './recorder.ts';
-import { catchUp, type Replayed } from './replay.ts';
 
 export interface CommandNeeds extends Pick<Engine, 'ledger' | 'clock' | 'redact' | 'holder' | 'by' | 'freeReserve'> {
-  /** What was replayed before, if anything: only what came since is read. */
-  readonly from: Replayed;
+  readonly events: LedgerFold;
   /** Shows what was decided in the loop's folder. */
   readonly publish: (state: State) => Promise<void>;
 }
 
 export type Decided =
-  | { readonly type: 'decided'; readonly at: Replayed }
+  | { readonly type: 'decided' }
   /** Somebody runs it: send mail. */
   | { readonly type: 'held' }
   /** It is stopped by this: what was begun must be settled first, by an engine. Nothing is recorded. */
@@ -74,7 +73,7 @@ export async function decideCommands(
 }
 
 async function underLease(needs: CommandNeeds, lease: Lease, commands: readonly Command[]): Promise<Decided> {
-  const from = await catchUp(needs.ledger, lease.loop, needs.from);
+  const from = await needs.events.catchUp();
   const all = await posted(needs, lease.loop, from.state, commands);
   if (trial(from.state, all, needs.clock.now()).control.stop !== undefined) return { type: 'unsettled' };
   const failures: StoreFailure[] = [];
@@ -87,6 +86,5 @@ async function underLease(needs: CommandNeeds, lease: Lease, commands: readonly 
     return { type: 'failed', failure };
   }
   await needs.publish(book.state);
-  const { state, seq, hash } = book;
-  return { type: 'decided', at: { state, seq, hash, folded: from.folded + seq - from.seq } };
+  return { type: 'decided' };
 }

@@ -1,14 +1,12 @@
 // Publisher of a loop's views in its folder: status.json while it runs, report.json beside it; never in the loop's way.
 import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 import type { Holder } from '../ledger/ledger.ts';
 import type { ModeView, ViewFile } from '../modes/mode.ts';
 import { isoTime } from '../text/format.ts';
-import { ReportView } from '../views/report.ts';
 import type { Engine } from './engine.ts';
-import { eventsOf } from './replay.ts';
+import { LedgerFold } from './ledger-fold.ts';
 
 const everyMs = 1_000;
 
@@ -23,39 +21,30 @@ interface PublisherNeeds extends Pick<Engine, 'ledger' | 'clock' | 'holder'> {
   readonly folder: string;
   readonly warn: (sentence: string) => void;
   readonly mode?: Shown;
+  /** What was folded before, if anything. */
+  readonly events?: LedgerFold;
 }
 
 /** Views are projections of the ledger: the publisher reads it for itself, a second at the earliest after the last time. */
 export function publisher(needs: PublisherNeeds): NonNullable<Engine['publish']> {
   const { ledger, clock, loop, folder, warn, mode } = needs;
   const shown = new Map<string, string | null>();
-  const view = new ReportView();
-  let seq = 0;
+  const isFolded = mode === undefined && needs.events?.isWhole === true;
+  const events = isFolded
+    ? needs.events
+    : new LedgerFold(ledger, loop, undefined, (...told) => mode?.view.add(...told));
   let cancel: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();
 
-  const catchUp = async (): Promise<void> => {
-    for await (const page of eventsOf(ledger, loop, seq)) {
-      for (const recorded of page) {
-        view.add(recorded.event);
-        mode?.view.add(recorded.event, view.state);
-        seq = recorded.seq;
-      }
-      await setImmediate(); // a long loop that was resumed has thousands of pages, and its agents must not wait for them
-    }
-  };
   const write = async (isHeld: boolean): Promise<void> => {
-    await catchUp();
+    const { state } = await events.catchUp();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const options = { fsync: false, mode: 0o600 } as const;
-    const status = { ...view.status(), ...heldBy(isHeld ? needs.holder : undefined, clock.now()) };
+    const status = { ...events.fold.status(), ...heldBy(isHeld ? needs.holder : undefined, clock.now()) };
     await writeFileAtomic(join(folder, 'status.json'), `${JSON.stringify(status, null, 2)}\n`, options);
-    await writeFileAtomic(
-      join(folder, 'report.json'),
-      `${JSON.stringify(view.report(view.state), null, 2)}\n`,
-      options,
-    );
-    for (const file of mode?.view.files(view.state) ?? []) {
+    const report = events.fold.report();
+    await writeFileAtomic(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`, options);
+    for (const file of mode?.view.files(state) ?? []) {
       if (shown.get(file.path) === file.text) continue;
       const problem = await putView([folder, ...(mode?.roots ?? [])], file);
       if (problem !== undefined) warn(`Not written: ${problem}.`);

@@ -25,15 +25,22 @@ export async function* eventsOf(ledger: Ledger, loop: string, after = 0): AsyncG
   }
 }
 
-export async function replay(ledger: Ledger, loop: string, version = stateVersion): Promise<Replayed> {
+export const beginning: Replayed = { state: initialState, seq: 0, hash: '', folded: 0 };
+
+/** The newest snapshot that this version can use; without one, the beginning. */
+export async function snapshotOf(ledger: Ledger, loop: string, version = stateVersion): Promise<Replayed> {
   const snapshot = await ledger.snapshots.latest(loop, version);
-  if (snapshot === undefined) return catchUp(ledger, loop, { state: initialState, seq: 0, hash: '', folded: 0 });
+  if (snapshot === undefined) return beginning;
   const { seq, hash } = snapshot;
-  return catchUp(ledger, loop, { state: unpackState(snapshot.state), seq, hash, folded: 0 });
+  return { state: unpackState(snapshot.state), seq, hash, folded: 0 };
+}
+
+export async function replay(ledger: Ledger, loop: string, version = stateVersion): Promise<Replayed> {
+  return catchUp(ledger, loop, await snapshotOf(ledger, loop, version));
 }
 
 /** With what was added since: only that is read. */
-export async function catchUp(ledger: Ledger, loop: string, from: Replayed): Promise<Replayed> {
+async function catchUp(ledger: Ledger, loop: string, from: Replayed): Promise<Replayed> {
   let { state, seq, hash, folded } = from;
   for await (const page of eventsOf(ledger, loop, seq)) {
     for (const recorded of page) {

@@ -1,14 +1,29 @@
 // LoopView: a loop as every surface and every program sees it, a plain value made of its folded state and its lease.
 
-import type { Termination, Usage } from '../core/event.ts';
+import type { EventOf, HandoffTrigger, IterationOutcome, Termination, Usage } from '../core/event.ts';
 import { assessHealth, type Health } from '../core/health.ts';
 import { type Waiting, waitingFor } from '../core/next.ts';
 import type { Limits, Settings } from '../core/settings.ts';
 import { activeMsAt, type LiveIteration, type State, totalTokens } from '../core/state.ts';
 import { allTasks, type Progress, progress, type Task } from '../core/task.ts';
-import type { LeaseState } from '../ledger/ledger.ts';
+import type { Holder, LeaseState } from '../ledger/ledger.ts';
+import type { Report } from '../messages/report.ts';
 import { type AskedQuestion, askedQuestion, endingOf, isVerified } from './ending.ts';
-import { type Liveness, livenessOf } from './status.ts';
+import type { Counts } from './metrics.ts';
+
+/** Whether a process works on it. `holder` of a loop that has ended: its process is not gone yet. */
+export type Liveness =
+  | { readonly is: 'ended'; readonly holder?: Holder }
+  | { readonly is: 'held'; readonly holder: Holder; readonly renewedAt: number }
+  | { readonly is: 'nobody' };
+
+/** The one rule about who works on a loop. */
+export function livenessOf(isEnded: boolean, held: LeaseState | undefined): Liveness {
+  const holder = held?.alive === true ? held.lease.holder : undefined;
+  if (isEnded) return { is: 'ended', holder };
+  if (held === undefined || holder === undefined) return { is: 'nobody' };
+  return { is: 'held', holder, renewedAt: held.renewedAt };
+}
 
 type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'attempts'> & {
   readonly title: string;
@@ -60,7 +75,38 @@ export interface LoopView {
   readonly ending?: Termination & { readonly at: number; readonly exitCode: number; readonly verified: boolean };
 }
 
-const taskView = ({ id, spec, status, verified, attempts, parked, rejection }: Task): TaskView => ({
+export interface IterationView {
+  readonly iteration: number;
+  readonly task: string;
+  readonly performer: string;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly outcome?: IterationOutcome;
+  readonly phase: string;
+  /** Tasks, or the items of a goal as the agent reports them. */
+  readonly completed: readonly string[];
+  readonly pending: readonly string[];
+  /** Why it failed, and which checks refused its claim. */
+  readonly errors: readonly string[];
+  readonly checkpoint?: string;
+  /** Absent while its agent has reported none. */
+  readonly usage?: Usage;
+  readonly handoff?: HandoffTrigger;
+  readonly health: Health['state'];
+}
+
+/** What a state does not hold, because it grows with every iteration. */
+export interface LoopHistory {
+  readonly iterations: readonly IterationView[];
+  readonly checks: readonly Pick<EventOf<'check.ended'>, 'iteration' | 'task' | 'check' | 'passed'>[];
+  /** The last hundred failures. */
+  readonly errors: readonly string[];
+  readonly counts: Counts;
+  /** What the agent reported last about its items (goal mode): its word, never more than claimed. */
+  readonly reported?: Report;
+}
+
+export const taskView = ({ id, spec, status, verified, attempts, parked, rejection }: Task): TaskView => ({
   id,
   title: spec.title,
   status,
@@ -80,8 +126,8 @@ function endingView(state: State): LoopView['ending'] {
 }
 
 /** An agent that reports nothing is not free: then there is no usage, rather than one of 0. */
-const reportedUsage = ({ spend: { usage } }: State): Usage | undefined =>
-  totalTokens(usage) === 0 && usage.costUsdMicros === 0 ? undefined : usage;
+export const reportedUsage = (usage: Usage | undefined): Usage | undefined =>
+  usage === undefined || (totalTokens(usage) === 0 && usage.costUsdMicros === 0) ? undefined : usage;
 
 export interface Seen {
   readonly state: State;
@@ -116,7 +162,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
     spend: {
       iterations,
       activeMs: liveness.is === 'held' ? activeMsAt(state, now) : state.spend.activeMs,
-      usage: reportedUsage(state),
+      usage: reportedUsage(state.spend.usage),
     },
     limits: settings.limits,
     health: assessHealth(state, now),

@@ -1,35 +1,56 @@
 // Metrics of a loop as a projection of the ledger: telemetry and efficiency figures.
-import type { Event, Usage } from '../core/event.ts';
+import type { Event, EventType, Usage } from '../core/event.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 
-/** An event counts for each row that it fits. */
-const counters = {
-  iterations: event => event.type === 'iteration.started' && !event.again,
-  successes: event =>
-    event.type === 'iteration.ended' && ['succeeded', 'handed-off', 'escalated'].includes(event.outcome),
-  failures: event => event.type === 'iteration.ended' && event.outcome === 'failed',
-  errors: event => event.type === 'iteration.ended' && event.outcome === 'failed' && event.failure !== undefined,
-  interrupted: event => event.type === 'iteration.ended' && event.outcome === 'interrupted',
-  checkpoints: event => event.type === 'checkpoint.made',
-  rollbacks: event => event.type === 'checkpoint.restored',
-  checks_passed: event => event.type === 'check.ended' && event.passed,
-  checks_failed: event => event.type === 'check.ended' && !event.passed,
-  claims_refused: event =>
-    (event.type === 'signal.read' && !event.accepted) ||
-    (event.type === 'proof.screened' && event.refused) ||
-    (event.type === 'check.ended' && !event.passed),
-  escalations: event => event.type === 'escalation.raised',
-  tasks_closed: event => event.type === 'task.closed',
-} satisfies Record<string, (event: Event) => boolean>;
+const nothing = {
+  iterations: 0,
+  successes: 0,
+  failures: 0,
+  errors: 0,
+  interrupted: 0,
+  checkpoints: 0,
+  rollbacks: 0,
+  checksPassed: 0,
+  checksFailed: 0,
+  claimsRefused: 0,
+  escalations: 0,
+  tasksClosed: 0,
+};
 
-type Counter = keyof typeof counters;
-export type Metrics = Readonly<Record<Counter | 'success_rate' | 'elapsed_hours' | 'cost_per_task_usd', number>>;
+type Counter = keyof typeof nothing;
 
-const names = Object.keys(counters) as readonly Counter[];
+/** How often each thing has happened; also what each event adds to it. */
+export type Counts = Readonly<Record<Counter, number>>;
+
+const one = (is: boolean): number => (is ? 1 : 0);
+
+const counted: { readonly [Type in EventType]?: (event: Extract<Event, { type: Type }>) => Partial<Counts> } = {
+  'iteration.started': ({ again }) => ({ iterations: one(!again) }),
+  'iteration.ended': ({ outcome, failure }) => ({
+    successes: one(['succeeded', 'handed-off', 'escalated'].includes(outcome)),
+    failures: one(outcome === 'failed'),
+    errors: one(outcome === 'failed' && failure !== undefined),
+    interrupted: one(outcome === 'interrupted'),
+  }),
+  'checkpoint.made': () => ({ checkpoints: 1 }),
+  'checkpoint.restored': () => ({ rollbacks: 1 }),
+  'check.ended': ({ passed }) => ({
+    checksPassed: one(passed),
+    checksFailed: one(!passed),
+    claimsRefused: one(!passed),
+  }),
+  'signal.read': ({ accepted }) => ({ claimsRefused: one(!accepted) }),
+  'proof.screened': ({ refused }) => ({ claimsRefused: one(refused) }),
+  'escalation.raised': () => ({ escalations: 1 }),
+  'task.closed': () => ({ tasksClosed: 1 }),
+};
+
+/** As seed 001 names them. */
+export type Metrics = ReturnType<MetricsView['metrics']>;
 
 export class MetricsView {
-  private readonly counts = Object.fromEntries(names.map(name => [name, 0])) as Record<Counter, number>;
+  readonly counts: Record<Counter, number> = { ...nothing };
   private costUsdMicros = 0;
   private firstAt = 0;
   private lastAt = 0;
@@ -37,17 +58,22 @@ export class MetricsView {
   add(event: Event): void {
     if (this.firstAt === 0) this.firstAt = event.at;
     this.lastAt = Math.max(this.lastAt, event.at);
-    for (const name of names) if (counters[name](event)) this.counts[name] += 1;
+    const added = (counted[event.type] as ((event: Event) => Partial<Counts>) | undefined)?.(event) ?? {};
+    for (const name of Object.keys(added) as readonly Counter[]) this.counts[name] += added[name] ?? 0;
     if (event.type === 'usage.recorded') this.costUsdMicros += event.usage.costUsdMicros;
   }
 
-  metrics(): Metrics {
-    const { iterations, successes, tasks_closed } = this.counts;
+  metrics() {
+    const { checksPassed, checksFailed, claimsRefused, tasksClosed, ...counts } = this.counts;
     return {
-      ...this.counts,
-      success_rate: successes / Math.max(1, iterations),
+      ...counts,
+      checks_passed: checksPassed,
+      checks_failed: checksFailed,
+      claims_refused: claimsRefused,
+      tasks_closed: tasksClosed,
+      success_rate: counts.successes / Math.max(1, counts.iterations),
       elapsed_hours: Math.max(0, this.lastAt - this.firstAt) / 3_600_000,
-      cost_per_task_usd: share(this.costUsdMicros / 1_000_000, tasks_closed),
+      cost_per_task_usd: share(this.costUsdMicros / 1_000_000, tasksClosed),
     };
   }
 }

@@ -1,14 +1,13 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
-import type { Event, EventOf } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
-import { formatDuration, isoTime } from '../text/format.ts';
+import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
-import { type Metrics, MetricsView } from './metrics.ts';
-import { type IterationStatus, type LoopStatus, StatusView } from './status.ts';
-import { isByReport } from './words.ts';
+import { type LoopHistory, taskView } from './loop.ts';
+import type { Metrics } from './metrics.ts';
+import { type IterationStatus, iterationStatus, statusOf } from './status.ts';
 
 interface TaskReport {
   readonly id: string;
@@ -24,8 +23,6 @@ interface IterationReport extends IterationStatus {
   readonly performer: string;
 }
 
-type CheckReport = Pick<EventOf<'check.ended'>, 'iteration' | 'task' | 'check' | 'passed'>;
-
 export interface LoopReport {
   readonly version: 1;
   readonly loop_id: string;
@@ -40,7 +37,7 @@ export interface LoopReport {
   readonly cost_usd: number;
   readonly cost_estimated: boolean;
   readonly active_minutes: number;
-  readonly checks: readonly CheckReport[];
+  readonly checks: LoopHistory['checks'];
   readonly checkpoints: number;
   readonly errors: readonly string[];
   readonly metrics: Metrics;
@@ -59,65 +56,37 @@ function reportedItems(report: Report | undefined): readonly TaskReport[] {
   return rows.map((row, at) => ({ id: `item-${at + 1}`, ...row, attempts: 0 }));
 }
 
-/** Folds events beside the state that the caller already has. */
-export class ReportView {
-  private readonly statusView = new StatusView();
-  private readonly metricsView = new MetricsView();
-  private readonly checks: CheckReport[] = [];
-  private lastReport: Report | undefined;
-
-  add(event: Event): void {
-    this.statusView.add(event);
-    this.metricsView.add(event);
-    if (event.type === 'iteration.ended') this.lastReport = event.report ?? this.lastReport;
-    if (event.type !== 'check.ended') return;
-    const { iteration, task, check, passed } = event;
-    this.checks.push({ iteration, task, check, passed });
-  }
-
-  /** After the events so far. */
-  get state(): State {
-    return this.statusView.state;
-  }
-
-  status(): LoopStatus {
-    return this.statusView.status();
-  }
-
-  report(state: State): LoopReport {
-    const status = this.statusView.status();
-    const metrics = this.metricsView.metrics();
-    const workers = this.statusView.workers();
-    const items = [...allTasks(state.tasks)].map(task => ({
-      id: task.id,
-      title: task.spec.title,
-      status: task.status,
-      verified: task.status === 'done' ? (task.verified ?? null) : null,
-      attempts: task.attempts,
-      note: (task.parked ?? task.rejection)?.split('\n')[0] ?? '',
-    }));
-    return {
-      version: 1,
-      loop_id: state.loop.id,
-      name: state.loop.name,
-      goal: state.loop.goal,
-      reason: state.control.ended?.reason ?? '',
-      summary: endingOf(state).sentence,
-      verified: isVerified(state),
-      items: [...items, ...(isByReport(state) ? reportedItems(this.lastReport) : [])],
-      iterations: status.iterations.map((row, at) => ({ ...row, task: '', performer: '', ...workers[at] })),
-      tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
-      cost_usd: status.total_cost,
-      cost_estimated: state.spend.usage.estimated,
-      active_minutes: state.spend.activeMs / 60_000,
-      checks: this.checks,
-      checkpoints: metrics.checkpoints,
-      errors: status.errors,
-      metrics,
-      started_at: isoTime(state.loop.startedAt),
-      completed_at: isoTime(state.control.ended?.at ?? 0),
-    };
-  }
+/** What report.json says. */
+export function reportOf(state: State, history: LoopHistory, metrics: Metrics): LoopReport {
+  const status = statusOf(state, history);
+  const items = [...allTasks(state.tasks)].map(task => {
+    const { verified, note, ...view } = taskView(task);
+    return { ...view, verified: verified ?? null, note: note ?? '' };
+  });
+  return {
+    version: 1,
+    loop_id: state.loop.id,
+    name: state.loop.name,
+    goal: state.loop.goal,
+    reason: status.termination_reason,
+    summary: endingOf(state).sentence,
+    verified: isVerified(state),
+    items: [...items, ...reportedItems(history.reported)],
+    iterations: history.iterations.map(one => {
+      const { task, performer } = one;
+      return { ...iterationStatus(state.loop.id, one), task, performer };
+    }),
+    tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
+    cost_usd: status.total_cost,
+    cost_estimated: state.spend.usage.estimated,
+    active_minutes: state.spend.activeMs / 60_000,
+    checks: history.checks,
+    checkpoints: metrics.checkpoints,
+    errors: status.errors,
+    metrics,
+    started_at: status.started_at,
+    completed_at: status.completed_at,
+  };
 }
 
 const statusWords: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { upcast } from '../../src/ledger/upcast.ts';
-import { StatusView } from '../../src/views/status.ts';
+import { LoopFold } from '../../src/views/fold.ts';
 
 const here = import.meta.dirname;
 const releases = readdirSync(here).filter(name => statSync(join(here, name)).isDirectory());
@@ -14,7 +14,7 @@ describe('histories of earlier releases', () => {
   for (const release of releases) {
     for (const file of readdirSync(join(here, release)).filter(name => name.endsWith('.jsonl'))) {
       it(`${release}/${file} folds to the status it had`, () => {
-        const view = new StatusView();
+        const view = new LoopFold();
         const lines = readFileSync(join(here, release, file), 'utf8')
           .trim()
           .split('\n');

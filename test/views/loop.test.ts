@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { evolve } from '../../src/modes/evolve.ts';
-import { fullLoopView, loopView } from '../../src/views/loop.ts';
-import { livenessOf } from '../../src/views/status.ts';
+import { fullLoopView, livenessOf, loopView } from '../../src/views/loop.ts';
+
 import { holderOf, loopStarted } from '../contracts/store.ts';
 
 const task = { id: 'T1', title: 'One', description: '', criteria: [], dependsOn: [], done: false, skipped: false };

@@ -1,7 +1,8 @@
 // Proves the account of a loop: as JSON for programs and as Markdown for people, both saying what was proven.
 import { expect, it } from 'vitest';
 import { isoTime } from '../../src/text/format.ts';
-import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
+import { LoopFold } from '../../src/views/fold.ts';
+import { type LoopReport, reportMarkdown } from '../../src/views/report.ts';
 import { claims, failed, only, Story, says, spec, t0, usd } from '../core/given.ts';
 
 const told = (): Story => {
@@ -20,9 +21,9 @@ const told = (): Story => {
 };
 
 const reportOf = (story: Story): LoopReport => {
-  const view = new ReportView();
+  const view = new LoopFold();
   for (const event of story.events) view.add(event);
-  return view.report(story.state);
+  return view.report();
 };
 
 it('given a loop that was stopped, then the report holds its items, checks, errors and cost', () => {

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { initialState } from '../../src/core/state.ts';
 import { defaultSettings } from '../../src/modes/registry.ts';
-import { type LoopReport, ReportView, reportMarkdown } from '../../src/views/report.ts';
-import { type LoopStatus, StatusView } from '../../src/views/status.ts';
+import { LoopFold } from '../../src/views/fold.ts';
+import { type LoopReport, reportMarkdown } from '../../src/views/report.ts';
+import type { LoopStatus } from '../../src/views/status.ts';
 import { claims, failed, minute, type SettingsPart, Story, says, spec, startInput, usd } from '../core/given.ts';
 
 const performers = ['senior-architect/claude-opus-4-6'];
@@ -41,15 +42,15 @@ const reports = (phase: string, completed: readonly string[], pending: readonly 
   `Some words.\n<report>${JSON.stringify({ phase, completed, pending })}</report>`;
 
 const statusOf = (events: readonly Event[]): LoopStatus => {
-  const view = new StatusView();
+  const view = new LoopFold();
   for (const event of events) view.add(event);
   return view.status();
 };
 
 const reportOf = (story: Story): LoopReport => {
-  const view = new ReportView();
+  const view = new LoopFold();
   for (const event of story.events) view.add(event);
-  return view.report(story.state);
+  return view.report();
 };
 
 /** The seed writes whole seconds. */

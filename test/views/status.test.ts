@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, TerminationReason } from '../../src/core/event.ts';
 import { isoTime } from '../../src/text/format.ts';
-import { type LoopState, type LoopStatus, loopLabel, StatusView } from '../../src/views/status.ts';
+import { LoopFold } from '../../src/views/fold.ts';
+import { type LoopState, type LoopStatus, loopLabel } from '../../src/views/status.ts';
 import { claims, failed, hour, Story, says, spec, startInput, t0, usd } from '../core/given.ts';
 
 const statusOf = (events: readonly Event[]): LoopStatus => {
-  const view = new StatusView();
+  const view = new LoopFold();
   for (const event of events) view.add(event);
   return view.status();
 };

@@ -7,7 +7,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import { type AskedQuestion, askedQuestion, endedByLimit, endingOf } from '../../views/ending.ts';
-import { type LoopReport, ReportView } from '../../views/report.ts';
+import { LoopFold } from '../../views/fold.ts';
+import type { LoopReport } from '../../views/report.ts';
 import { type Environment, hasLedger, loopFolder, openLedger } from '../app.ts';
 import { eventsIn } from '../loops/find.ts';
 import { type History, createCheckpoint as make, newestVerifiedNumber, openHistory, recordOf } from '../rewind.ts';
@@ -71,7 +72,7 @@ export async function resultOf(needs: ResultNeeds, state: State, how: HowItEnded
   const exitCode = how.how === 'interrupted' ? interruptedCode : ending.exitCode;
   const folder = loopFolder(home, loop);
   const paths = { home, folder, document, status: join(folder, 'status.json'), report: join(folder, 'report.json') };
-  const view = new ReportView();
+  const view = new LoopFold();
   for await (const { event } of eventsIn(ledger, loop)) view.add(event);
   return {
     loop,
@@ -84,7 +85,7 @@ export async function resultOf(needs: ResultNeeds, state: State, how: HowItEnded
     ran: how.ran,
     questions: state.questions.open.map(askedQuestion),
     state,
-    report: view.report(state),
+    report: view.report(),
     paths: needs.isKept ? paths : undefined,
   };
 }

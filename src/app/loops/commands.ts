@@ -2,7 +2,7 @@
 import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type Task } from '../../core/task.ts';
-import type { Replayed } from '../../engine/replay.ts';
+import type { LedgerFold } from '../../engine/ledger-fold.ts';
 import type { LoopRow, StoreFailure } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import {
@@ -59,20 +59,20 @@ export const refusalOf = (state: State, commands: readonly Command[]): Refusal |
 
 export type CommandOrder = Omit<EngineNeeds, 'source' | 'mode' | 'place' | 'performers' | 'checks'> & {
   readonly row: LoopRow;
-  /** What the sender has replayed already. */
-  readonly from?: Replayed;
+  /** What the sender has folded already. */
+  readonly events?: LedgerFold;
 };
 
 /** `mail`: its holder decides. */
 export type Delivered =
-  | { readonly how: 'decided'; readonly at?: Replayed }
+  | { readonly how: 'decided' }
   | { readonly how: 'sent'; readonly mail: number }
   | { readonly how: 'failed'; readonly failure: StoreFailure };
 
 /** A command for a loop: decided here when nobody holds it, else put into the holder's mailbox. */
 export async function deliver(order: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
   const light = order.parts === undefined ? await decideHere(order, commands) : { type: 'unsettled' as const };
-  if (light.type === 'decided') return { how: 'decided', at: light.at };
+  if (light.type === 'decided') return { how: 'decided' };
   if (light.type === 'failed') return { how: 'failed', failure: light.failure };
   if (light.type === 'unsettled') {
     const result = await settle(order, commands);
@@ -105,17 +105,18 @@ async function decideHere(order: CommandOrder, commands: readonly Command[]) {
   const { v7 } = await import('uuid');
   const clock = systemClock(v7);
   const holder = await freshHolder();
+  const { LedgerFold } = await import('../../engine/ledger-fold.ts');
+  const events = order.events ?? new LedgerFold(ledger, loop);
   const publish = async ({ settings }: State): Promise<void> => {
     const { publisher } = await import('../../engine/publish.ts');
     const { openMode } = await import('../../modes/registry.ts');
     const folder = loopFolder(home, loop);
     const place = { directory: row.directory, document: row.document, folder };
     const mode = shownBy(await openMode(settings.mode), place);
-    await publisher({ ledger, clock, holder, loop, folder, warn, mode }).close();
+    await publisher({ ledger, clock, holder, loop, folder, warn, mode, events }).close();
   };
-  const from = order.from ?? (await stateOf(ledger, loop));
   const redact = makeRedactor(secretValues(env));
-  const needs = { ledger, clock, redact, holder, by, from, publish, freeReserve: () => freeReserve(home) };
+  const needs = { ledger, clock, redact, holder, by, events, publish, freeReserve: () => freeReserve(home) };
   return decideCommands(needs, loop, commands);
 }
 
@@ -125,7 +126,7 @@ async function settle(order: CommandOrder, commands: readonly Command[]) {
   const { documentSource } = await import('../documents.ts');
   const { home, env, ledger, loop, row, by } = order;
   const { directory, document } = row;
-  const { state } = order.from ?? (await stateOf(ledger, loop));
+  const { state } = await (order.events?.catchUp() ?? stateOf(ledger, loop));
   const folder = loopFolder(home, loop);
   const opened = await documentSource(env, { mode: state.settings.mode, path: document, directory, folder });
   const engine = await buildEngine({ ...order, ...opened, place: { directory, document } });

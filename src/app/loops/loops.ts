@@ -1,6 +1,7 @@
 // Loops: the one door to look at loops and to steer them, for every surface and for programs.
 import type { Command } from '../../core/input.ts';
-import { catchUp, type Replayed, replay } from '../../engine/replay.ts';
+import { LedgerFold } from '../../engine/ledger-fold.ts';
+import type { Replayed } from '../../engine/replay.ts';
 import type { FollowFrom, LeaseState, Ledger, LoopFilter, LoopRow, Recorded } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
@@ -58,7 +59,7 @@ const takenMsMax = 5_000;
 /** Loops over one ledger. What was replayed once is kept: looking again costs the new events only. */
 export class LedgerLoops implements Loops {
   readonly #needs: LoopsNeeds;
-  readonly #kept = new Map<string, Replayed>();
+  readonly #kept = new Map<string, LedgerFold>();
 
   constructor(needs: LoopsNeeds) {
     this.#needs = needs;
@@ -102,15 +103,14 @@ export class LedgerLoops implements Loops {
   async *output(of: OutputOf, stop?: AbortSignal): AsyncGenerator<Output> {
     const { outputOf } = await import('./output.ts');
     const isLive = async (): Promise<boolean> =>
-      (await this.#replayed(of.loop)).state.live.some(one => one.iteration === of.iteration);
+      (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration);
     yield* outputOf(this.#needs.home, of, isLive, stop);
   }
 
   async report(loop: string): Promise<LoopReport> {
-    const { ReportView } = await import('../../views/report.ts');
-    const view = new ReportView();
-    for await (const { event } of this.history(loop)) view.add(event);
-    return view.report(view.state);
+    const events = await this.#folded(loop, true);
+    await events.catchUp();
+    return events.fold.report();
   }
 
   async send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent> {
@@ -118,15 +118,12 @@ export class LedgerLoops implements Loops {
     const row = await this.#rowIfAny(loop);
     if (row === undefined) return { became: 'refused', why: 'no-loop' };
     const all = 'type' in commands ? [commands] : commands;
-    const from = await this.#replayed(loop);
-    const why = refusalOf(from.state, all);
+    const events = await this.#folded(loop);
+    const why = refusalOf((await events.catchUp()).state, all);
     if (why !== undefined) return { became: 'refused', why };
-    const delivered = await deliver({ ...this.#needs, loop, row, by, from }, all);
+    const delivered = await deliver({ ...this.#needs, loop, row, by, events }, all);
     if (delivered.how === 'failed') return { became: 'failed', failure: delivered.failure };
-    if (delivered.how === 'decided') {
-      if (delivered.at !== undefined) this.#keep(loop, delivered.at);
-      return { became: 'decided' };
-    }
+    if (delivered.how === 'decided') return { became: 'decided' };
     const taken = await eventually(takenMsMax, async () => {
       const waiting = await this.#needs.ledger.mailbox.waiting(loop);
       return waiting.some(mail => mail.id === delivered.mail) ? undefined : 'taken';
@@ -140,7 +137,8 @@ export class LedgerLoops implements Loops {
 
   /** One loop with its state. */
   async look(row: LoopRow): Promise<Look> {
-    return { row, ...(await this.#replayed(row.loop)), held: await this.#store.holder(row.loop) };
+    const events = await this.#folded(row.loop);
+    return { row, ...(await events.catchUp()), held: await this.#store.holder(row.loop) };
   }
 
   /** Each loop with its state, newest first. */
@@ -168,17 +166,16 @@ export class LedgerLoops implements Loops {
     return row;
   }
 
-  async #replayed(loop: string): Promise<Replayed> {
+  /** `isWhole`: with its history, for which a snapshot is not enough. */
+  async #folded(loop: string, isWhole = false): Promise<LedgerFold> {
     const { ledger } = this.#needs;
     const kept = this.#kept.get(loop);
-    return this.#keep(loop, kept === undefined ? await replay(ledger, loop) : await catchUp(ledger, loop, kept));
-  }
-
-  #keep(loop: string, replayed: Replayed): Replayed {
+    const isEnough = kept !== undefined && (kept.isWhole || !isWhole);
+    const events = isEnough ? kept : isWhole ? new LedgerFold(ledger, loop) : await LedgerFold.nearest(ledger, loop);
     this.#kept.delete(loop);
-    this.#kept.set(loop, replayed);
+    this.#kept.set(loop, events);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest);
-    return replayed;
+    return events;
   }
 }

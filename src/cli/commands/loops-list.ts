@@ -3,7 +3,7 @@
 import type { Look } from '../../app/loops/loops.ts';
 import { hasUserDocument } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
-import { livenessOf } from '../../views/status.ts';
+import { livenessOf } from '../../views/loop.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { makeStyle } from '../terminal.ts';
 import { loopWords } from './status.ts';

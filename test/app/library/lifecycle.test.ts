@@ -49,7 +49,7 @@ describe('a loop in a program of its own', () => {
     expect(ralph.measureEfficiency(state)).toMatchObject({ tokens_per_tool_call: 250, cache_hit_rate: 0.75 });
 
     expect(stored.reduce(ralph.evolve, ralph.initialState)).toEqual(state);
-    const view = new ralph.StatusView();
+    const view = new ralph.LoopFold();
     for (const event of stored) view.add(event);
     expect(view.status()).toMatchObject({ state: ralph.LoopState.COMPLETED, current_iteration: 2, total_cost: 1 });
   });

@@ -1,0 +1,113 @@
+// LoopFold: the one fold of a loop's events. It gives the state and the history, of which LoopView, status.json and report.json are made.
+
+import type { Event, EventOf, Usage } from '../core/event.ts';
+import { phaseOf } from '../core/handoff.ts';
+import { assessHealth, type Health } from '../core/health.ts';
+import { addUsage } from '../core/spend.ts';
+import { initialState, noUsage, type State } from '../core/state.ts';
+import type { Report } from '../messages/report.ts';
+import { evolve } from '../modes/evolve.ts';
+import { type IterationView, type LoopHistory, reportedUsage } from './loop.ts';
+import { MetricsView } from './metrics.ts';
+import { type LoopReport, reportOf } from './report.ts';
+import { type LoopStatus, statusOf } from './status.ts';
+import { isByReport } from './words.ts';
+
+const errorsMax = 100;
+
+interface Draft {
+  readonly started: EventOf<'iteration.started'>;
+  /** Of the work that it went on with. */
+  readonly phase: string;
+  readonly closed: string[];
+  readonly errors: string[];
+  usage?: Usage;
+  checkpoint?: string;
+  health: Health['state'];
+  ended?: EventOf<'iteration.ended'>;
+}
+
+/** Keep one to go on from where it was. One that begins with a state of its own knows no history before that. */
+export class LoopFold {
+  state: State;
+  private readonly drafts = new Map<number, Draft>();
+  private readonly errors: string[] = [];
+  private readonly checks: LoopHistory['checks'][number][] = [];
+  private readonly metrics = new MetricsView();
+  private lastReport: Report | undefined;
+
+  constructor(state = initialState) {
+    this.state = state;
+  }
+
+  add(event: Event): void {
+    this.state = evolve(this.state, event);
+    this.metrics.add(event);
+    if (event.type === 'iteration.started') this.begin(event);
+    if (event.type === 'check.ended') {
+      const { iteration, task, check, passed } = event;
+      this.checks.push({ iteration, task, check, passed });
+    }
+    const draft =
+      'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
+    if (draft === undefined) return;
+    if (event.type === 'usage.recorded') draft.usage = addUsage(draft.usage ?? noUsage, event.usage);
+    else if (event.type === 'task.closed') draft.closed.push(event.task);
+    else if (event.type === 'checkpoint.made') draft.checkpoint = event.checkpoint;
+    else if (event.type === 'check.ended' && !event.passed) draft.errors.push(event.because);
+    else if (event.type === 'iteration.ended') this.end(draft, event);
+  }
+
+  history(): LoopHistory {
+    const { errors, checks, metrics } = this;
+    const isReported = isByReport(this.state);
+    const iterations = [...this.drafts.values()].map(draft => iterationView(draft, isReported));
+    return { iterations, checks, errors, counts: metrics.counts, reported: isReported ? this.lastReport : undefined };
+  }
+
+  status(): LoopStatus {
+    return statusOf(this.state, this.history());
+  }
+
+  report(): LoopReport {
+    return reportOf(this.state, this.history(), this.metrics.metrics());
+  }
+
+  private begin(started: EventOf<'iteration.started'>): void {
+    const phase = isByReport(this.state) ? phaseOf(this.state) : 'implementing';
+    this.drafts.set(started.iteration, { started, phase, closed: [], errors: [], health: 'healthy' });
+  }
+
+  private end(draft: Draft, event: EventOf<'iteration.ended'>): void {
+    draft.ended = event;
+    draft.health = assessHealth(this.state, event.at).state;
+    this.lastReport = event.report ?? this.lastReport;
+    if (event.outcome !== 'failed') return;
+    draft.errors.push(event.because);
+    this.errors.push(`iteration ${event.iteration}: ${event.because}`);
+    if (this.errors.length > errorsMax) this.errors.shift();
+  }
+}
+
+function iterationView({ started, ended, closed, ...draft }: Draft, isReported: boolean): IterationView {
+  const { iteration, task, performer, at } = started;
+  const report = ended?.report;
+  const isClosed = closed.length > 0;
+  const tasks = isReported ? { done: [], open: [] } : { done: closed, open: isClosed ? [] : [task] };
+  return {
+    iteration,
+    task,
+    performer,
+    startedAt: at,
+    endedAt: ended?.at,
+    outcome: ended?.outcome,
+    phase: report?.phase ?? (isClosed ? 'complete' : draft.phase),
+    completed: [...tasks.done, ...(report?.completed ?? [])],
+    pending: report?.pending ?? tasks.open,
+    errors: draft.errors,
+    checkpoint: draft.checkpoint,
+    usage: reportedUsage(draft.usage),
+    handoff: ended?.handoff,
+    health: draft.health,
+  };
+}
