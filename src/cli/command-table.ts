@@ -45,7 +45,7 @@ const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' 
 const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
 const printing: readonly FlagRow[] = [
   { flags: '--quiet', description: 'print only the ending' },
-  { flags: '--json', description: 'print the ending as JSON' },
+  { flags: '--json', description: 'print the loop as JSON when it comes to rest' },
   ascii,
 ];
 
@@ -439,7 +439,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'explain [loop]',
     summary: 'why everything happened, step by step',
-    options: [{ flags: '--task <id>', description: 'only what concerns this task' }],
+    options: [{ flags: '--task <id>', description: 'only what concerns this task' }, json],
     examples: ['ralph explain', 'ralph explain my-loop --task US-002'],
     load: () => import('./commands/explain.ts'),
   },

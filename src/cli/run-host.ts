@@ -5,11 +5,11 @@ import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/s
 import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
-import { hasUserDocument } from '../core/state.ts';
+import { hasUserDocument, type State } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
-import { endedByLimit, endingOf, hasOnlyActions, outcomeOf, reopenLine } from '../views/ending.ts';
+import { endedByLimit, endingOf, hasOnlyActions, reopenLine } from '../views/ending.ts';
 import { type Context, type Flags, placeOf, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
@@ -121,6 +121,7 @@ export async function finish({ context, flags, ledger, prepared }: FinishNeeds, 
       return outcome.what === 'loop' ? sayHeld(context, outcome.lease) : sayFolderHeld(context, ledger, outcome.lease);
     case 'over':
       if (outcome.earlier.type === 'over') context.say(goalOverWords(outcome.earlier.state));
+      if (flags['json'] === true) await printLoop(context, outcome.earlier.state, overExitCode(outcome.earlier));
       return overExitCode(outcome.earlier);
     case 'nothing-to-do':
       return sayNothingLeft(context, prepared);
@@ -135,15 +136,49 @@ export async function finish({ context, flags, ledger, prepared }: FinishNeeds, 
   }
 }
 
-export function sayEnding(
+/** The loop as a program sees it, and what the process ends with. */
+async function printLoop(context: Context, { loop: { id } }: State, exitCode: number): Promise<void> {
+  printJson(context, { ...(await (await context.loops()).view(id)), exitCode });
+}
+
+/** `--json` prints one object whatever happens: where no loop was worked on, what was said instead. */
+export async function alwaysJson(
+  given: Context,
+  flags: Flags,
+  work: (context: Context) => Promise<number>,
+): Promise<number> {
+  if (flags['json'] !== true) return work(given);
+  const said: string[] = [];
+  let isPrinted = false;
+  const out = (text: string): void => {
+    isPrinted = true;
+    given.out(text);
+  };
+  const say = (text: string): void => {
+    said.push(text.trim());
+    given.say(text);
+  };
+  const end = (exitCode: number): number =>
+    isPrinted ? exitCode : printJson(given, { version: 2, exitCode, said }, exitCode);
+  try {
+    return end(await work({ ...given, out, say }));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    said.push(error.message);
+    end(error.exitCode);
+    throw error;
+  }
+}
+
+export async function sayEnding(
   context: Context,
   { how, state, exitCode: signalled }: Extract<Outcome, { type: 'ran' }>,
   { requireChecks, json = false }: { readonly requireChecks: boolean; readonly json?: boolean },
-): number {
+): Promise<number> {
   const ending = endingOf(state, requireChecks);
   const wasInterrupted = how === 'interrupted' || (signalled !== undefined && state.control.ended === undefined);
   const exitCode = wasInterrupted ? (signalled ?? 130) : ending.exitCode;
-  if (json) printJson(context, outcomeOf(state, requireChecks, exitCode));
+  if (json) await printLoop(context, state, exitCode);
   if (how === 'interrupted') {
     context.say(`Interrupted and recorded. The same command resumes loop ${state.loop.name}.`);
     if (state.checkpoints.latest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))

@@ -200,39 +200,6 @@ export function endingOf(state: State, requireChecks = false): Ending {
   return { exitCode: row.exitCode, sentence, next };
 }
 
-export interface Outcome {
-  readonly version: 1;
-  readonly loop_id: string;
-  readonly name: string;
-  /** Empty while the loop has not ended. */
-  readonly reason: string;
-  readonly exit_code: number;
-  readonly verified: boolean;
-  readonly summary: string;
-  readonly tasks: { readonly total: number; readonly done: number; readonly skipped: number; readonly open: number };
-  readonly iterations: number;
-  readonly cost_usd: number;
-  readonly questions: readonly string[];
-}
-
-/** The ending for programs: what `ralph run --json` prints. */
-export function outcomeOf(state: State, requireChecks: boolean, exitCode: number): Outcome {
-  const { total, done, skipped, open } = progress(state.tasks);
-  return {
-    version: 1,
-    loop_id: state.loop.id,
-    name: state.loop.name,
-    reason: state.control.ended?.reason ?? '',
-    exit_code: exitCode,
-    verified: isVerified(state),
-    summary: endingOf(state, requireChecks).sentence,
-    tasks: { total, done, skipped, open },
-    iterations: state.iterations.begun,
-    cost_usd: state.spend.usage.costUsdMicros / 1_000_000,
-    questions: state.questions.open.map(one => one.id),
-  };
-}
-
 /** An open question for programs: its options are texts in order, as people see them, with their ids beside them. */
 export interface AskedQuestion extends Omit<Escalation, 'options'> {
   readonly options: readonly string[];

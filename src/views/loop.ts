@@ -72,6 +72,8 @@ export interface LoopView {
   };
   readonly limits: Limits;
   readonly health: Health;
+  /** Absent unless it is asked for: a report has it. */
+  readonly history?: LoopHistory;
   readonly ending?: Termination & { readonly at: number; readonly exitCode: number; readonly verified: boolean };
 }
 

@@ -132,6 +132,9 @@ describe('reading a finished loop', () => {
     const all = await data('explain');
     expect(all).toContain('check test -f proof FAILED for US-001');
     expect(all).toMatch(/loop ended, goal_achieved: 2 of 2 tasks done/);
+    const { steps } = JSON.parse(await data('explain', '--json'));
+    expect(steps).toHaveLength(all.trim().split('\n').length);
+    expect(steps.at(-1)).toMatchObject({ type: 'loop.ended', sentence: expect.stringContaining('2 of 2 tasks done') });
     const one = await data('explain', 'shop', '--task', 'US-002');
     expect(one).toContain('US-002 done, proven');
     expect(one).not.toContain('US-001 done');
@@ -145,10 +148,14 @@ describe('reading a finished loop', () => {
 
   it.concurrent('report in words and as JSON', async () => {
     expect(await data('report')).toContain('US-001');
-    const report = JSON.parse(await data('report', '--json'));
-    expect(report).toEqual(
-      JSON.parse(readFileSync(join(place.home, 'loops', report.loop_id ?? '', 'report.json'), 'utf8')),
-    );
+    const { history, ...view } = JSON.parse(await data('report', '--json'));
+    expect(view).toEqual(JSON.parse(await data('status', '--json')));
+    const file = JSON.parse(readFileSync(join(place.home, 'loops', view.loop, 'report.json'), 'utf8'));
+    const numbers = (rows: readonly { iteration: number; task: string }[]) =>
+      rows.map(({ iteration, task }) => ({ iteration, task }));
+    expect(numbers(history.iterations)).toEqual(numbers(file.iterations));
+    expect(history.checks).toEqual(file.checks);
+    expect(history.counts).toMatchObject({ iterations: 3, checksPassed: 2, checksFailed: 1 });
   });
 
   it.concurrent('inbox is empty: a message, no data', async () => {

@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { claims, inScratch, runScript, scripted } from './kit.ts';
 
 describe('run --json', () => {
-  it('prints the ending as one JSON object with the exit code', () =>
+  it('prints the loop as one JSON object with the exit code', () =>
     inScratch(async place => {
       scripted(place, ['US-001', 'US-002'], [claims()]);
       const told = await place.ralph([...runScript, '--json']);
       expect(told.code).toBe(0);
       expect(JSON.parse(told.stdout)).toMatchObject({
-        version: 1,
-        reason: 'goal_achieved',
-        exit_code: 0,
-        verified: false,
+        version: 2,
+        ending: { reason: 'goal_achieved', verified: false },
+        exitCode: 0,
         tasks: { total: 2, done: 2, skipped: 0, open: 0 },
-        iterations: 2,
+        spend: { iterations: 2 },
         questions: [],
       });
+      expect(JSON.parse(told.stdout)).not.toHaveProperty('spend.usage');
     }));
 
   it('says so and begins no loop when every task is done already', () =>
@@ -26,6 +26,15 @@ describe('run --json', () => {
       const again = await place.ralph([...runScript]);
       expect(again).toMatchObject({ code: 0, stdout: '' });
       expect(again.stderr).toMatch(/^Nothing to do: every task of .* is done or skipped\.$/m);
+      const told = await place.ralph([...runScript, '--json']);
+      expect(JSON.parse(told.stdout)).toEqual({ version: 2, exitCode: 0, said: told.stderr.trim().split('\n') });
       expect(JSON.parse((await place.ralph(['loops', 'list', '--json'])).stdout).loops).toHaveLength(1);
+    }));
+
+  it('says why it could not begin', () =>
+    inScratch(async place => {
+      const told = await place.ralph(['run', 'nothing.json', '--json']);
+      const said = ['There is no file "nothing.json".'];
+      expect([told.code, JSON.parse(told.stdout)]).toEqual([2, { version: 2, exitCode: 2, said }]);
     }));
 });

@@ -312,6 +312,81 @@ const viewOfShown = (shown: Fields, today: Fields): Fields =>
         version: 2,
       };
 
+type Rows = readonly Fields[];
+
+const some = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
+const micros = (dollars: unknown): number => Math.round((dollars as number) * 1_000_000);
+const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Tokens of the input are split by now; what nobody reported is absent. */
+const usageOf = (cost: unknown, tokens: Fields, today: unknown): Fields | undefined =>
+  micros(cost) === 0 && tokens['input'] === 0 && tokens['output'] === 0
+    ? undefined
+    : { ...(today as Fields), costUsdMicros: micros(cost), outputTokens: tokens['output'] };
+
+const viewOfIteration = (old: Fields, today: Fields): Fields => ({
+  ...pick(old, ['iteration', 'task', 'performer', 'phase', 'errors']),
+  startedAt: timeOf(old['started_at']),
+  endedAt: old['completed_at'] === '' ? undefined : timeOf(old['completed_at']),
+  outcome: today['outcome'],
+  completed: old['completed_items'],
+  pending: old['pending_items'],
+  checkpoint: some(old['checkpoint_id']),
+  usage: usageOf(old['cost'], { input: old['input_tokens'], output: old['output_tokens'] }, today['usage']),
+  handoff: some(old['handoff_trigger']),
+  health: old['health_state'],
+});
+
+/** Items that the agent reported stood behind the tasks. */
+const reportedOf = (items: Rows, today: unknown): Fields | undefined => {
+  const titles = (status: string): unknown[] => items.filter(one => one['status'] === status).map(one => one['title']);
+  const blocked = items.filter(one => one['status'] === 'blocked');
+  if (items.length === 0 && today === undefined) return undefined;
+  return {
+    ...(today as Fields),
+    completed: titles('done'),
+    pending: titles('pending'),
+    blocked: blocked.map(({ title, note }) => ({ item: title, reason: note })),
+  };
+};
+
+function viewOfReport(old: Fields, today: Fields): Fields {
+  const [tasks, spend, history] = ['tasks', 'spend', 'history'].map(name => today[name] as Fields) as [
+    Fields,
+    Fields,
+    Fields,
+  ];
+  const [items, rows] = [old['items'] as Rows, old['iterations'] as Rows];
+  const count = (tasks['items'] as Rows).length;
+  const { success_rate: _, elapsed_hours: __, cost_per_task_usd: ___, ...counts } = old['metrics'] as Fields;
+  const ending = endingOf(old['reason'], timeOf(old['completed_at']), today);
+  return {
+    ...pick(today, [...addedByView, 'document', 'directory', 'seq', 'agents', 'limits']),
+    ...pick(old, ['name', 'goal', 'summary']),
+    version: 2,
+    loop: old['loop_id'],
+    startedAt: timeOf(old['started_at']),
+    tasks: {
+      ...tasks,
+      items: items
+        .slice(0, count)
+        .map(({ verified, note, ...item }) => ({ ...item, verified: some(verified), note: some(note) })),
+    },
+    spend: {
+      ...pick(spend, ['iterations']),
+      activeMs: Math.round((old['active_minutes'] as number) * 60_000),
+      usage: usageOf(old['cost_usd'], old['tokens'] as Fields, spend['usage']),
+    },
+    ending: ending && { ...ending, verified: old['verified'] },
+    history: {
+      ...pick(old, ['checks', 'errors']),
+      iterations: rows.map((row, at) => viewOfIteration(row, (history['iterations'] as Rows)[at] ?? {})),
+      counts: Object.fromEntries(Object.entries(counts).map(([name, value]) => [camel(name), value])),
+      reported: reportedOf(items.slice(count), history['reported']),
+    },
+  };
+}
+
 export const outputChanges: readonly OutputChange[] = [
   {
     because: 'events are printed as they are read today',
@@ -370,5 +445,10 @@ export const outputChanges: readonly OutputChange[] = [
         loops: (old['loops'] as readonly Fields[]).map((row, at) => viewOfRow(row, views[at] ?? {})),
       }));
     },
+  },
+  {
+    because: '`report --json` prints the LoopView with its history; report.json keeps its names',
+    rewrite: (output, command, today) =>
+      command[0] === 'report' ? json(output, old => viewOfReport(old, JSON.parse(today) as Fields)) : output,
   },
 ];

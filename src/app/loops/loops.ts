@@ -4,8 +4,8 @@ import { LedgerFold } from '../../engine/ledger-fold.ts';
 import type { Replayed } from '../../engine/replay.ts';
 import type { FollowFrom, LeaseState, Ledger, LoopFilter, LoopRow, Recorded } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
+import type { LoopFold } from '../../views/fold.ts';
 import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
-import type { LoopReport } from '../../views/report.ts';
 import type { Environment } from '../app.ts';
 import type { Sent } from './commands.ts';
 import { eventsIn, findLoop } from './find.ts';
@@ -22,7 +22,8 @@ export interface Loops {
   list(filter?: LoopFilter): Promise<readonly LoopView[]>;
   /** A loop by name, id or the start of either; without one, that of a folder. Throws a UsageError where none is meant. */
   find(ref: string | undefined, near: Near): Promise<LoopRow>;
-  view(loop: string): Promise<LoopView>;
+  /** `history`: with every iteration and check, for which each event must be read once. */
+  view(loop: string, more?: { readonly history?: boolean }): Promise<LoopView>;
   /** Where the ledger ends now: taken before `list`, nothing is missed by `follow` from there. */
   cursor(): Promise<number>;
   /** Events of one loop (or all) after a cursor, then new ones as they come, until `stop`. Reads no event twice. */
@@ -31,7 +32,6 @@ export interface Loops {
   events(loop: string, after?: number, most?: number): Promise<readonly Recorded[]>;
   /** What an iteration printed; with `stop` it goes on until the iteration has ended. */
   output(of: OutputOf, stop?: AbortSignal): AsyncIterable<Output>;
-  report(loop: string): Promise<LoopReport>;
   /** All or none of the commands are refused; who sends learns what became of them. */
   send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent>;
   close(): Promise<void>;
@@ -79,8 +79,9 @@ export class LedgerLoops implements Loops {
     return findLoop(this.#needs.ledger, ref, directory, toChange);
   }
 
-  async view(loop: string): Promise<LoopView> {
-    return fullLoopView(await this.look(await this.#row(loop)), Date.now());
+  async view(loop: string, { history = false } = {}): Promise<LoopView> {
+    const fold = history ? await this.fold(loop) : undefined;
+    return { ...fullLoopView(await this.look(await this.#row(loop)), Date.now()), history: fold?.history() };
   }
 
   cursor(): Promise<number> {
@@ -105,12 +106,6 @@ export class LedgerLoops implements Loops {
     const isLive = async (): Promise<boolean> =>
       (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration);
     yield* outputOf(this.#needs.home, of, isLive, stop);
-  }
-
-  async report(loop: string): Promise<LoopReport> {
-    const events = await this.#folded(loop, true);
-    await events.catchUp();
-    return events.fold.report();
   }
 
   async send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent> {
@@ -139,6 +134,13 @@ export class LedgerLoops implements Loops {
   async look(row: LoopRow): Promise<Look> {
     const events = await this.#folded(row.loop);
     return { row, ...(await events.catchUp()), held: await this.#store.holder(row.loop) };
+  }
+
+  /** Every event of one loop, folded: its state and its history. */
+  async fold(loop: string): Promise<LoopFold> {
+    const events = await this.#folded(loop, true);
+    await events.catchUp();
+    return events.fold;
   }
 
   /** Each loop with its state, newest first. */

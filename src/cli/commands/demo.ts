@@ -192,7 +192,7 @@ async function play(
   const outcome = await runSession({ ledger, prepared, host, isNew: true, flags: {} });
   if (outcome.type !== 'ran') throw new UsageError('The demo did not run: its scratch folder is not its own.');
   const { state } = outcome;
-  const code = sayEnding({ ...scratch, say: () => {} }, outcome, { requireChecks: true });
+  const code = await sayEnding({ ...scratch, say: () => {} }, outcome, { requireChecks: true });
   const verified = await ledger.store.verify(state.loop.id);
   await ledger.store.close();
   if (state.control.ended?.reason === 'goal_achieved') {

@@ -6,18 +6,24 @@ import { runSession } from '../../app/session/session.ts';
 import { openRun } from '../../modes/registry.ts';
 import { type Context, type Flags, placeOf, type Words } from '../context.ts';
 import { refuseWithoutTerminal } from '../interactive.ts';
-import { finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
+import { alwaysJson, finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
 import { runSummary } from '../run-summary.ts';
 import { makeStyle } from '../terminal.ts';
 
-export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
+export const execute = (given: Context, words: Words, flags: Flags): Promise<number> =>
+  alwaysJson(given, flags, context => runFile(context, words, flags));
+
+async function runFile(context: Context, [file]: Words, flags: Flags): Promise<number> {
   const request = { file, flags };
   const found = await findHere(placeOf(context), request);
   const own = flags['dryRun'] === true ? undefined : await openRun(found.mode);
   return own === undefined ? runRequest(context, { ...request, found }) : own(context, [found.path], flags);
 }
 
-export async function runRequest(context: Context, { flags, ...asked }: Request): Promise<number> {
+export const runRequest = (given: Context, request: Request): Promise<number> =>
+  alwaysJson(given, request.flags, context => runPrepared(context, request));
+
+async function runPrepared(context: Context, { flags, ...asked }: Request): Promise<number> {
   const isNew = flags['new'] === true;
   const place = placeOf(context);
   const remembered = previousLoop(place.home, isNew, lookInto(place.home, place.env));
@@ -29,7 +35,8 @@ export async function runRequest(context: Context, { flags, ...asked }: Request)
     refuseWithoutTerminal(prepared.performers, isDry || isInteractive(flags), prepared.mode.conversation !== undefined);
   for (const notice of prepared.notices) context.say(`note: ${notice}`);
   if (isDry) {
-    context.out(runSummary(prepared, undefined, makeStyle(flags)));
+    const print = flags['json'] === true ? context.say : context.out;
+    print(runSummary(prepared, undefined, makeStyle(flags)));
     context.say('Dry run: nothing was started or written.');
     return 0;
   }
