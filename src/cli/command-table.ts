@@ -24,6 +24,7 @@ export interface CommandRow {
   /** Its name, of one or two words, and what it takes: `run [what]`, `checkpoint list [loop]`. */
   readonly usage: string;
   readonly summary: string;
+  /** Those of the settings are many: a getter makes them for the one command that is asked for. */
   readonly options?: readonly FlagRow[];
   readonly examples: readonly string[];
   /** Commands a loop or starts one: refused to agents (F34). */
@@ -36,10 +37,6 @@ export const nameOf = ({ usage }: CommandRow): readonly string[] =>
   usage.split(' ').filter(word => /^[a-z]/.test(word));
 
 const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
-const settings: readonly FlagRow[] = settingFlags();
-const limitFlags = settings.filter(one =>
-  /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
-);
 
 const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' };
 const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
@@ -154,7 +151,9 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'review <file>',
     summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
-    options: [...settingFlags(reviewRules.flags), ...running],
+    get options() {
+      return [...settingFlags(reviewRules.flags), ...running];
+    },
     examples: [
       'ralph review docs/spec.md',
       'ralph review docs/spec.md --section Risks --reviewer adversarial --reviewer security',
@@ -173,7 +172,9 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'interview <name>',
     summary: 'agents ask you, one after the other, what the spec of a project leaves open; the last writes its tasks',
-    options: [...settingFlags(interviewRules.flags), ...running],
+    get options() {
+      return [...settingFlags(interviewRules.flags), ...running];
+    },
     examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
     changes: true,
     load: async () => ({ execute: (await import('../modes/project/commands.ts')).interview }),
@@ -181,11 +182,13 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'execute <name>',
     summary: 'do the tasks of a project; the same command again resumes',
-    options: [
-      { flags: '--iterations <number>', description: 'most iterations of the loop (50 unless told)' },
-      ...settingFlags(projectRules.flags),
-      ...running,
-    ],
+    get options() {
+      return [
+        { flags: '--iterations <number>', description: 'most iterations of the loop (50 unless told)' },
+        ...settingFlags(projectRules.flags),
+        ...running,
+      ];
+    },
     examples: ['ralph execute my-project', "ralph execute my-project --iterations 20 --verify 'npm test'"],
     changes: true,
     load: () => import('../modes/project/commands.ts'),
@@ -228,14 +231,16 @@ const planCommands: readonly CommandRow[] = [
   {
     usage: 'plan run <plan>',
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
-    options: [
-      ...settingFlags(planRules.flags),
-      vault,
-      { flags: '--yes', description: 'start without asking; it approves nothing' },
-      ticked,
-      noInput,
-      ...printing,
-    ],
+    get options() {
+      return [
+        ...settingFlags(planRules.flags),
+        vault,
+        { flags: '--yes', description: 'start without asking; it approves nothing' },
+        ticked,
+        noInput,
+        ...printing,
+      ];
+    },
     examples: ['ralph plan run plan_client_onboarding_001', 'ralph plan run Plan.md --on-approval wait'],
     changes: true,
     load: () => import('../modes/plan/commands/run.ts'),
@@ -243,13 +248,15 @@ const planCommands: readonly CommandRow[] = [
   {
     usage: 'plan watch',
     summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
-    options: [
-      ...settingFlags(planRules.flags).filter(one => !one.flags.startsWith('--on-approval')),
-      vault,
-      { flags: '--once', description: 'do what is there now, then leave (for cron)' },
-      { flags: '--quiet', description: 'print only the endings' },
-      ascii,
-    ],
+    get options() {
+      return [
+        ...settingFlags(planRules.flags).filter(one => !one.flags.startsWith('--on-approval')),
+        vault,
+        { flags: '--once', description: 'do what is there now, then leave (for cron)' },
+        { flags: '--quiet', description: 'print only the endings' },
+        ascii,
+      ];
+    },
     examples: ['ralph plan watch', 'ralph plan watch --vault ~/notes/vault', 'ralph plan watch --once'],
     changes: true,
     load: () => import('../modes/plan/commands/watch.ts'),
@@ -352,13 +359,15 @@ export const commands: readonly CommandRow[] = [
     usage: 'run [what]',
     summary:
       'work until it is done and proven: a goal in words, a task list, a prompt, a plan; the same command again resumes',
-    options: [
-      ...settings,
-      { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}` },
-      { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
-      { flags: '--accept-ticked', description: 'take boxes that were ticked before for done' },
-      ...running,
-    ],
+    get options() {
+      return [
+        ...settingFlags(),
+        { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}` },
+        { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
+        { flags: '--accept-ticked', description: 'take boxes that were ticked before for done' },
+        ...running,
+      ];
+    },
     examples: [
       "ralph run PRD.json --agent claude --verify 'npm test'",
       'ralph run "make the tests of the parser pass" --max-cost 5',
@@ -424,7 +433,11 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'resume [loop]',
     summary: 'go on after a pause, end a wait for a reset, or reopen a loop that ended at a limit (counters kept)',
-    options: limitFlags,
+    get options() {
+      return settingFlags().filter(one =>
+        /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
+      );
+    },
     examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
     changes: true,
     load: async () => ({ execute: (await import('./commands/steer.ts')).resume }),
