@@ -1,5 +1,6 @@
 // Restore of a checkpoint, for every surface: which one is meant, why it is refused, and what it would do.
 import type { TaskThen } from '../core/event.ts';
+import type { Command } from '../core/input.ts';
 import { waitingFor } from '../core/next.ts';
 import { hasStorageTrouble, type RestoreDue } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
@@ -8,17 +9,21 @@ import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import { stripControls } from '../text/text.ts';
 import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../views/checkpoints.ts';
-import type { Sender } from './loops/commands.ts';
+import type { Sender, Sent } from './loops/commands.ts';
 import {
   type CheckpointedLoop,
+  finishRewind,
   type History,
   type HistoryNeeds,
   isInterrupted,
   newestVerifiedNumber,
   openHistory,
   previewRestore,
+  type Rewound,
   recordInterrupted,
   recordOf,
+  restoreCommand,
+  rewind,
   tasksThen,
 } from './rewind.ts';
 
@@ -79,7 +84,7 @@ export function presentRow(history: History, number: number | string): Checkpoin
 }
 
 /** What a restore may take: there, of the loop's folder, and with a record that verifies unless only files are asked for. */
-export async function wholeRow(history: History, number: number | string, codeOnly: boolean): Promise<CheckpointRow> {
+async function wholeRow(history: History, number: number | string, codeOnly: boolean): Promise<CheckpointRow> {
   const row = presentRow(history, number);
   if (row.isFork)
     throw new UsageError(
@@ -97,7 +102,7 @@ export async function wholeRow(history: History, number: number | string, codeOn
   );
 }
 
-export async function latestRow(history: History): Promise<CheckpointRow> {
+async function latestRow(history: History): Promise<CheckpointRow> {
   const whole = await newestVerifiedNumber(history);
   if (whole !== undefined) return rowOf(history, whole);
   throw new UsageError(
@@ -148,19 +153,53 @@ function refuseFinishedPlan({ state, row }: History, codeOnly: boolean): void {
   );
 }
 
+/** A checkpoint, or how it was after an iteration (0: before the first); without either, the last acts are taken back. */
+export interface RestoreWish {
+  /** So many iterations; without a number the last act, which may be a restore. */
+  readonly steps?: number | undefined;
+  readonly checkpoint?: number | string | 'latest' | undefined;
+  readonly iteration?: number | string | undefined;
+  /** Tasks stay as they are. */
+  readonly codeOnly?: boolean;
+  /** Takes the checkpoint's version where a person's cannot be merged with it. */
+  readonly overwrite?: boolean;
+}
+
 export interface RestoreRequest {
+  /** `Undo in loop shop: takes back iteration 3`. */
+  readonly title: string;
   readonly to: CheckpointRow;
   readonly because: string;
   readonly codeOnly: boolean;
   readonly overwrite: boolean;
 }
 
-/** Takes back the last acts: so many iterations; without a number the last act, which may be a restore. Refused where nothing stands that could be undone. */
-export async function undoRequest(
+function afterIteration({ list, row, state }: CheckpointedLoop, iteration: number | string): number {
+  const text = String(iteration);
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  const found = number === 0 ? list.rows[0]?.number : list.iterations.get(number)?.after;
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `Loop ${row.name} has no checkpoint of iteration ${JSON.stringify(text.slice(0, 40))}.`,
+    `Give a number from 0 (before the first) to ${state.iterations.begun}.`,
+  );
+}
+
+export async function restoreRequest(loop: CheckpointedLoop, wish: RestoreWish): Promise<RestoreRequest> {
+  const { iteration, codeOnly = false, overwrite = false } = wish;
+  const number = iteration === undefined ? wish.checkpoint : afterIteration(loop, iteration);
+  if (number === undefined) return undoRequest(loop, wish.steps, overwrite);
+  const to = number === 'latest' ? await latestRow(loop) : await wholeRow(loop, number, codeOnly);
+  const because = `ralph checkpoint restore ${to.number}`;
+  return { to, because, title: `Restore in loop ${loop.row.name}`, codeOnly, overwrite };
+}
+
+/** Refused where nothing stands that could be undone. */
+async function undoRequest(
   loop: CheckpointedLoop,
-  steps?: number,
-  overwrite = false,
-): Promise<RestoreRequest & { readonly title: string }> {
+  steps: number | undefined,
+  overwrite: boolean,
+): Promise<RestoreRequest> {
   const { list, row, state } = loop;
   const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.spec.readOnly === true);
   const target = undoTarget(list, steps, isIdle);
@@ -201,7 +240,10 @@ function conflictError(conflicts: readonly string[]): UsageError {
 }
 
 /** What a restore would do; refused before anything is asked of the loop. */
-async function previewOf(loop: CheckpointedLoop, { to, overwrite, codeOnly }: RestoreRequest): Promise<Preview> {
+async function previewOf(
+  loop: CheckpointedLoop,
+  { to, overwrite, codeOnly }: Omit<RestoreRequest, 'title'>,
+): Promise<Preview> {
   const plan = await previewRestore(loop, to, overwrite);
   if (plan.ok) return { plan, tasks: codeOnly ? [] : await tasksThen(loop, to.settledSeq) };
   throw plan.conflicts.length > 0 ? conflictError(plan.conflicts) : new UsageError(plan.problem, plan.fix ?? '');
@@ -224,18 +266,70 @@ export type PreparedRestore =
   | { readonly type: 'due'; readonly loop: CheckpointedLoop; readonly due: RestoreDue }
   | { readonly type: 'ready'; readonly loop: CheckpointedLoop; readonly preview: Preview };
 
-/** `isDry`: nothing is written, also not what was cut. */
+/** Without a sender nothing is written, also not what was cut. */
 export async function prepareRestore(
   given: CheckpointedLoop,
-  request: RestoreRequest,
-  sender: Sender,
-  isDry: boolean,
+  request: Omit<RestoreRequest, 'title'>,
+  sender?: Sender,
 ): Promise<PreparedRestore> {
   refuseFinishedPlan(given, request.codeOnly);
   refuseUnquiet(given);
-  const loop = isInterrupted(given) && !isDry ? await withCutWorkKept(given, sender) : given;
+  const loop = isInterrupted(given) && sender !== undefined ? await withCutWorkKept(given, sender) : given;
   const { restoreDue: due } = loop.state.checkpoints;
   return due === undefined
     ? { type: 'ready', loop, preview: await previewOf(loop, request) }
     : { type: 'due', loop, due };
+}
+
+/** What a restore would change, and the commands that do it; none: one that was cut is finished first, which is all it does. */
+export interface RestoreView extends RestorePlan {
+  readonly loop: string;
+  readonly name: string;
+  readonly title: string;
+  readonly to: number;
+  readonly tasks: readonly TaskThen[];
+  readonly commands: readonly Command[];
+}
+
+const nothingChanges: RestorePlan = { written: [], deleted: [], merged: [], kept: [] };
+
+export async function viewRestore(needs: HistoryNeeds, wish: RestoreWish): Promise<RestoreView> {
+  const opened = await openCheckpoints(needs, false, () => {});
+  const request = await restoreRequest(opened, wish);
+  const prepared = await prepareRestore(opened, request);
+  const { loop, name } = opened.row;
+  if (prepared.type === 'due') {
+    const { number } = prepared.due.to;
+    const title = `Restore of checkpoint ${number}, which was cut`;
+    return { ...nothingChanges, loop, name, title, to: number, tasks: [], commands: [] };
+  }
+  const { plan, tasks } = prepared.preview;
+  const { written, deleted, merged, kept } = plan;
+  const { title, to, codeOnly } = request;
+  const commands = [restoreCommand({ ...request, tasks: codeOnly ? undefined : tasks })];
+  return { loop, name, title, to: to.number, written, deleted, merged, kept, tasks, commands };
+}
+
+const sentBy = (isHeld: boolean, done: Rewound): Sent => {
+  if (done.type === 'asked') return { became: 'waiting' };
+  if (done.type === 'failed')
+    return { became: 'failed', failure: { kind: 'io', detail: done.problem, hint: 'See its question: ralph inbox' } };
+  if (done.event.refused !== undefined) return { became: 'refused', why: 'not-restored' };
+  return { became: isHeld ? 'taken' : 'decided' };
+};
+
+/** Does it: here, or by the process that holds the loop. Only the number of its checkpoint is taken from the command. */
+export async function sendRestore(needs: HistoryNeeds, sender: Sender, wanted: Command | undefined): Promise<Sent> {
+  const opened = await openCheckpoints(needs, true, sender.warn);
+  if (wanted?.type !== 'restore') {
+    const { restoreDue: due } = opened.state.checkpoints;
+    return due === undefined ? { became: 'decided' } : sentBy(opened.isHeld, await finishRewind(opened, sender, due));
+  }
+  const { because, overwrite = false, tasks } = wanted;
+  const codeOnly = tasks === undefined;
+  const to = await wholeRow(opened, wanted.to.number, codeOnly);
+  const prepared = await prepareRestore(opened, { to, because, overwrite, codeOnly }, sender);
+  if (prepared.type === 'due') return sentBy(opened.isHeld, await finishRewind(prepared.loop, sender, prepared.due));
+  const order = { to, because, overwrite, tasks: codeOnly ? undefined : prepared.preview.tasks };
+  return sentBy(opened.isHeld, await rewind(prepared.loop, sender, order));
 }

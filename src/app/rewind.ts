@@ -27,6 +27,13 @@ export async function recordInterrupted(loop: CheckpointedLoop, sender: Sender):
   return { ...(await openHistory(loop, false)), checkpoints: loop.checkpoints };
 }
 
+/** What is in the files now, as a commit that no ref holds: to compare with. */
+export async function commitOfNow({ checkpoints }: CheckpointedLoop): Promise<string> {
+  const now = await checkpoints.preview();
+  if (!now.ok) throw refusalError(now);
+  return now.commit;
+}
+
 /** What a restore would do to the files; leaves no trace. Work that was cut is the loop's, not a person's. */
 export async function previewRestore(
   loop: CheckpointedLoop,
@@ -34,13 +41,12 @@ export async function previewRestore(
   overwrite: boolean,
 ): Promise<Restored> {
   const { state, checkpoints } = loop;
-  const now = await checkpoints.preview();
-  if (!now.ok) throw refusalError(now);
-  const base = isInterrupted(loop) ? now.commit : (state.checkpoints.latest?.commit ?? now.commit);
+  const now = await commitOfNow(loop);
+  const base = isInterrupted(loop) ? now : (state.checkpoints.latest?.commit ?? now);
   return checkpoints.plan({
     to: to.commit,
     base,
-    now: now.commit,
+    now,
     overwrite,
     except: restoreExclusions(state),
     left: to.left ?? [],
@@ -107,11 +113,13 @@ function rewoundIn(events: readonly Event[], due?: RestoreDue): Rewound | undefi
   return failureIn(events);
 }
 
-export async function rewind(loop: CheckpointedLoop, sender: Sender, order: RewindOrder): Promise<Rewound> {
-  const { to, because, overwrite, tasks } = order;
+export function restoreCommand({ to, because, overwrite, tasks }: RewindOrder): Command {
   const mark = { checkpoint: to.checkpoint, number: to.number, commit: to.commit, tree: to.tree, left: to.left ?? [] };
-  const wanted: Command = { type: 'restore', to: mark, because, overwrite, tasks };
-  return performed(orderFor(loop, sender), [wanted], events => rewoundIn(events));
+  return { type: 'restore', to: mark, because, overwrite, tasks };
+}
+
+export async function rewind(loop: CheckpointedLoop, sender: Sender, order: RewindOrder): Promise<Rewound> {
+  return performed(orderFor(loop, sender), [restoreCommand(order)], events => rewoundIn(events));
 }
 
 /** A restore that was asked for and then cut. */

@@ -150,6 +150,7 @@ const refusals: Readonly<Record<Refusal, string>> = {
   'no-question': 'does not ask that any more',
   'no-task': 'has no such task',
   'task-over': 'has done or skipped that task already',
+  'not-restored': 'was not restored',
 };
 
 /** What became of it; a refusal, which the command did not foresee, and a failure are thrown. */

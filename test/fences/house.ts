@@ -69,20 +69,8 @@ const ports = ['agents', 'checks', 'git', 'ledger', 'documents', 'actions/mcp/se
 const adapter: Room = { values: [...low, 'processes'], types: ports };
 const planParts = ['modes/plan', 'modes/plan/document', 'modes/plan/views'];
 
-/** A surface of its own (a page, a hook, a server) uses the doors alone: its row in `rooms` is `NAME: surface`. */
-export const surface: Room = {
-  values: [
-    'text',
-    'views',
-    'app/app.ts',
-    'app/loops/loops.ts',
-    'app/restore.ts',
-    'app/rewind.ts',
-    'app/session/prepare.ts',
-    'app/session/resume-rules.ts',
-    'app/session/session.ts',
-  ],
-};
+/** A surface of its own (a page, a hook, a server) uses the doors alone, those that programs have (`src/index.ts`): its row in `rooms` is `NAME: surface`. */
+export const surface: Room = { values: ['text', 'views', 'index.ts'] };
 
 export const house: House = {
   rooms: {

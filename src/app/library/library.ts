@@ -1,5 +1,6 @@
 // The door for programs: one function that runs a loop of any mode, loaded when it is called.
 
+import type { TaskSpec } from '../../core/task.ts';
 import type { Format } from '../../documents/document.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ModeWord } from '../../modes/registry.ts';
@@ -46,6 +47,30 @@ export async function openLoops({ home, environment: env = {}, readOnly, ledger 
   const opened = ledger ?? (await openLedger({ home, env, warn, readOnly, mailToOlder: true }));
   return new LedgerLoops({ ledger: opened, home, env, warn, isBorrowed: ledger !== undefined });
 }
+
+export interface TaskToAdd {
+  readonly title: string;
+  readonly description?: string;
+  readonly criteria?: readonly string[];
+  /** Ids of tasks that come first. */
+  readonly dependsOn?: readonly string[];
+  /** Unless told, the next one of the document's own kind. */
+  readonly id?: string;
+}
+
+/** The door to edit documents. */
+export interface Documents {
+  /** One task more, in the document's own format; everything else in it stays as it was. A loop that works on it takes it up by itself. */
+  add(document: string, task: TaskToAdd): Promise<TaskSpec>;
+}
+
+export const documents: Documents = {
+  async add(document, { title, description = '', criteria = [], dependsOn = [], id }) {
+    const { addToFile, checkedTask } = await import('../tasks.ts');
+    const task = await checkedTask({ title, criteria, dependsOn }, async () => description);
+    return addToFile(document, task, { id, mayLackCriteria: false });
+  },
+};
 
 /** How the documents of a mode are read and marked, without any file: `parse(mark(text, marks)) = apply(parse(text), marks)`. */
 export async function formatsOf(mode: ModeWord): Promise<readonly Format[]> {

@@ -215,8 +215,9 @@ async function runPlanJob(job: Job): Promise<LoopResult> {
   if (ended !== undefined) return resultOf(needsOf(job), ended.state, { how: 'ended', ran: false });
   const loop = await loopOfPlan(ledger, plan);
   if (job.prepared.options.acceptTicked !== true) refuseDoubtfulBoxes(plan, loop);
-  // Whoever answers questions may approve it.
-  if (!mayRun(plan, loop) && typeof options.onEscalation !== 'function')
+  // Whoever answers questions may approve it, and so may whoever sends the loop that waits a command.
+  const isAsked = typeof options.onEscalation === 'function' || options.onEscalation === 'wait';
+  if (!mayRun(plan, loop) && !isAsked)
     throw new UsageError(
       `Plan ${plan.id} may not run: nobody has approved it as it stands now.`,
       `Approve it (ralph plan approve ${plan.id}), or answer its question with onEscalation.`,

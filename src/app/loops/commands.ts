@@ -24,7 +24,7 @@ export interface Sender {
 }
 
 /** Why a command would have no effect. */
-export type Refusal = 'no-loop' | 'ended' | 'no-question' | 'no-task' | 'task-over';
+export type Refusal = 'no-loop' | 'ended' | 'no-question' | 'no-task' | 'task-over' | 'not-restored';
 
 /** `decided`: here and now, as no process holds the loop; `taken`, `waiting`: whether its holder has read it yet. */
 export type Sent =

@@ -1,5 +1,5 @@
 // Loops: the one door to look at loops and to steer them, for every surface and for programs.
-import type { Command } from '../../core/input.ts';
+import { type Command, isCommand } from '../../core/input.ts';
 import { LedgerFold } from '../../engine/ledger-fold.ts';
 import type { Replayed } from '../../engine/replay.ts';
 import type { FollowFrom, LeaseState, Ledger, LoopFilter, LoopRow, Recorded } from '../../ledger/ledger.ts';
@@ -7,6 +7,7 @@ import { UsageError } from '../../text/errors.ts';
 import type { LoopFold } from '../../views/fold.ts';
 import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
 import type { Environment } from '../app.ts';
+import type { RestoreView, RestoreWish } from '../restore.ts';
 import type { Sent } from './commands.ts';
 import { eventsIn, findLoop } from './find.ts';
 import type { Output, OutputOf } from './output.ts';
@@ -32,6 +33,8 @@ export interface Loops {
   events(loop: string, after?: number, most?: number): Promise<readonly Recorded[]>;
   /** What an iteration printed; with `stop` it goes on until the iteration has ended. */
   output(of: OutputOf, stop?: AbortSignal): AsyncIterable<Output>;
+  /** What a restore would change, and the commands for `send` that do it. Throws a UsageError where it cannot be. */
+  preview(loop: string, wish?: RestoreWish): Promise<RestoreView>;
   /** All or none of the commands are refused; who sends learns what became of them. */
   send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent>;
   close(): Promise<void>;
@@ -108,11 +111,22 @@ export class LedgerLoops implements Loops {
     yield* outputOf(this.#needs.home, of, isLive, stop);
   }
 
+  async preview(loop: string, wish: RestoreWish = {}): Promise<RestoreView> {
+    const { viewRestore } = await import('../restore.ts');
+    return viewRestore({ ...this.#needs, row: await this.#row(loop) }, wish);
+  }
+
   async send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent> {
     const { deliver, eventually, refusalOf } = await import('./commands.ts');
     const row = await this.#rowIfAny(loop);
     if (row === undefined) return { became: 'refused', why: 'no-loop' };
     const all = 'type' in commands ? [commands] : commands;
+    if (!all.every(isCommand)) throw new UsageError('That is no command to a loop.');
+    const [first] = all;
+    if (first === undefined || first.type === 'restore') {
+      const { sendRestore } = await import('../restore.ts');
+      return sendRestore({ ...this.#needs, row }, { ...this.#needs, by }, first);
+    }
     const events = await this.#folded(loop);
     const why = refusalOf((await events.catchUp()).state, all);
     if (why !== undefined) return { became: 'refused', why };

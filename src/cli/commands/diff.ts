@@ -1,7 +1,6 @@
 // `ralph diff` and `ralph checkpoint diff`: what a loop has changed, as a patch or as counts of lines.
 import { presentRow } from '../../app/restore.ts';
-import type { CheckpointedLoop } from '../../app/rewind.ts';
-import { refusalError } from '../../app/session/repository.ts';
+import { type CheckpointedLoop, commitOfNow } from '../../app/rewind.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
@@ -120,9 +119,7 @@ async function sinceStart(loop: CheckpointedLoop): Promise<PatchSpan> {
   const { list, state } = loop;
   const first = presentRow(loop, list.rows[0]?.number ?? 1);
   if (!state.settings.worktreePerTask) return spanBetween(loop, first.number, list.current ?? first.number);
-  const now = await loop.checkpoints.preview();
-  if (!now.ok) throw refusalError(now);
-  return { from: first.commit, to: now.commit, words: `checkpoint ${first.number} to now` };
+  return { from: first.commit, to: await commitOfNow(loop), words: `checkpoint ${first.number} to now` };
 }
 
 /** Since the loop began, in one iteration, or between two checkpoints. */

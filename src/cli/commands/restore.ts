@@ -1,13 +1,11 @@
 // `ralph undo` and `ralph checkpoint restore`: what will happen, a yes, what happened, and how to take it back.
 import {
   isNothing,
-  latestRow,
   type Preview,
   pathsMax,
   prepareRestore,
   type RestoreRequest,
-  undoRequest,
-  wholeRow,
+  restoreRequest,
 } from '../../app/restore.ts';
 import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
 import type { TaskThen } from '../../core/event.ts';
@@ -16,7 +14,7 @@ import { allTasks, mayHaveHappened } from '../../core/task.ts';
 import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
-import { type CheckpointRow, standingCount } from '../../views/checkpoints.ts';
+import { standingCount } from '../../views/checkpoints.ts';
 import { checkpointsOf, countOf, rowWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, senderOf, type Words } from '../context.ts';
 import { confirm, fitted, hanging, makeStyle, plain, type Style } from '../terminal.ts';
@@ -65,12 +63,9 @@ const countWords = (counts: Counts, verb: 'done' | 'to do', overwrite: boolean):
 /** What an action did in the world is not in the files. */
 const hasActed = ({ tasks }: State): boolean => [...allTasks(tasks)].some(mayHaveHappened);
 
-/** `title`: `Undo in loop shop: takes back iteration 3`. */
-type TitledRequest = RestoreRequest & { readonly title: string };
-
 function announcement(
   { state }: CheckpointedLoop,
-  { title, to, overwrite, codeOnly }: TitledRequest,
+  { title, to, overwrite, codeOnly }: RestoreRequest,
   { plan, tasks }: Preview,
   style: Style,
 ): readonly string[] {
@@ -148,12 +143,12 @@ async function finish(context: Context, loop: CheckpointedLoop, due: RestoreDue,
 async function carryOut(
   context: Context,
   given: CheckpointedLoop,
-  request: TitledRequest,
+  request: RestoreRequest,
   flags: Flags,
 ): Promise<number> {
   const isDry = flags['dryRun'] === true;
   refuseUnasked(flags);
-  const prepared = await prepareRestore(given, request, senderOf(context), isDry);
+  const prepared = await prepareRestore(given, request, isDry ? undefined : senderOf(context));
   const { loop } = prepared;
   if (prepared.type === 'due') return finish(context, loop, prepared.due, isDry);
   const { preview } = prepared;
@@ -183,28 +178,8 @@ export async function undo(context: Context, [name]: Words, flags: Flags): Promi
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
   const count = standingCount(loop.list);
   const hint = count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;
-  const request = await undoRequest(loop, countOf(flags, 'steps', count, hint), flags['overwrite'] === true);
-  return carryOut(context, loop, request, flags);
-}
-
-/** `--iteration 3`: as it was when that iteration had ended; 0: before the first. */
-function afterIteration({ list, row, state }: CheckpointedLoop, text: string): number {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-  const found = number === 0 ? list.rows[0]?.number : list.iterations.get(number)?.after;
-  if (found !== undefined) return found;
-  throw new UsageError(
-    `Loop ${row.name} has no checkpoint of iteration ${JSON.stringify(text.slice(0, 40))}.`,
-    `Give a number from 0 (before the first) to ${state.iterations.begun}.`,
-  );
-}
-
-function wanted(loop: CheckpointedLoop, number: string | undefined, flags: Flags): Promise<CheckpointRow> {
-  const codeOnly = flags['codeOnly'] === true;
-  const { iteration } = flags;
-  if (iteration !== undefined && number !== undefined)
-    throw new UsageError('Give a checkpoint or --iteration, not both.', 'ralph help checkpoint restore');
-  if (iteration !== undefined) return wholeRow(loop, afterIteration(loop, String(iteration)), codeOnly);
-  return number === undefined ? latestRow(loop) : wholeRow(loop, number, codeOnly);
+  const wish = { steps: countOf(flags, 'steps', count, hint), overwrite: flags['overwrite'] === true };
+  return carryOut(context, loop, await restoreRequest(loop, wish), flags);
 }
 
 /** Files, untracked files and task states as they were at a checkpoint. */
@@ -212,13 +187,14 @@ export async function restore(context: Context, [first, second]: Words, flags: F
   const isNumber = first !== undefined && (second !== undefined || /^\d+$/.test(first));
   const [number, name] = isNumber ? [first, second] : [undefined, first];
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
-  const to = await wanted(loop, number === 'latest' ? undefined : number, flags);
-  const request = {
-    to,
-    because: `ralph checkpoint restore ${to.number}`,
-    title: `Restore in loop ${loop.row.name}`,
+  const { iteration } = flags;
+  if (iteration !== undefined && number !== undefined && number !== 'latest')
+    throw new UsageError('Give a checkpoint or --iteration, not both.', 'ralph help checkpoint restore');
+  const wish = {
+    checkpoint: number ?? 'latest',
+    iteration: iteration === undefined ? undefined : String(iteration),
     codeOnly: flags['codeOnly'] === true,
     overwrite: flags['overwrite'] === true,
   };
-  return carryOut(context, loop, request, flags);
+  return carryOut(context, loop, await restoreRequest(loop, wish), flags);
 }
