@@ -19,6 +19,7 @@ import {
   newestVerifiedNumber,
   openHistory,
   previewRestore,
+  type RewindOrder,
   type Rewound,
   recordInterrupted,
   recordOf,
@@ -264,7 +265,7 @@ async function withCutWorkKept(given: CheckpointedLoop, sender: Sender): Promise
 /** `due`: an earlier restore was cut, and comes first (F07). */
 export type PreparedRestore =
   | { readonly type: 'due'; readonly loop: CheckpointedLoop; readonly due: RestoreDue }
-  | { readonly type: 'ready'; readonly loop: CheckpointedLoop; readonly preview: Preview };
+  | { readonly type: 'ready'; readonly loop: CheckpointedLoop; readonly preview: Preview; readonly order: RewindOrder };
 
 /** Without a sender nothing is written, also not what was cut. */
 export async function prepareRestore(
@@ -276,9 +277,10 @@ export async function prepareRestore(
   refuseUnquiet(given);
   const loop = isInterrupted(given) && sender !== undefined ? await withCutWorkKept(given, sender) : given;
   const { restoreDue: due } = loop.state.checkpoints;
-  return due === undefined
-    ? { type: 'ready', loop, preview: await previewOf(loop, request) }
-    : { type: 'due', loop, due };
+  if (due !== undefined) return { type: 'due', loop, due };
+  const preview = await previewOf(loop, request);
+  const order = { ...request, tasks: request.codeOnly ? undefined : preview.tasks };
+  return { type: 'ready', loop, preview, order };
 }
 
 /** What a restore would change, and the commands that do it; none: one that was cut is finished first, which is all it does. */
@@ -305,8 +307,8 @@ export async function viewRestore(needs: HistoryNeeds, wish: RestoreWish): Promi
   }
   const { plan, tasks } = prepared.preview;
   const { written, deleted, merged, kept } = plan;
-  const { title, to, codeOnly } = request;
-  const commands = [restoreCommand({ ...request, tasks: codeOnly ? undefined : tasks })];
+  const { title, to } = request;
+  const commands = [restoreCommand(prepared.order)];
   return { loop, name, title, to: to.number, written, deleted, merged, kept, tasks, commands };
 }
 
@@ -321,15 +323,19 @@ const sentBy = (isHeld: boolean, done: Rewound): Sent => {
 /** Does it: here, or by the process that holds the loop. Only the number of its checkpoint is taken from the command. */
 export async function sendRestore(needs: HistoryNeeds, sender: Sender, wanted: Command | undefined): Promise<Sent> {
   const opened = await openCheckpoints(needs, true, sender.warn);
+  const { isHeld, state } = opened;
+  const finished = async (loop: CheckpointedLoop, due: RestoreDue) =>
+    sentBy(isHeld, await finishRewind(loop, sender, due));
   if (wanted?.type !== 'restore') {
-    const { restoreDue: due } = opened.state.checkpoints;
-    return due === undefined ? { became: 'decided' } : sentBy(opened.isHeld, await finishRewind(opened, sender, due));
+    const { restoreDue: due } = state.checkpoints;
+    return due === undefined ? { became: 'decided' } : finished(opened, due);
   }
   const { because, overwrite = false, tasks } = wanted;
   const codeOnly = tasks === undefined;
-  const to = await wholeRow(opened, wanted.to.number, codeOnly);
-  const prepared = await prepareRestore(opened, { to, because, overwrite, codeOnly }, sender);
-  if (prepared.type === 'due') return sentBy(opened.isHeld, await finishRewind(prepared.loop, sender, prepared.due));
-  const order = { to, because, overwrite, tasks: codeOnly ? undefined : prepared.preview.tasks };
-  return sentBy(opened.isHeld, await rewind(prepared.loop, sender, order));
+  const request = { to: await wholeRow(opened, wanted.to.number, codeOnly), because, overwrite, codeOnly };
+  const prepared = await prepareRestore(opened, request, sender);
+  const { loop } = prepared;
+  return prepared.type === 'due'
+    ? finished(loop, prepared.due)
+    : sentBy(isHeld, await rewind(loop, sender, prepared.order));
 }

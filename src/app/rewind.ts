@@ -81,8 +81,7 @@ async function performed<Outcome extends { readonly type: string }>(
   read: (events: readonly Event[]) => Outcome | undefined,
 ): Promise<Outcome | { readonly type: 'asked' }> {
   const { ledger, loop, seq } = order;
-  const sent = await command(order, wanted);
-  const msMax = sent.how === 'decided' ? 0 : waitMsMax;
+  const msMax = (await command(order, wanted)) === 'decided' ? 0 : waitMsMax;
   return (await eventually(msMax, async () => read(await since(ledger, loop, seq)))) ?? { type: 'asked' };
 }
 

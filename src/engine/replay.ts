@@ -36,12 +36,7 @@ export async function snapshotOf(ledger: Ledger, loop: string, version = stateVe
 }
 
 export async function replay(ledger: Ledger, loop: string, version = stateVersion): Promise<Replayed> {
-  return catchUp(ledger, loop, await snapshotOf(ledger, loop, version));
-}
-
-/** With what was added since: only that is read. */
-async function catchUp(ledger: Ledger, loop: string, from: Replayed): Promise<Replayed> {
-  let { state, seq, hash, folded } = from;
+  let { state, seq, hash, folded } = await snapshotOf(ledger, loop, version);
   for await (const page of eventsOf(ledger, loop, seq)) {
     for (const recorded of page) {
       state = evolve(state, recorded.event);

@@ -3,22 +3,22 @@ import type { Event, EventType, Usage } from '../core/event.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 
-const nothing = {
-  iterations: 0,
-  successes: 0,
-  failures: 0,
-  errors: 0,
-  interrupted: 0,
-  checkpoints: 0,
-  rollbacks: 0,
-  checksPassed: 0,
-  checksFailed: 0,
-  claimsRefused: 0,
-  escalations: 0,
-  tasksClosed: 0,
-};
+const counters = [
+  'iterations',
+  'successes',
+  'failures',
+  'errors',
+  'interrupted',
+  'checkpoints',
+  'rollbacks',
+  'checksPassed',
+  'checksFailed',
+  'claimsRefused',
+  'escalations',
+  'tasksClosed',
+] as const;
 
-type Counter = keyof typeof nothing;
+type Counter = (typeof counters)[number];
 
 /** How often each thing has happened; also what each event adds to it. */
 export type Counts = Readonly<Record<Counter, number>>;
@@ -50,7 +50,7 @@ const counted: { readonly [Type in EventType]?: (event: Extract<Event, { type: T
 export type Metrics = ReturnType<MetricsView['metrics']>;
 
 export class MetricsView {
-  readonly counts: Record<Counter, number> = { ...nothing };
+  readonly counts = Object.fromEntries(counters.map(name => [name, 0])) as Record<Counter, number>;
   private costUsdMicros = 0;
   private firstAt = 0;
   private lastAt = 0;

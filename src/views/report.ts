@@ -7,46 +7,13 @@ import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type LoopHistory, taskView } from './loop.ts';
 import type { Metrics } from './metrics.ts';
-import { type IterationStatus, iterationStatus, statusOf } from './status.ts';
+import { iterationStatus, statusOf } from './status.ts';
 
-interface TaskReport {
-  readonly id: string;
-  readonly title: string;
-  readonly status: string;
-  readonly verified: boolean | null;
-  readonly attempts: number;
-  readonly note: string;
-}
-
-interface IterationReport extends IterationStatus {
-  readonly task: string;
-  readonly performer: string;
-}
-
-export interface LoopReport {
-  readonly version: 1;
-  readonly loop_id: string;
-  readonly name: string;
-  readonly goal: string;
-  readonly reason: string;
-  readonly summary: string;
-  readonly verified: boolean;
-  readonly items: readonly TaskReport[];
-  readonly iterations: readonly IterationReport[];
-  readonly tokens: { readonly input: number; readonly output: number };
-  readonly cost_usd: number;
-  readonly cost_estimated: boolean;
-  readonly active_minutes: number;
-  readonly checks: LoopHistory['checks'];
-  readonly checkpoints: number;
-  readonly errors: readonly string[];
-  readonly metrics: Metrics;
-  readonly started_at: string;
-  readonly completed_at: string;
-}
+/** report.json, field by field. */
+export type LoopReport = ReturnType<typeof reportOf>;
 
 /** What the agent calls done, open and blocked (goal mode): its word, so never more than claimed. */
-function reportedItems(report: Report | undefined): readonly TaskReport[] {
+function reportedItems(report: Report | undefined) {
   if (report === undefined) return [];
   const rows = [
     ...report.completed.map(title => ({ title, status: 'done', verified: false, note: '' })),
@@ -56,15 +23,14 @@ function reportedItems(report: Report | undefined): readonly TaskReport[] {
   return rows.map((row, at) => ({ id: `item-${at + 1}`, ...row, attempts: 0 }));
 }
 
-/** What report.json says. */
-export function reportOf(state: State, history: LoopHistory, metrics: Metrics): LoopReport {
+export function reportOf(state: State, history: LoopHistory, metrics: Metrics) {
   const status = statusOf(state, history);
   const items = [...allTasks(state.tasks)].map(task => {
     const { verified, note, ...view } = taskView(task);
     return { ...view, verified: verified ?? null, note: note ?? '' };
   });
   return {
-    version: 1,
+    version: 1 as const,
     loop_id: state.loop.id,
     name: state.loop.name,
     goal: state.loop.goal,

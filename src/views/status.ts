@@ -16,23 +16,6 @@ export type LoopState =
   | 'failed'
   | 'terminated';
 
-export interface IterationStatus {
-  readonly iteration: number;
-  readonly agent_id: string;
-  readonly started_at: string;
-  readonly completed_at: string;
-  readonly phase: string;
-  readonly completed_items: readonly string[];
-  readonly pending_items: readonly string[];
-  readonly errors: readonly string[];
-  readonly checkpoint_id: string;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost: number;
-  readonly handoff_trigger: string;
-  readonly health_state: string;
-}
-
 type StatusName = Extract<LimitTable[LimitName], { readonly statusName: string }>['statusName'];
 
 /** The limits that status.json shows, and how many of the core's units one of its own is. */
@@ -46,28 +29,9 @@ const inStatusUnits = (limits: Limits) =>
     statusLimits.map(({ name, statusName, scale }) => [statusName, limits[name] && limits[name] / scale]),
   ) as Record<StatusName, number | null>;
 
-export interface LoopStatus {
-  readonly loop_id: string;
-  readonly task_id: string;
-  readonly project_id: string;
-  readonly state: LoopState;
-  readonly goal: string;
-  readonly config: Readonly<Record<StatusName, number | null>> & {
-    readonly context_threshold: number;
-    readonly agent_type: string;
-    readonly model: string;
-  };
-  readonly current_iteration: number;
-  readonly iterations: readonly IterationStatus[];
-  readonly total_input_tokens: number;
-  readonly total_output_tokens: number;
-  readonly total_cost: number;
-  readonly started_at: string;
-  readonly completed_at: string;
-  readonly termination_reason: string;
-  readonly last_checkpoint_id: string;
-  readonly errors: readonly string[];
-}
+/** status.json, field by field. */
+export type LoopStatus = ReturnType<typeof statusOf>;
+export type IterationStatus = ReturnType<typeof iterationStatus>;
 
 const usd = (micros: number): number => micros / 1_000_000;
 
@@ -93,8 +57,7 @@ export function loopLabel(state: State): LoopState {
   return 'running';
 }
 
-/** Of one iteration, as status.json names it. */
-export function iterationStatus(loop: string, one: IterationView): IterationStatus {
+export function iterationStatus(loop: string, one: IterationView) {
   const { usage = noUsage } = one;
   return {
     iteration: one.iteration,
@@ -114,8 +77,7 @@ export function iterationStatus(loop: string, one: IterationView): IterationStat
   };
 }
 
-/** What status.json says. */
-export function statusOf(state: State, { iterations, errors }: LoopHistory): LoopStatus {
+export function statusOf(state: State, { iterations, errors }: LoopHistory) {
   const { limits, performers, contextFractionMax } = state.settings;
   const rows = iterations.map(one => iterationStatus(state.loop.id, one));
   const [agent = '', ...model] = (performers[0] ?? '').split('/');

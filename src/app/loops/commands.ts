@@ -63,37 +63,33 @@ export type CommandOrder = Omit<EngineNeeds, 'source' | 'mode' | 'place' | 'perf
   readonly events?: LedgerFold;
 };
 
-/** `mail`: its holder decides. */
-export type Delivered =
-  | { readonly how: 'decided' }
-  | { readonly how: 'sent'; readonly mail: number }
-  | { readonly how: 'failed'; readonly failure: StoreFailure };
+type Delivered = Exclude<Sent, { became: 'refused' }>;
 
-/** A command for a loop: decided here when nobody holds it, else put into the holder's mailbox. */
+/** Decided here when nobody holds the loop, else put into its holder's mailbox. */
 export async function deliver(order: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
   const light = order.parts === undefined ? await decideHere(order, commands) : { type: 'unsettled' as const };
-  if (light.type === 'decided') return { how: 'decided' };
-  if (light.type === 'failed') return { how: 'failed', failure: light.failure };
-  if (light.type === 'unsettled') {
-    const result = await settle(order, commands);
-    if (result.type === 'failed') return { how: 'failed', failure: result.failure };
-    if (result.type !== 'held') return { how: 'decided' };
-  }
-  const redact = makeRedactor(secretValues(order.env));
-  let mail = 0;
-  for (const one of commands)
-    mail = await order.ledger.mailbox.send(order.loop, order.by, redactDeep(one, redact), Date.now());
-  return { how: 'sent', mail };
+  const result = light.type === 'unsettled' ? await settle(order, commands) : light;
+  if (result.type === 'failed') return { became: 'failed', failure: result.failure };
+  return result.type === 'held' ? mailed(order, commands) : { became: 'decided' };
 }
 
 /** As `deliver`; a failure of the ledger is thrown. */
-export async function command(
-  order: CommandOrder,
-  commands: readonly Command[],
-): Promise<Exclude<Delivered, { how: 'failed' }>> {
+export async function command(order: CommandOrder, commands: readonly Command[]): Promise<Delivered['became']> {
   const delivered = await deliver(order, commands);
-  if (delivered.how === 'failed') throw storeError(delivered.failure);
-  return delivered;
+  if (delivered.became === 'failed') throw storeError(delivered.failure);
+  return delivered.became;
+}
+
+const takenMsMax = 5_000;
+
+async function mailed({ env, ledger, loop, by }: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
+  const redact = makeRedactor(secretValues(env));
+  let last = 0;
+  for (const one of commands) last = await ledger.mailbox.send(loop, by, redactDeep(one, redact), Date.now());
+  const taken = await eventually(takenMsMax, async () =>
+    (await ledger.mailbox.waiting(loop)).some(mail => mail.id === last) ? undefined : ('taken' as const),
+  );
+  return { became: taken ?? 'waiting' };
 }
 
 /** Needs no engine: the events are recorded, and the loop's views are written anew. */

@@ -57,7 +57,6 @@ export interface LoopsNeeds {
 
 /** States that are kept, so that looking again reads only what is new. */
 const keptMax = 200;
-const takenMsMax = 5_000;
 
 /** Loops over one ledger. What was replayed once is kept: looking again costs the new events only. */
 export class LedgerLoops implements Loops {
@@ -117,7 +116,7 @@ export class LedgerLoops implements Loops {
   }
 
   async send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent> {
-    const { deliver, eventually, refusalOf } = await import('./commands.ts');
+    const { deliver, refusalOf } = await import('./commands.ts');
     const row = await this.#rowIfAny(loop);
     if (row === undefined) return { became: 'refused', why: 'no-loop' };
     const all = 'type' in commands ? [commands] : commands;
@@ -130,14 +129,7 @@ export class LedgerLoops implements Loops {
     const events = await this.#folded(loop);
     const why = refusalOf((await events.catchUp()).state, all);
     if (why !== undefined) return { became: 'refused', why };
-    const delivered = await deliver({ ...this.#needs, loop, row, by, events }, all);
-    if (delivered.how === 'failed') return { became: 'failed', failure: delivered.failure };
-    if (delivered.how === 'decided') return { became: 'decided' };
-    const taken = await eventually(takenMsMax, async () => {
-      const waiting = await this.#needs.ledger.mailbox.waiting(loop);
-      return waiting.some(mail => mail.id === delivered.mail) ? undefined : 'taken';
-    });
-    return { became: taken ?? 'waiting' };
+    return deliver({ ...this.#needs, loop, row, by, events }, all);
   }
 
   async close(): Promise<void> {

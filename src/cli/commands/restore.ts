@@ -151,7 +151,7 @@ async function carryOut(
   const prepared = await prepareRestore(given, request, isDry ? undefined : senderOf(context));
   const { loop } = prepared;
   if (prepared.type === 'due') return finish(context, loop, prepared.due, isDry);
-  const { preview } = prepared;
+  const { preview, order } = prepared;
   const printed = (done?: Rewound): number =>
     flags['json'] === true ? printJson(context, json(loop, request, preview, done)) : 0;
   if (isNothing(preview)) {
@@ -167,7 +167,6 @@ async function carryOut(
     return 0;
   }
   if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) return 130;
-  const order = { ...request, tasks: request.codeOnly ? undefined : preview.tasks };
   const done = await rewind(loop, senderOf(context), order);
   report(context, loop, order, done);
   return printed(done);
