@@ -13,82 +13,34 @@ import { oneLine } from '../text/text.ts';
 /** `reported`: written by the agent. `derived`: by us, from the tasks, the diff and the checks. */
 type Source = 'reported' | 'derived';
 
-export interface CheckpointRecord {
-  readonly version: 1;
-  readonly metadata: {
-    readonly checkpoint_id: string;
-    readonly number: number;
-    readonly label: string;
-    readonly loop_id: string;
-    readonly loop_name: string;
-    readonly project_id: string;
-    readonly task_id: string;
-    /** The task of the loop that the iteration worked on. */
-    readonly task: string;
-    readonly agent_id: string;
-    readonly iteration: number;
-    readonly phase: string;
-    readonly created_at: string;
-  };
-  readonly execution_state: {
-    readonly phase: string;
-    readonly completed_items: readonly string[];
-    readonly pending_items: readonly string[];
-    readonly blocked_items: Report['blocked'];
-    readonly sources: Readonly<Record<'phase' | 'completed_items' | 'pending_items' | 'blocked_items', Source>>;
-    readonly files_changed: readonly Change[];
-    readonly files_changed_count: number;
-  };
-  readonly context_summary: {
-    readonly written_by: 'agent';
-    readonly key_decisions: readonly string[];
-    readonly assumptions: readonly string[];
-    readonly constraints: readonly string[];
-    readonly obstacles: readonly string[];
-  };
-  readonly metrics: {
-    /** Without what came from or went into the provider's cache. */
-    readonly input_tokens: number;
-    readonly output_tokens: number;
-    readonly cache_read_tokens: number;
-    readonly cache_write_tokens: number;
-    readonly cost_usd: number;
-    readonly cost_estimated: boolean;
-    readonly tool_calls: number;
-    readonly tests: readonly CheckFact[];
-    readonly iterations: number;
-  };
-  readonly recovery: {
-    readonly rollback_instructions: readonly string[];
-    readonly continuation_prompt: string;
-  };
-  /** Null where the workspace keeps no trees: then nothing can be restored. */
-  readonly git: Omit<Saved, 'ok'> | null;
-  readonly anchor: { readonly sequence: number; readonly hash: string };
-}
+/** The file beside a checkpoint, field by field. */
+export type CheckpointRecord = ReturnType<typeof checkpointRecord>;
 
 const filesMax = 100;
 const pathCharsMax = 1_000;
 
 /** A list that the agent left empty says nothing; what it filled in stands as it wrote it. */
-function executionState(state: State, facts: CheckpointFacts, task: string): CheckpointRecord['execution_state'] {
+function executionState(state: State, facts: CheckpointFacts, task: string) {
   const { report } = state.memory;
   const derived = derivedItems(state, facts, task);
   const source = (key: keyof Items): Source => ((report?.[key].length ?? 0) > 0 ? 'reported' : 'derived');
   const pick = <Key extends keyof Items>(key: Key): Items[Key] =>
     source(key) === 'reported' && report !== undefined ? report[key] : derived[key];
+  const files: readonly Change[] = facts.changes
+    .slice(0, filesMax)
+    .map(({ path, how }) => ({ path: shown(path, pathCharsMax), how }));
   return {
     phase: phaseOf(state),
     completed_items: pick('completed'),
     pending_items: pick('pending'),
     blocked_items: pick('blocked'),
     sources: {
-      phase: report?.phase === undefined ? 'derived' : 'reported',
+      phase: (report?.phase === undefined ? 'derived' : 'reported') as Source,
       completed_items: source('completed'),
       pending_items: source('pending'),
       blocked_items: source('blocked'),
     },
-    files_changed: facts.changes.slice(0, filesMax).map(({ path, how }) => ({ path: shown(path, pathCharsMax), how })),
+    files_changed: files,
     files_changed_count: facts.changes.length,
   };
 }
@@ -110,7 +62,7 @@ function momentOf(state: State, about: NonNullable<State['iterations']['last']>)
   return update(worked, 'memory', { report: undefined, handoff: undefined });
 }
 
-export function checkpointRecord(state: State, facts: CheckpointFacts): CheckpointRecord {
+export function checkpointRecord(state: State, facts: CheckpointFacts) {
   const last = state.iterations.last?.iteration === facts.iteration ? state.iterations.last : undefined;
   const task = facts.task ?? last?.task ?? '';
   const performer = facts.performer ?? last?.performer ?? '';
@@ -118,8 +70,13 @@ export function checkpointRecord(state: State, facts: CheckpointFacts): Checkpoi
   const execution = executionState(here, facts, task);
   const { usage } = here.spend;
   const { report } = here.memory;
+  const tests: readonly CheckFact[] = facts.lastChecks.map(({ check, passed, iteration }) => ({
+    check,
+    passed,
+    iteration,
+  }));
   return {
-    version: 1,
+    version: 1 as const,
     metadata: {
       checkpoint_id: facts.checkpoint,
       number: facts.number,
@@ -128,6 +85,7 @@ export function checkpointRecord(state: State, facts: CheckpointFacts): Checkpoi
       loop_name: state.loop.name,
       project_id: state.loop.projectId,
       task_id: state.loop.taskId,
+      /** The task of the loop that the iteration worked on. */
       task,
       agent_id: performer === '' ? '' : `${performer}-${state.loop.id.slice(0, 8)}-iter-${facts.iteration}`,
       iteration: facts.iteration,
@@ -136,13 +94,14 @@ export function checkpointRecord(state: State, facts: CheckpointFacts): Checkpoi
     },
     execution_state: execution,
     context_summary: {
-      written_by: 'agent',
+      written_by: 'agent' as const,
       key_decisions: report?.decisions ?? [],
       assumptions: report?.assumptions ?? [],
       constraints: report?.constraints ?? [],
       obstacles: report?.obstacles?.map(({ message }) => message) ?? [],
     },
     metrics: {
+      /** Without what came from or went into the provider's cache. */
       input_tokens: usage.inputTokens,
       output_tokens: usage.outputTokens,
       cache_read_tokens: usage.cacheReadTokens,
@@ -150,19 +109,20 @@ export function checkpointRecord(state: State, facts: CheckpointFacts): Checkpoi
       cost_usd: usage.costUsdMicros / 1_000_000,
       cost_estimated: usage.estimated,
       tool_calls: facts.toolCalls,
-      tests: facts.lastChecks.map(({ check, passed, iteration }) => ({ check, passed, iteration })),
+      tests,
       iterations: state.iterations.begun,
     },
     recovery: {
       rollback_instructions: rollbackInstructions(facts, state),
       continuation_prompt: continuationPrompt(here, undefined, facts.checkpoint),
     },
+    /** Null where the workspace keeps no trees: then nothing can be restored. */
     git: facts.saved === undefined ? null : gitOf(facts.saved),
     anchor: { sequence: facts.anchor.sequence, hash: facts.anchor.hash },
   };
 }
 
-function gitOf({ ref, commit, tree, skipped }: Omit<Saved, 'ok'>): CheckpointRecord['git'] {
+function gitOf({ ref, commit, tree, skipped }: Omit<Saved, 'ok'>): Omit<Saved, 'ok'> {
   return { ref, commit, tree, skipped: skipped.map(({ path, why }) => ({ path: shown(path, pathCharsMax), why })) };
 }
 
