@@ -17,6 +17,7 @@ import { type Config, presetValues, settingsOf } from './settings.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
+type Sources = Readonly<Record<Key, Source>>;
 
 export interface ConfigRequest {
   readonly mode: ModeName;
@@ -31,16 +32,21 @@ export interface ConfigRequest {
   readonly now: number;
 }
 
-export type ResolvedConfig =
-  | {
-      readonly ok: true;
-      readonly config: Config;
-      readonly settings: Settings;
-      /** Where each value came from. */
-      readonly sources: Readonly<Record<Key, Source>>;
-      readonly notices: readonly string[];
-    }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+/** The settings of one `ralph run`, and which of them a person set rather than the preset. */
+export interface RunConfig {
+  readonly config: Config;
+  readonly settings: Settings;
+  readonly notices: readonly string[];
+  /** True when a flag or the real environment says so: files of the project can be an agent's work. */
+  readonly isSet: (key: string) => boolean;
+  /** Nobody said anything about it: the mode's own value holds. */
+  readonly isPreset: (key: string) => boolean;
+}
+
+type Refused = { readonly ok: false; readonly problems: readonly Problem[] };
+export type ResolvedRun = { readonly ok: true; readonly run: RunConfig } | Refused;
+/** `sources`: where each value came from. */
+export type ResolvedConfig = (RunConfig & { readonly ok: true; readonly sources: Sources }) | Refused;
 
 const projectFileName = 'ralph.config.json';
 const userFileName = 'config.json';
@@ -62,13 +68,8 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
   const config: Config = named.value === undefined ? merged : { ...merged, agent: named.value };
   const settings = settingsOf(request.mode, config);
   if (!isBounded(settings.limits)) return { ok: false, problems: [unbounded] };
-  return {
-    ok: true,
-    config,
-    settings,
-    sources,
-    notices: [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)],
-  };
+  const notices = [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)];
+  return { ok: true, config, settings, sources, notices, ...saidBy(sources, settings) };
 }
 
 const unbounded: Problem = {
@@ -83,7 +84,7 @@ function sourceOf(key: Key, layers: readonly Layer[]): Source {
 const precedence: readonly Source[] = ['flag', 'environment', '.env', 'project file', 'user file', 'preset'];
 
 /** A command or a script says which agent is meant; of both, the one set closer to the command line. */
-function impliedAgent(config: Config, sources: Readonly<Record<Key, Source>>): string | undefined {
+function impliedAgent(config: Config, sources: Sources): string | undefined {
   const implies = [
     ['agentCommand', 'command'],
     ['script', 'scripted'],
@@ -101,7 +102,7 @@ function impliedAgent(config: Config, sources: Readonly<Record<Key, Source>>): s
 function withModel(
   agent: string | undefined,
   model: string | undefined,
-  sources: Readonly<Record<Key, Source>>,
+  sources: Sources,
 ): Reading<string | undefined> {
   if (agent === undefined || model === undefined) return { ok: true, value: agent };
   const [name = '', ...own] = agent.split('/');
@@ -231,20 +232,18 @@ async function fileLayers({ directory, userDirectory, now }: ConfigRequest): Pro
   return [...layers, { source: 'user file', ...(await readConfigFile(user, now)) }];
 }
 
-/** The settings of one `ralph run`, and which of them a person set rather than the preset. */
-export interface RunConfig {
-  readonly config: Config;
-  readonly settings: Settings;
-  readonly notices: readonly string[];
-  /** True when a flag or the real environment says so: files of the project can be an agent's work. */
-  readonly isSet: (key: string) => boolean;
-  /** Nobody said anything about it: the mode's own value holds. */
-  readonly isPreset: (key: string) => boolean;
+function saidBy(
+  sources: Readonly<Record<string, string>>,
+  { policy }: Settings,
+): Pick<RunConfig, 'isSet' | 'isPreset'> {
+  const limits: Readonly<Record<string, { readonly key: Key }>> = limitTable;
+  const settingOf = (key: string): string => limits[key]?.key ?? key;
+  const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
+  return {
+    isSet: key => isSaid(settingOf(key)) || (policy.countsRetries && key === 'attemptsPerTaskMax' && isSaid('retries')),
+    isPreset: key => sources[settingOf(key)] === 'preset',
+  };
 }
-
-export type ResolvedRun =
-  | { readonly ok: true; readonly run: RunConfig }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export async function resolveRun(
   mode: ModeName,
@@ -255,14 +254,5 @@ export async function resolveRun(
   const found = userConfigDirectory(env);
   const userDirectory = 'path' in found ? found.path : undefined;
   const resolved = await resolveConfig({ mode, flags, env, directory, userDirectory, now: Date.now() });
-  if (!resolved.ok) return resolved;
-  const { config, settings, notices } = resolved;
-  const sources: Readonly<Record<string, string>> = resolved.sources;
-  const limits: Readonly<Record<string, { readonly key: Key }>> = limitTable;
-  const settingOf = (key: string): string => limits[key]?.key ?? key;
-  const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
-  const isSet = (key: string): boolean =>
-    isSaid(settingOf(key)) || (settings.policy.countsRetries && key === 'attemptsPerTaskMax' && isSaid('retries'));
-  const isPreset = (key: string): boolean => sources[settingOf(key)] === 'preset';
-  return { ok: true, run: { config, settings, notices, isSet, isPreset } };
+  return resolved.ok ? { ok: true, run: resolved } : resolved;
 }

@@ -292,34 +292,24 @@ export function slugOf(text: string, label = 'name'): Reading<string> {
 
 const wordsMax = 200;
 
-/** One line split as a shell would: white space, 'single quotes', "double quotes", an escaped character, or anything plain. */
-const piece = /(\s+)|'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)/y;
+/** White space, 'single quotes', "double quotes", an escaped character, anything plain, or what is never closed. */
+const pieces = /(\s+)|'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)|(['"\\])/g;
 /** Inside double quotes a backslash protects only these (POSIX). */
 const escapedInQuotes = /\\(["\\$`])/g;
 
+/** One line split as a shell would. */
 export function splitWords(given: GivenText): Reading<readonly string[]> {
-  const { label, text } = given;
   const words: string[] = [];
-  let word: string | undefined;
-  let at = 0;
-  while (at < text.length) {
-    piece.lastIndex = at;
-    const found = piece.exec(text);
-    if (found === null) return wrong(given, unfinished(text.slice(at)));
-    const [whole, blank, single, double, escaped, plain] = found;
-    at += whole.length;
-    if (blank === undefined)
-      word = `${word ?? ''}${single ?? double?.replace(escapedInQuotes, '$1') ?? escaped ?? plain}`;
-    else if (word !== undefined) words.push(word);
-    if (blank !== undefined) word = undefined;
+  let isOpen = false;
+  for (const [, blank, single, double, escaped, plain, unclosed] of given.text.matchAll(pieces)) {
+    if (unclosed === '\\') return wrong(given, 'ends with a backslash; write it twice.');
+    if (unclosed !== undefined) return wrong(given, `opens a ${unclosed} that is never closed; close it.`);
+    if (blank === undefined) {
+      const text = single ?? double?.replace(escapedInQuotes, '$1') ?? escaped ?? plain ?? '';
+      words.push(isOpen ? words.pop() + text : text);
+    }
+    isOpen = blank === undefined;
   }
-  if (word !== undefined) words.push(word);
-  return words.length > wordsMax
-    ? refuse(`${label}: ${words.length} words are more than ${wordsMax}; give fewer.`)
-    : good(words);
-}
-
-function unfinished(rest: string): string {
-  if (/^("(\\[\s\S]|[^"\\])*)?\\$/.test(rest)) return 'ends with a backslash; write it twice.';
-  return `opens a ${rest[0]} that is never closed; close it.`;
+  if (words.length <= wordsMax) return good(words);
+  return refuse(`${given.label}: ${words.length} words are more than ${wordsMax}; give fewer.`);
 }

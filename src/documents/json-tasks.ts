@@ -23,7 +23,7 @@ interface JsonTaskList extends Pick<Format, 'name' | 'recognises'> {
 export function jsonTaskFormat({ name, recognises, ...list }: JsonTaskList): IndexedFormat<TaskIndex> {
   const markWithIndex: IndexedFormat<TaskIndex>['markWithIndex'] = (text, index, marks) =>
     markTasks(text, index ?? indexTasks(text, list.list), marks, (start, end, mark) => {
-      const task = new TaskEdit(text.slice(start, end), start, list.anchors);
+      const task = taskEdit(text.slice(start, end), start, list.anchors);
       list.mark(task, mark);
       return task.edits();
     });
@@ -272,61 +272,43 @@ export const colonOf = (text: string, { start }: JsonPart): string =>
 
 const styleCharsMax = 1000; // more space than this between two members is no style
 
-/** Changes the literals of one task; keys that are added look like the one before them. */
-export class TaskEdit {
-  private readonly task: string;
-  private readonly start: number;
-  private readonly members: readonly JsonPart[];
+export type TaskEdit = ReturnType<typeof taskEdit>;
+
+/** Changes the literals of one task, which starts here in the whole text; keys that are added look like the one before them. */
+function taskEdit(task: string, start: number, anchors: readonly string[]) {
+  const members = partsOf(task);
+  const memberOf = (key: string): JsonPart | undefined => members.find(({ name }) => name === key);
   /** New keys stand behind it. */
-  private readonly anchor: JsonPart | undefined;
-  private readonly changed: Edit[] = [];
-  private added = '';
+  const anchor = anchors.map(memberOf).find(member => member !== undefined);
+  const changed: Edit[] = [];
+  let added = '';
+  return {
+    /** The text of a string; undefined when there is no such key. */
+    string(key: string): string | undefined {
+      const member = memberOf(key);
+      return member && stringAt(task, member.start, member.end);
+    },
+    /** A key that is missing is added, unless the value is the one that a missing key stands for. */
+    set(key: string, literal: string, whenMissing?: string): void {
+      const member = memberOf(key);
+      if (member === undefined) {
+        if (literal !== whenMissing && anchor !== undefined) added += styled(task, key, anchor) + literal;
+      } else if (task.slice(member.start, member.end) !== literal)
+        changed.push({ start: start + member.start, end: start + member.end, text: literal });
+    },
+    /** Of the whole text. */
+    edits(): readonly Edit[] {
+      const at = start + (anchor?.end ?? 0);
+      return added === '' ? changed : [...changed, { start: at, end: at, text: added }];
+    },
+  };
+}
 
-  /** `start`: where the task stands in the whole text. */
-  constructor(task: string, start: number, anchors: readonly string[]) {
-    this.task = task;
-    this.start = start;
-    this.members = partsOf(task);
-    this.anchor = anchors.map(name => this.member(name)).find(member => member !== undefined);
-  }
-
-  /** The text of a string; undefined when there is no such key. */
-  string(key: string): string | undefined {
-    const member = this.member(key);
-    return member && stringAt(this.task, member.start, member.end);
-  }
-
-  /** A key that is missing is added, unless the value is the one that a missing key stands for. */
-  set(key: string, literal: string, whenMissing?: string): void {
-    const member = this.member(key);
-    if (member === undefined) {
-      if (literal !== whenMissing && this.anchor !== undefined) this.added += this.styled(key, this.anchor) + literal;
-    } else if (this.task.slice(member.start, member.end) !== literal) {
-      this.change(member.start, member.end, literal);
-    }
-  }
-
-  /** Of the whole text. */
-  edits(): readonly Edit[] {
-    const at = this.anchor?.end ?? 0;
-    if (this.added !== '') this.change(at, at, this.added);
-    return this.changed;
-  }
-
-  private change(start: number, end: number, text: string): void {
-    this.changed.push({ start: this.start + start, end: this.start + end, text });
-  }
-
-  private member(key: string): JsonPart | undefined {
-    return this.members.find(member => member.name === key);
-  }
-
-  /** Separator, key and colon as the anchor has them. */
-  private styled(key: string, anchor: JsonPart): string {
-    const { keyStart, end } = anchor;
-    const before = /[\s,]*$/.exec(this.task.slice(Math.max(0, keyStart - styleCharsMax), keyStart))![0];
-    // The first member has no comma before it; the one after it shows the style.
-    const separator = before.includes(',') ? before : /^[\s,]*/.exec(this.task.slice(end, end + styleCharsMax))![0];
-    return `${separator.includes(',') ? separator : ', '}"${key}"${colonOf(this.task, anchor)}`;
-  }
+/** Separator, key and colon as the anchor has them. */
+function styled(task: string, key: string, anchor: JsonPart): string {
+  const { keyStart, end } = anchor;
+  const before = /[\s,]*$/.exec(task.slice(Math.max(0, keyStart - styleCharsMax), keyStart))![0];
+  // The first member has no comma before it; the one after it shows the style.
+  const separator = before.includes(',') ? before : /^[\s,]*/.exec(task.slice(end, end + styleCharsMax))![0];
+  return `${separator.includes(',') ? separator : ', '}"${key}"${colonOf(task, anchor)}`;
 }

@@ -221,8 +221,8 @@ function readTasks({ about, tasks: list }: YamlList, problems: ProblemList): Par
   const byTitle = new Map(list.map((task, row) => [titleOf(task), ids[row]!]));
   const known = new Set(ids);
   const warnings: string[] = [];
-  const idOf = (name: string): string | undefined => (known.has(name) ? name : byTitle.get(name));
-  const tasks = list.map((task, row) => new TaskReader(task, problems, warnings).read(ids[row]!, idOf));
+  const idOf: IdOf = name => (known.has(name) ? name : byTitle.get(name));
+  const tasks = list.map((task, row) => readTask(task, ids[row]!, idOf, taskReader(task, problems, warnings)));
   const wording = {
     noun: 'task',
     plural: 'tasks',
@@ -247,114 +247,101 @@ function readTasks({ about, tasks: list }: YamlList, problems: ProblemList): Par
   return { project, goal: say(goalNames) || project, tasks, notices };
 }
 
-/** Reads one task; the texts that look odd are added to the warnings. */
-class TaskReader {
-  private readonly task: YamlTask;
-  private readonly problems: ProblemList;
-  private readonly warnings: string[];
+type IdOf = (name: string) => string | undefined;
 
-  constructor(task: YamlTask, problems: ProblemList, warnings: string[]) {
-    this.task = task;
-    this.problems = problems;
-    this.warnings = warnings;
+function readTask(task: YamlTask, id: string, idOf: IdOf, reader: TaskReader): TaskSpec {
+  const title = titleOf(task);
+  if (task.map !== undefined && title === '') reader.fail('title', 'is missing', 'Add "title: …".');
+  if (task.map !== undefined && title !== '') checkId(task, id, reader);
+  const status = readStatus(task, reader);
+  const description = reader.text(keyOf(task, 'description'));
+  const notes = reader.text('notes');
+  reader.watch(title);
+  return {
+    id: task.map === undefined ? '' : id,
+    title,
+    description: [description, notes === '' ? '' : `Notes: ${notes}`].filter(part => part !== '').join('\n\n'),
+    criteria: reader.list(keyOf(task, 'criteria')),
+    dependsOn: [...new Set(reader.list(keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
+    ...statusFields(status),
+    section: task.value['id'] === undefined ? '' : undefined,
+  };
+}
+
+function checkId({ value }: YamlTask, id: string, { fail }: TaskReader): void {
+  const isText = value['id'] === undefined || typeof value['id'] === 'string' || typeof value['id'] === 'number';
+  if (isText && isTaskId(id)) return;
+  fail('id', `is not a valid id: ${shown(isText ? id : value['id'])}`, idRule);
+}
+
+function readStatus(task: YamlTask, { flag, mustBeOwn, fail }: TaskReader): WrittenStatus {
+  const key = statusKeyOf(task);
+  const skipped = flag('skipped');
+  if (key === undefined) return skipped ? 'skipped' : 'open';
+  if (key !== 'status') return flag(key) ? 'done' : skipped ? 'skipped' : 'open';
+  mustBeOwn(key);
+  const value = task.value[key];
+  const meaning = typeof value === 'string' ? meaningOf(value) : undefined;
+  if (meaning === undefined) {
+    const fix = 'Write pending, in_progress, completed, blocked or skipped.';
+    fail(key, `is no known status: ${shown(value)}`, fix);
+  }
+  return meaning ?? 'open';
+}
+
+type TaskReader = ReturnType<typeof taskReader>;
+
+/** Readers of one task's values, each with its own complaints; the texts that look odd are added to the warnings. */
+function taskReader(task: YamlTask, problems: ProblemList, warnings: string[]) {
+  const { row, value: values } = task;
+
+  function fail(key: string, what: string, fix: string): void {
+    const range = nodeOf(task, key)?.range;
+    problems.add(range ? task.offset + range[0] : task.start, `tasks[${row}].${key} ${what}.`, fix);
   }
 
-  read(id: string, idOf: (name: string) => string | undefined): TaskSpec {
-    const { task } = this;
-    const title = titleOf(task);
-    if (task.map !== undefined && title === '') this.fail('title', 'is missing', 'Add "title: …".');
-    if (task.map !== undefined && title !== '') this.checkId(id);
-    const status = this.status();
-    const description = this.text(keyOf(task, 'description'));
-    const notes = this.text('notes' in task.value ? 'notes' : undefined);
-    this.watch(title);
-    return {
-      id: task.map === undefined ? '' : id,
-      title,
-      description: [description, notes === '' ? '' : `Notes: ${notes}`].filter(part => part !== '').join('\n\n'),
-      criteria: this.list(keyOf(task, 'criteria')),
-      dependsOn: [...new Set(this.list(keyOf(task, 'dependsOn')).map(name => idOf(name) ?? name))],
-      ...statusFields(status),
-      section: task.value['id'] === undefined ? '' : undefined,
-    };
-  }
-
-  private checkId(id: string): void {
-    const value = this.task.value['id'];
-    const isText = value === undefined || typeof value === 'string' || typeof value === 'number';
-    if (isText && isTaskId(id)) return;
-    this.fail('id', `is not a valid id: ${shown(isText ? id : value)}`, idRule);
-  }
-
-  private status(): WrittenStatus {
-    const key = statusKeyOf(this.task);
-    const skipped = this.flag('skipped');
-    if (key === undefined) return skipped ? 'skipped' : 'open';
-    if (key !== 'status') return this.flag(key) ? 'done' : skipped ? 'skipped' : 'open';
-    this.mustBeOwn(key);
-    const value = this.task.value[key];
-    const meaning = typeof value === 'string' ? meaningOf(value) : undefined;
-    if (meaning === undefined) {
-      const fix = 'Write pending, in_progress, completed, blocked or skipped.';
-      this.fail(key, `is no known status: ${shown(value)}`, fix);
-    }
-    return meaning ?? 'open';
-  }
-
-  /** Strict: "no", 0 and an empty value have meant both things to somebody. */
-  private flag(key: string): boolean {
-    const value = this.task.value[key];
-    if (value === undefined) return false;
-    this.mustBeOwn(key);
-    if (typeof value !== 'boolean') {
-      this.fail(key, `must be true or false, not ${shown(value)}`, 'Write true or false, without quotes.');
-    }
-    return value === true;
+  function watch(text: string): void {
+    const warning = suspicion(text);
+    if (warning !== undefined) warnings.push(`tasks[${row}] ${warning}`);
+    if (text.includes('<!--')) warnings.push(`tasks[${row}] holds an HTML comment, which agents read.`);
   }
 
   /** What is shared through an anchor cannot be marked for one task alone. */
-  private mustBeOwn(key: string): void {
-    const node = nodeOf(this.task, key);
-    if (isAlias(node) || (isScalar(node) && node.anchor !== undefined)) {
-      this.fail(key, 'is shared through an anchor', 'Write the value out.');
-    }
+  function mustBeOwn(key: string): void {
+    const node = nodeOf(task, key);
+    if (isAlias(node) || (isScalar(node) && node.anchor !== undefined))
+      fail(key, 'is shared through an anchor', 'Write the value out.');
   }
 
-  private text(key: string | undefined): string {
-    const value = key === undefined ? undefined : this.task.value[key];
-    if (key === undefined || value === undefined || value === null) return '';
-    if (typeof value === 'object') {
-      this.fail(key, `must be text, not ${shown(value)}`, 'Write it as text.');
-      return '';
-    }
-    this.watch(String(value));
-    return String(value).trim();
+  /** Strict: "no", 0 and an empty value have meant both things to somebody. */
+  function flag(key: string): boolean {
+    const value = values[key];
+    if (value === undefined) return false;
+    mustBeOwn(key);
+    if (typeof value !== 'boolean')
+      fail(key, `must be true or false, not ${shown(value)}`, 'Write true or false, without quotes.');
+    return value === true;
+  }
+
+  function text(key: string | undefined): string {
+    if (key === undefined) return '';
+    const value = values[key] ?? '';
+    if (typeof value === 'object') fail(key, `must be text, not ${shown(value)}`, 'Write it as text.');
+    else watch(String(value));
+    return typeof value === 'object' ? '' : String(value).trim();
   }
 
   /** One text counts as a list of one. */
-  private list(key: string | undefined): readonly string[] {
-    const value = key === undefined ? undefined : this.task.value[key];
-    if (key === undefined || value === undefined || value === null) return [];
+  function list(key: string | undefined): readonly string[] {
+    if (key === undefined) return [];
+    const value = values[key] ?? [];
     return (Array.isArray(value) ? (value as readonly Json[]) : [value]).flatMap(entry => {
-      const text = typeof entry === 'number' ? String(entry) : entry;
-      if (typeof text === 'string') {
-        this.watch(text);
-        return text.trim() === '' ? [] : [text.trim()];
-      }
-      this.fail(key, `must hold texts, not ${shown(entry)}`, 'Write one text for each.');
-      return [];
+      const words = typeof entry === 'number' ? String(entry) : entry;
+      if (typeof words === 'string') watch(words);
+      else fail(key, `must hold texts, not ${shown(entry)}`, 'Write one text for each.');
+      return typeof words === 'string' && words.trim() !== '' ? [words.trim()] : [];
     });
   }
 
-  private watch(text: string): void {
-    const warning = suspicion(text);
-    if (warning !== undefined) this.warnings.push(`tasks[${this.task.row}] ${warning}`);
-    if (text.includes('<!--')) this.warnings.push(`tasks[${this.task.row}] holds an HTML comment, which agents read.`);
-  }
-
-  private fail(key: string, what: string, fix: string): void {
-    const node = nodeOf(this.task, key);
-    const place = node?.range ? this.task.offset + node.range[0] : this.task.start;
-    this.problems.add(place, `tasks[${this.task.row}].${key} ${what}.`, fix);
-  }
+  return { fail, watch, mustBeOwn, flag, text, list };
 }

@@ -33,7 +33,7 @@ export function readFacts(text: string, outline: PlanOutline, problems: PlanProb
     problems.add(head, 'The plan has no front matter.', fix);
     return nothing;
   }
-  const facts = new FactReader(matter, head, problems);
+  const facts = factReader(matter, head, problems);
   const planId = readPlanId(facts);
   const objective = facts.text('objective', 'Say what the plan is for.');
   const iterationsMax = facts.whole('max_iterations', 1);
@@ -86,48 +86,44 @@ function checkStatus(facts: FactReader): void {
     facts.notice('status', `status is ${shown(status)}, which Ralph does not know.`);
 }
 
-class FactReader {
-  readonly values: FrontMatter['values'];
-  readonly place: (key: string) => number;
-  readonly problem: (key: string, message: string, fix: string) => void;
-  readonly notice: (key: string, message: string) => void;
+type FactReader = ReturnType<typeof factReader>;
 
-  constructor({ values, offsets }: FrontMatter, head: number, problems: PlanProblems) {
-    this.values = values;
-    this.place = key => offsets.get(key) ?? head;
-    this.problem = (key, message, fix) => problems.add(this.place(key), message, fix);
-    this.notice = (key, message) => problems.notice(this.place(key), message);
-  }
+/** Readers of the values by key, each with its own complaints. */
+function factReader({ values, offsets }: FrontMatter, head: number, problems: PlanProblems) {
+  const place = (key: string): number => offsets.get(key) ?? head;
+  const problem = (key: string, message: string, fix: string): void => problems.add(place(key), message, fix);
+  const notice = (key: string, message: string): void => problems.notice(place(key), message);
 
-  text(key: string, fix: string): string {
-    const value = this.values[key];
-    if (value === undefined) this.problem(key, `${key} is missing.`, `Add "${key}: …" to the front matter.`);
-    else if (typeof value !== 'string')
-      this.problem(key, `${key} must be text, not ${shown(value)}.`, 'Put it in quotes.');
-    else if (value.trim() === '') this.problem(key, `${key} is empty.`, fix);
+  function text(key: string, fix: string): string {
+    const value = values[key];
+    if (value === undefined) problem(key, `${key} is missing.`, `Add "${key}: …" to the front matter.`);
+    else if (typeof value !== 'string') problem(key, `${key} must be text, not ${shown(value)}.`, 'Put it in quotes.');
+    else if (value.trim() === '') problem(key, `${key} is empty.`, fix);
     else if (value.length > textCharsMax)
-      this.problem(key, `${key} is longer than ${textCharsMax} characters.`, 'Shorten it.');
+      problem(key, `${key} is longer than ${textCharsMax} characters.`, 'Shorten it.');
     else {
       const warning = suspicion(value);
-      if (warning !== undefined) this.notice(key, `${key} ${warning}`);
+      if (warning !== undefined) notice(key, `${key} ${warning}`);
       return value.trim();
     }
     return '';
   }
 
-  whole(key: string, least: number): number | undefined {
-    const value = this.values[key];
+  function whole(key: string, least: number): number | undefined {
+    const value = values[key];
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= wholeMax) return value;
     const rule = `a whole number from ${least} to ${wholeMax}`;
-    this.problem(key, `${key} must be ${rule}, not ${shown(value)}.`, `Write ${key}: ${least}, without quotes.`);
+    problem(key, `${key} must be ${rule}, not ${shown(value)}.`, `Write ${key}: ${least}, without quotes.`);
     return undefined;
   }
 
-  boolean(key: string): boolean | undefined {
-    const value = this.values[key];
+  function boolean(key: string): boolean | undefined {
+    const value = values[key];
     if (value === undefined || typeof value === 'boolean') return value;
-    this.problem(key, `${key} must be true or false, not ${shown(value)}.`, 'Write true, without quotes.');
+    problem(key, `${key} must be true or false, not ${shown(value)}.`, 'Write true, without quotes.');
     return undefined;
   }
+
+  return { values, place, problem, notice, text, whole, boolean };
 }
