@@ -43,19 +43,29 @@ export const prdKeys = {
 const slipCharsMin = 4; // of shorter keys nearly everything is a near miss
 const keyCharsMax = 40;
 
-/** The known key that an unknown one was probably meant to be. */
-function meantBy(key: string, known: readonly string[]): string | undefined {
-  if (known.includes(key) || key.length > keyCharsMax) return undefined;
-  const written = bareName(key);
-  return (
-    known.find(each => bareName(each) === written) ??
-    known.find(each => each.length >= slipCharsMin && editDistance(written, bareName(each)) === 1)
-  );
+type MeantBy = (key: string) => string | undefined;
+
+/** The known key that an unknown one was probably meant to be; remembered, as ten thousand stories have the same keys. */
+function meantAmong(known: readonly string[]): MeantBy {
+  const find: MeantBy = key => {
+    if (known.includes(key) || key.length > keyCharsMax) return undefined;
+    const written = bareName(key);
+    return (
+      known.find(each => bareName(each) === written) ??
+      known.find(each => each.length >= slipCharsMin && editDistance(written, bareName(each)) === 1)
+    );
+  };
+  const answers = new Map<string, string | undefined>();
+  return key => {
+    if (!answers.has(key)) answers.set(key, find(key));
+    return answers.get(key);
+  };
 }
 
 function readDocument(fields: JsonFields, options: FormatOptions): ParsedDocument {
   const { value } = fields;
-  watchKeys(fields, 'The document', documentKeys);
+  watchKeys(fields, 'The document', meantAmong(documentKeys));
+  const meantBy = meantAmong(storyKeys);
   const project = fields.text(projectNames.find(key => fields.has(key)) ?? 'project', 'Name the project.');
   const description = fields.optionalText('description');
   const wording = {
@@ -64,7 +74,10 @@ function readDocument(fields: JsonFields, options: FormatOptions): ParsedDocumen
     fix: 'Add "userStories": [ … ].',
     dependenciesKey: (story: unknown) => listKey(fieldsOf(story), dependencyNames),
   };
-  const tasks = fields.tasks('userStories', wording, story => readStory(story, options.allowEmptyCriteria === true));
+  const tasks = fields.tasks('userStories', wording, story => {
+    watchKeys(story, story.name(), meantBy);
+    return readStory(story, options.allowEmptyCriteria === true);
+  });
   const branch = textOf(value['branchName']);
   const unused = `branchName ${shown(branch)} is not followed: start the loop on the branch that you want.`;
   return {
@@ -76,10 +89,10 @@ function readDocument(fields: JsonFields, options: FormatOptions): ParsedDocumen
 }
 
 /** Other keys are the writer's own; one that is nearly ours is probably a slip. */
-function watchKeys(fields: JsonFields, place: string, known: readonly string[]): void {
+function watchKeys(fields: JsonFields, place: string, meantBy: MeantBy): void {
   for (const [key, value] of Object.entries(fields.value)) {
     const isTaken = Array.isArray(value) && dependencyNames.includes(key);
-    const meant = isTaken ? undefined : meantBy(key, known);
+    const meant = isTaken ? undefined : meantBy(key);
     if (meant !== undefined) fields.notice(`${place} has a key ${shown(key)}, which is ignored: write "${meant}".`);
   }
 }
@@ -106,7 +119,6 @@ function priorityOf(value: unknown): number {
 }
 
 function readStory(fields: JsonFields, mayLackCriteria: boolean): TaskSpec {
-  watchKeys(fields, fields.name(), storyKeys);
   return {
     id: fields.validId(fields.string('id')),
     title: fields.text('title', 'Give the story a short title.'),
