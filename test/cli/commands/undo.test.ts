@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openLedger } from '../../../src/app/app.ts';
+import { openLoops } from '../../../src/app/library/library.ts';
 import { command } from '../../../src/app/loops/commands.ts';
 import { eventually, inScratch, type Scratch } from '../kit.ts';
 import { everything, filesOf, git, loopOf, makeRepository, ok, passes, runWith, worker } from '../repository.ts';
@@ -98,23 +99,28 @@ describe('given edits of a person since the last checkpoint', () => {
     }));
 });
 
+/** Without the workspace a restore is recorded and not done: as if the process had died then. */
+async function cutRestore(place: Scratch): Promise<string> {
+  makeRepository(place, ['US-001']);
+  await ok(place.ralph(runWith(worker)));
+  const { env, home } = place;
+  const ledger = await openLedger({ home, env, warn: () => {} });
+  const [row] = await ledger.store.loops();
+  if (row === undefined) throw new Error('there is no loop');
+  const { checkpoints } = (await place.json(['checkpoint', 'list', '--json'])) as Listed;
+  const [{ checkpoint_id: checkpoint, number, commit, tree }] = checkpoints;
+  const tasks = [{ id: 'US-001', status: 'pending' as const }];
+  const restore = { type: 'restore' as const, to: { checkpoint, number, commit, tree }, because: 'a test', tasks };
+  await command({ home, env, ledger, loop: row.loop, row, warn: () => {}, by: 'ada' }, [restore]);
+  await ledger.store.close();
+  expect(work(place)).toBe('US-001');
+  return row.loop;
+}
+
 describe('given an undo that was cut after it was asked for', () => {
   it('when it is said again, then that one is finished, and only that', () =>
     inScratch(async place => {
-      makeRepository(place, ['US-001']);
-      await ok(place.ralph(runWith(worker)));
-      const { env, home } = place;
-      const ledger = await openLedger({ home, env, warn: () => {} });
-      const [row] = await ledger.store.loops();
-      if (row === undefined) throw new Error('there is no loop');
-      const { checkpoints } = (await place.json(['checkpoint', 'list', '--json'])) as Listed;
-      const [{ checkpoint_id: checkpoint, number, commit, tree }] = checkpoints;
-      const tasks = [{ id: 'US-001', status: 'pending' as const }];
-      const restore = { type: 'restore' as const, to: { checkpoint, number, commit, tree }, because: 'a test', tasks };
-      // Without the workspace it is recorded and not done: as if the process had died then.
-      await command({ home, env, ledger, loop: row.loop, row, warn: () => {}, by: 'ada' }, [restore]);
-      await ledger.store.close();
-      expect(work(place)).toBe('US-001');
+      await cutRestore(place);
 
       const dry = await ok(place.ralph(['undo', '--dry-run']));
       expect(dry.stderr).toContain('The restore of checkpoint 1 that ada asked for was cut, and is finished first.');
@@ -123,6 +129,17 @@ describe('given an undo that was cut after it was asked for', () => {
       expect(pruned.stderr).toContain('note: The restore of checkpoint 1 was cut');
       const told = await undo(place);
       expect(told.stderr).toContain('Restored checkpoint 1');
+      expect([work(place), passes(place)]).toEqual(['', [false]]);
+    }));
+
+  it('when a program previews another one and sends it, then that one is finished, and only that', () =>
+    inScratch(async place => {
+      const loop = await cutRestore(place);
+      const loops = await openLoops({ home: place.home, environment: place.env });
+      const { to, commands } = await loops.preview(loop);
+      expect([to, commands, work(place)]).toEqual([1, [], 'US-001']);
+      expect(await loops.send(loop, commands, 'ada')).toEqual({ became: 'decided' });
+      await loops.close();
       expect([work(place), passes(place)]).toEqual(['', [false]]);
     }));
 });
