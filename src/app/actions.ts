@@ -63,14 +63,13 @@ async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<
 }
 
 export async function buildActions(
-  needs: AgentNeeds,
-  document: string,
-  { tasks, id = '', goal }: ParsedDocument,
+  needs: AgentNeeds & { readonly path: string; readonly document: ParsedDocument },
 ): Promise<Readonly<Record<string, Performer>>> {
+  const { tasks, id = '', goal } = needs.document;
   const wanted = [...new Set(tasks.flatMap(task => task.performer ?? []))];
   if (wanted.length === 0) return {};
-  const { directory, env } = needs;
-  const vault = vaultRootOf(document, directory);
+  const { directory, env, path } = needs;
+  const vault = vaultRootOf(path, directory);
   const names = wanted.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
   const servers = await serversFor(needs, names);
   const { mcpTool } = await import('../actions/mcp/tool.ts');
@@ -78,7 +77,7 @@ export async function buildActions(
   const { notifyHuman } = await import('../actions/notify-human.ts');
   const limits = processLimits(needs);
   const tools = servers.map(server => [`${prefix}${server.name}`, mcpTool({ server, environment: env, ...limits })]);
-  const plan = { id, objective: goal, document: relative(vault, document) };
+  const plan = { id, objective: goal, document: relative(vault, path) };
   return {
     ...Object.fromEntries(tools),
     create_file: createFile({ vault, repository: directory }),

@@ -1,15 +1,11 @@
 // The composition root: only it and its parts in src/app know every adapter. What is heavy is loaded when it is needed.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Performer } from '../agents/performer.ts';
-import type { Check } from '../checks/check.ts';
 import { homeDirectory } from '../config/home.ts';
-import type { ResolvedRun, RunConfig } from '../config/resolve.ts';
-import type { TaskSource } from '../documents/document.ts';
-import type { Engine, RunResult } from '../engine/engine.ts';
+import type { ResolvedConfig } from '../config/resolve.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Shown } from '../engine/publish.ts';
 import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
-import type { RunOptions } from '../engine/run.ts';
 import type { Ledger, Recorded, StoreFailure } from '../ledger/ledger.ts';
 import type { Mode, ViewPlace } from '../modes/mode.ts';
 import { usualMode } from '../modes/registry.ts';
@@ -19,7 +15,7 @@ import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { version } from '../version.ts';
 
-export type { Engine, RunConfig, RunResult };
+export type { Engine };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -66,7 +62,7 @@ export async function openLedger(needs: LedgerNeeds): Promise<Ledger> {
     version: version(),
     boot: thisHost().boot,
     isAlive: holder => isAlive(holder.pid, holder.startTime),
-    now: () => Date.now(),
+    now: Date.now,
     warn,
     allowNetwork: env['RALPH_ALLOW_NETWORK_HOME'] === '1',
     mailToOlder,
@@ -81,70 +77,53 @@ export async function stateOf(ledger: Ledger, loop: string): Promise<Replayed> {
   return replay(ledger, loop);
 }
 
-export interface EngineNeeds {
+/** Where an engine works, and what speaks for it. */
+export interface EnginePlace {
   readonly home: string;
   readonly env: Environment;
-  readonly ledger: Ledger;
   readonly loop: string;
-  readonly source: TaskSource;
+  readonly directory: string;
+  readonly path: string;
   readonly mode: Mode;
-  readonly place: { readonly directory: string; readonly document: string };
   readonly warn: (sentence: string) => void;
-  readonly by: string;
-  readonly performers?: Readonly<Record<string, Performer>>;
-  /** Every iteration gets the terminal. */
-  readonly interactive?: boolean;
-  readonly checks?: readonly Check[];
-  /** What depends on the place of work. */
-  readonly parts?: Pick<
-    Engine,
-    'checkpoints' | 'commits' | 'forks' | 'guard' | 'screen' | 'judge' | 'facts' | 'doneFile' | 'archive'
-  >;
-  readonly notifiers?: Engine['notifiers'];
-  readonly ask?: Engine['ask'];
-  readonly onEscalation?: Engine['onEscalation'];
-  readonly answerMsMax?: number | undefined;
 }
 
-export async function buildEngine(needs: EngineNeeds): Promise<Engine> {
-  const { home, env, ledger, loop, source, warn, mode, place } = needs;
+/** What is left out of `parts` is filled in: nobody works, nothing is checked, nobody is told. */
+export async function buildEngine(
+  { home, env, loop, directory, path, mode, warn }: EnginePlace,
+  parts: Pick<Engine, 'ledger' | 'source' | 'by'> & Partial<Engine>,
+): Promise<Engine> {
   const { v7 } = await import('uuid');
   const { publisher } = await import('../engine/publish.ts');
   const { writeRecord } = await import('../engine/checkpoints.ts');
-  const { fileSpool } = await import('../ledger/spool.ts');
+  const { fileSpool, freeReserve, keepReserve } = await import('../ledger/spool.ts');
   const { atTerminal } = await import('../modes/iteration-prompt.ts');
-  const { freeReserve, keepReserve } = await import('../ledger/spool.ts');
   const { systemClock } = await import('../engine/clock.ts');
   const clock = systemClock(v7);
   const redact = makeRedactor(secretValues(env));
   const folder = loopFolder(home, loop);
   const holder = thisHolder(clock.id(), version());
+  const shown = shownBy(mode, { directory, document: path, folder });
   await keepReserve(home).catch(() => {});
   return {
-    ledger,
+    performers: {},
+    checks: [],
+    notifiers: [],
+    onEscalation: 'exit',
+    environment: {},
+    ...parts,
     clock,
-    source,
-    performers: needs.performers ?? {},
-    checks: needs.checks ?? [],
-    ...needs.parts,
+    redact,
+    holder,
     records: { write: async (number, text) => void (await writeRecord(folder, number, text)) },
     spool: fileSpool(folder, redact),
-    notifiers: needs.notifiers ?? [],
-    redact,
-    prompt: needs.interactive && mode.conversation === undefined ? atTerminal(mode.prompt) : mode.prompt,
-    onEscalation: needs.onEscalation ?? 'exit',
-    holder,
-    by: needs.by,
-    environment: {},
+    prompt: parts.interactive && mode.conversation === undefined ? atTerminal(mode.prompt) : mode.prompt,
     reap: async ({ pid, startTime, host }) => {
       if (host === thisHost().host && isAlive(pid, startTime))
         signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');
     },
-    publish: publisher({ ledger, clock, holder, loop, folder, warn, mode: shownBy(mode, { ...place, folder }) }),
+    publish: publisher({ ledger: parts.ledger, clock, holder, loop, folder, warn, mode: shown }),
     freeReserve: () => freeReserve(home),
-    interactive: needs.interactive,
-    ask: needs.ask,
-    answerMsMax: needs.answerMsMax,
   };
 }
 
@@ -163,22 +142,9 @@ export async function resolveRunConfig(
   directory: string,
   flags: Readonly<Record<string, unknown>>,
   mode = usualMode,
-): Promise<ResolvedRun> {
-  const { resolveRun } = await import('../config/resolve.ts');
-  return resolveRun(mode, env, directory, flags);
-}
-
-/** The same settings with this agent at the head of the chain. */
-export async function withAgent(run: RunConfig, agent: string): Promise<RunConfig> {
-  const { settingsOf } = await import('../config/settings.ts');
-  const config = { ...run.config, agent };
-  const { performers } = settingsOf(run.settings.mode, config);
-  return { ...run, config, settings: { ...run.settings, performers } };
-}
-
-export async function runEngine(engine: Engine, loop: string, options: RunOptions): Promise<RunResult> {
-  const { runLoop } = await import('../engine/run.ts');
-  return runLoop(engine, loop, options);
+): Promise<ResolvedConfig> {
+  const { resolveConfig } = await import('../config/resolve.ts');
+  return resolveConfig({ mode, env, directory, flags });
 }
 
 export async function freshId(): Promise<string> {
@@ -188,19 +154,16 @@ export async function freshId(): Promise<string> {
 
 export const freshHolder = async () => thisHolder(await freshId(), version());
 
-/** The name that was asked for, or one made from the project; unique, so that it can be typed instead of an id. */
-export async function loopName(
-  wanted: string | undefined,
-  project: string,
-  id: string,
-  taken: ReadonlySet<string>,
-): Promise<string> {
+/** A loop that begins: an id, and the name that was asked for or one made from the project; unique, so that it can be typed instead of the id. */
+export async function newLoop(ledger: Ledger, wanted: string | undefined, project: string) {
   const { slugOf } = await import('../config/values.ts');
+  const taken = new Set((await ledger.store.loops()).map(row => row.name));
+  const id = await freshId();
   const made = slugOf(wanted ?? project);
   const whole = made.ok ? made.value : 'loop';
   // A goal is a sentence, and its loop's name has to be typed.
   const base = wanted === undefined && whole.length > 32 ? whole.slice(0, 32).replace(/-[^-]*$/, '') : whole;
-  return taken.has(base) ? `${base.slice(0, 56)}-${id.slice(-6)}` : base;
+  return { id, name: taken.has(base) ? `${base.slice(0, 56)}-${id.slice(-6)}` : base };
 }
 
 export const ledgerEvents = (ledger: Ledger, loop: string): AsyncGenerator<readonly Recorded[]> =>

@@ -9,14 +9,15 @@ import type { Config } from '../config/settings.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
 import { clisFor } from './agents/agents.ts';
-import { type AgentFacts, type AgentNeeds, buildPerformers, readOnlyFor } from './agents/performers.ts';
+import { type AgentNeeds, buildPerformers, readOnlyFor } from './agents/performers.ts';
 import { environmentOf, processLimits } from './agents/process-limits.ts';
 
 type CheckNeeds = Omit<AgentNeeds, 'settings'>;
 
 export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> {
   const { config } = needs;
-  if (config.verify.length === 0) return [];
+  const provided = needs.provided?.checks?.(config.verifyTimeout) ?? [];
+  if (config.verify.length === 0) return provided;
   const { fileCheck, fileProofOf } = await import('../checks/file.ts');
   const read = config.verify.map(text => ({ text, proof: fileProofOf(text) }));
   const wrong = read.find(({ proof }) => proof?.ok === false)?.proof;
@@ -30,9 +31,10 @@ export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> 
   const limits = read.some(({ proof }) => proof === undefined) ? processLimits(needs) : undefined;
   const environment = environmentOf(needs);
   const order = { environment, timeMsMax: config.verifyTimeout, runs: { needed, most }, ...limits };
-  return read.map(({ text, proof }) =>
+  const checks = read.map(({ text, proof }) =>
     proof?.ok ? fileCheck(text, proof.proof) : commandCheck({ command: text, ...order }),
   );
+  return [...checks, ...provided];
 }
 
 /** All of them once, before anybody worked, also after one that failed: a person wants to see the whole picture. */
@@ -101,29 +103,23 @@ export const judgeName = (spec: string): string => `judge: ${spec}`;
 /** The agent behind such a name; undefined for every other check. */
 export const judgeNamed = (check: string): string | undefined => /^judge: (.+)$/.exec(check)?.[1];
 
-export interface BuiltJudge {
-  readonly judge: Judge;
-  /** For the card. */
-  readonly facts: AgentFacts;
-}
-
 /** Undefined when no judge is wanted. Exit 7 when it is not installed. */
 export async function buildJudge(
   needs: AgentNeeds & { readonly redact?: (text: string) => string },
-): Promise<BuiltJudge | undefined> {
+): Promise<Judge | undefined> {
   const { config, settings } = needs;
   const spec = await judgeSpec(needs);
   if (spec === undefined) return undefined;
   const isWorker = specOf(spec)?.agent === specOf(settings.performers[0] ?? '')?.agent;
   const made = await buildPerformers({
     ...needs,
+    provided: undefined,
     config: { ...config, agentArgs: isWorker ? config.agentArgs : [] }, // meant for the one who works
     settings: { performers: [spec], performersByTask: {}, performersByPhase: {} },
     readOnly: readOnlyFor(needs),
   });
-  const [performer, facts] = [made.byName[spec], made.facts[spec]];
-  if (performer === undefined || facts === undefined) return undefined;
+  const performer = made[spec];
+  if (performer === undefined) return undefined;
   const { judgeCheck } = await import('../checks/judge.ts');
-  const { redact } = needs;
-  return { judge: judgeCheck({ performer, timeMsMax: config.verifyTimeout, redact }), facts };
+  return judgeCheck({ performer, timeMsMax: config.verifyTimeout, redact: needs.redact });
 }

@@ -1,10 +1,8 @@
 // Documents of loops: read and opened by the formats of their mode.
 import { basename, dirname, join } from 'node:path';
-import type { ModeName } from '../core/settings.ts';
 import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
 import { documentBytesMax, type InstructionsFile, readText } from '../documents/text-file.ts';
-import type { Mode } from '../modes/mode.ts';
-import { openMode, openModeSession } from '../modes/registry.ts';
+import type { Mode, ModeSession } from '../modes/mode.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 
 /** The format of the mode that knows this text; the mode's last, the loosest, when none does: it says what is wrong. */
@@ -17,43 +15,42 @@ async function formatFor({ formats }: Mode, path: string): Promise<Format> {
 }
 
 export interface DocumentPlace {
-  readonly mode: ModeName;
+  readonly mode: Mode;
   readonly path: string;
   /** Where the work happens. */
   readonly directory: string;
   readonly options?: FormatOptions;
 }
 
-function instructionsOf({ instructions }: Mode, { path, directory }: DocumentPlace): InstructionsFile | undefined {
+function instructionsOf({ mode: { instructions }, path, directory }: DocumentPlace): InstructionsFile | undefined {
   if (instructions === undefined) return undefined;
   const { name, within, text, isWritten } = instructions;
   return { path: join(within === 'document' ? dirname(path) : directory, name), text, isWritten };
 }
 
+/** The document of a loop; `folder`: the loop's own. */
 export async function documentSource(
   env: Readonly<Record<string, string | undefined>>,
-  place: DocumentPlace & { readonly folder: string },
-): Promise<{ readonly source: TaskSource; readonly mode: Mode }> {
-  const mode = await openMode(place.mode);
+  place: DocumentPlace & { readonly folder: string; readonly modeSession: ModeSession },
+): Promise<TaskSource> {
+  const { mode, path } = place;
   const { fileSource } = await import('../documents/file.ts');
-  const source = fileSource({
-    path: place.path,
-    format: await formatFor(mode, place.path),
+  return fileSource({
+    path,
+    format: await formatFor(mode, path),
     options: place.options ?? lenient,
     copyPath: join(place.folder, 'document'),
     redact: makeRedactor(secretValues(env)),
-    signals: (await openModeSession(place.mode)).signals?.(place.path) ?? [],
-    instructions: instructionsOf(mode, place),
+    signals: place.modeSession.signals?.(path) ?? [],
+    instructions: instructionsOf(place),
     damage: mode.damage,
   });
-  return { source, mode };
 }
 
 /** `text`: of a document that is not written yet. */
 export async function readDocument(place: DocumentPlace, text?: string): Promise<Parsed> {
-  const mode = await openMode(place.mode);
-  const format = await formatFor(mode, place.path);
+  const format = await formatFor(place.mode, place.path);
   if (text !== undefined) return format.parse(text, place.options);
   const { readParsed } = await import('../documents/file.ts');
-  return readParsed(place.path, format, place.options ?? {}, instructionsOf(mode, place)?.path);
+  return readParsed(place.path, format, place.options ?? {}, instructionsOf(place)?.path);
 }

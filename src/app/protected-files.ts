@@ -33,7 +33,7 @@ export const protectedHashOf = ({ settings, loop: { protectedHash } }: State): s
 
 export async function refreshProtection(prepared: Prepared, loop: ResumedLoop): Promise<Protection> {
   const { state } = loop;
-  const { config, settings } = prepared.run;
+  const { config, settings } = prepared;
   const folder = loopFolder(prepared.home, state.loop.id);
   const hash = protectedHashOf(state);
   const old = await filesIn(protectedFolder(folder, hash), hash);
@@ -110,12 +110,16 @@ async function areUserEdits(
 }
 
 /** In a folder of its own: the set that the ledger knows stays until it knows this one. */
-async function protectNow({ run, home }: Prepared, state: State, old: readonly ProtectedFile[]): Promise<string> {
+async function protectNow(
+  { config, typed, home }: Prepared,
+  state: State,
+  old: readonly ProtectedFile[],
+): Promise<string> {
   const { protectFiles } = await import('../checks/protected-files.ts');
   const folder = loopFolder(home, state.loop.id);
-  const files = filesToProtect(run.config);
+  const files = filesToProtect(config);
   const scripts = new Set(filesToProtect({ verify: commandsOf(state.settings.checks), protect: [] }).candidates);
-  const named = run.isSet('protect') ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
+  const named = typed.has('protect') ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
   const fresh = join(folder, `protected-new-${process.pid}`);
   await rm(fresh, { recursive: true, force: true });
   const candidates = [...files.candidates, ...named];

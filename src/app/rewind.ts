@@ -13,8 +13,8 @@ import type { Ledger, LoopRow } from '../ledger/ledger.ts';
 import { evolve } from '../modes/evolve.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
-import { type EngineNeeds, type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
-import { command, eventually } from './loops/commands.ts';
+import { type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
+import { type CommandOrder, command, eventually } from './loops/commands.ts';
 import { checkpointsOf, gitEnvironment, refusalError } from './session/repository.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
@@ -61,7 +61,7 @@ export interface RewindOrder {
   readonly tasks?: readonly TaskThen[];
 }
 
-type Sender = Pick<EngineNeeds, 'env' | 'by' | 'warn'>;
+type Sender = Pick<CommandOrder, 'env' | 'by' | 'warn'>;
 
 type Performed<Done> =
   | ({ readonly type: 'done' } & Done)
@@ -191,7 +191,7 @@ export async function openHistory(needs: HistoryNeeds, heals: boolean): Promise<
   const isHeld = (await ledger.store.holder(row.loop))?.alive === true;
   const pruned = prunedIn(loopFolder(home, row.loop));
   const resolved = await resolveRunConfig(env, state.loop.directory, {});
-  const checkpoints = await checkpointsOf(home, env, state, resolved.ok ? resolved.run.config : undefined);
+  const checkpoints = await checkpointsOf(home, env, state, resolved.ok ? resolved.config : undefined);
   const known = list.rows.filter(({ number }) => !pruned.has(number));
   const healed = isHeld || !heals ? [] : ((await checkpoints?.repair(known))?.did ?? []);
   const missing = new Set(await checkpoints?.missing(known));

@@ -43,8 +43,8 @@ export interface Subject {
 
 /** What was written into the document since the loop last read it; a broken document is not ours to complain about. */
 async function unreadTasks({ document, directory }: LoopRow, state: State): Promise<readonly TaskSpec[]> {
-  const { mode } = state.settings;
-  if ((await openMode(mode)).hasBacklog !== true) return [];
+  const mode = await openMode(state.settings.mode);
+  if (mode.hasBacklog !== true) return [];
   const parsed = await readDocument({ mode, path: document, directory, options: lenient });
   if (!parsed.ok) return [];
   const { specs } = identify(knownTasks(state.tasks), parsed.document.tasks);
@@ -99,7 +99,7 @@ async function loopHere({ directory, ledger }: TaskPlace): Promise<LoopRow | und
 
 /** The document that `ralph run` alone would take. */
 async function documentHere({ directory, home }: TaskPlace): Promise<string> {
-  return (await findDocument({ directory, home, given: undefined, mode: undefined, isDry: true })).path;
+  return (await findDocument({ directory, home, flags: { dryRun: true } })).path;
 }
 
 /** Where a task is added: the file that was named, else the list of the loop that works here, else the one that `ralph run` would take. */

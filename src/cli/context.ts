@@ -8,7 +8,6 @@ import {
   noLoopYet,
   openHome,
   openLedger,
-  type RunConfig,
   resolveRunConfig,
   storeError,
 } from '../app/app.ts';
@@ -123,9 +122,9 @@ export const textFlag = (flags: Flags, name: string): string | undefined =>
   typeof flags[name] === 'string' ? flags[name] : undefined;
 
 /** The settings that files, the environment and these flags give. */
-export async function configuredRun({ env, directory }: Context, flags: Flags = {}): Promise<RunConfig> {
+export async function configuredRun({ env, directory }: Context, flags: Flags = {}) {
   const resolved = await resolveRunConfig(env, directory, flags);
-  return resolved.ok ? resolved.run : refuseProblems(resolved.problems);
+  return resolved.ok ? resolved : refuseProblems(resolved.problems);
 }
 
 export async function loopOf(context: Context, name: string | undefined, write = false) {

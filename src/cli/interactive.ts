@@ -2,7 +2,6 @@
 
 import type { Performer } from '../agents/performer.ts';
 import { cliNames } from '../app/agents/agents.ts';
-import type { PerformerSet } from '../app/agents/performers.ts';
 import { UsageError } from '../text/errors.ts';
 import { type LiveView, liveView } from './live.ts';
 import { confirm, type Style } from './terminal.ts';
@@ -63,8 +62,8 @@ export function interviewPacing(performers: Performers, leave: () => void): Perf
 }
 
 /** The terminal can be given only where there is one, and only to an agent that knows what to do with it. */
-export function refuseWithoutTerminal({ byName }: PerformerSet, hasTerminal: boolean, isInterview: boolean): void {
-  const cannot = Object.values(byName).find(one => !one.can.interactive);
+export function refuseWithoutTerminal(performers: Performers, hasTerminal: boolean, isInterview: boolean): void {
+  const cannot = Object.values(performers).find(one => !one.can.interactive);
   if (cannot !== undefined)
     throw new UsageError(
       `The agent ${cannot.name} cannot be given the terminal.`,

@@ -1,19 +1,17 @@
 // Live view of a running loop: a line for everything that matters, and one live line below them.
 
-import type { Escalation, Event, EventOf } from '../core/event.ts';
+import type { Escalation } from '../core/event.ts';
 import { assessHealth } from '../core/health.ts';
 import { waitingFor } from '../core/next.ts';
 import { forecastCost } from '../core/spend.ts';
 import { activeMsAt, initialState, isSingleTask, type State } from '../core/state.ts';
-import { findTask, progress } from '../core/task.ts';
-import { doneWords } from '../core/termination.ts';
+import { progress } from '../core/task.ts';
 import type { Notifier } from '../engine/engine.ts';
 import { formatDuration, formatUsd } from '../text/format.ts';
-import { takeCharacters } from '../text/text.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
-import { sentenceOf } from '../views/timeline.ts';
-import { beginWords, reportWords, stepParts } from '../views/words.ts';
-import { fitted, hanging, indented, plain, type Style, type Tone, wrapped } from './terminal.ts';
+import { type EventLine, eventLine } from '../views/event-line.ts';
+import { stepParts } from '../views/words.ts';
+import { fitted, hanging, indented, plain, type Style, wrapped } from './terminal.ts';
 
 export interface LiveView extends Notifier {
   line(text: string): void;
@@ -116,136 +114,17 @@ export function escalationCard(escalation: Escalation, style: Style): string {
   ].join('\n');
 }
 
-const clockTime = (at: number): string => new Date(at).toTimeString().slice(0, 8);
-
-const isOneOfMany = ({ settings }: State): boolean =>
-  new Set([
-    ...settings.performers,
-    ...Object.values(settings.performersByTask),
-    ...Object.values(settings.performersByPhase),
-  ]).size > 1;
-
-/** So that five silent attempts do not look like a bug. */
-function lastWords(excerpt: string): string {
-  const line = excerpt.trimEnd().split('\n').at(-1)?.trim() ?? '';
-  return line === '' ? ' (it said nothing)' : `; its last line: ${takeCharacters(line, 120)}`;
+function lineText(at: number, { tone, text, detail, escalation }: EventLine, style: Style): string {
+  const time = `[${new Date(at).toTimeString().slice(0, 8)}] `;
+  if (escalation !== undefined) return `${time}${escalationCard(escalation, style)}`;
+  const isProse = style.live && detail === undefined && !text.includes('\n');
+  const prose = isProse ? hanging(time, text, style.columns()) : `${time}${text}`;
+  return style.paint(tone, plain(detail === undefined ? prose : `${prose}\n${detailWords(detail, style)}`));
 }
-
-/** Nobody expects a claim from every iteration of a task that takes many. */
-function unclaimed(event: EventOf<'iteration.ended'>, { settings }: State): string {
-  const { iteration, because, durationMs, report, excerpt } = event;
-  const how = settings.policy.tasks === 'one' ? `the agent ended after ${formatDuration(durationMs)}` : because;
-  return `iteration ${iteration}: ${how}${report === undefined ? lastWords(excerpt) : `; ${reportWords(report)}`}`;
-}
-
-function startWords(event: EventOf<'iteration.started'>, state: State): string {
-  const { iteration, task, attempt, performer } = event;
-  const { limits } = state.settings;
-  const isSingle = isSingleTask(state);
-  const title = findTask(state.tasks, task)?.spec.title ?? '';
-  const ofMax = limits.iterationsMax === null ? '' : ` of ${limits.iterationsMax}`;
-  const what = isSingle ? `${ofMax}${beginWords(state)}` : `: ${task} ${title}`;
-  const by = isOneOfMany(state) ? ` by ${performer}` : '';
-  const guided = state.memory.guidance.some(one => one.iteration === iteration) ? ' (with guidance)' : '';
-  return `Iteration ${iteration}${what}${by}${guided}${attempt > 1 && !isSingle ? ` (attempt ${attempt})` : ''}`;
-}
-
-/** What its agent wrote into done.md is for the person who has just talked with it. */
-const isRound = ({ tasks }: State, id: string): boolean => {
-  const task = findTask(tasks, id);
-  return task?.spec.completion === 'result' && task.spec.performer === undefined;
-};
 
 /** At a terminal, lines that are too long keep their bar. */
 const detailWords = (detail: string, style: Style): string =>
   indented(style.live ? wrapped(detail, style.columns() - 7).join('\n') : detail, '    | ');
-
-interface Line {
-  readonly tone?: Tone;
-  readonly text: string;
-}
-
-/** Who is only to look may be kept from more by confinement; where it is not, what changed meanwhile is said. */
-function changedByReader(
-  { task = '', iteration, files = [] }: EventOf<'checkpoint.made'>,
-  { tasks, loop: { name } }: State,
-): Line | undefined {
-  if (findTask(tasks, task)?.spec.readOnly !== true || files.length === 0) return undefined;
-  const paths = `${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
-  const text = `files changed while ${task} was only to look: ${paths} (ralph diff ${name} --iteration ${iteration})`;
-  return { tone: 'attention', text };
-}
-
-/** Open tasks went out of the document. */
-const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): boolean =>
-  gone.some(id => !['done', 'skipped'].includes(findTask(tasks, id)?.status ?? 'done'));
-
-function closedLine(event: EventOf<'task.closed'>, state: State, { marks }: Style): Line {
-  const { task, because, verified } = event;
-  // What an action did or a reviewer answered speaks for itself.
-  if (findTask(state.tasks, task)?.spec.completion !== undefined)
-    return { tone: 'good', text: `${marks.done} ${task}: ${because}` };
-  const what = `${marks.done} ${doneWords(state) ?? `${task} done`}`;
-  return verified
-    ? { tone: 'good', text: `${what}, proven: ${because}` }
-    : { tone: 'attention', text: `${what}, UNVERIFIED: no check is configured` };
-}
-
-function endedLine(event: EventOf<'iteration.ended'>, state: State): Line | undefined {
-  const { outcome, task, excerpt } = event;
-  if (outcome === 'succeeded' && isRound(state, task) && excerpt !== '')
-    return { tone: 'quiet', text: `${task}: ${takeCharacters(excerpt, 300).replace(/\s+/g, ' ')}` };
-  if (event.unclaimed) return { tone: 'quiet', text: unclaimed(event, state) };
-  // The card of an escalation follows at once.
-  if (outcome === 'succeeded' || outcome === 'escalated') return undefined;
-  return { tone: outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
-}
-
-const sentence = (event: Event): Line => ({ tone: 'quiet', text: sentenceOf(event) });
-const nothing = (): undefined => undefined;
-/** What Ralph asks of itself shows by what comes of it. */
-const byPerson = (event: EventOf<'checkpoint.asked' | 'restore.asked'>): Line | undefined =>
-  event.by === 'ralph' ? undefined : sentence(event);
-
-type Teller<Type extends Event['type']> = (event: EventOf<Type>, state: State, style: Style) => Line | undefined;
-
-/** The line of each type of event; the sentence of the timeline for those that are not here. */
-const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
-  'iteration.started': (event, state) => ({ tone: 'strong', text: startWords(event, state) }),
-  'iteration.ended': endedLine,
-  'task.closed': closedLine,
-  'check.ended': ({ passed, flaky, because, detail }, _state, style) => {
-    if (passed) return flaky ? { tone: 'attention', text: because } : undefined;
-    return { tone: 'bad', text: `${style.marks.failed} ${because}\n${detailWords(detail, style)}` };
-  },
-  // Reviewers look side by side: who is meant must be said.
-  'signal.read': ({ accepted, signal, task, because }, _state, { marks }) =>
-    accepted
-      ? undefined
-      : { tone: 'attention', text: `${marks.failed} ${signal === 'review' ? `${task}: ` : ''}${because}` },
-  'escalation.raised': ({ escalation }, _state, style) => ({ text: escalationCard(escalation, style) }),
-  'checkpoint.made': changedByReader,
-  'checkpoint.asked': byPerson,
-  'restore.asked': byPerson,
-  'tasks.loaded': (event, state) => {
-    if (isSingleTask(state) && state.iterations.begun === 0) return undefined; // one task, as everybody knows
-    if (hasLost(event, state)) return { tone: 'attention', text: sentenceOf(event) };
-    return event.tasks.length === 0 ? undefined : sentence(event);
-  },
-  'action.intended': nothing,
-  'review.answered': nothing,
-  'loop.started': nothing,
-  'tasks.saved': nothing,
-  'iteration.spawned': nothing,
-  'iteration.heartbeat': nothing,
-  'usage.recorded': nothing,
-  'loop.ended': nothing,
-};
-
-function lineOf(event: Event, state: State, style: Style): Line | undefined {
-  const teller = (tellers[event.type] ?? sentence) as (event: Event, state: State, style: Style) => Line | undefined;
-  return teller(event, state, style);
-}
 
 const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
 
@@ -281,13 +160,9 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     tell(event, next) {
       state = next;
       const isShownLater = asks && event.type === 'escalation.raised';
-      const said = quiet || isShownLater ? undefined : lineOf(event, next, style);
-      if (said !== undefined) {
-        const time = `[${clockTime(event.at)}] `;
-        const isProse = style.live && said.tone !== undefined && !said.text.includes('\n');
-        const text = isProse ? hanging(time, said.text, style.columns()) : `${time}${said.text}`;
-        line(said.tone === undefined ? text : style.paint(said.tone, plain(text)));
-      } else draw();
+      const said = quiet || isShownLater ? undefined : eventLine(event, next, style.marks);
+      if (said === undefined) draw();
+      else line(lineText(event.at, said, style));
     },
     line,
     hold(redraw) {

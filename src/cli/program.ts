@@ -135,8 +135,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
 async function nextStep(): Promise<string> {
   const { findDocument } = await import('../modes/find-document.ts');
   const directory = process.cwd();
-  const sought = { directory, home: '', given: undefined, mode: undefined, isDry: true };
-  const found = await findDocument(sought).catch(() => undefined);
+  const found = await findDocument({ directory, home: '', flags: { dryRun: true } }).catch(() => undefined);
   if (found === undefined) return 'Next here: ralph demo   (there is no document in this folder)';
   const file = relative(directory, found.path);
   const project = /^\.artefacts\/([^/]+)\//.exec(file)?.[1];

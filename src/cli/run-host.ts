@@ -1,7 +1,7 @@
 // The terminal as the host of a session: it answers the gates, shows the work, and says how it ended.
 
-import { type Prepared, prepareLoop, type Request } from '../app/session/prepare.ts';
-import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/session/resume-rules.ts';
+import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/session/earlier-loop.ts';
+import { type Draft, type Prepared, prepareLoop } from '../app/session/prepare.ts';
 import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
@@ -10,7 +10,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { endedByLimit, endingOf, hasOnlyActions, reopenLine } from '../views/ending.ts';
-import { type Context, type Flags, placeOf, printJson, sayHeld } from './context.ts';
+import { type Context, type Flags, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
@@ -18,7 +18,6 @@ import { askAtTerminal } from './prompt-user.ts';
 import { runSummary } from './run-summary.ts';
 import { confirm, makeStyle, plain, workWithoutReader } from './terminal.ts';
 
-type GateOf<Id extends Gate['id']> = Extract<Gate, { id: Id }>;
 type Over = Extract<Outcome, { type: 'over' }>['earlier'];
 
 /** Whether somebody can be asked. */
@@ -31,29 +30,33 @@ export function terminalHost(context: Context, flags: Flags): Host {
   const interactive = isInteractive(flags);
   const quiet = flags['quiet'] === true;
   const isAgreed = flags['yes'] === true;
-  const gates: { readonly [Id in Gate['id']]: (gate: GateOf<Id>) => boolean | Promise<boolean> } = {
-    'continue-ended': ({ earlier }) => {
-      sayEnded(context, earlier);
-      // New counters must be said (ADR 4).
-      return interactive && !isAgreed && confirm('Press Enter to start over with new counters, Ctrl-C to leave ');
-    },
-    start: ({ prepared, chosen }) => {
-      if (!quiet) say(runSummary(prepared, chosen, style));
-      return !interactive || isAgreed || confirm('Press Enter to start, Ctrl-C to leave ');
-    },
-    'red-checks': ({ red, isAllowed }) => {
-      for (const one of red) say(redWords(one));
-      const question = 'Nothing was done yet, and this fails. Press Enter to begin all the same, Ctrl-C to leave ';
-      return isAllowed || (interactive && confirm(question));
-    },
+  const decide = async (gate: Gate): Promise<boolean> => {
+    switch (gate.id) {
+      case 'continue-ended':
+        sayEnded(context, gate.earlier);
+        // New counters must be said (ADR 4).
+        return interactive && !isAgreed && confirm('Press Enter to start over with new counters, Ctrl-C to leave ');
+      case 'start':
+        if (!quiet) say(runSummary(gate.prepared, gate, style));
+        return !interactive || isAgreed || confirm('Press Enter to start, Ctrl-C to leave ');
+      case 'red-checks': {
+        for (const one of gate.red) say(redWords(one));
+        const question = 'Nothing was done yet, and this fails. Press Enter to begin all the same, Ctrl-C to leave ';
+        return gate.isAllowed || (interactive && confirm(question));
+      }
+      // `ralph plan approve` and `plan run` ask about a plan before its session begins.
+      case 'ticked-boxes':
+      case 'approve':
+        return false;
+    }
   };
   return {
     by,
     say,
     announce: quiet ? () => {} : say,
-    decide: async gate => (gates[gate.id] as (gate: Gate) => boolean | Promise<boolean>)(gate),
+    decide,
     listen: () => watchSignals(() => {}),
-    attend: ({ run: { config } }) => {
+    attend: ({ config }) => {
       const makeView = config.interactive ? bufferedView : liveView;
       const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
       const isPaced = config.interactive && !isAgreed;
@@ -107,15 +110,9 @@ function sayEnded({ say }: Context, { state, gone }: Extract<Over, { type: 'ende
 
 const overExitCode = (earlier: Over): number => (earlier.type === 'over' ? 0 : endedByLimit(earlier.state) ? 3 : 6);
 
-export interface FinishNeeds {
-  readonly context: Context;
-  readonly flags: Flags;
-  readonly ledger: Ledger;
-  readonly prepared: Prepared;
-}
-
 /** Says what came of a session, in the same words as everywhere, and gives the exit code. */
-export async function finish({ context, flags, ledger, prepared }: FinishNeeds, outcome: Outcome): Promise<number> {
+export async function finish(context: Context, prepared: Prepared, ledger: Ledger, outcome: Outcome): Promise<number> {
+  const { flags, config } = prepared;
   switch (outcome.type) {
     case 'held':
       return outcome.what === 'loop' ? sayHeld(context, outcome.lease) : sayFolderHeld(context, ledger, outcome.lease);
@@ -130,7 +127,7 @@ export async function finish({ context, flags, ledger, prepared }: FinishNeeds, 
       return 130;
     case 'ran':
       return sayEnding(context, outcome, {
-        requireChecks: Boolean(prepared.run.config.requireChecks),
+        requireChecks: Boolean(config.requireChecks),
         json: flags['json'] === true,
       });
   }
@@ -211,11 +208,11 @@ async function sayFolderHeld({ say }: Context, ledger: Ledger, { holder }: Lease
 const noAgentCode = 7;
 
 /** Where nothing is to be done, no agent is needed: the exit code of such a run; else the complaint goes on. */
-export async function withoutAgent(context: Context, request: Request, error: unknown): Promise<number> {
-  const { flags } = request;
+export async function withoutAgent(context: Context, draft: Draft, error: unknown): Promise<number> {
+  const { flags } = draft;
   if (!(error instanceof UsageError) || error.exitCode !== noAgentCode || flags['dryRun'] === true) throw error;
   const isNew = flags['new'] === true;
-  const given = await prepareLoop(placeOf(context), { ...request, isOnlyRecorded: true });
+  const given = await prepareLoop({ ...draft, isOnlyRecorded: true });
   const earlier = context.hasLedger() && !isNew ? await earlierLoop(await context.ledger(), given) : undefined;
   if (earlier === undefined && !hasWork(given)) return sayNothingLeft(context, given);
   if (earlier === undefined || earlier.type === 'open') throw error;

@@ -4,8 +4,8 @@ import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
 import { containmentWords } from '../app/agents/process-limits.ts';
 import type { Prepared } from '../app/session/prepare.ts';
-import type { Chosen } from '../app/session/resume-rules.ts';
 import type { Limits, Settings } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
@@ -35,10 +35,14 @@ function commitWords({ words = {} }: Prepared['mode'], { policy, commitEvery }: 
   return `a commit ${commitEvery === null ? '' : `after every ${plural(commitEvery, 'iteration').replace(/^1 /, '')} and `}${end}`;
 }
 
+/** The loop that is meant, with its state where it goes on. */
+interface Chosen {
+  readonly name: string;
+  readonly state: State | undefined;
+}
+
 /** Where the work happens, and whether it can be undone. */
-function treeWords({ mode, run, repositoryInfo }: Prepared, chosen: Chosen | undefined): string {
-  const { config } = run;
-  const settings = chosen?.state?.settings ?? run.settings;
+function treeWords({ mode, config, settings, repositoryInfo }: Prepared, chosen: Chosen | undefined): string {
   if (repositoryInfo.repository === undefined)
     return 'not a git repository: NO undo, no commits, no look at the work (git init)';
   const branch = chosen?.state?.loop.branch;
@@ -54,13 +58,13 @@ function treeWords({ mode, run, repositoryInfo }: Prepared, chosen: Chosen | und
   return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
 }
 
-function checkWords({ run, detected }: Prepared): string {
-  const { checks } = run.settings;
-  if (checks.length === 0 && run.settings.policy.achievedBy === 'rounds')
+function checkWords({ settings, detected }: Prepared): string {
+  const { checks } = settings;
+  if (checks.length === 0 && settings.policy.achievedBy === 'rounds')
     return 'the reviewers themselves, who look again after every round';
-  if (checks.length === 0 && run.settings.performers.length === 0) return "each action's own result";
+  if (checks.length === 0 && settings.performers.length === 0) return "each action's own result";
   if (checks.length === 0)
-    return `NONE: ${run.settings.policy.tasks === 'one' ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
+    return `NONE: ${settings.policy.tasks === 'one' ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
   const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
   return `${checks.join(' ; ')}${found}`;
 }
@@ -76,7 +80,7 @@ function actionRows({
   document,
 }: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined } {
   const used = new Set(document.tasks.flatMap(task => task.performer ?? []));
-  const names = Object.keys(performers.byName).filter(name => used.has(name));
+  const names = Object.keys(performers).filter(name => used.has(name));
   return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined };
 }
 
@@ -85,13 +89,11 @@ const sinceWords = (iterations: number): string =>
   iterations === 0 ? ', nothing of it done yet' : `, resumed after iteration ${iterations}`;
 
 export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
-  const { document, run, directory } = prepared;
-  const isAgentless = run.settings.performers.length === 0;
+  const { document, config, settings, directory } = prepared;
+  const isAgentless = settings.performers.length === 0;
   const { who, cost } = isAgentless ? actionRows(prepared) : agentRows(prepared);
   const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
-  const limits =
-    chosen?.state === undefined ? run.settings.limits : { ...chosen.state.settings.limits, ...pickSet(prepared) };
   const rows: readonly (readonly [string, string])[] = [
     [
       'loop',
@@ -103,9 +105,9 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
     ['folder', chosen?.state?.loop.directory ?? directory],
     ...who,
     ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
-    ['contained', containmentWords(run.config.sandbox)],
+    ['contained', containmentWords(config.sandbox)],
     ['checks', checkWords(prepared)],
-    ['limits', limitWords(limits, run.settings.policy.tasks === 'one')],
+    ['limits', limitWords(settings.limits, settings.policy.tasks === 'one')],
     ...(cost === undefined ? [] : [cost]),
   ];
   const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the summary may be logged
@@ -115,22 +117,17 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
   return [rule, ...rows.map(row), rule].join('\n');
 }
 
-/** Limits that a person set anew for a loop that goes on. */
-function pickSet({ run }: Prepared): Partial<Limits> {
-  return Object.fromEntries(Object.entries(run.settings.limits).filter(([key]) => run.isSet(key)));
-}
-
 // Agents in the summary: who works, with which login, who takes over, and where the money figures come from.
 
-function nameWords(facts: AgentFacts, { run, isFound }: Prepared, isFirst: boolean): string {
-  if (facts.agent === 'command') return `command: ${run.config.agentCommand}`;
-  if (facts.agent === 'scripted') return `scripted (plays ${run.config.script ?? 'a script'}; no model is called)`;
+function nameWords(facts: AgentFacts, { config, isFound }: Prepared, isFirst: boolean): string {
+  if (facts.agent === 'command') return `command: ${config.agentCommand}`;
+  if (facts.agent === 'scripted') return `scripted (plays ${config.script ?? 'a script'}; no model is called)`;
   const how = isFound && isFirst ? ' (found on PATH; --agent chooses another)' : '';
   const model = facts.model === undefined ? '' : `, model ${facts.model}`;
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
   const login = facts.login === undefined ? '' : `; login: ${facts.login.words}`;
-  const program = facts.agent === 'acp' ? `: ${(run.config.acpCommand ?? []).join(' ')}` : '';
-  const terminal = run.config.interactive ? '; it gets the terminal, done.md ends a round' : '';
+  const program = facts.agent === 'acp' ? `: ${(config.acpCommand ?? []).join(' ')}` : '';
+  const terminal = config.interactive ? '; it gets the terminal, done.md ends a round' : '';
   return `${facts.agent}${program}${how}${model}${version}${login}${terminal}`;
 }
 
@@ -152,13 +149,15 @@ function costWords(all: readonly AgentFacts[]): string {
 
 /** The rows about agents, before the one about containment and after the limits. */
 function agentRows(prepared: Prepared): { readonly who: readonly Row[]; readonly cost: Row } {
-  const { run } = prepared;
-  const { facts } = prepared.performers;
-  const { performers, performersByTask, performersByPhase } = run.settings;
-  const factsOf = (spec: string): AgentFacts => facts[spec] ?? { spec, agent: spec, cost: 'none' };
+  const { config, settings, performers: agents } = prepared;
+  const { performers, performersByTask, performersByPhase } = settings;
+  const factsOf = (spec: string): AgentFacts => {
+    const cost = agents[spec]?.can.usage === true ? 'agent' : 'none';
+    return agents[spec]?.facts ?? { spec, agent: spec, cost };
+  };
   const [first = '', ...others] = performers;
   const named = [...Object.entries(performersByTask), ...Object.entries(performersByPhase)];
-  const all = Object.values(facts);
+  const all = [...new Set([...performers, ...named.map(([, spec]) => spec)])].map(factsOf);
   const unproven = [...new Set(all.flatMap(one => proofWords(one.agent, one.proof ?? 'live') ?? []))];
   return {
     who: [
@@ -169,6 +168,6 @@ function agentRows(prepared: Prepared): { readonly who: readonly Row[]; readonly
       ...(named.length === 0 ? [] : [['instead', named.map(([name, spec]) => `${name}: ${spec}`).join(', ')] as const]),
       ...unproven.map(words => ['unproven', words] as const),
     ],
-    cost: ['cost', run.config.interactive ? unseen : costWords(all)],
+    cost: ['cost', config.interactive ? unseen : costWords(all)],
   };
 }

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { boundingLimits, isBounded, limitFlag, limitTable, type ModeName, type Settings } from '../core/settings.ts';
+import { boundingLimits, isBounded, limitFlag, type ModeName, type Settings } from '../core/settings.ts';
 import type { Problem } from '../documents/document.ts';
 import { rulesOf } from '../modes/registry.ts';
 import { anyOf } from '../text/format.ts';
@@ -15,6 +15,7 @@ import { parseText, type RunOptions, readOption } from './options.ts';
 import { goodAll, type Reading, refuse, shown } from './reading.ts';
 import { type Config, presetValues, settingsOf } from './settings.ts';
 
+type FullRequest = ConfigRequest & { readonly now: number };
 type Variables = Readonly<Record<string, string | undefined>>;
 type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
 type Sources = Readonly<Record<Key, Source>>;
@@ -26,27 +27,26 @@ export interface ConfigRequest {
   readonly env: Variables;
   /** The working directory, with ralph.config.json and .env. */
   readonly directory: string;
-  /** The folder of the user's config.json; none when there is no home. */
-  readonly userDirectory: string | undefined;
+  /** The folder of the user's config.json, unless it is where `env` says; none when there is no home. */
+  readonly userDirectory?: string | undefined;
   /** Epoch ms. */
-  readonly now: number;
+  readonly now?: number;
 }
 
-/** The settings of one `ralph run`, and which of them a person set rather than the preset. */
+/** The settings of one run, and who said each. */
 export interface RunConfig {
   readonly config: Config;
   readonly settings: Settings;
+  /** Where each value came from. */
+  readonly sources: Readonly<Record<Key, Source>>;
+  /** Said by a flag or the real environment: files of the project can be an agent's work. */
+  readonly typed: ReadonlySet<Key>;
   readonly notices: readonly string[];
-  /** True when a flag or the real environment says so: files of the project can be an agent's work. */
-  readonly isSet: (key: string) => boolean;
-  /** Nobody said anything about it: the mode's own value holds. */
-  readonly isPreset: (key: string) => boolean;
 }
 
-type Refused = { readonly ok: false; readonly problems: readonly Problem[] };
-export type ResolvedRun = { readonly ok: true; readonly run: RunConfig } | Refused;
-/** `sources`: where each value came from. */
-export type ResolvedConfig = (RunConfig & { readonly ok: true; readonly sources: Sources }) | Refused;
+export type ResolvedConfig =
+  | ({ readonly ok: true } & RunConfig)
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const projectFileName = 'ralph.config.json';
 const userFileName = 'config.json';
@@ -55,7 +55,9 @@ interface Layer extends ReadConfigFile {
   readonly source: Source;
 }
 
-export async function resolveConfig(request: ConfigRequest): Promise<ResolvedConfig> {
+export async function resolveConfig(given: ConfigRequest): Promise<ResolvedConfig> {
+  const usual = userConfigDirectory(given.env);
+  const request = { userDirectory: 'path' in usual ? usual.path : undefined, now: Date.now(), ...given };
   const layers = [flagLayer(request), ...(await environmentLayers(request)), ...(await fileLayers(request))];
   const problems = layers.flatMap(layer => layer.problems);
   if (problems.length > 0) return { ok: false, problems };
@@ -68,8 +70,14 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
   const config: Config = named.value === undefined ? merged : { ...merged, agent: named.value };
   const settings = settingsOf(request.mode, config);
   if (!isBounded(settings.limits)) return { ok: false, problems: [unbounded] };
-  const notices = [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)];
-  return { ok: true, config, settings, sources, notices, ...saidBy(sources, settings) };
+  return {
+    ok: true,
+    config,
+    settings,
+    sources,
+    typed: new Set(keys.filter(key => isTyped(sources[key]))),
+    notices: [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)],
+  };
 }
 
 const unbounded: Problem = {
@@ -83,6 +91,8 @@ function sourceOf(key: Key, layers: readonly Layer[]): Source {
 
 const precedence: readonly Source[] = ['flag', 'environment', '.env', 'project file', 'user file', 'preset'];
 
+const isTyped = (source: Source): boolean => source === 'flag' || source === 'environment';
+
 /** A command or a script says which agent is meant; of both, the one set closer to the command line. */
 function impliedAgent(config: Config, sources: Sources): string | undefined {
   const implies = [
@@ -94,8 +104,7 @@ function impliedAgent(config: Config, sources: Sources): string | undefined {
   // The one set closest to the command line; a user's file that only knows an ACP program chooses nothing by that.
   const closest = set.sort(([a], [b]) => precedence.indexOf(sources[a]) - precedence.indexOf(sources[b]))[0];
   if (closest === undefined) return undefined;
-  const isTyped = ['flag', 'environment'].includes(sources[closest[0]]);
-  return closest[0] !== 'acpCommand' || isTyped ? closest[1] : undefined;
+  return closest[0] !== 'acpCommand' || isTyped(sources[closest[0]]) ? closest[1] : undefined;
 }
 
 /** Of two models the one set closer to the command line; a model beside an agent that has none is a mistake. */
@@ -137,7 +146,7 @@ function layerOf(source: Source, readings: readonly KeyReading[], notices: reado
   };
 }
 
-function flagLayer({ flags, now }: ConfigRequest): Layer {
+function flagLayer({ flags, now }: FullRequest): Layer {
   const readings = keys.flatMap(key => {
     const given = flags[key];
     return given === undefined ? [] : [[key, String(given), readOption(key, given, now)] as const];
@@ -148,7 +157,7 @@ function flagLayer({ flags, now }: ConfigRequest): Layer {
 type Place = 'environment' | '.env';
 
 /** Listed names only, parsed, never executed (B16, B17). */
-async function environmentLayers({ mode, env, directory, now }: ConfigRequest): Promise<Layer[]> {
+async function environmentLayers({ mode, env, directory, now }: FullRequest): Promise<Layer[]> {
   const dotEnv = await readDotEnv(directory);
   const readings: Readonly<Record<Place, KeyReading[]>> = { environment: [], '.env': [] };
   const notices = [...dotEnv.notices];
@@ -223,36 +232,11 @@ function slips(variables: Variables, where: string): string[] {
   });
 }
 
-async function fileLayers({ directory, userDirectory, now }: ConfigRequest): Promise<Layer[]> {
+async function fileLayers({ directory, userDirectory, now }: FullRequest): Promise<Layer[]> {
   const project = { directory, fileName: projectFileName, label: projectFileName, isProject: true };
   const layers: Layer[] = [{ source: 'project file', ...(await readConfigFile(project, now)) }];
   if (userDirectory === undefined) return layers;
   const label = join(userDirectory, userFileName);
   const user = { directory: userDirectory, fileName: userFileName, label, isProject: false };
   return [...layers, { source: 'user file', ...(await readConfigFile(user, now)) }];
-}
-
-function saidBy(
-  sources: Readonly<Record<string, string>>,
-  { policy }: Settings,
-): Pick<RunConfig, 'isSet' | 'isPreset'> {
-  const limits: Readonly<Record<string, { readonly key: Key }>> = limitTable;
-  const settingOf = (key: string): string => limits[key]?.key ?? key;
-  const isSaid = (key: string): boolean => ['flag', 'environment'].includes(sources[key] ?? '');
-  return {
-    isSet: key => isSaid(settingOf(key)) || (policy.countsRetries && key === 'attemptsPerTaskMax' && isSaid('retries')),
-    isPreset: key => sources[settingOf(key)] === 'preset',
-  };
-}
-
-export async function resolveRun(
-  mode: ModeName,
-  env: Variables,
-  directory: string,
-  flags: RunOptions,
-): Promise<ResolvedRun> {
-  const found = userConfigDirectory(env);
-  const userDirectory = 'path' in found ? found.path : undefined;
-  const resolved = await resolveConfig({ mode, flags, env, directory, userDirectory, now: Date.now() });
-  return resolved.ok ? { ok: true, run: resolved } : resolved;
 }

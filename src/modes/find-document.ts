@@ -5,30 +5,31 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { ModeName } from '../core/settings.ts';
 import { documentBytesMax, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
-import { type ModeWord, modeFor, modeName, openMode } from './registry.ts';
+import { isModeWord, type ModeWord, modeFor, modeName, modeNames, openMode } from './registry.ts';
 
+/** What somebody wants to run, and where. */
+export interface Sought {
+  readonly directory: string;
+  readonly home: string;
+  /** A file, or a goal in words. */
+  readonly file?: string | undefined;
+  /** A goal, also where it looks like a file. */
+  readonly goal?: string | undefined;
+  /** `mode`, and `dryRun`: nothing may be written, not even the goal into our own folder. */
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+/** The document that is meant. */
 export interface FoundDocument {
-  readonly mode: ModeName;
+  readonly modeName: ModeName;
   readonly path: string;
   /** Of a goal that was not written yet, because nothing may be. */
   readonly text?: string;
   readonly notices: readonly string[];
 }
 
-interface Sought {
-  readonly directory: string;
-  readonly home: string;
-  /** A file, or a goal in words. */
-  readonly given: string | undefined;
-  /** A goal, also where it looks like a file. */
-  readonly goal?: string | undefined;
-  readonly mode: ModeWord | undefined;
-  /** Nothing may be written, not even the goal into our own folder. */
-  readonly isDry: boolean;
-}
-
 /** By the word that a person would say for its mode. */
-type Named = Omit<FoundDocument, 'mode'> & { readonly mode: ModeWord };
+type Named = Omit<FoundDocument, 'modeName'> & { readonly modeName: ModeWord };
 
 /** Where people keep what is to be done, in the order in which it is looked for; project folders come after these. */
 const usual: readonly (readonly [string, ModeWord])[] = [
@@ -50,7 +51,7 @@ function projectFiles(directory: string): readonly string[] {
 }
 
 /** Nobody named a document: the first of those that are there, and a word about the others. */
-function usualDocument({ directory, mode }: Sought): Named {
+function usualDocument({ directory }: Sought, mode: ModeWord | undefined): Named {
   const all = [...usual, ...projectFiles(directory).map(path => [path, 'project'] as const)];
   const isMeant = (name: string, its: ModeWord): boolean =>
     mode === undefined || mode === its || modeName(mode) === modeFor(its, name);
@@ -74,7 +75,7 @@ function usualDocument({ directory, mode }: Sought): Named {
   const rivals = others.filter(([name]) => !(first[1] === 'prd' && name === 'PROMPT.md')).map(([name]) => name);
   const notices =
     rivals.length === 0 ? [] : [`${first[0]} is run; there is also ${rivals.join(', ')}: name it to run that.`];
-  return { mode: first[1], path: realpathSync(join(directory, first[0])), notices };
+  return { modeName: first[1], path: realpathSync(join(directory, first[0])), notices };
 }
 
 /** Without --mode the text decides: the formats of these modes are asked in this order. */
@@ -123,29 +124,32 @@ async function recognised(path: string): Promise<ModeWord> {
   );
 }
 
-async function goalInWords(sought: Sought, words: string): Promise<Named> {
+async function goalInWords({ directory, home, flags }: Sought, words: string): Promise<Named> {
   const { checkedGoal, goalDocument } = await import('./goal/session.ts');
-  return goalDocument(sought, checkedGoal(words));
+  return goalDocument({ directory, home, isDry: flags['dryRun'] === true }, checkedGoal(words));
 }
 
 export async function findDocument(sought: Sought): Promise<FoundDocument> {
   const found = await namedBy(sought);
-  return { ...found, mode: modeFor(found.mode, found.path) };
+  return { ...found, modeName: modeFor(found.modeName, found.path) };
 }
 
 async function namedBy(sought: Sought): Promise<Named> {
-  const { given, goal, mode } = sought;
+  const { file, goal, flags } = sought;
+  const { mode } = flags;
+  if (mode !== undefined && !isModeWord(mode))
+    throw new UsageError(`--mode: there is no mode ${JSON.stringify(mode)}.`, `Say one of ${modeNames.join(', ')}.`);
   if (goal !== undefined && mode !== undefined && mode !== 'goal')
     throw new UsageError(`A goal in words has the mode goal, not ${mode}.`, 'Leave out mode, or name a document.');
   if (goal !== undefined) return goalInWords(sought, goal);
-  if (given !== undefined) return namedDocument(sought, given);
+  if (file !== undefined) return namedDocument(sought, file, mode);
   if (mode === 'goal') throw new UsageError('A goal is said in words.', 'ralph run "make the tests pass"');
-  return usualDocument(sought);
+  return usualDocument(sought, mode);
 }
 
 /** What was typed: a file, or a goal in words. */
-async function namedDocument(sought: Sought, given: string): Promise<Named> {
-  const { directory, mode } = sought;
+async function namedDocument(sought: Sought, given: string, mode: ModeWord | undefined): Promise<Named> {
+  const { directory } = sought;
   if (given === '-')
     throw new UsageError(
       'A document is written back, so it cannot come from standard input.',
@@ -161,7 +165,7 @@ async function namedDocument(sought: Sought, given: string): Promise<Named> {
     );
   if (isThere) {
     const real = realpathSync(path);
-    return { mode: mode ?? (await recognised(real)), path: real, notices: [] };
+    return { modeName: mode ?? (await recognised(real)), path: real, notices: [] };
   }
   // A word alone is a file that is not there; several are a goal.
   const isGoal = mode === 'goal' || given.trim() === '' || (mode === undefined && /\s/.test(given.trim()));

@@ -4,7 +4,7 @@ import type { Check } from '../checks/check.ts';
 import type { Event } from '../core/event.ts';
 import type { Settings } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
-import type { Format, FormatOptions, ParsedDocument } from '../documents/document.ts';
+import type { Format, ParsedDocument } from '../documents/document.ts';
 import type { Checkpoints } from '../git/checkpoints.ts';
 import type { PromptFacts, PromptText } from './iteration-prompt.ts';
 
@@ -85,7 +85,7 @@ interface WorkPlace {
 export interface SessionPlace {
   readonly path: string;
   readonly directory: string;
-  readonly options: FormatOptions;
+  readonly settings: Settings;
 }
 
 interface Instructions {

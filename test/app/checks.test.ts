@@ -103,9 +103,8 @@ describe('who judges', () => {
         'cat >/dev/null; pwd >&2; echo \'{"criteria":[{"criterion":1,"verdict":"fail","evidence":"nothing there"}]}\'',
     });
     const built = await buildJudge(order);
-    expect(built?.facts.agent).toBe('command');
     const work = { loop: 'l', iteration: 1, task: 'US-1', title: 'x', criteria: ['It works'], diff: '', outcomes: [] };
-    expect(await built?.judge.judge(work, never)).toMatchObject({
+    expect(await built?.judge(work, never)).toMatchObject({
       passed: false,
       detail: 'NOT met: It works (nothing there)',
     });

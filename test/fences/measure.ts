@@ -1,7 +1,8 @@
 // Measures of a source tree as a table: sizes, halves, mode names, spreads, prose, dialect. `--root DIR` measures another
-// checkout, `--breaks` lists what leaves the fences instead.
+// checkout, `--breaks` lists what leaves the fences instead, `--calls` counts the functions of one `ralph run`.
 import { basename, dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
+import { calledFunctions, callRows } from './calls.ts';
 import { findBreaks, rules } from './check.ts';
 import { agentNames, conditionalSpread, modeNames, prose } from './expression-rules.ts';
 import { house } from './house.ts';
@@ -106,4 +107,7 @@ const words = process.argv.slice(2);
 const at = words.indexOf('--root');
 const root = at < 0 ? join(import.meta.dirname, '..', '..') : resolve(words[at + 1] ?? '.');
 if (words.includes('--breaks')) console.log(breaks(root));
-else for (const [name, value] of Object.entries(measures(root))) console.log(`| ${name} | ${value} |`);
+else if (words.includes('--calls')) {
+  console.log('| room | files | named functions | anonymous functions |\n|---|---|---|---|');
+  for (const row of callRows(calledFunctions(root))) console.log(`| ${row.join(' | ')} |`);
+} else for (const [name, value] of Object.entries(measures(root))) console.log(`| ${name} | ${value} |`);

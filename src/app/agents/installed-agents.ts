@@ -176,7 +176,7 @@ export function smokeTest(
 ): Promise<SmokeTest> {
   return inTempFolder(async directory => {
     const settings = { performers: [spec], performersByTask: {}, performersByPhase: {} };
-    const performer = (await buildPerformers({ ...needs, settings, directory })).byName[spec];
+    const performer = (await buildPerformers({ ...needs, settings, directory }))[spec];
     if (performer === undefined) throw new Bug(`no performer was made for ${spec}`);
     const about = { loop: 'test', iteration: 1, task: 'TEST', attempt: 1 };
     const activities = performer.perform({ ...about, prompt, directory, timeMsMax, environment: {} }, stop);

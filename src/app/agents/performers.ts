@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import type { AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
 import type { Performer } from '../../agents/performer.ts';
 import { type CliName, cliNames, isCliName, loadCli } from '../../agents/registry.ts';
+import type { Check } from '../../checks/check.ts';
 import { specOf } from '../../config/agents.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -14,6 +15,7 @@ import { environmentOf, type ProcessLimits, processLimits, timersOf } from './pr
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase'>;
 
+/** What agents and checks depend on: a part of all that is prepared. */
 export interface AgentNeeds {
   readonly config: Config;
   readonly settings: Named;
@@ -24,6 +26,11 @@ export interface AgentNeeds {
   readonly workplaces?: readonly string[];
   /** Folders that these may only read, where confinement works. */
   readonly readOnly?: readonly string[];
+  /** What a program brings along: it cannot be made anew. */
+  readonly provided?: {
+    readonly performers: readonly Performer[];
+    readonly checks?: (timeMsMax: number) => readonly Check[];
+  };
 }
 
 /** What the card says about one performer. */
@@ -38,10 +45,8 @@ export interface AgentFacts {
   readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
 }
 
-export interface PerformerSet {
-  readonly byName: Readonly<Record<string, Performer>>;
-  readonly facts: Readonly<Record<string, AgentFacts>>;
-}
+/** A performer, and what is known about it unless a program brought it along or it is an action. */
+export type Agent = Performer & { readonly facts?: AgentFacts };
 
 /** Everything that can be refused is; what is left is to make it. */
 interface Checked {
@@ -49,47 +54,20 @@ interface Checked {
   readonly make: (limits: ProcessLimits) => Performer;
 }
 
-const specsOf = ({ performers, performersByTask, performersByPhase }: Named): readonly string[] => [
-  ...new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]),
-];
-
 /** Exit 7 when an agent is missing: nothing is written before this is known (F32). */
-export async function buildPerformers(needs: AgentNeeds): Promise<PerformerSet> {
+export async function buildPerformers(needs: AgentNeeds): Promise<Readonly<Record<string, Agent>>> {
+  const { performers, performersByTask, performersByPhase } = needs.settings;
+  const own = Object.fromEntries(needs.provided?.performers.map(one => [one.name, one]) ?? []);
   const checked: (readonly [string, Checked])[] = [];
-  for (const spec of specsOf(needs.settings)) checked.push([spec, await checkedFor(spec, needs)]);
+  for (const spec of new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]))
+    if (!Object.hasOwn(own, spec)) checked.push([spec, await checkedFor(spec, needs)]);
   const limits = processLimits(needs);
   const readOnly = withReadOnly(limits, readOnlyFor(needs));
-  const both = ({ make }: Checked): Performer => withReadOnlyTwin(make(limits), make(readOnly));
-  return {
-    byName: Object.fromEntries(checked.map(([spec, one]) => [spec, both(one)])),
-    facts: Object.fromEntries(checked.map(([spec, one]) => [spec, one.facts])),
-  };
-}
-
-/** Without those that a program provides: nobody else could make them. */
-export function withoutProvided<Some extends Named>(settings: Some, provided: readonly Performer[]): Some {
-  const names = new Set(provided.map(one => one.name));
-  const others = (table: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-    Object.fromEntries(Object.entries(table).filter(([, name]) => !names.has(name)));
-  return {
-    ...settings,
-    performers: settings.performers.filter(name => !names.has(name)),
-    performersByTask: others(settings.performersByTask),
-    performersByPhase: others(settings.performersByPhase),
-  };
-}
-
-/** Those whom the settings name, and those whom a program provides. */
-export async function performersFor(needs: AgentNeeds, provided: readonly Performer[]): Promise<PerformerSet> {
-  const { byName, facts } = await buildPerformers({ ...needs, settings: withoutProvided(needs.settings, provided) });
-  const more = provided.map(({ name, can }): readonly [string, AgentFacts] => [
-    name,
-    { spec: name, agent: name, cost: can.usage ? 'agent' : 'none' },
+  const agents = checked.map(([spec, { facts, make }]) => [
+    spec,
+    withReadOnlyTwin(facts, make(limits), make(readOnly)),
   ]);
-  return {
-    byName: { ...byName, ...Object.fromEntries(provided.map(one => [one.name, one])) },
-    facts: { ...facts, ...Object.fromEntries(more) },
-  };
+  return { ...Object.fromEntries(agents), ...own };
 }
 
 /** The folder that a performer who only looks may not write to; its login must stay usable. */
@@ -97,7 +75,8 @@ export const readOnlyFor = ({ directory, env }: Pick<AgentNeeds, 'directory' | '
   `${env['HOME'] ?? ''}/`.startsWith(`${directory}/`) ? [] : [directory];
 
 /** The same agent twice: a task that only looks is done by the one that cannot write. */
-const withReadOnlyTwin = (worker: Performer, reader: Performer): Performer => ({
+const withReadOnlyTwin = (facts: AgentFacts, worker: Performer, reader: Performer): Agent => ({
+  facts,
   name: worker.name,
   can: worker.can,
   perform: (assignment, stop) => (assignment.reads === true ? reader : worker).perform(assignment, stop),

@@ -21,15 +21,11 @@ export interface ProcessLimits {
 const processesMax = 4_000; // a build of a large project stays below it, a fork bomb does not (F30)
 const memoryShare = 0.75; // the rest keeps the machine usable
 
-/** The memory that we may have: of a container where there is one, else of the machine. */
-function memoryBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
-}
-
 /** May try bubblewrap out, so it comes after everything that may be refused for less. */
 export function processLimits(needs: ConfinementNeeds & { readonly config: Config }): ProcessLimits {
-  const { maxMemory = Math.floor(memoryBytes() * memoryShare), maxProcesses = processesMax } = needs.config;
+  // The memory of a container where there is one, else of the machine.
+  const memoryBytes = Math.min(process.constrainedMemory() || totalmem(), totalmem());
+  const { maxMemory = Math.floor(memoryBytes * memoryShare), maxProcesses = processesMax } = needs.config;
   const limits = { memoryBytesMax: maxMemory ?? undefined, processesMax: maxProcesses ?? undefined };
   return { limits, confinement: confinementFor(needs) };
 }
@@ -66,8 +62,6 @@ export interface ConfinementNeeds {
   /** What these may only read. */
   readonly readOnly?: readonly string[];
 }
-
-const liesBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
 
 /** Links are followed as far as there is something: our home may not be made yet. */
 function realPath(path: string): string {
@@ -117,17 +111,20 @@ export function confinementFor({
   // An agent without its work or its own login could do nothing.
   const needed = [directory, ...workplaces, env['HOME'] ?? ''].filter(path => path !== '').map(realPath);
   const hidden = needed.includes(place) ? ownFiles(place) : [place];
+  const settings = userConfigDirectory(env);
   return {
     hidden,
-    readOnly: [...gitPathsToProtect(directory), ...ownSettings(env), ...approvedPlans(directory), ...readOnly],
-    writable: needed.filter(path => !readOnly.includes(path) && hidden.some(folder => liesBelow(path, folder))),
+    // What decides how the next run is confined must not be an agent's work.
+    readOnly: [
+      ...gitPathsToProtect(directory),
+      ...('path' in settings ? [settings.path] : []),
+      ...approvedPlans(directory),
+      ...readOnly,
+    ],
+    writable: needed.filter(
+      path => !readOnly.includes(path) && hidden.some(folder => path.startsWith(`${folder}${sep}`)),
+    ),
   };
-}
-
-/** What decides how the next run is confined must not be an agent's work. */
-function ownSettings(env: ConfinementNeeds['env']): readonly string[] {
-  const found = userConfigDirectory(env);
-  return 'path' in found ? [found.path] : [];
 }
 
 /** Who may write there may approve, and no agent may: `vault` in the folder of work, or that folder itself. */
@@ -146,12 +143,9 @@ export function containmentWords(sandbox: Config['sandbox']): string {
     containment() === 'namespace'
       ? 'own process namespace: nothing the agent starts outlives its iteration'
       : 'process group only: a daemon may outlive its iteration';
-  return `${outlives}; ${confinementWords(sandbox)}`;
-}
-
-function confinementWords(sandbox: Config['sandbox']): string {
-  if (sandbox === 'none') return 'not confined (--sandbox none): it can read and write what you can';
-  if (confinementKind() === 'none')
-    return 'not confined (bubblewrap does not work here): it can read and write what you can';
-  return "confined by bubblewrap: Ralph's own files are hidden, git hooks and config are read-only; other files and the network are open";
+  const why = sandbox === 'none' ? '--sandbox none' : 'bubblewrap does not work here';
+  const confined = isConfined(sandbox)
+    ? "confined by bubblewrap: Ralph's own files are hidden, git hooks and config are read-only; other files and the network are open"
+    : `not confined (${why}): it can read and write what you can`;
+  return `${outlives}; ${confined}`;
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../../text/errors.ts';
 import type { Fields } from '../../text/fields.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
-import type { Prepared, Provided } from '../session/prepare.ts';
+import type { Provided } from '../session/prepare.ts';
 import { providedCheckName } from '../session/resume-rules.ts';
 import { chainOf, type LoopOptions } from './options.ts';
 import { performerToContract, readUsage, reasonOf, watchdog } from './performer.ts';
@@ -66,19 +66,9 @@ export function providedBy(options: LoopOptions): Provided {
   return {
     chain: performers.length === 0 ? [] : chain,
     performers: performers.map(performerToContract),
-    checks: checks.map(check => ({
-      name: providedCheckName(check.name),
-      run: (directory, stop, task) => check.run(directory, stop, task),
-    })),
+    checkNames: checks.map(({ name }) => providedCheckName(name)),
+    checks: timeMsMax => checks.map(check => checkToContract(check, timeMsMax, providedCheckName(check.name))),
   };
-}
-
-/** Held to the time that the settings give a check. */
-export function withCheckedContract(prepared: Prepared): Prepared {
-  const { provided: own, checks, run } = prepared;
-  const trusted = new Map(own.checks.map(one => [one, checkToContract(one, run.config.verifyTimeout)]));
-  const proven = (one: Check): Check => trusted.get(one) ?? one;
-  return { ...prepared, checks: checks.map(proven), provided: { ...own, checks: own.checks.map(proven) } };
 }
 
 const detailCharsMax = 2_000;
@@ -127,9 +117,8 @@ function answered(check: Check, given: Parameters<Check['run']>, timeMsMax: numb
   });
 }
 
-/** Only a plain yes within its time proves anything. */
-export function checkToContract(check: Check, timeMsMax: number): Check {
-  const { name } = check;
+/** Only a plain yes within its time, which the settings give a check, proves anything. */
+export function checkToContract(check: Check, timeMsMax: number, name: string = check.name): Check {
   return {
     name,
     async run(...given): Promise<CheckResult> {

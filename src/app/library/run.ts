@@ -5,21 +5,19 @@ import { join, resolve } from 'node:path';
 import { homeDirectory } from '../../config/home.ts';
 import { initialState } from '../../core/state.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
-import { readPlan } from '../../modes/plan/session/files.ts';
 import { loopOfPlan, planKey } from '../../modes/plan/session/loops.ts';
-import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../../modes/plan/session/vault.ts';
+import { endedLoopOf, mayRun, planAt, putAway, refuseDoubtfulBoxes } from '../../modes/plan/session/vault.ts';
 import { UsageError } from '../../text/errors.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
 import { type Engine, type Environment, hasLedger, openLedger } from '../app.ts';
 import { newestLoop, withLease } from '../loops/find.ts';
-import { refuseProblems } from '../problems.ts';
+import { goalOverWords, missingTasksWords } from '../session/earlier-loop.ts';
 import { type Prepared, prepareLoop } from '../session/prepare.ts';
-import { goalOverWords, missingTasksWords, previousLoop } from '../session/resume-rules.ts';
 import { type Host, type Outcome, runSession } from '../session/session.ts';
 import { redRefusal } from '../session/workspace-setup.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
 import { guarded } from './performer.ts';
-import { providedBy, withCheckedContract } from './provided.ts';
+import { providedBy } from './provided.ts';
 import { answeredBy } from './questions.ts';
 import { endedBefore, type LoopResult, resultOf } from './result.ts';
 
@@ -76,10 +74,8 @@ function refuseHeld({ holder, since }: Lease): never {
 }
 
 /** The terminal is nobody's here: only a performer that brings its own can talk with people. */
-function refuseInteractive({ run, performers }: Prepared): void {
-  const cannot = run.config.interactive
-    ? Object.values(performers.byName).find(one => !one.can.interactive)
-    : undefined;
+function refuseInteractive({ config, performers }: Prepared): void {
+  const cannot = config.interactive ? Object.values(performers).find(one => !one.can.interactive) : undefined;
   if (cannot !== undefined)
     throw new UsageError(`The performer ${cannot.name} cannot talk with a person.`, 'Bring one that can.interactive.');
 }
@@ -108,12 +104,12 @@ function programHost(job: Job): Host {
   };
 }
 
-const needsOf = ({ home, options, ledger, prepared: { path, run } }: Job) => ({
+const needsOf = ({ home, options, ledger, prepared: { path, config } }: Job) => ({
   ledger,
   home,
   document: path,
   isKept: options.memory !== true,
-  requireChecks: Boolean(run.config.requireChecks),
+  requireChecks: Boolean(config.requireChecks),
 });
 
 async function resultFrom(job: Job, outcome: Outcome): Promise<LoopResult> {
@@ -140,9 +136,7 @@ async function resultFrom(job: Job, outcome: Outcome): Promise<LoopResult> {
 }
 
 async function runJob(job: Job): Promise<LoopResult> {
-  const { ledger, prepared, options, flags } = job;
-  const session = { ledger, prepared, host: programHost(job), isNew: options.new === true, flags };
-  return resultFrom(job, await runSession(session));
+  return resultFrom(job, await runSession(job.prepared, job.ledger, programHost(job)));
 }
 
 async function called(call: Call): Promise<LoopResult> {
@@ -152,9 +146,16 @@ async function called(call: Call): Promise<LoopResult> {
   let ledger = options.ledger ?? (hasLedger(home) ? await open() : undefined);
   try {
     const { goal, document: file } = options;
-    const remembered = previousLoop(home, options.new === true, async work => ledger && work(ledger));
-    const request = { file, goal, flags, provided: providedBy(options), remembered };
-    const prepared = withCheckedContract(await prepareLoop({ env, directory, home }, request));
+    const prepared = await prepareLoop({
+      env,
+      directory,
+      home,
+      file,
+      goal,
+      flags,
+      ledger,
+      provided: providedBy(options),
+    });
     refuseInteractive(prepared);
     for (const notice of prepared.notices) say(notice);
     ledger ??= await open();
@@ -208,9 +209,7 @@ async function runPlanJob(job: Job): Promise<LoopResult> {
     throw new UsageError('new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
   const { path, directory } = job.prepared;
   const root = vaultRootOf(path, directory);
-  const read = await readPlan(path);
-  if (read.type !== 'read') refuseProblems(read.problems, path);
-  const { plan } = read;
+  const plan = await planAt(path);
   const ended = await endedLoopOf(ledger, root, plan);
   if (ended !== undefined) return resultOf(needsOf(job), ended.state, { how: 'ended', ran: false });
   const loop = await loopOfPlan(ledger, plan);

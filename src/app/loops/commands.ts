@@ -3,11 +3,12 @@ import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type Task } from '../../core/task.ts';
 import type { LedgerFold } from '../../engine/ledger-fold.ts';
-import type { LoopRow, StoreFailure } from '../../ledger/ledger.ts';
+import type { Ledger, LoopRow, StoreFailure } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import {
   buildEngine,
-  type EngineNeeds,
+  type Engine,
+  type EnginePlace,
   type Environment,
   freshHolder,
   loopFolder,
@@ -57,7 +58,11 @@ const refusals: readonly (readonly [Refusal, (state: State, command: Command) =>
 export const refusalOf = (state: State, commands: readonly Command[]): Refusal | undefined =>
   refusals.find(([, holds]) => commands.some(command => holds(state, command)))?.[0];
 
-export type CommandOrder = Omit<EngineNeeds, 'source' | 'mode' | 'place' | 'performers' | 'checks'> & {
+export type CommandOrder = Pick<EnginePlace, 'home' | 'env' | 'loop' | 'warn'> & {
+  readonly ledger: Ledger;
+  readonly by: string;
+  /** What the loop needs to do the command itself, such as its checkpoints. */
+  readonly parts?: Partial<Engine>;
   readonly row: LoopRow;
   /** What the sender has folded already. */
   readonly events?: LedgerFold;
@@ -120,12 +125,14 @@ async function decideHere(order: CommandOrder, commands: readonly Command[]) {
 async function settle(order: CommandOrder, commands: readonly Command[]) {
   const { runLoop } = await import('../../engine/run.ts');
   const { documentSource } = await import('../documents.ts');
+  const { openMode, openModeSession } = await import('../../modes/registry.ts');
   const { home, env, ledger, loop, row, by } = order;
   const { directory, document } = row;
   const { state } = await (order.events?.catchUp() ?? stateOf(ledger, loop));
-  const folder = loopFolder(home, loop);
-  const opened = await documentSource(env, { mode: state.settings.mode, path: document, directory, folder });
-  const engine = await buildEngine({ ...order, ...opened, place: { directory, document } });
+  const { mode: name } = state.settings;
+  const place = { mode: await openMode(name), path: document, directory, folder: loopFolder(home, loop) };
+  const source = await documentSource(env, { ...place, modeSession: await openModeSession(name) });
+  const engine = await buildEngine({ ...order, ...place }, { ...order.parts, ledger, source, by });
   const first = commands.map<Input>(one => ({ type: 'command', command: one, by }));
   return runLoop(engine, loop, { interrupt: new AbortController().signal, settleOnly: true, first });
 }

@@ -1,93 +1,70 @@
-// Preparation of a loop before a byte is written: the folder, the settings, the document, the agents, the checks.
-import { basename, isAbsolute, resolve, sep } from 'node:path';
+// Preparation of a loop before a byte is written: the document, the settings, the folder, the agents, the checks.
+import { existsSync } from 'node:fs';
+import { basename, isAbsolute, join, resolve, sep } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
-import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
 import { flagName, modeKeys } from '../../config/fields.ts';
-import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
-import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
-import { type FoundDocument, findDocument } from '../../modes/find-document.ts';
-import type { Mode, ModeSession } from '../../modes/mode.ts';
-import { isModeWord, type ModeWord, modeNames, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
+import type { RunConfig } from '../../config/resolve.ts';
+import type { ModeName } from '../../core/settings.ts';
+import type { State } from '../../core/state.ts';
+import type { ParsedDocument } from '../../documents/document.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { type FoundDocument, findDocument, type Sought } from '../../modes/find-document.ts';
+import type { ModeSession } from '../../modes/mode.ts';
+import { modeNames, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { buildActions, configInReach, reachNotice } from '../actions.ts';
-import { chooseAgents, unknownTasks } from '../agents/choose-agents.ts';
-import { type AgentNeeds, type PerformerSet, performersFor } from '../agents/performers.ts';
-import { type Environment, type RunConfig, resolveRunConfig } from '../app.ts';
-import { buildChecks, judgeName, judgeSpec } from '../checks.ts';
-import { readDocument } from '../documents.ts';
-import { nothingBounds, refuseProblems } from '../problems.ts';
-import { inspectRepository, type RepositoryInfo, settingsHere } from './repository.ts';
-
-type Flags = Readonly<Record<string, unknown>>;
-
-export interface Prepared extends Place {
-  readonly path: string;
-  readonly mode: Mode;
-  readonly modeSession: ModeSession;
-  /** How the document is read. */
-  readonly options: FormatOptions;
-  readonly document: ParsedDocument;
-  readonly run: RunConfig;
-  readonly performers: PerformerSet;
-  /** Nobody named the agent: it is the first that was found on PATH. */
-  readonly isFound: boolean;
-  readonly checks: readonly Check[];
-  /** The project's own test command, taken because nobody named a check. */
-  readonly detected?: DetectedCheck;
-  readonly repositoryInfo: RepositoryInfo;
-  readonly notices: readonly string[];
-  readonly provided: Provided;
-}
-
-export interface Place {
-  readonly env: Environment;
-  readonly directory: string;
-  readonly home: string;
-}
-
-/** What an unfinished loop of the same document remembers. */
-export interface Remembered {
-  /** Where the last good version of a broken document lies, if a loop kept one. */
-  readonly lastGood: (path: string) => Promise<string | undefined>;
-  readonly settings: (path: string) => Promise<Settings | undefined>;
-  /** What its newest loop, over or not, has brought to an end. */
-  readonly closed: (path: string) => Promise<ReadonlySet<string>>;
-}
+import { type Agent, buildPerformers } from '../agents/performers.ts';
+import { type Environment, loopFolder, resolveRunConfig } from '../app.ts';
+import { buildChecks } from '../checks.ts';
+import { type DocumentPlace, readDocument } from '../documents.ts';
+import { refuseProblems } from '../problems.ts';
+import { closedIn, newestState } from './earlier-loop.ts';
+import { inspectRepository } from './repository.ts';
+import { refuseUnkept } from './resume-rules.ts';
+import { type DecidedRun, decideSettings, type Known, roundsOf } from './settings-rules.ts';
 
 /** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
 export interface Provided {
   /** All who work, in order: provided ones and agents. */
   readonly chain: readonly string[];
   readonly performers: readonly Performer[];
+  readonly checkNames: readonly string[];
+  /** Each held to this time. */
+  readonly checks?: (timeMsMax: number) => readonly Check[];
+}
+
+/** What somebody asks for, and where. */
+export interface Draft extends Sought {
+  readonly env: Environment;
+  /** The document, when it was found already. */
+  readonly found?: FoundDocument;
+  /** Where earlier loops of the document are looked up; absent: in the ledger of `home`, where there is one. */
+  readonly ledger?: Ledger | undefined;
+  readonly provided?: Provided;
+  /** Nothing of it is done yet (the approval of a plan): whoever will do it need not be there. */
+  readonly isOnlyRecorded?: boolean;
+}
+
+/** All that is known before anything is written: what was asked for, and what follows from it. */
+export interface Prepared extends Omit<Draft, 'provided'>, Omit<Known, 'provided'>, DecidedRun {
+  readonly provided: Provided;
+  readonly notices: readonly string[];
+  readonly modeSession: ModeSession;
+  /** How the document is read. */
+  readonly options: NonNullable<DocumentPlace['options']>;
+  /** What neither an agent nor a server may change. */
+  readonly readOnly: readonly string[];
+  readonly performers: Readonly<Record<string, Agent>>;
+  /** The file of MCP servers, when agents can write it. */
+  readonly serversInReach: string | undefined;
   readonly checks: readonly Check[];
 }
 
-export interface Request {
-  /** A file, or a goal in words. */
-  readonly file?: string | undefined;
-  /** A goal, also where it looks like a file. */
-  readonly goal?: string | undefined;
-  /** The document, when it was found already. */
-  readonly found?: FoundDocument;
-  /** As the command line gives them. */
-  readonly flags: Flags;
-  readonly remembered?: Remembered;
-  readonly provided?: Provided;
-  /** Nothing of it is done yet (the approval of a plan): whoever will do it need not be there. */
-  readonly isOnlyRecorded?: true;
-}
-
-const noPerformers: PerformerSet = { byName: {}, facts: {} };
-const nothingProvided: Provided = { chain: [], performers: [], checks: [] };
-const nothing: Remembered = {
-  lastGood: async () => undefined,
-  settings: async () => undefined,
-  closed: async () => new Set(),
-};
+const nothingProvided: Provided = { chain: [], performers: [], checkNames: [] };
 
 /** `/` and the home folder are refused without --force, and never the inside of .git (B14). */
 function checkDirectory(directory: string, env: Environment, force: boolean): void {
@@ -108,81 +85,101 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
   }
 }
 
-/** What the document asks for, where nobody else said anything about it. */
-function withDocumentDefaults(run: RunConfig, mode: Mode, document: ParsedDocument): RunConfig {
-  const { defaults, approval } = document;
-  const { settings, isPreset } = run;
-  const { promise, iterationsMax } = defaults ?? {};
-  const limits =
-    iterationsMax === undefined || !isPreset('iterationsMax') ? settings.limits : { ...settings.limits, iterationsMax };
-  if (!isBounded(limits)) throw nothingBounds();
-  const isAsked = promise !== undefined && isPreset('promise');
-  const performers = hasOnlyActions(document) ? [] : settings.performers;
-  const more = { promise: isAsked ? promise : settings.promise, performers };
-  // What needs no yes is bound to its text all the same: by the command that runs it.
-  const isBound = mode.bindsText === true || approval?.required === true;
-  return { ...run, settings: { ...settings, limits, approval: isBound, ...more } };
-}
-
 /** The document that is meant, and its mode. */
-export function findHere(place: Place, { file, goal, flags }: Request): Promise<FoundDocument> {
-  checkDirectory(place.directory, place.env, flags['force'] === true);
-  return findDocument({ ...place, given: file, goal, mode: modeFlag(flags), isDry: flags['dryRun'] === true });
+export async function findHere(draft: Draft): Promise<FoundDocument> {
+  checkDirectory(draft.directory, draft.env, draft.flags['force'] === true);
+  return draft.found ?? findDocument(draft);
 }
 
-/** The document, and the settings that hold for it. */
-async function readFirst(place: Place, found: FoundDocument, { flags, remembered = nothing }: Request) {
-  const { mode: name, path } = found;
-  const mode = await openMode(name);
-  const resolved = await resolveRunConfig(place.env, place.directory, flags, name);
+/** What was typed counts before everything else; who and what a program hands over counts as typed. */
+async function configOf({ flags, env, directory, provided }: Draft, mode: ModeName): Promise<RunConfig> {
+  const resolved = await resolveRunConfig(env, directory, flags, mode);
   if (!resolved.ok) refuseProblems(resolved.problems);
-  refuseIdleFlags(name, flags);
-  const before = await remembered.settings(path);
-  const { config, settings } = resolved.run;
-  const usualRounds = mode.conversation?.rounds ?? null;
-  const rounds = config.rounds ?? before?.rounds ?? usualRounds;
+  const typed = new Set(resolved.typed);
+  if (provided !== undefined && provided.chain.length > 0) typed.add('agent');
+  if (provided !== undefined && provided.checkNames.length > 0) typed.add('verify');
+  return { ...resolved, typed };
+}
+
+/** Refused with all its problems where it cannot be read. `newest`: its newest loop, over or not. */
+async function documentOf(place: DocumentPlace, draft: Draft, newest: State | undefined): Promise<ParsedDocument> {
+  const { path, mode, options } = place;
+  const read = await readDocument(place, draft.found?.text);
+  if (!read.ok) {
+    const copy =
+      newest?.control.ended === undefined ? join(loopFolder(draft.home, newest?.loop.id ?? ''), 'document') : '';
+    const isKept = newest !== undefined && existsSync(copy);
+    const hint = isKept ? [{ message: `Its last good version, as this loop read it: ${copy}` }] : [];
+    refuseProblems([...read.problems, ...hint], mode.subject ?? basename(path));
+  }
+  const { document } = read;
+  refuseSecrets(document, draft.env);
+  const isDoubtful = mode.bindsText !== true && document.tasks.some(task => task.done || task.skipped);
+  if (!isDoubtful || options?.acceptTicked) return document;
+  const { unrecordedTicks } = await import('../../documents/damage.ts');
+  return { ...document, notices: [...unrecordedTicks(document.tasks, closedIn(newest)), ...document.notices] };
+}
+
+export async function prepareLoop(asked: Draft): Promise<Prepared> {
+  const { flags, env, directory, isOnlyRecorded = false, provided = nothingProvided } = asked;
+  const found = await findHere(asked);
+  const draft = { ...asked, found, provided };
+  const { path, modeName } = found;
+  const mode = await openMode(modeName);
+  const config = await configOf(asked, modeName);
+  refuseIdleFlags(modeName, flags);
+  const newest = await newestState(draft, path);
+  const isOver = newest?.control.ended !== undefined || flags['new'] === true || isOnlyRecorded;
+  const before = isOver ? undefined : newest?.settings;
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true,
-    rounds: rounds ?? undefined,
+    rounds: roundsOf({ ...config, mode, before }),
   };
-  const read = await readDocument({ mode: name, path, directory: place.directory, options }, found.text);
-  if (!read.ok) {
-    const copy = await remembered.lastGood(path);
-    const hint = copy === undefined ? [] : [{ message: `Its last good version, as this loop read it: ${copy}` }];
-    refuseProblems([...read.problems, ...hint], mode.subject ?? basename(path));
-  }
-  refuseSecrets(read.document, place.env);
-  const run = { ...resolved.run, settings: { ...settings, rounds: usualRounds && rounds } };
-  const ticked = options.acceptTicked ? [] : await tickedBefore(mode, path, read.document, remembered);
-  const document = { ...read.document, notices: [...ticked, ...read.document.notices] };
-  return { mode, before, document, run: withDocumentDefaults(run, mode, document), options };
+  const document = await documentOf({ mode, path, directory, options }, draft, newest);
+  const repositoryInfo = await inspectRepository(directory, env);
+  const known = { ...draft, ...config, path, mode, document, before, repositoryInfo };
+  const decided = { ...known, ...(await decideSettings(known)) };
+  if (before !== undefined) refuseUnkept(decided);
+  const unknown = unknownTasks(decided);
+  if (decided.settings.performers.includes('command') && !isOnlyRecorded) refuseMissingProgram(decided);
+  const modeSession = await openModeSession(modeName);
+  const needs = { ...decided, readOnly: modeSession.readOnly?.(decided, decided.config) ?? [] };
+  const agents = isOnlyRecorded ? {} : await buildPerformers(needs);
+  const hasActions = document.tasks.some(task => task.performer !== undefined);
+  const performers = hasActions && !isOnlyRecorded ? { ...agents, ...(await buildActions(needs)) } : agents;
+  const serversInReach = hasActions ? await configInReach(decided) : undefined;
+  const notices = [
+    ...config.notices,
+    ...found.notices,
+    ...repositoryInfo.notices,
+    ...document.notices,
+    ...((await modeSession.notices?.(path, decided.settings)) ?? []),
+    ...unknown,
+    ...(serversInReach === undefined ? [] : [reachNotice(serversInReach)]),
+  ];
+  return { ...needs, options, modeSession, performers, serversInReach, checks: await buildChecks(needs), notices };
 }
 
-async function tickedBefore(
-  { bindsText = false }: Mode,
-  path: string,
-  { tasks }: ParsedDocument,
-  remembered: Remembered,
-): Promise<readonly string[]> {
-  if (bindsText || !tasks.some(task => task.done || task.skipped)) return [];
-  const { unrecordedTicks } = await import('../../documents/damage.ts');
-  return unrecordedTicks(tasks, await remembered.closed(path));
+/** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */
+function unknownTasks({ settings, typed, document, mode, path }: Known): readonly string[] {
+  const known = new Set(document.tasks.map(task => task.id));
+  const strange = Object.keys(settings.performersByTask).filter(id => !known.has(id));
+  if (strange.length === 0) return [];
+  const ids = strange.map(id => JSON.stringify(id)).join(', ');
+  const sentence = `--task-agent: ${mode.subject ?? basename(path)} has no task ${ids}`;
+  if (typed.has('taskAgent')) throw new UsageError(`${sentence}.`, 'Name tasks by their ids, as in US-001=codex.');
+  return [`${sentence}; that setting has no effect here.`];
 }
 
 /** A flag that can do nothing here is a mistake of whoever typed it. */
-function refuseIdleFlags(mode: ModeName, flags: Flags): void {
+function refuseIdleFlags(mode: ModeName, flags: Draft['flags']): void {
   const { flags: known = [] } = rulesOf(mode);
   const idle = modeKeys.find(key => flags[key] !== undefined && !known.includes(key));
   if (idle === undefined) return;
   const [only, ...others] = modeNames.filter(name => rulesOf(name).flags?.includes(idle));
   const where = others.length === 0 ? `: it belongs to the mode ${only}` : '';
   throw new UsageError(`${flagName(idle)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
-}
-
-function modeFlag({ mode }: Flags): ModeWord | undefined {
-  if (mode === undefined || isModeWord(mode)) return mode;
-  throw new UsageError(`--mode: there is no mode ${JSON.stringify(mode)}.`, `Say one of ${modeNames.join(', ')}.`);
 }
 
 /** What is recorded is without secrets, so an order with one could not be carried out as it is written. */
@@ -198,95 +195,14 @@ function refuseSecrets({ tasks }: ParsedDocument, env: Environment): void {
     );
 }
 
-/** Who was handed over counts as said. */
-function withProvided(run: RunConfig, { chain }: Provided): RunConfig {
-  if (chain.length === 0) return run;
-  const isSet = (key: string): boolean => key === 'agent' || run.isSet(key);
-  return { ...run, isSet, settings: { ...run.settings, performers: chain } };
-}
-
-export async function prepareLoop(place: Place, request: Request): Promise<Prepared> {
-  const { provided = nothingProvided, isOnlyRecorded = false } = request;
-  const { env, directory } = place;
-  const found = request.found ?? (await findHere(place, request));
-  const { path } = found;
-  const { mode, before, document, run: resolved, options } = await readFirst(place, found, request);
-  const modeSession = await openModeSession(found.mode);
-  const repositoryInfo = await inspectRepository(directory, env);
-  const { run: chosen, isFound } =
-    isOnlyRecorded || hasOnlyActions(document)
-      ? { run: resolved, isFound: false }
-      : await chooseAgents(withProvided(resolved, provided), place, before, mode.conversation !== undefined);
-  const isUnproven = before === undefined && provided.checks.length === 0 && mode.detectsChecks === true;
-  const detected = isUnproven ? detectedFor(chosen, place) : undefined;
-  const run = mode.conversation
-    ? forConversation(chosen, mode.conversation.check, repositoryInfo)
-    : await withProof(chosen, place, repositoryInfo, { detected, provided });
-  const unknown = unknownTasks(run, document, mode.subject ?? basename(path));
-  if (run.settings.performers.includes('command') && !isOnlyRecorded)
-    refuseMissingProgram(run.config.agentCommand ?? '', directory, env);
-  const readOnly = modeSession.readOnly?.({ path, directory, options }, run.config) ?? [];
-  const needs = { config: run.config, settings: run.settings, ...place, readOnly };
-  const performers = isOnlyRecorded ? noPerformers : await allPerformers(needs, provided, path, document);
-  const checks = [...(await buildChecks(needs)), ...provided.checks];
-  const ofMode = (await modeSession.notices?.(path, run.settings)) ?? [];
-  const servers = await configInReach({ config: run.config, directory, document });
-  const reach = servers === undefined ? [] : [reachNotice(servers)];
-  const said = [...document.notices, ...ofMode, ...unknown, ...reach];
-  const notices = [...run.notices, ...found.notices, ...repositoryInfo.notices, ...said];
-  const made = { document, run, performers, isFound, checks, repositoryInfo, notices, provided, detected };
-  return { ...place, path, mode, modeSession, options, ...made };
-}
-
-/** Where every task is an action, no agent is needed. */
-const hasOnlyActions = ({ tasks }: ParsedDocument): boolean =>
-  tasks.length > 0 && tasks.every(task => task.performer !== undefined);
-
-/** The agents that the settings name, those that a program provides, and the actions of a plan. */
-async function allPerformers(
-  needs: AgentNeeds,
-  provided: Provided,
-  path: string,
-  document: ParsedDocument,
-): Promise<PerformerSet> {
-  const { byName, facts } = await performersFor(needs, provided.performers);
-  return { byName: { ...byName, ...(await buildActions(needs, path, document)) }, facts };
-}
-
-/** Only where nobody named a check, and only once: a loop that goes on keeps its own. */
-function detectedFor({ config }: RunConfig, { directory, env }: Place): DetectedCheck | undefined {
-  return config.verify.length > 0 || config.detectChecks === 'none' ? undefined : detectCheck(directory, env);
-}
-
-/** What the folder allows, the check that was found, and the judge: all that "done" will rest on. */
-async function withProof(
-  run: RunConfig,
-  place: Place,
-  repositoryInfo: RepositoryInfo,
-  { detected, provided }: Pick<Prepared, 'detected' | 'provided'>,
-): Promise<RunConfig> {
-  const config = detected === undefined ? run.config : { ...run.config, verify: [detected.command] };
-  const judge = await judgeSpec({ config, settings: run.settings, ...place });
-  const named = [...config.verify, ...provided.checks.map(check => check.name)];
-  const checks = judge === undefined ? named : [...named, judgeName(judge)];
-  return { ...run, config, settings: settingsHere({ ...run.settings, checks }, config, repositoryInfo) };
-}
-
-/** A round is proven by what it left, and talk is no work to be committed or looked at. */
-function forConversation(run: RunConfig, check: string, repositoryInfo: RepositoryInfo): RunConfig {
-  const config = { ...run.config, verify: [], interactive: true };
-  const settings = settingsHere({ ...run.settings, checks: [check] }, config, repositoryInfo);
-  return { ...run, config, settings: { ...settings, commits: false, tamperScreen: false } };
-}
-
 /** A plain word at the start of a command line; what else a shell may begin with is left to the shell. */
 const firstWord = /^[A-Za-z0-9_./+-]+(?=\s|$)/;
 const shellWords =
   '. : [ alias break case cd command continue do done echo elif else esac eval exec exit export false fi for if local printf pwd read return set shift test then time trap true type ulimit umask unset until wait while';
 
 /** An agent that is not there is said before anything is written or spent (exit 7), not after three failed turns. */
-function refuseMissingProgram(commandLine: string, directory: string, env: Environment): void {
-  const word = firstWord.exec(commandLine)?.[0];
+function refuseMissingProgram({ config, directory, env }: Known): void {
+  const word = firstWord.exec(config.agentCommand ?? '')?.[0];
   if (word === undefined || shellWords.split(' ').includes(word)) return;
   const found = findProgram(word, directory, env);
   if (found.type === 'found') return;

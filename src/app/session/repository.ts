@@ -69,7 +69,8 @@ async function firstCommitProblem(directory: string, env: Environment): Promise<
   );
 }
 
-function refuseImpossible(config: Config, { repository, filters }: RepositoryInfo): void {
+/** What the folder cannot do of what was asked for. */
+export function refuseImpossible(config: Config, { repository, filters }: RepositoryInfo): void {
   const isParallel = config.parallel > 1;
   if (repository === undefined && (isParallel || config.worktree))
     throw new UsageError(
@@ -88,31 +89,18 @@ function refuseImpossible(config: Config, { repository, filters }: RepositoryInf
     );
 }
 
-/** What the folder allows of what was asked for. */
-export function settingsHere(settings: Settings, config: Config, repositoryInfo: RepositoryInfo): Settings {
-  refuseImpossible(config, repositoryInfo);
-  const checkpoints = repositoryInfo.repository !== undefined && !config.noCheckpoints;
-  return {
-    ...settings,
-    parallel: config.parallel,
-    worktreePerTask: config.parallel > 1,
-    checkpoints,
-    commits: checkpoints && !config.noCommit && !repositoryInfo.isMidway,
-    tamperScreen: checkpoints,
-    rollbackAfter: checkpoints ? (config.rollbackAfter ?? settings.rollbackAfter) : null,
-  };
-}
-
-export interface PlaceNeeds {
+/** Where a loop works: a part of its workspace. */
+export interface GitPlace {
   readonly home: string;
   readonly env: Environment;
   readonly loop: string;
   readonly directory: string;
-  readonly document: string;
+  /** Of its document. */
+  readonly path: string;
   readonly config: Pick<Config, 'worktreeCopy' | 'maxCheckpointFile'>;
+  readonly settings: Pick<Settings, 'worktreePerTask'>;
   /** Of the loop; undefined when it works in the user's own folder. */
   readonly branch?: string | undefined;
-  readonly forked: boolean;
   /** Makes a new fork ready for work. */
   readonly ready?: ((directory: string) => Promise<Refusal | undefined>) | undefined;
 }
@@ -129,8 +117,8 @@ export const worktreeOf = (home: string, loop: string): string => join(home, 'wo
 export const forksOf = (home: string, loop: string): string => join(home, 'worktrees', `${loop}-forks`);
 
 /** Git as a loop in a repository uses it; undefined elsewhere. */
-export async function openGit(needs: PlaceNeeds): Promise<LoopGit | undefined> {
-  const { home, env, loop, directory, document, config } = needs;
+export async function openGit(needs: GitPlace): Promise<LoopGit | undefined> {
+  const { home, env, loop, directory, path, config } = needs;
   const repository = existsSync(directory) ? await repositoryOf(directory, env) : undefined;
   if (repository === undefined) return undefined;
   const { gitCheckpoints } = await import('../../git/git-checkpoints.ts');
@@ -138,33 +126,32 @@ export async function openGit(needs: PlaceNeeds): Promise<LoopGit | undefined> {
   const { openForks } = await import('../../git/worktrees/merge-fork.ts');
   const folder = join(loopFolder(home, loop), 'git');
   const excluded = [home];
-  const options = await forkOptionsOf(needs, repository, folder);
+  const options = needs.settings.worktreePerTask ? await forkOptionsOf(needs, repository, folder) : undefined;
   const forks = options && openForks(repository, options);
   const fileBytesMax = config.maxCheckpointFile ?? undefined;
   return {
-    checkpoints: gitCheckpoints({ loop, repository, folder, excluded, replaced: [document], fileBytesMax, forks }),
+    checkpoints: gitCheckpoints({ loop, repository, folder, excluded, replaced: [path], fileBytesMax, forks }),
     commits: gitCommits(repository, { folder, excluded }),
     forks: forks && madeReady(inside(forks, repository, directory), loopFolder(home, loop), needs.ready),
   };
 }
 
-/** Undefined when the loop is not parallel. */
+/** Of a parallel loop; undefined when it has no branch. */
 async function forkOptionsOf(
-  { home, env, loop, document, config, branch, forked }: PlaceNeeds,
+  { home, env, loop, path, config, branch }: GitPlace,
   repository: Repository,
   privateFolder: string,
 ): Promise<Parameters<typeof openForks>[1] | undefined> {
-  if (!forked) return undefined;
   const folder = forksOf(home, loop);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (branch === undefined) return undefined;
-  const excluded = await inTreeOf(document, repository, env);
+  const excluded = await inTreeOf(path, repository, env);
   const loopDirectory = worktreeOf(home, loop);
   return { loop, folder, loopDirectory, branch, untracked: config.worktreeCopy, excluded, privateFolder };
 }
 
 /** Once for every fork that is new: a folder is known again by its number and the time it was made. */
-function madeReady(forks: GitForks, folder: string, ready: PlaceNeeds['ready']): GitForks {
+function madeReady(forks: GitForks, folder: string, ready: GitPlace['ready']): GitForks {
   if (ready === undefined) return forks;
   return {
     ...forks,
@@ -218,10 +205,9 @@ export async function checkpointsOf(
   home: string,
   env: Environment,
   state: State,
-  config: PlaceNeeds['config'] = { worktreeCopy: [] },
+  config: GitPlace['config'] = { worktreeCopy: [] },
 ): Promise<GitCheckpoints | undefined> {
   const { settings } = state;
   const { id: loop, directory, document, branch } = state.loop;
-  const needs = { home, env, loop, directory, document, config, branch, forked: settings.worktreePerTask };
-  return (await openGit(needs))?.checkpoints;
+  return (await openGit({ home, env, loop, directory, path: document, config, branch, settings }))?.checkpoints;
 }

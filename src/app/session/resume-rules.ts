@@ -1,121 +1,103 @@
-// The loop that a document means (its unfinished one, one that ended with work left, or a new one), and what it keeps when it goes on.
-import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+// Resume rules: what a loop that goes on takes from the ledger, and what a typed word changes in it. One table.
+
+import { modelless, specOf } from '../../config/agents.ts';
+import type { Key } from '../../config/fields.ts';
+import type { RunConfig } from '../../config/resolve.ts';
 import type { Command } from '../../core/input.ts';
-import { isBounded, type Limits, type Settings } from '../../core/settings.ts';
-import { present, type State } from '../../core/state.ts';
-import { allTasks, emptyTable, openTasks, progress } from '../../core/task.ts';
-import { identify, knownTasks } from '../../core/task-identity.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import {
+  type ChangedSettings,
+  isBounded,
+  type Limits,
+  limitNames,
+  limitTable,
+  type Settings,
+} from '../../core/settings.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { someOf } from '../../text/format.ts';
-import { endedUnasked } from '../../views/ending.ts';
-import { type Environment, freshId, hasLedger, loopFolder, loopName, openLedger, stateOf } from '../app.ts';
-import { buildChecks, judgeNamed } from '../checks.ts';
-import { newestLoop } from '../loops/find.ts';
 import { nothingBounds } from '../problems.ts';
-import type { Prepared, Remembered } from './prepare.ts';
 
-export interface Chosen {
-  readonly loop: string;
-  readonly name: string;
-  /** Absent for a new loop. */
-  readonly state?: State;
+/** A run that may go on with a loop. */
+export interface Resuming extends Pick<RunConfig, 'config' | 'settings' | 'typed'> {
+  /** As typed: `07:00` is another moment every day. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** The settings of the loop that goes on; absent: none does. */
+  readonly before?: Settings | undefined;
 }
 
-export const hasWork = ({ mode, document }: Pick<Prepared, 'mode' | 'document'>): boolean =>
-  mode.findsTasks === true || document.tasks.some(task => !task.done && !task.skipped);
-
-export type Earlier =
-  | { readonly type: 'open'; readonly chosen: Chosen & { readonly state: State } }
-  /** Neither done nor stopped by a person: going on with new counters must be said (ADR 4). */
-  | { readonly type: 'ended'; readonly state: State; readonly gone: readonly string[] }
-  /** A goal whose last loop is over: no document says so, only the ledger. */
-  | { readonly type: 'over'; readonly state: State };
-
-export async function earlierLoop(ledger: Ledger, prepared: Prepared): Promise<Earlier | undefined> {
-  const [newest] = await ledger.store.loops({ document: prepared.path });
-  if (newest === undefined) return undefined;
-  const { loop, name } = newest;
-  const { state } = await stateOf(ledger, loop);
-  if (state.control.ended === undefined) return { type: 'open', chosen: { loop, name, state } };
-  if (prepared.mode.endsForGood && state.document.isLoaded && progress(state.tasks).open === 0)
-    return { type: 'over', state };
-  const { left, gone } = leftIn(state, prepared);
-  const isLeft = prepared.mode.findsTasks === true || left > 0;
-  // Also after a stop: "nothing to do" is not said while the ledger has tasks that only the document lacks.
-  return isLeft && (endedUnasked(state) || !hasWork(prepared)) ? { type: 'ended', state, gone } : undefined;
+interface Row<Value> {
+  /** Words each of which, typed, decides anew as for a new loop. Files do not count: an agent may have written them. */
+  readonly unless?: readonly Key[];
+  /** What is kept; absent: what the ledger has. */
+  readonly keeps?: (before: Settings, now: Resuming) => Value;
 }
 
-/** What the loop left open and no person has ticked since; some of it may be gone from the document. */
-function leftIn(state: State, { document }: Prepared): { readonly left: number; readonly gone: readonly string[] } {
-  const { specs } = identify(knownTasks(state.tasks), document.tasks);
-  const shown = new Map(specs.map(spec => [spec.id, spec.done || spec.skipped]));
-  const left = openTasks(state.tasks).filter(({ id }) => shown.get(id) !== true);
-  return { left: left.length, gone: left.filter(({ id }) => !shown.has(id)).map(task => task.id) };
+/** Settings without a row are the ledger's for good. */
+const table: { readonly [Name in keyof Settings]?: Row<Settings[Name]> } = {
+  limits: { keeps: keptLimits },
+  performers: { unless: ['agent', 'agentCommand', 'script'], keeps: keptChain },
+  performersByTask: { unless: ['taskAgent'] },
+  performersByPhase: { unless: ['phaseAgent'] },
+  checks: { unless: ['verify'], keeps: keptChecks },
+  promise: { unless: ['promise'] },
+  rollbackAfter: { unless: ['rollbackAfter'] },
+  // What it began without does not come back.
+  checkpoints: { keeps: (before, now) => before.checkpoints && !isOff('noCheckpoints', now) },
+  commits: { keeps: (before, now) => before.commits && !isOff('noCommit', now) },
+  parallel: { keeps: keptParallel },
+};
+
+/** What of the changes is recorded: the command that changes a loop knows these. */
+const recorded = [
+  'performers',
+  'performersByTask',
+  'performersByPhase',
+  'checks',
+  'promise',
+  'checkpoints',
+  'commits',
+  'rollbackAfter',
+] as const satisfies readonly (keyof ChangedSettings)[];
+
+/** The settings that a loop goes on with, without those that a typed word decides anew. Empty: no loop goes on. */
+export function onResume(now: Resuming): Partial<Settings> {
+  const { before, typed } = now;
+  if (before === undefined) return {};
+  const rows = table as Readonly<Record<string, Row<unknown> | undefined>>;
+  const kept = Object.entries(before).map(([name, value]) => {
+    const { unless = [], keeps = () => value } = rows[name] ?? {};
+    return [name, unless.some(key => typed.has(key)) ? undefined : keeps(before, now)];
+  });
+  return Object.fromEntries(kept);
 }
 
-/** Looks into the ledger, where there is one that can be read. */
-type Look = <Found>(work: (ledger: Ledger) => Promise<Found>) => Promise<Found | undefined>;
+const isOff = (key: 'noCheckpoints' | 'noCommit', { typed, config }: Resuming): boolean =>
+  typed.has(key) && config[key];
 
-/** Read only, and in silence: whoever opens it to write says what is wrong with it. */
-export const lookInto =
-  (home: string, env: Environment): Look =>
-  async work => {
-    if (!hasLedger(home)) return undefined;
-    const ledger = await openLedger({ home, env, warn: () => {}, readOnly: true }).catch(() => undefined);
-    try {
-      return ledger && (await work(ledger));
-    } catch {
-      return undefined;
-    } finally {
-      await ledger?.store.close();
-    }
-  };
-
-/** What earlier loops of a document know, looked up before anything is written; a new loop takes no settings over. */
-export function previousLoop(home: string, isNew: boolean, look: Look): Remembered {
-  const newest = (path: string) => look(ledger => newestLoop(ledger, path));
-  return {
-    async lastGood(path) {
-      const [row] = (await look(({ store }) => store.loops({ document: path, open: true }))) ?? [];
-      const copy = row === undefined ? undefined : join(loopFolder(home, row.loop), 'document');
-      return copy !== undefined && existsSync(copy) ? copy : undefined;
-    },
-    async settings(path) {
-      const state = isNew ? undefined : (await newest(path))?.state;
-      return state?.control.ended === undefined ? state?.settings : undefined;
-    },
-    closed: async path => closedIn((await newest(path))?.state),
-  };
+/** Each limit that was typed, and the others as they were. */
+function keptLimits({ limits }: Settings, { settings, typed, flags }: Resuming): Limits {
+  const isTyped = (name: (typeof limitNames)[number]): boolean =>
+    typed.has(limitTable[name].key) ||
+    (name === 'attemptsPerTaskMax' && settings.policy.countsRetries && typed.has('retries'));
+  const changed = limitNames
+    .filter(isTyped)
+    .filter(name => name !== 'deadlineAt' || !isLaterByTheClock(limits.deadlineAt, settings.limits.deadlineAt, flags));
+  const now = { ...limits, ...Object.fromEntries(changed.map(name => [name, settings.limits[name]])) };
+  if (!isBounded(now)) throw nothingBounds();
+  return now;
 }
 
-/** By the ids that the document has for them. */
-export const closedIn = (state: State | undefined): ReadonlySet<string> =>
-  new Set(
-    [...allTasks(state?.tasks ?? emptyTable)]
-      .filter(({ status }) => status === 'done' || status === 'skipped')
-      .map(({ id, spec: { documentId } }) => documentId ?? id),
-  );
-
-/** Empty where the document still shows all that is open. */
-export function missingTasksWords(gone: readonly string[], { loop: { name, document } }: State): string {
-  if (gone.length === 0) return '';
-  const skip = `ralph resume ${name}, then ralph task skip ID`;
-  return `Gone from ${basename(document)} and still open: ${someOf(gone, 5)} (to leave one out: ${skip}).`;
+/** The same `--deadline 07:00` a day later must not move the deadline that the loop has. */
+function isLaterByTheClock(before: number | null, wanted: number | null, { deadline }: Resuming['flags']): boolean {
+  return before !== null && wanted !== null && wanted > before && /^\d{1,2}:\d{2}$/.test(String(deadline));
 }
 
-/** Why a goal is not pursued again, and what would do that. */
-export function goalOverWords(state: State): string {
-  const how = progress(state.tasks).done > 0 ? 'was reached before' : 'was left out (ralph task skip)';
-  return `Nothing to do: this goal ${how}; to pursue it again: the same command with --new`;
-}
-
-export async function newLoop(ledger: Ledger, { run, document }: Prepared): Promise<Chosen> {
-  const taken = new Set((await ledger.store.loops()).map(row => row.name));
-  const loop = await freshId();
-  return { loop, name: await loopName(run.config.name, document.project, loop, taken) };
+/** A model alone is for the agent that works already; a fallback alone stands behind it. */
+function keptChain({ performers: [first, ...others] }: Settings, { config, typed }: Resuming): readonly string[] {
+  if (first === undefined) return [];
+  const agent = specOf(first)?.agent;
+  const isOther = typed.has('model') && config.model !== undefined && agent !== undefined && !modelless.has(agent);
+  const head = isOther ? `${agent}/${config.model}` : first;
+  return [...new Set([head, ...(typed.has('fallback') ? config.fallback : others)])];
 }
 
 const providedPrefix = 'own check: ';
@@ -123,69 +105,67 @@ const providedPrefix = 'own check: ';
 /** As a check that a program brings along stands among the checks of a loop: nobody else can run it. */
 export const providedCheckName = (name: string): string => `${providedPrefix}${name}`;
 
-/** A loop that goes on keeps its checks unless a person names others: proof never goes away silently. */
-export async function checksOnResume(prepared: Prepared, state: State | undefined): Promise<Prepared> {
-  const { run, provided, mode, directory, home, env } = prepared;
-  const isSaid = run.isSet('verify') || provided.checks.length > 0;
-  if (state === undefined || isSaid || mode.conversation !== undefined) return prepared;
-  const names = state.settings.checks;
-  if (names.some(command => command.includes('[redacted:')))
+/** Proof never goes away silently. */
+function keptChecks({ checks }: Settings): readonly string[] {
+  if (checks.some(command => command.includes('[redacted:')))
     throw new UsageError(
       'A check of this loop holds a secret, which is not kept.',
       'Give the checks again: --verify CMD',
     );
-  const lost = names.filter(name => name.startsWith(providedPrefix)).map(name => name.slice(providedPrefix.length));
+  const lost = checks.filter(name => name.startsWith(providedPrefix)).map(name => name.slice(providedPrefix.length));
   if (lost.length > 0)
     throw new UsageError(
       `A program brought a check of this loop along: ${lost.join(', ')}.`,
       'Go on with that program, or name other checks: --verify CMD',
     );
-  const judge = names.flatMap(name => judgeNamed(name) ?? [])[0] ?? run.config.judge;
-  const config = { ...run.config, verify: names.filter(name => judgeNamed(name) === undefined), judge };
-  const checks = await buildChecks({ config, directory, home, env });
-  return { ...prepared, checks, run: { ...run, config, settings: { ...run.settings, checks: names } } };
+  return checks;
 }
 
-const ifChanged = <Value>(before: Value, wanted: Value): Value | undefined =>
-  canonical({ value: before }) === canonical({ value: wanted }) ? undefined : wanted;
-
-/** The settings that a person set anew for a loop that goes on, as the command that changes them. */
-export function changedSettings(
-  before: Settings,
-  wanted: Settings,
-  isSet: (key: string) => boolean,
-  flags: Readonly<Record<string, unknown>> = {},
-): Command | undefined {
-  const limits: Partial<Limits> = Object.fromEntries(
-    Object.entries(wanted.limits).filter(
-      ([key, value]) =>
-        isSet(key) &&
-        before.limits[key as keyof Limits] !== value &&
-        !(key === 'deadlineAt' && isLaterByTheClock(before.limits.deadlineAt, value, flags['deadline'])),
-    ),
-  );
-  if (!isBounded({ ...before.limits, ...limits })) throw nothingBounds();
-  if (isSet('parallel') && before.parallel !== wanted.parallel)
+function keptParallel({ parallel }: Settings, { typed, config }: Resuming): number {
+  if (typed.has('parallel') && config.parallel !== parallel)
     throw new UsageError(
-      `--parallel is settled when a loop begins, and this one has begun with ${before.parallel}.`,
+      `--parallel is settled when a loop begins, and this one has begun with ${parallel}.`,
       'Leave it out, or start a new loop with --new when this one has ended.',
     );
-  const settings = present({
-    performers: ifChanged(before.performers, wanted.performers),
-    // A ledger of 0.1 has no such tables.
-    performersByTask: ifChanged(before.performersByTask ?? {}, wanted.performersByTask),
-    performersByPhase: ifChanged(before.performersByPhase ?? {}, wanted.performersByPhase),
-    checks: ifChanged(before.checks, wanted.checks),
-    promise: isSet('promise') ? ifChanged(before.promise, wanted.promise) : undefined,
-    checkpoints: isSet('noCheckpoints') && before.checkpoints && !wanted.checkpoints ? false : undefined,
-    commits: isSet('noCommit') && before.commits && !wanted.commits ? false : undefined,
-    rollbackAfter: isSet('rollbackAfter') ? ifChanged(before.rollbackAfter, wanted.rollbackAfter) : undefined,
-  });
-  if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
-  return { type: 'limits', limits, settings };
+  return parallel;
 }
 
-/** The same `--deadline 07:00` a day later must not move the deadline that the loop has. */
-function isLaterByTheClock(before: number | null, wanted: number | null, typed: unknown): boolean {
-  return before !== null && wanted !== null && wanted > before && /^\d{1,2}:\d{2}$/.test(String(typed));
+/** What these agents are started with may hold a secret, so no loop keeps it. */
+const unkept = [
+  ['command', 'agentCommand', '--agent-command'],
+  ['acp', 'acpCommand', '--acp-command'],
+  ['scripted', 'script', '--script'],
+] as const;
+
+/** A loop goes on with its own agent, but not every agent is known by its name. */
+export function refuseUnkept({ config, settings }: Pick<RunConfig, 'config' | 'settings'>): void {
+  for (const [agent, key, flag] of unkept) {
+    if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
+    throw new UsageError(
+      `This loop was begun with ${flag}, which is not kept.`,
+      `Say the same command as before, with its ${flag}, or name another agent: --agent claude`,
+      7,
+    );
+  }
+}
+
+const ifChanged = <Value>(before: Value, now: Value): Value | undefined =>
+  canonical({ value: before }) === canonical({ value: now }) ? undefined : now;
+
+/** The command that changes a loop from the settings it had to those it goes on with; undefined: nothing differs. */
+export function changedSettings(before: Settings, now: Settings): Extract<Command, { type: 'limits' }> | undefined {
+  const limits: Partial<Limits> = Object.fromEntries(
+    limitNames.filter(name => before.limits[name] !== now.limits[name]).map(name => [name, now.limits[name]]),
+  );
+  // A ledger of 0.1 has no such tables.
+  const was = {
+    ...before,
+    performersByTask: before.performersByTask ?? {},
+    performersByPhase: before.performersByPhase ?? {},
+  };
+  const settings: ChangedSettings = Object.fromEntries(
+    recorded.map(name => [name, ifChanged(was[name], now[name])]).filter(([, value]) => value !== undefined),
+  );
+  if (Object.keys(limits).length + Object.keys(settings).length === 0) return undefined;
+  return { type: 'limits', limits, settings };
 }

@@ -2,25 +2,44 @@
 // so every decision is a gate with an id, and the host (a terminal, the options of a program) answers it.
 
 import type { CheckResult } from '../../checks/check.ts';
+import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
+import type { TaskSpec } from '../../core/task.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
+import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { runEngine, storeError } from '../app.ts';
+import { newLoop, storeError } from '../app.ts';
 import { withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
-import { engineFor, firstInputs } from './launch.ts';
-import type { Prepared } from './prepare.ts';
-import { type Chosen, checksOnResume, type Earlier, earlierLoop, hasWork, newLoop } from './resume-rules.ts';
-import type { LoopWorkspace } from './workspace.ts';
+import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
+import { approvalByRunning, engineFor, resumeCommands, startInput } from './launch.ts';
+import { type Prepared, prepareLoop } from './prepare.ts';
+import type { Workspace } from './workspace.ts';
 import { createWorkspace, resumeWorkspace } from './workspace-setup.ts';
 
 export type Gate =
   /** The last loop of the document ended with work left: yes starts over, with new counters. */
   | { readonly id: 'continue-ended'; readonly earlier: Extract<Earlier, { type: 'ended' }> }
-  | { readonly id: 'start'; readonly prepared: Prepared; readonly chosen: Chosen }
+  /** `state`: of a loop that goes on. */
+  | { readonly id: 'start'; readonly prepared: Prepared; readonly name: string; readonly state: State | undefined }
   /** Checks fail before any work; `isAllowed`: the settings say that it may begin all the same. */
-  | { readonly id: 'red-checks'; readonly red: readonly CheckResult[]; readonly isAllowed: boolean };
+  | { readonly id: 'red-checks'; readonly red: readonly CheckResult[]; readonly isAllowed: boolean }
+  /** Boxes of a plan say that something is done of which there is no record: `doubt` is a sentence. */
+  | ({ readonly id: 'ticked-boxes'; readonly doubt: string } & ShownPlan)
+  | ({ readonly id: 'approve' } & ShownPlan);
+
+/** Exactly what a yes to a plan is a yes to. */
+interface ShownPlan {
+  readonly subject: string;
+  readonly hash: string;
+  readonly goal: string;
+  readonly tasks: readonly TaskSpec[];
+  /** Since it was approved before. */
+  readonly changes: readonly string[];
+  /** What this machine could not do today. */
+  readonly warnings: readonly string[];
+}
 
 /** A stop that may come, for as long as somebody listens for it. */
 interface StopListener {
@@ -51,16 +70,6 @@ export interface Host {
   attend(prepared: Prepared, loop: string): Attendance;
 }
 
-export interface Session {
-  readonly ledger: Ledger;
-  readonly prepared: Prepared;
-  readonly host: Host;
-  /** A new loop, whatever an earlier one left. */
-  readonly isNew: boolean;
-  /** As typed: what a resumed loop changes. */
-  readonly flags: Readonly<Record<string, unknown>>;
-}
-
 export type Outcome =
   /** Another process has the loop, or works in its folder. */
   | { readonly type: 'held'; readonly what: 'loop' | 'folder'; readonly lease: Lease }
@@ -75,79 +84,66 @@ export type Outcome =
       readonly exitCode: number | undefined;
     };
 
-const heldBy =
-  (what: 'loop' | 'folder') =>
-  (lease: Lease): Outcome => ({ type: 'held', what, lease });
-
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
-export const runSession = (session: Session): Promise<Outcome> =>
-  withLease(session.ledger, `document:${session.prepared.path}`, heldBy('loop'), () => chooseAndWork(session));
+export const runSession = (prepared: Prepared, ledger: Ledger, host: Host): Promise<Outcome> =>
+  withLease<Outcome>(
+    ledger,
+    `document:${prepared.path}`,
+    lease => ({ type: 'held', what: 'loop', lease }),
+    () => chooseAndWork(prepared, ledger, host),
+  );
 
-async function chooseAndWork(session: Session): Promise<Outcome> {
-  const { ledger, prepared, host, isNew } = session;
-  const earlier = isNew ? undefined : await earlierLoop(ledger, prepared);
+async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
+  const earlier = first.flags['new'] === true ? undefined : await earlierLoop(ledger, first);
   if (earlier?.type === 'over') return { type: 'over', earlier };
   if (earlier?.type === 'ended' && !(await host.decide({ id: 'continue-ended', earlier })))
     return { type: 'over', earlier };
-  const isResumed = earlier?.type === 'open';
-  if (!isResumed && !hasWork(prepared)) return { type: 'nothing-to-do' };
-  const chosen = isResumed ? earlier.chosen : await newLoop(ledger, prepared);
-  const { config, settings } = prepared.run;
-  const hasOwnFolder = isResumed
-    ? earlier.chosen.state.loop.branch !== undefined
-    : config.worktree || settings.worktreePerTask;
-  if (hasOwnFolder) return work(session, chosen);
-  const folder = `folder:${chosen.state?.loop.directory ?? prepared.directory}`;
-  return withLease(ledger, folder, heldBy('folder'), () => work(session, chosen));
+  const state = earlier?.type === 'open' ? earlier.state : undefined;
+  // It was begun or changed since it was looked up.
+  const isAsSeen = canonical(first.before ?? null) === canonical(state?.settings ?? null);
+  const prepared = isAsSeen ? first : await prepareLoop({ ...first, ledger });
+  if (state === undefined && !hasWork(prepared)) return { type: 'nothing-to-do' };
+  const { config, settings, document, directory } = prepared;
+  const loop = state?.loop ?? (await newLoop(ledger, config.name, document.project));
+  const hasOwnFolder =
+    state === undefined ? config.worktree || settings.worktreePerTask : state.loop.branch !== undefined;
+  const run = (): Promise<Outcome> => work(prepared, ledger, host, { id: loop.id, name: loop.name, state });
+  if (hasOwnFolder) return run();
+  const folder = `folder:${state?.loop.directory ?? directory}`;
+  return withLease<Outcome>(ledger, folder, lease => ({ type: 'held', what: 'folder', lease }), run);
 }
 
-async function work(session: Session, chosen: Chosen): Promise<Outcome> {
-  const { ledger, host } = session;
-  const prepared = await checksOnResume(session.prepared, chosen.state);
-  const start: Gate = { id: 'start', prepared, chosen };
+/** `state`: of a loop that goes on. */
+type Chosen = Pick<State['loop'], 'id' | 'name'> & { readonly state: State | undefined };
+
+/** To its end, its question or its interruption. */
+async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chosen): Promise<Outcome> {
+  const { state, id: loop, name } = chosen;
+  const { by, say, announce } = host;
+  const start: Gate = { id: 'start', prepared, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
   const workspace =
-    chosen.state === undefined
-      ? await create({ ...session, prepared }, chosen)
-      : await resumeWorkspace(prepared, chosen.state, ledger, host.say);
-  return 'type' in workspace ? workspace : run({ ...session, prepared }, chosen, workspace);
-}
-
-/** A new loop in its folder. Its checks run once, so that nobody is blamed for what was broken before. */
-async function create(
-  { ledger, prepared, host }: Session,
-  chosen: Chosen,
-): Promise<LoopWorkspace | Extract<Outcome, { type: 'declined' }>> {
-  const known = new Set((await ledger.store.loops()).map(row => row.loop));
-  const { say, announce } = host;
-  const listener = host.listen();
-  const needs = { say, announce, stop: listener.signal, isLoop: (id: string) => known.has(id) };
-  const created = await createWorkspace(prepared, chosen, needs).finally(() => listener.close());
-  if (created === undefined)
-    throw new UsageError('Stopped before any work: no loop was begun.', '', listener.exitCode?.() ?? 130);
-  const { workspace, red } = created;
-  const gate: Gate = { id: 'red-checks', red, isAllowed: prepared.run.config.allowRedStart };
+    state === undefined
+      ? await create(prepared, ledger, host, chosen)
+      : await resumeWorkspace(prepared, state, ledger, say);
+  const red = workspace.baseline?.filter(one => !one.passed) ?? [];
+  const gate: Gate = { id: 'red-checks', red, isAllowed: prepared.config.allowRedStart };
   if (red.length > 0 && !(await host.decide(gate))) {
     await workspace.discard();
     return { type: 'declined', gate };
   }
-  await prepared.modeSession.beforeFirst?.(prepared.path, chosen.loop, announce);
-  return workspace;
-}
-
-/** To its end, its question or its interruption. */
-async function run(
-  { ledger, prepared, host, flags }: Session,
-  chosen: Chosen,
-  workspace: LoopWorkspace,
-): Promise<Outcome> {
-  const { by, say } = host;
-  const attendance = host.attend(prepared, chosen.loop);
-  const { signal: interrupt, notifiers, ask, adapt = (engine: Engine) => engine } = attendance;
-  const launch = { ledger, prepared, workspace, chosen, by, say, notifiers, ask };
+  if (state === undefined) await prepared.modeSession.beforeFirst?.(prepared.path, loop, announce);
+  const attendance = host.attend(prepared, loop);
+  const { signal: interrupt, notifiers, ask, adapt } = attendance;
+  const asInput = (command: Command): Input => ({ type: 'command', command, by });
+  const first =
+    state === undefined
+      ? [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)]
+      : resumeCommands(prepared, state, workspace).map(asInput);
   try {
-    const engine = adapt(await engineFor(launch));
-    const result = await runEngine(engine, chosen.loop, { interrupt, first: firstInputs(launch, flags) });
+    const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask }, say);
+    const { runLoop } = await import('../../engine/run.ts');
+    const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first });
     if (result.type === 'held') return { type: 'held', what: 'loop', lease: result.held };
     if (result.type === 'failed') throw storeError(result.failure);
     if (result.type === 'refused') refuseProblems(result.problems);
@@ -155,4 +151,14 @@ async function run(
   } finally {
     attendance.close();
   }
+}
+
+/** A new loop in its folder. */
+async function create(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chosen): Promise<Workspace> {
+  const { say, announce } = host;
+  const listener = host.listen();
+  const watcher = { say, announce, stop: listener.signal };
+  const created = await createWorkspace(prepared, chosen, ledger, watcher).finally(() => listener.close());
+  if (created !== undefined) return created;
+  throw new UsageError('Stopped before any work: no loop was begun.', '', listener.exitCode?.() ?? 130);
 }

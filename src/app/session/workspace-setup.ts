@@ -13,53 +13,45 @@ import { filesToProtect, redStart } from '../checks.ts';
 import { refreshProtection, unprotectable } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
 import { checkpointsOf, forksOf, refusalError, worktreeOf } from './repository.ts';
-import type { Chosen } from './resume-rules.ts';
-import { type LoopWorkspace, neverStopped, openWorkspace, setupProblem } from './workspace.ts';
+import { inTemporaryFork, neverStopped, openWorkspace, setupProblem, type Workspace } from './workspace.ts';
 
-export interface CreateNeeds {
+/** Who is told while a workspace is made, and who may stop it. */
+interface Watcher {
   readonly say: (line: string) => void;
   readonly announce: (line: string) => void;
   readonly stop: AbortSignal;
-  /** Whether the ledger knows a loop of this id. */
-  readonly isLoop: (id: string) => boolean;
 }
 
-export interface Created {
-  readonly workspace: LoopWorkspace;
-  /** Checks that fail before any work was done; the caller says whether it begins all the same. */
-  readonly red: readonly CheckResult[];
-}
+type NewLoop = Pick<State['loop'], 'id' | 'name'>;
 
-/** For a new loop. Undefined: it was stopped, and what was made is gone. */
+/** For a new loop: its checks have run once, so that nobody is blamed for what was broken before. Undefined: it was stopped, and what was made is gone. */
 export async function createWorkspace(
   prepared: Prepared,
-  chosen: Chosen,
-  needs: CreateNeeds,
-): Promise<Created | undefined> {
-  const { announce, stop } = needs;
+  chosen: NewLoop,
+  ledger: Ledger,
+  watcher: Watcher,
+): Promise<Workspace | undefined> {
+  const { announce, stop } = watcher;
   const redact = makeRedactor(secretValues(prepared.env));
-  let workspace: LoopWorkspace | undefined;
-  let ran: readonly CheckResult[] = [];
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  let workspace: Awaited<ReturnType<typeof setUp>> | undefined;
+  let baseline: readonly CheckResult[] | undefined;
   try {
-    workspace = await setUp(prepared, chosen, needs);
-    const { checks } = workspace;
+    workspace = await setUp(prepared, chosen, known, watcher);
+    const { checks, forks, directory } = workspace;
     if (checks.length > 0 && !stop.aborted) {
       announce(`Running the checks once, before any work: ${redact(checks.map(one => one.name).join(' ; '))} ...`);
-      ran = await workspace.tryOut(directory => redStart(checks, directory, stop));
+      const once = (folder: string) => redStart(checks, folder, stop);
+      baseline = redactDeep(await (forks === undefined ? once(directory) : inTemporaryFork(forks, once)), redact);
     }
   } catch (error) {
     await workspace?.discard();
     if (stop.aborted) return undefined;
     throw error;
   }
-  if (stop.aborted) {
-    await workspace.discard();
-    return undefined;
-  }
-  if (workspace.checks.length === 0) return { workspace, red: [] };
-  const outcomes = redactDeep(ran, redact);
-  const baseline = outcomes.map(({ name: check, passed }) => ({ check, passed }));
-  return { workspace: { ...workspace, baseline }, red: outcomes.filter(one => !one.passed) };
+  if (!stop.aborted) return { ...workspace, baseline };
+  await workspace.discard();
+  return undefined;
 }
 
 export function redRefusal(red: readonly CheckResult[]): UsageError {
@@ -69,18 +61,17 @@ export function redRefusal(red: readonly CheckResult[]): UsageError {
   );
 }
 
-/** Makes the worktree of a new loop ready and copies the files that prove the work. */
-async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: CreateNeeds): Promise<LoopWorkspace> {
-  const { home, run, repositoryInfo, directory } = prepared;
-  const { config, settings } = run;
+/** Makes the worktree of a new loop ready and copies the files that prove the work. `known`: every loop of the ledger. */
+async function setUp(prepared: Prepared, chosen: NewLoop, known: ReadonlySet<string>, { say, stop }: Watcher) {
+  const { home, config, repositoryInfo, directory } = prepared;
   const { repository } = repositoryInfo;
-  const { loop } = chosen;
-  const { worktreePerTask: forked } = settings;
+  const { id: loop } = chosen;
+  const { worktreePerTask: forked } = prepared.settings;
   const folder = loopFolder(home, loop);
   const isOwn = config.worktree || forked;
   if (isOwn && repository !== undefined) {
     const { removeStaleWorktrees } = await import('../../git/worktrees/worktree.ts');
-    await removeStaleWorktrees(repository, join(home, 'worktrees'), isLoop, Date.now());
+    await removeStaleWorktrees(repository, join(home, 'worktrees'), id => known.has(id), Date.now());
   }
   const own = isOwn ? await makeLoopWorktree(prepared, chosen) : undefined;
   for (const notice of own?.notices ?? []) say(`note: ${notice}`);
@@ -97,13 +88,10 @@ async function setUp(prepared: Prepared, chosen: Chosen, { say, stop, isLoop }: 
   try {
     if (own !== undefined && !forked) await setUpWorktree(prepared, folderOfWork, say, stop);
     const { protectFiles } = await import('../../checks/protected-files.ts');
-    const kept = await protectFiles({
-      directory: folderOfWork,
-      folder: join(folder, 'protected'),
-      ...filesToProtect(config),
-    });
+    const copies = join(folder, 'protected');
+    const kept = await protectFiles({ directory: folderOfWork, folder: copies, ...filesToProtect(config) });
     if (!kept.ok) throw unprotectable(kept.problem);
-    const place = { loop, directory: folderOfWork, branch: own?.branch, protectedHash: kept.hash, forked };
+    const place = { loop, directory: folderOfWork, branch: own?.branch, protectedHash: kept.hash };
     return { ...(await openWorkspace(prepared, place, stop)), discard };
   } catch (error) {
     await discard();
@@ -117,18 +105,17 @@ export async function resumeWorkspace(
   state: State,
   ledger: Ledger,
   say: (line: string) => void,
-): Promise<LoopWorkspace> {
-  const { home, env, run } = prepared;
+): Promise<Workspace> {
+  const { home, env, config, settings } = prepared;
   const { id: loop, directory, branch } = state.loop;
-  const { worktreePerTask: forked } = state.settings;
   const tree = await reopenWorktree(prepared, state);
   for (const notice of tree.notices) say(`note: ${notice}`);
-  if (tree.isNew && !forked) await setUpWorktree(prepared, directory, say, neverStopped);
-  const checkpoints = await checkpointsOf(home, env, state, run.config);
+  if (tree.isNew && !settings.worktreePerTask) await setUpWorktree(prepared, directory, say, neverStopped);
+  const checkpoints = await checkpointsOf(home, env, state, config);
   const worked = () => lastWorkAt(ledger, loop);
   const protection = await refreshProtection(prepared, { state, checkpoints, lastWorkAt: worked });
   for (const notice of protection.notices) say(`note: ${notice}`);
-  return openWorkspace(prepared, { loop, directory, branch, protectedHash: protection.hash, forked });
+  return openWorkspace(prepared, { loop, directory, branch, protectedHash: protection.hash });
 }
 
 /** What a person asks of a loop is no work. */
@@ -143,7 +130,7 @@ async function lastWorkAt(ledger: Ledger, loop: string): Promise<number> {
 
 /** Forks are made ready one by one, when each is made. */
 async function setUpWorktree(
-  { run: { config }, home, env }: Prepared,
+  { config, home, env }: Prepared,
   directory: string,
   say: (line: string) => void,
   stop: AbortSignal,
@@ -154,20 +141,14 @@ async function setUpWorktree(
   if (refusal !== undefined) throw refusalError(refusal);
 }
 
-interface OwnTree {
-  readonly directory: string;
-  readonly branch: string;
-  readonly notices: readonly string[];
-}
-
 /** Makes the loop's own worktree on a branch `ralph/NAME`, or takes it up again. */
-async function makeLoopWorktree(prepared: Prepared, { loop, name }: Pick<Chosen, 'loop' | 'name'>): Promise<OwnTree> {
-  const { home, repositoryInfo, directory, run } = prepared;
+async function makeLoopWorktree(prepared: Prepared, { id: loop, name }: NewLoop) {
+  const { home, repositoryInfo, directory, config } = prepared;
   const { repository } = repositoryInfo;
   if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
   const { makeWorktree } = await import('../../git/worktrees/worktree.ts');
   mkdirSync(join(home, 'worktrees'), { recursive: true, mode: 0o700 });
-  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, untracked: run.config.worktreeCopy };
+  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, untracked: config.worktreeCopy };
   const made = await makeWorktree(repository, order);
   if (!made.ok) throw refusalError(made);
   const missing = made.missing.length === 0 ? [] : [`Not copied into the worktree: ${made.missing.join(', ')}.`];
@@ -199,7 +180,7 @@ async function reopenWorktree(
   const gone = `The worktree of loop ${name} was gone`;
   if (!existsSync(`${path}.json`))
     throw new UsageError(`${gone}.`, `Make it again: git worktree add ${path} ${branch}, ${over}`);
-  const made = await makeLoopWorktree(prepared, { loop, name });
+  const made = await makeLoopWorktree(prepared, state.loop);
   mkdirSync(state.loop.directory, { recursive: true });
   const kept =
     state.checkpoints.latest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;

@@ -115,7 +115,7 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
   if (!canRollBack)
     context.say(hanging('note: ', `no commits and no undo in this demo: ${refusal.problem}.`, style.columns()));
   writeFileSync(join(folder, 'script.json'), scriptText(pauseMs, canRollBack));
-  const settings = {
+  const flags = {
     agent: 'scripted',
     script: '../script.json',
     verify: ['sh run-tests.sh'],
@@ -124,8 +124,9 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
     allowRedStart: true,
     backoffBase: '250ms',
     rollbackAfter: canRollBack ? '2' : undefined,
+    new: true,
   };
-  const prepared = await prepareLoop({ env, directory: project, home }, { file: 'PRD.json', flags: settings });
+  const prepared = await prepareLoop({ env, directory: project, home, file: 'PRD.json', flags });
   if (!canRollBack && prepared.repositoryInfo.repository !== undefined)
     throw new UsageError(
       `The scratch folder lies in the repository ${prepared.repositoryInfo.repository.directory}, which is none of the demo's.`,
@@ -189,7 +190,7 @@ async function play(
       return attendTerminal(view, { ask: answering(remark, pauseMs) });
     },
   };
-  const outcome = await runSession({ ledger, prepared, host, isNew: true, flags: {} });
+  const outcome = await runSession(prepared, ledger, host);
   if (outcome.type !== 'ran') throw new UsageError('The demo did not run: its scratch folder is not its own.');
   const { state } = outcome;
   const code = await sayEnding({ ...scratch, say: () => {} }, outcome, { requireChecks: true });

@@ -128,7 +128,7 @@ export async function exportTasks(context: Context, [word]: Words, flags: Flags)
 
 /** What a loop of this very file has brought to an end, by its ledger. */
 async function recordedIn(context: Context, path: string): Promise<ReadonlySet<string>> {
-  const { closedIn } = await import('../../app/session/resume-rules.ts');
+  const { closedIn } = await import('../../app/session/earlier-loop.ts');
   return closedIn((await newestLoop(await ledgerIfAny(context), realpathSync(path)))?.state);
 }
 

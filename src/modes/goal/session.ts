@@ -19,7 +19,7 @@ interface GoalPlace {
 export async function goalDocument({ directory, home, isDry }: GoalPlace, goal: string) {
   const hash = createHash('sha256').update(`${directory}\0${goal}`).digest('hex').slice(0, 32);
   const path = join(home, 'goals', `${hash}.md`);
-  if (isDry) return { mode: 'goal' as const, path, notices: [], text: goal };
+  if (isDry) return { modeName: 'goal' as const, path, notices: [], text: goal };
   const bytes = Buffer.from(`${goal}\n`);
   const there = await readFile(path).catch(() => undefined);
   if (there?.equals(bytes) !== true) {
@@ -27,7 +27,7 @@ export async function goalDocument({ directory, home, isDry }: GoalPlace, goal: 
     const { replaceFile } = await import('../../documents/replace-file.ts');
     await replaceFile(path, bytes, { mode: 0o600 });
   }
-  return { mode: 'goal' as const, path, notices: [] };
+  return { modeName: 'goal' as const, path, notices: [] };
 }
 
 const goalCharsMax = 20_000;

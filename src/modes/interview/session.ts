@@ -16,14 +16,14 @@ const tasksBytesMax = 16 * 1024 * 1024;
 const detailCharsMax = 6_000;
 
 /** Of spec.md. */
-async function interviewCheck({ path, options, directory }: SessionPlace): Promise<Check> {
+async function interviewCheck({ path, settings, directory }: SessionPlace): Promise<Check> {
   const folder = dirname(path);
   const tasks = join(folder, 'tasks.json');
   const own = await readOwnPrompt(directory, 'init');
   return tasksReadyCheck({
     spec: path,
     tasks,
-    lastRound: options.rounds ?? interviewRounds,
+    lastRound: settings.rounds ?? interviewRounds,
     isUntouched: (spec: string) => isUntouchedSpec(spec, basename(folder), own.text),
     begunBefore: await begunIn(tasks),
   });

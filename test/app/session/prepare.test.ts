@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const refusal = async (file: string, flags: Record<string, unknown>): Promise<string> => {
   const place = { env: { PATH: '' }, directory: folder, home: join(folder, 'home') };
-  const error = await prepareLoop(place, { file, flags: { agentCommand: 'cat', ...flags } }).catch(one => one);
+  const error = await prepareLoop({ ...place, file, flags: { agentCommand: 'cat', ...flags } }).catch(one => one);
   return error instanceof UsageError ? error.message : `${error}`;
 };
 

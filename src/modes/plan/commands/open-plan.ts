@@ -2,13 +2,12 @@
 
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { refuseProblems } from '../../../app/problems.ts';
 import type { Context, Flags } from '../../../cli/context.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { vaultRootOf } from '../../../text/step-path.ts';
-import { type PlanFile, readPlan, withRecord } from '../session/files.ts';
+import { type PlanFile, withRecord } from '../session/files.ts';
 import { loopOfPlan, type PlanLoop } from '../session/loops.ts';
-import { findPlan } from '../session/vault.ts';
+import { findPlan, planAt } from '../session/vault.ts';
 import { planName } from '../views/paths.ts';
 
 function real(path: string): string {
@@ -51,10 +50,9 @@ export interface OpenPlan extends PlanPlace {
 /** A plan that can run as it is written; anything else is refused with all its problems. */
 export async function openPlan(context: Context, word: string | undefined, flags: Flags): Promise<OpenPlan> {
   const named = await findNamedPlan(context, word, flags);
-  const read = await readPlan(named.path);
-  if (read.type !== 'read') refuseProblems(read.problems, basename(named.path));
-  const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), read.plan) : undefined;
-  return { ...named, plan: loop?.state.document.isLoaded === true ? withRecord(read.plan) : read.plan, loop };
+  const plan = await planAt(named.path, basename(named.path));
+  const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), plan) : undefined;
+  return { ...named, plan: loop?.state.document.isLoaded === true ? withRecord(plan) : plan, loop };
 }
 
 /** As it is to be typed in a command that works. */

@@ -3,7 +3,8 @@
 import { resolveRunConfig } from '../../../app/app.ts';
 import { withLease } from '../../../app/loops/find.ts';
 import { refuseProblems } from '../../../app/problems.ts';
-import { type Context, type Flags, sayHeld, type Words } from '../../../cli/context.ts';
+import type { RecordApproval } from '../../../app/session/approve.ts';
+import { type Context, type Flags, placeOf, sayHeld, type Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import { alwaysJson } from '../../../cli/run-host.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
@@ -12,7 +13,7 @@ import { endingOf } from '../../../views/ending.ts';
 import { modeName } from '../../registry.ts';
 import { planKey } from '../session/loops.ts';
 import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../session/vault.ts';
-import { type Ask, askAndApprove, askHere, type RecordApproval, recordApproval } from './approve.ts';
+import { type Ask, askAndApprove, askHere } from './approve.ts';
 import { findNamedPlan, heldExitCode, isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';
 import { approvalState } from './plan-text.ts';
 
@@ -23,7 +24,7 @@ const handOverMs = 100;
 export interface RunNeeds {
   /** Runs the loop of the plan at this path; its exit code. */
   readonly run: (path: string) => Promise<number>;
-  readonly record: RecordApproval;
+  readonly record?: RecordApproval;
   readonly ask: Ask;
   /** What to do with a plan that is not approved; absent: ask, or fail where nobody is. */
   readonly policy: 'fail' | 'skip' | 'wait' | undefined;
@@ -54,7 +55,8 @@ async function waitForApproval({ context, ledger }: PlanRun, { plan, root }: Ope
       // It may be on its way from one folder to another.
       const found = await openPlan(context, plan.id, { vault: root }).catch(unlessUsage);
       // Only a yes ends the wait: a plan that says meanwhile that it needs none is not taken at its word.
-      if (found !== undefined && isApprovedNow(found.plan, found.loop)) return found;
+      const isThere = found?.loop?.row.document === found?.path; // else it was moved while we looked
+      if (found !== undefined && isThere && isApprovedNow(found.plan, found.loop)) return found;
       if (stop.signal.aborted) return stop.exitCode() ?? 130;
       await woken;
     }
@@ -155,13 +157,13 @@ export const execute = (given: Context, words: Words, flags: Flags): Promise<num
   alwaysJson(given, flags, context => runNamed(context, words, flags));
 
 async function runNamed(context: Context, [word]: Words, flags: Flags): Promise<number> {
-  const { runRequest } = await import('../../../cli/commands/run.ts');
+  const { runDraft } = await import('../../../cli/commands/run.ts');
   const resolved = await resolveRunConfig(context.env, context.directory, flags, modeName('plan'));
   if (!resolved.ok) refuseProblems(resolved.problems);
   return runPlan(context, word, flags, {
-    run: path => runRequest(context, { file: path, flags: { ...flags, mode: 'plan', acceptTicked: true } }), // asked before, or refused
-    record: (path, approval) => recordApproval(context, path, approval, flags),
+    run: path =>
+      runDraft(context, { ...placeOf(context), file: path, flags: { ...flags, mode: 'plan', acceptTicked: true } }), // asked before, or refused
     ask: askHere(flags),
-    policy: resolved.run.config.onApproval,
+    policy: resolved.config.onApproval,
   });
 }

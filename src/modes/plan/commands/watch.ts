@@ -4,7 +4,8 @@ import { basename, extname } from 'node:path';
 import { isConfined } from '../../../app/agents/process-limits.ts';
 import { resolveRunConfig } from '../../../app/app.ts';
 import { withLease } from '../../../app/loops/find.ts';
-import type { Context, Flags, Words } from '../../../cli/context.ts';
+import { type RecordApproval, recordApproval } from '../../../app/session/approve.ts';
+import { type Context, type Flags, placeOf, type Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import type { Problem } from '../../../documents/document.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
@@ -16,7 +17,6 @@ import { loopOfPlan, type PlanLoop, planKey, refreshDashboard, writeViewFile } f
 import { approvePlan, doubtfulBoxes, finishPlan, makeVault } from '../session/vault.ts';
 import { brokenPlanFile } from '../views/files.ts';
 import { vaultPaths } from '../views/paths.ts';
-import { type RecordApproval, recordApproval } from './approve.ts';
 import { heldExitCode, isApprovedNow, planArgument, vaultFolder } from './open-plan.ts';
 
 const heldRetryMs = 5_000;
@@ -132,21 +132,22 @@ async function watchFolder(
 }
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
-  const { runRequest } = await import('../../../cli/commands/run.ts');
+  const { runDraft } = await import('../../../cli/commands/run.ts');
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   await makeVault(vaultFolder(context, flags));
   const root = vaultFolder(context, flags); // its real path, now that it is there
-  const unattended = { ...flags, yes: true, input: false, acceptTicked: true }; // `startApprovedPlan` refuses them
+  const unattended = { ...flags, mode: 'plan', yes: true, input: false, acceptTicked: true }; // `startApprovedPlan` refuses them
   const needs: WatchNeeds = {
     ledger,
     root,
     say: context.say,
-    run: path => runRequest(context, { file: path, flags: { ...unattended, mode: 'plan' } }),
-    record: (path, approval) => recordApproval(context, path, approval, unattended),
+    run: path => runDraft(context, { ...placeOf(context), file: path, flags: unattended }),
+    record: (path, approval) =>
+      recordApproval({ ...placeOf(context), flags: unattended, warn: context.say }, ledger, path, approval),
     name: (path, id) => planArgument(context, { path, root }, id),
     areConfined: async () => {
       const resolved = await resolveRunConfig(context.env, context.directory, flags, modeName('plan'));
-      return resolved.ok && isConfined(resolved.run.config.sandbox);
+      return resolved.ok && isConfined(resolved.config.sandbox);
     },
   };
   const stop = watchSignals(() => {}); // a loop at work says so itself

@@ -110,7 +110,7 @@ async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Pro
   const resolved = await resolveRunConfig(env, directory, flags, modeName('plan'));
   if (!resolved.ok || names.length === 0) return [];
   try {
-    return await missingServers({ config: resolved.run.config, directory, env }, names);
+    return await missingServers({ config: resolved.config, directory, env }, names);
   } catch (error) {
     if (error instanceof UsageError) return [`The MCP servers cannot be read: ${error.message}`];
     throw error;

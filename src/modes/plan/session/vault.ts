@@ -40,6 +40,12 @@ export async function makeVault(root: string): Promise<void> {
 const outsideError = (folder: string): UsageError =>
   new UsageError(`${folder} is a link that leads out of the vault, or no folder.`, 'Put a plain folder in its place.');
 
+/** A plan that can run as it is written; anything else is refused with all its problems. */
+export async function planAt(path: string, name = path): Promise<PlanFile> {
+  const read = await readPlan(path);
+  return read.type === 'read' ? read.plan : refuseProblems(read.problems, name);
+}
+
 /** A file, or the plan of this vault that has this id or file name. */
 export async function findPlan(directory: string, root: string, word: string): Promise<string> {
   const path = resolve(directory, word);

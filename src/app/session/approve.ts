@@ -1,0 +1,115 @@
+// Approval of a plan by a host: it sees what it would say yes to, and its yes is recorded in the plan's loop. Nothing of the
+// plan is done by it.
+import { basename } from 'node:path';
+import type { Command, Input } from '../../core/input.ts';
+import { lenient } from '../../documents/document.ts';
+import type { Lease, Ledger } from '../../ledger/ledger.ts';
+import { changesSince, planWarnings, refuseRenumbered } from '../../modes/plan/session/changes.ts';
+import { loopOfPlan, planKey, refreshDashboard } from '../../modes/plan/session/loops.ts';
+import {
+  type Approval,
+  approvePlan,
+  doubtfulBoxes,
+  planAsRead,
+  planAt,
+  refuseApproval,
+} from '../../modes/plan/session/vault.ts';
+import { Bug, UsageError } from '../../text/errors.ts';
+import { vaultRootOf } from '../../text/step-path.ts';
+import { buildEngine, loopFolder, newLoop, storeError } from '../app.ts';
+import { documentSource } from '../documents.ts';
+import { withLease } from '../loops/find.ts';
+import { startInput } from './launch.ts';
+import { type Draft, prepareLoop } from './prepare.ts';
+import type { Gate, Host } from './session.ts';
+
+/** Records a yes in the loop of the plan at this path, which is begun when there is none; gives the loop's name. */
+export type RecordApproval = (path: string, approval: Approval) => Promise<string>;
+
+export interface ApprovalRequest extends Pick<Draft, 'env' | 'directory' | 'home' | 'flags'> {
+  /** Of the plan. */
+  readonly path: string;
+  /** Of its vault; absent: where the plan lies. */
+  readonly root?: string;
+  /** How the yes came, for the ledger. */
+  readonly because: string;
+  readonly record?: RecordApproval;
+}
+
+export type Approved =
+  | { readonly type: 'approved'; readonly plan: string; readonly path: string; readonly loop: string }
+  | { readonly type: 'declined'; readonly gate: Gate }
+  /** Somebody else begins it. */
+  | { readonly type: 'held'; readonly lease: Lease };
+
+type Approver = Pick<Host, 'by' | 'say' | 'decide'>;
+
+export async function approve(request: ApprovalRequest, ledger: Ledger, host: Approver): Promise<Approved> {
+  const { path, directory, flags, because, root = vaultRootOf(path, directory) } = request;
+  const record: RecordApproval =
+    request.record ?? ((at, yes) => recordApproval({ ...request, warn: host.say }, ledger, at, yes));
+  const plan = await planAt(path, basename(path));
+  const before = await loopOfPlan(ledger, plan);
+  refuseApproval(plan, before);
+  if (before !== undefined) await refuseRenumbered(ledger, before, plan);
+  const { goal, tasks } = plan.document;
+  const shown = {
+    subject: plan.id,
+    hash: plan.hash,
+    goal,
+    tasks,
+    changes: before === undefined ? [] : await changesSince(ledger, before, plan),
+    warnings: await planWarnings(tasks, { ...request, root }),
+  };
+  const doubt = flags['acceptTicked'] === true ? undefined : doubtfulBoxes(plan, before);
+  const gates: readonly Gate[] = [
+    ...(doubt === undefined ? [] : [{ id: 'ticked-boxes', ...shown, doubt } as const]),
+    { id: 'approve', ...shown },
+  ];
+  for (const gate of gates) if (!(await host.decide(gate))) return { type: 'declined', gate };
+  const yes = async (): Promise<Approved> => {
+    const loop = await loopOfPlan(ledger, plan);
+    const approved = await approvePlan({ root, plan, loop, by: host.by, because, record });
+    await refreshDashboard(ledger, root);
+    return { type: 'approved', plan: plan.id, ...approved };
+  };
+  // Whoever runs it holds it, and may wait for just this yes; only one at a time begins its loop.
+  const isBegun = (await loopOfPlan(ledger, plan)) !== undefined;
+  return isBegun ? yes() : withLease<Approved>(ledger, planKey(plan.id), lease => ({ type: 'held', lease }), yes);
+}
+
+/** As `RecordApproval` says. */
+export async function recordApproval(
+  place: Pick<Draft, 'env' | 'directory' | 'home' | 'flags'> & { readonly warn: Host['say'] },
+  ledger: Ledger,
+  file: string,
+  { subject, hash, by, because }: Approval,
+): Promise<string> {
+  const yes: Command = { type: 'approve', subject, hash, because };
+  const [row] = await ledger.store.loops({ document: file, open: true });
+  if (row !== undefined) {
+    const { LedgerLoops } = await import('../loops/loops.ts');
+    const sent = await new LedgerLoops({ ...place, ledger }).send(row.loop, yes, by);
+    if (sent.became === 'failed') throw storeError(sent.failure);
+    if (sent.became === 'refused')
+      throw new UsageError(`Loop ${row.name} takes no approval.`, `ralph status ${row.name}`);
+    return row.name;
+  }
+  const prepared = await prepareLoop({ ...place, file, ledger, isOnlyRecorded: true });
+  const loop = await newLoop(ledger, prepared.config.name, prepared.document.project);
+  const { env, home, warn } = place;
+  const begun = { ...prepared, loop: loop.id, folder: loopFolder(home, loop.id), options: lenient, warn };
+  const source = await documentSource(env, begun);
+  const engine = await buildEngine(begun, { ledger, source, by });
+  const first: readonly Input[] = [
+    startInput(prepared, loop, prepared, by),
+    { type: 'command', command: yes, by },
+    await planAsRead(source),
+  ];
+  const interrupt = new AbortController().signal;
+  const { runLoop } = await import('../../engine/run.ts');
+  const result = await runLoop(engine, loop.id, { interrupt, settleOnly: true, first });
+  if (result.type === 'failed') throw storeError(result.failure);
+  if (result.type !== 'waiting') throw new Bug(`a loop that was only begun is ${result.type}`);
+  return loop.name;
+}

@@ -1,0 +1,138 @@
+// Settings of a run: each is decided once, here, by the first that says something about it.
+//
+// `kept` is what a loop that goes on keeps (`resume-rules.ts`); `settings` and `config` are what flags, the environment and
+// files say, in this order, presets filled in (`src/config/resolve.ts`).
+import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
+import type { RunConfig } from '../../config/resolve.ts';
+import type { Config } from '../../config/settings.ts';
+import { isBounded, type Settings } from '../../core/settings.ts';
+import type { ParsedDocument } from '../../documents/document.ts';
+import type { Mode } from '../../modes/mode.ts';
+import { type AgentNeeds, defaultAgent } from '../agents/performers.ts';
+import type { Environment } from '../app.ts';
+import { judgeName, judgeNamed, judgeSpec } from '../checks.ts';
+import { nothingBounds } from '../problems.ts';
+import { type RepositoryInfo, refuseImpossible } from './repository.ts';
+import { onResume, type Resuming } from './resume-rules.ts';
+
+/** All that may say something about a setting. */
+export interface Known extends Resuming, Pick<RunConfig, 'sources'> {
+  readonly env: Environment;
+  readonly directory: string;
+  readonly path: string;
+  readonly mode: Mode;
+  readonly document: ParsedDocument;
+  /** What a program brings along: all who work, in order, and the names of its checks. */
+  readonly provided: { readonly chain: readonly string[]; readonly checkNames: readonly string[] };
+  /** Nothing of it is done yet, so whoever will do it need not be there. */
+  readonly isOnlyRecorded?: boolean | undefined;
+  readonly repositoryInfo: RepositoryInfo;
+}
+
+export interface DecidedRun {
+  readonly config: Config;
+  readonly settings: Settings;
+  /** Nobody named the agent: it is the first that was found on PATH. */
+  readonly isFound: boolean;
+  /** The project's own test command, taken because nobody named a check. */
+  readonly detected: DetectedCheck | undefined;
+}
+
+type Part = Partial<Settings>;
+
+/** The first that says something: undefined says nothing, null does (unlimited, never). */
+const first = <Value>(...said: readonly [...(Value | undefined)[], Value]): Value =>
+  said.find(one => one !== undefined) as Value;
+
+const unlessEmpty = <Item>(list: readonly Item[] = []): readonly Item[] | undefined =>
+  list.length === 0 ? undefined : list;
+
+/** Where every task is an action, no agent is needed. */
+const hasOnlyActions = ({ tasks }: ParsedDocument): boolean =>
+  tasks.length > 0 && tasks.every(task => task.performer !== undefined);
+
+/** Of a conversation. Said before what the ledger has: more rounds may be wanted. Its document is read by them. */
+export const roundsOf = ({ mode, config, before }: Pick<Known, 'mode' | 'config' | 'before'>): number | undefined =>
+  mode.conversation && (config.rounds ?? before?.rounds ?? mode.conversation.rounds);
+
+function bounds({ mode, document, settings, sources, ...known }: Known, kept: Part): Part {
+  const { defaults, approval } = document;
+  const wished = sources.maxIterations === 'preset' ? defaults?.iterationsMax : undefined;
+  const limits = first(kept.limits, {
+    ...settings.limits,
+    iterationsMax: first(wished, settings.limits.iterationsMax),
+  });
+  if (!isBounded(limits)) throw nothingBounds();
+  return {
+    limits,
+    promise: first(kept.promise, sources.promise === 'preset' ? defaults?.promise : undefined, settings.promise),
+    rounds: roundsOf({ ...known, mode }) ?? null,
+    // What needs no yes is bound to its text all the same: by the command that runs it.
+    approval: first(kept.approval, mode.bindsText === true || approval?.required === true),
+  };
+}
+
+async function workers({ document, settings, provided, ...known }: Known, kept: Part) {
+  const named = first(
+    hasOnlyActions(document) ? [] : undefined,
+    known.isOnlyRecorded === true ? settings.performers : undefined,
+    unlessEmpty(provided.chain),
+    unlessEmpty(kept.performers),
+    unlessEmpty(settings.performers),
+  );
+  const isTalk = known.mode.conversation !== undefined;
+  const performers = named ?? [...new Set([await defaultAgent({ ...known, isTalk }), ...known.config.fallback])];
+  const performersByTask = first(kept.performersByTask, settings.performersByTask);
+  const performersByPhase = first(kept.performersByPhase, settings.performersByPhase);
+  return { isFound: named === undefined, chain: { performers, performersByTask, performersByPhase } };
+}
+
+/** All that "done" will rest on. A round of a conversation is proven by what it left. */
+async function proof(known: Known, kept: Part, chain: AgentNeeds['settings']) {
+  const { mode, config, provided, directory, env, before } = known;
+  const talk = mode.conversation;
+  const isUnproven = before === undefined && config.verify.length + provided.checkNames.length === 0;
+  const isWanted = isUnproven && mode.detectsChecks === true && config.detectChecks !== 'none';
+  // Only once: a loop that goes on keeps its own.
+  const detected = isWanted ? detectCheck(directory, env) : undefined;
+  const commands = kept.checks?.filter(name => judgeNamed(name) === undefined);
+  const judge = first(kept.checks?.flatMap(name => judgeNamed(name) ?? [])[0], config.judge);
+  const verify = first(talk && [], commands, detected && [detected.command], config.verify);
+  const named = [...verify, ...provided.checkNames];
+  const recorded = first(talk && [talk.check], kept.checks, undefined);
+  const isJudged = recorded === undefined && judge !== undefined;
+  const spec = isJudged
+    ? await judgeSpec({ config: { ...config, judge }, settings: chain, directory, env })
+    : undefined;
+  return { detected, verify, judge, checks: recorded ?? (spec === undefined ? named : [...named, judgeName(spec)]) };
+}
+
+/** What the folder allows of what was asked for. Talk is no work to be committed or looked at. */
+function history({ mode, config, settings, repositoryInfo }: Known, kept: Part): Part {
+  const talk = mode.conversation && false;
+  const parallel = first(kept.parallel, config.parallel);
+  const checkpoints = first(kept.checkpoints, repositoryInfo.repository !== undefined && !config.noCheckpoints);
+  refuseImpossible(config, repositoryInfo);
+  return {
+    parallel,
+    worktreePerTask: parallel > 1,
+    checkpoints,
+    commits: first(kept.commits, talk, checkpoints && !config.noCommit && !repositoryInfo.isMidway),
+    tamperScreen: first(kept.tamperScreen, talk, checkpoints),
+    rollbackAfter: first(kept.rollbackAfter, checkpoints ? config.rollbackAfter : null, settings.rollbackAfter),
+  };
+}
+
+export async function decideSettings(known: Known): Promise<DecidedRun> {
+  const kept = onResume(known);
+  const bounded = bounds(known, kept);
+  const { isFound, chain } = await workers(known, kept);
+  const { detected, verify, judge, checks } = await proof(known, kept, chain);
+  const interactive = first(known.mode.conversation && true, known.config.interactive);
+  return {
+    config: { ...known.config, verify, judge, interactive },
+    settings: { ...(known.before ?? known.settings), ...bounded, ...chain, checks, ...history(known, kept) },
+    isFound,
+    detected,
+  };
+}
