@@ -3,12 +3,20 @@ import { basename, isAbsolute, resolve, sep } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
-import { flagName, modeKeys } from '../../config/fields.ts';
+import { flagName, keys } from '../../config/fields.ts';
 import { isBounded, type ModeName, type Settings } from '../../core/settings.ts';
 import type { FormatOptions, ParsedDocument } from '../../documents/document.ts';
 import { type FoundDocument, findDocument } from '../../modes/find-document.ts';
 import type { Mode, ModeSession } from '../../modes/mode.ts';
-import { isModeWord, type ModeWord, modeNames, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
+import {
+  isModeWord,
+  type ModeWord,
+  modeNames,
+  modesWith,
+  openMode,
+  openModeSession,
+  rulesOf,
+} from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
@@ -173,9 +181,9 @@ async function tickedBefore(
 /** A flag that can do nothing here is a mistake of whoever typed it. */
 function refuseIdleFlags(mode: ModeName, flags: Flags): void {
   const { flags: known = [] } = rulesOf(mode);
-  const idle = modeKeys.find(key => flags[key] !== undefined && !known.includes(key));
+  const idle = keys.find(key => flags[key] !== undefined && !known.includes(key) && modesWith(key).length > 0);
   if (idle === undefined) return;
-  const [only, ...others] = modeNames.filter(name => rulesOf(name).flags?.includes(idle));
+  const [only, ...others] = modesWith(idle);
   const where = others.length === 0 ? `: it belongs to the mode ${only}` : '';
   throw new UsageError(`${flagName(idle)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
 }
