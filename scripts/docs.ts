@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { type CommandRow, commands } from '../src/cli/command-table.ts';
-import { environmentName, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
+import { descriptionOf, environmentName, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
 import type { Field } from '../src/config/kinds.ts';
 import { presetValues } from '../src/config/settings.ts';
 import type { Event, EventType } from '../src/core/event.ts';
 import { criteria } from '../src/core/termination.ts';
 import { usualMode } from '../src/modes/registry.ts';
-import { formatDuration, formatUsd } from '../src/text/format.ts';
+import { capitalized, formatDuration, formatUsd } from '../src/text/format.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
 import { shownEvents } from './docs-events.ts';
@@ -30,7 +30,7 @@ function commandSection(row: CommandRow): string {
   const own = isRun ? options.filter(one => !isSetting(one.flags)) : options;
   return [
     `## ralph ${row.usage}`,
-    `${row.summary.charAt(0).toUpperCase()}${row.summary.slice(1)}.`,
+    `${capitalized(row.summary)}.`,
     ['```', ...row.examples, '```'].join('\n'),
     ...(isRun ? ['Every setting of [config.md](config.md) is a flag of this command too.'] : []),
     ...(own.length === 0
@@ -80,7 +80,7 @@ function remarks(key: Key): string {
     ...(field.userOnly ? ['A project’s own files cannot set it.'] : []),
     ...(field.formerly ?? []).map(name => `The older variable \`${name}\` is still read.`),
   ];
-  return [field.description, ...notes].join(' ');
+  return [descriptionOf(key), ...notes].join(' ');
 }
 
 function configPage(): string {

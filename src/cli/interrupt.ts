@@ -3,7 +3,7 @@ import { endOwnTree } from '../app/app.ts';
 import { initialState, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import type { Notifier } from '../engine/engine.ts';
-import { capitalized } from './terminal.ts';
+import { capitalized } from '../text/format.ts';
 
 export interface Interrupt {
   readonly signal: AbortSignal;

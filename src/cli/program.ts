@@ -6,10 +6,10 @@ import { storeError } from '../app/app.ts';
 import type { StoreFailure } from '../ledger/ledger.ts';
 import { looksSecret } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
+import { capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
 import { type CommandRow, commands, nameOf } from './command-table.ts';
 import { makeContext } from './context.ts';
-import { capitalized } from './terminal.ts';
 
 /** Commander's words as a sentence of ours. */
 const plainMessage = (error: CommanderError): string =>

@@ -52,8 +52,6 @@ export const plain = (text: string): string => stripControls(text);
 
 export const oneLine = (text: string): string => plain(text).replaceAll('\n', ' ');
 
-export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
 /** One line, cut to the width of the terminal. */
 export function fitted(text: string, columns: number, { ascii }: Pick<Style, 'ascii'>): string {
   const line = oneLine(text);

@@ -1,5 +1,6 @@
 // The one table of settings: config files, flags, environment names, help and docs all derive from it. Help loads it, so it loads no reader.
-import { flagOf } from '../text/format.ts';
+import { modesWith } from '../modes/registry.ts';
+import { capitalized, flagOf } from '../text/format.ts';
 import { commandCharactersMax, type Field, kinds, million } from './kinds.ts';
 import type { ValueOf } from './values.ts';
 
@@ -44,25 +45,24 @@ const modeFields = {
   targetConfidence: {
     kind: 'whole',
     most: 100,
-    description: 'Review: how sure every reviewer must be, in percent.',
+    description: 'how sure every reviewer must be, in percent.',
     example: '95',
   },
   reviewer: {
     kind: 'roles',
-    description:
-      'Review: who looks at the document, by role; .ralph/prompts/review-ROLE.md says what a role looks for.',
+    description: 'who looks at the document, by role; .ralph/prompts/review-ROLE.md says what a role looks for.',
     example: 'adversarial',
   },
   section: {
     kind: 'line',
     most: 200,
-    description: 'Review: only this section of the document.',
+    description: 'only this section of the document.',
     example: 'Risks',
   },
   workflow: {
     kind: 'line',
     most: 200,
-    description: 'Review: the workflow that the document belongs to, for prompts and the state file.',
+    description: 'the workflow that the document belongs to, for prompts and the state file.',
     example: 'create-prd',
   },
   haltOnMaxAttempts: {
@@ -73,25 +73,25 @@ const modeFields = {
   checkpointInterval: {
     kind: 'whole',
     most: 1_000_000,
-    description: 'Prompt: after how many iterations the work so far is committed although it is not done.',
+    description: 'after how many iterations the work so far is committed although it is not done.',
     example: '10',
   },
   retries: {
     kind: 'whole',
     most: 100,
-    description: 'Plan: how often a step that failed is tried again, after 5, 10, 20 s.',
+    description: 'how often a step that failed is tried again, after 5, 10, 20 s.',
     example: '3',
   },
   onApproval: {
     kind: 'choice',
     choices: ['fail', 'skip', 'wait'],
-    description: 'Plan: what to do when a person must approve it first. Nothing ever approves itself.',
+    description: 'what to do when a person must approve it first. Nothing ever approves itself.',
     example: 'wait',
   },
   mcpConfig: {
     kind: 'path',
     userOnly: true,
-    description: 'Plan: the file that names the MCP servers; unless told, mcp.json in the user configuration.',
+    description: 'the file that names the MCP servers; unless told, mcp.json in the user configuration.',
     example: 'mcp.json',
   },
 } as const satisfies Readonly<Record<string, Field>>;
@@ -353,9 +353,6 @@ export type Values = { readonly [Name in Key]?: Value<Name> };
 
 export const keys = Object.keys(fields) as readonly Key[];
 
-/** The settings that only some modes know: said on the command line of another one, they are an error. */
-export const modeKeys: readonly Key[] = [...(Object.keys(modeFields) as Key[]), 'maxAttempts', 'parallel'];
-
 export function fieldOf(key: Key): Field {
   return fields[key];
 }
@@ -370,18 +367,25 @@ export function environmentName(key: Key): string {
   return `RALPH_${key.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`;
 }
 
-/** The settings that mean something where these of `modeKeys` do, as commander and help take them. */
-export function settingFlags(known: readonly string[] = modeKeys) {
+/** Of one mode alone: its name goes before. */
+export function descriptionOf(key: Key): string {
+  const { description } = fieldOf(key);
+  const [only, ...others] = modesWith(key);
+  return only === undefined || others.length > 0 ? description : `${capitalized(only)}: ${description}`;
+}
+
+/** The settings of a mode that knows these among what not every mode knows, as commander and help take them; without it, all. */
+export function settingFlags(known?: readonly string[]) {
   return keys
-    .filter(key => known.includes(key) || !modeKeys.includes(key))
+    .filter(key => known === undefined || known.includes(key) || modesWith(key).length === 0)
     .map(key => {
-      const { kind, short, description, example } = fieldOf(key);
+      const { kind, short, example } = fieldOf(key);
       const { placeholder, isList } = kinds[kind];
       const flag = flagName(key);
       const use = kind === 'truth' ? flag : `${flag} ${quoted(example)}`;
       return {
         flags: `${short === undefined ? '' : `-${short}, `}${flag}${placeholder}`,
-        description: `${description} (${use})`,
+        description: `${descriptionOf(key)} (${use})`,
         repeatable: isList,
         isSetting: true as const,
       };

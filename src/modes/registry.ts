@@ -105,6 +105,10 @@ export function findRules(name: Given): ModeRules | undefined {
   return isModeWord(word) ? table[word].rules : undefined;
 }
 
+/** Who knows a setting that not every mode knows. */
+export const modesWith = (flag: string): readonly ModeWord[] =>
+  modeNames.filter(name => rulesOf(name).flags?.includes(flag));
+
 /** The settings of a loop of this mode when nobody set anything. */
 export const defaultSettings = (name: Given): Settings => settingsBy(name as ModeName, rulesOf(name));
 

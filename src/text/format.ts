@@ -35,6 +35,8 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** `a, b or c` */
 export const anyOf = (words: readonly string[]): string => words.join(', ').replace(/, (?=[^,]+$)/, ' or ');
 

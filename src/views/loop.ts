@@ -3,7 +3,7 @@
 import type { EventOf, HandoffTrigger, IterationOutcome, Termination, Usage } from '../core/event.ts';
 import { assessHealth, type Health } from '../core/health.ts';
 import { type Waiting, waitingFor } from '../core/next.ts';
-import type { Limits, Settings } from '../core/settings.ts';
+import type { Limits } from '../core/settings.ts';
 import { activeMsAt, type LiveIteration, type State, totalTokens } from '../core/state.ts';
 import { allTasks, type Progress, progress, type Task } from '../core/task.ts';
 import type { Holder, LeaseState } from '../ledger/ledger.ts';
@@ -45,7 +45,7 @@ export interface LoopView {
   readonly goal: string;
   readonly document: string;
   readonly directory: string;
-  readonly mode: Settings['mode'];
+  readonly mode: string;
   /** In the order in which they are tried, `agent/model`. */
   readonly agents: readonly string[];
   readonly startedAt: number;
@@ -150,7 +150,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
     goal,
     document,
     directory,
-    mode: settings.mode,
+    mode: String(settings.mode),
     agents: settings.performers,
     startedAt,
     seq,

@@ -111,6 +111,11 @@ it.each<[ModeWord, string, ModeWord, Partial<Settings['policy']>]>([
   },
 );
 
+it('given a mode’s name outside its registry, then the compiler refuses to look into it', () => {
+  // @ts-expect-error: opaque
+  expect(defaultSettings('goal').mode === 'goal').toBe(true);
+});
+
 describe('a loop of another release', () => {
   const started = (settings: object, document = '/project/spec.md') => ({
     type: 'loop.started',

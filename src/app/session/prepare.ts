@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve, sep } from 'node:path';
 import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
-import { flagName, modeKeys } from '../../config/fields.ts';
+import { flagName, keys } from '../../config/fields.ts';
 import type { RunConfig } from '../../config/resolve.ts';
 import type { ModeName } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
@@ -11,7 +11,7 @@ import type { ParsedDocument } from '../../documents/document.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type FoundDocument, findDocument, type Sought } from '../../modes/find-document.ts';
 import type { ModeSession } from '../../modes/mode.ts';
-import { modeNames, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
+import { modesWith, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
@@ -175,9 +175,9 @@ function unknownTasks({ settings, typed, document, mode, path }: Known): readonl
 /** A flag that can do nothing here is a mistake of whoever typed it. */
 function refuseIdleFlags(mode: ModeName, flags: Draft['flags']): void {
   const { flags: known = [] } = rulesOf(mode);
-  const idle = modeKeys.find(key => flags[key] !== undefined && !known.includes(key));
+  const idle = keys.find(key => flags[key] !== undefined && !known.includes(key) && modesWith(key).length > 0);
   if (idle === undefined) return;
-  const [only, ...others] = modeNames.filter(name => rulesOf(name).flags?.includes(idle));
+  const [only, ...others] = modesWith(idle);
   const where = others.length === 0 ? `: it belongs to the mode ${only}` : '';
   throw new UsageError(`${flagName(idle)} has no effect in the mode ${mode}.`, `Leave it out${where}.`);
 }
