@@ -1,6 +1,6 @@
 // Turns settings as people write them into the core's Settings, on top of the preset of the mode.
 import { type LimitName, type Limits, limitNames, limitTable, type ModeName, type Settings } from '../core/settings.ts';
-import { defaultSettings } from '../modes/registry.ts';
+import { defaultSettings, rulesOf } from '../modes/registry.ts';
 import { pairsOf } from './agents.ts';
 import { fieldOf, type Key, type Values } from './fields.ts';
 
@@ -72,26 +72,10 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
     sameErrorsToEscalate: config.stuckThreshold ?? preset.sameErrorsToEscalate,
     contextCharsMax: config.contextChars,
     backoffBaseMs: config.backoffBase,
-    ...modeSettings(mode, config),
-  };
-}
-
-/** What only some modes know. */
-function modeSettings(mode: ModeName, config: Config): Partial<Settings> {
-  const { review, commitEvery } = defaultSettings(mode);
-  const { haltOnMaxAttempts = false, rounds, targetConfidence, reviewer = [], section, workflow } = config;
-  if (review === null)
-    return { haltOnMaxAttempts, commitEvery: commitEvery && (config.checkpointInterval ?? commitEvery) };
-  return {
-    haltOnMaxAttempts,
-    review: {
-      ...review,
-      reviewers: reviewer.length === 0 ? review.reviewers : [...new Set(reviewer)],
-      roundsMax: rounds ?? review.roundsMax,
-      targetConfidence: targetConfidence ?? review.targetConfidence,
-      section: section ?? review.section,
-      workflow: workflow ?? review.workflow,
-    },
+    haltOnMaxAttempts: config.haltOnMaxAttempts ?? preset.haltOnMaxAttempts,
+    commitEvery: preset.commitEvery && (config.checkpointInterval ?? preset.commitEvery),
+    rounds: preset.rounds && (config.rounds ?? preset.rounds),
+    own: rulesOf(mode).own?.(config),
   };
 }
 

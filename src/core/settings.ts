@@ -148,9 +148,10 @@ export interface Settings {
   readonly approval: boolean;
   /** Tasks that only look at the work, side by side. */
   readonly readersMax: number;
-  readonly review: ReviewSettings | null;
-  /** Of an interview. */
+  /** Of a mode that goes round by round. */
   readonly rounds: number | null;
+  /** What only the mode of this loop reads. */
+  readonly own?: unknown;
 }
 
 /**
@@ -182,17 +183,6 @@ interface Policy {
   readonly restoreKeepsDocument: boolean;
   /** The document lies in a vault of plans: a restore leaves the vault alone, and what is done is put away. */
   readonly vault: boolean;
-}
-
-export interface ReviewSettings {
-  /** Who looks at the document in every round, by role. */
-  readonly reviewers: readonly string[];
-  readonly roundsMax: number;
-  /** Percent. */
-  readonly targetConfidence: number;
-  /** Only this part of the document, and the workflow that it belongs to. */
-  readonly section?: string;
-  readonly workflow?: string;
 }
 
 /** What may differ when the same loop is run again with other flags. */
@@ -308,7 +298,6 @@ export const houseSettings: Settings = {
   haltOnMaxAttempts: false,
   approval: false,
   readersMax: 3,
-  review: null,
   rounds: null,
 };
 
@@ -320,16 +309,20 @@ export interface ModePreset {
   readonly formerly?: Readonly<Record<string, string>>;
   readonly limits?: Partial<Limits>;
   readonly policy?: Partial<Policy>;
-  readonly settings?: Partial<Omit<Settings, 'mode' | 'limits' | 'policy'>>;
+  readonly settings?: Partial<Omit<Settings, 'mode' | 'limits' | 'policy' | 'own'>>;
+  /** Its own settings, from those that were given under the names of its flags. */
+  own?(given: object): unknown;
 }
 
-export function settingsBy(mode: ModeName, { limits, policy, settings }: ModePreset): Settings {
+export function settingsBy(mode: ModeName, preset: ModePreset): Settings {
+  const { limits, policy, settings } = preset;
   return {
     ...houseSettings,
     ...settings,
     mode,
     limits: { ...houseLimits, ...limits },
     policy: { ...housePolicy, ...policy },
+    own: preset.own?.({}),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type OptionId,
 } from '../core/event.ts';
 import { defaultSettings, isModeWord, modeFor } from '../modes/registry.ts';
+import { isFields } from '../text/fields.ts';
 
 type Body = { readonly [key: string]: unknown };
 type Rule = (stored: Body) => Body;
@@ -34,11 +35,14 @@ const settingNames: Names = { forked: 'worktreePerTask', screen: 'tamperScreen' 
  * interviews projects: the document tells them apart.
  */
 const started: Rule = stored => {
-  const { stepwise: _, ...settings } = stored['settings'] as Body;
+  const { stepwise: _, review, ...settings } = stored['settings'] as Body;
   if (settings['policy'] !== undefined) return stored;
   const word = String(settings['mode']);
   const own = isModeWord(word) ? defaultSettings(modeFor(word, String(stored['document']))) : { mode: word };
-  return { ...stored, settings: { ...own, ...withNames(settings, settingNames), mode: own.mode } };
+  const named = { ...own, ...withNames(settings, settingNames), mode: own.mode };
+  if (!isFields(review)) return { ...stored, settings: named };
+  const { roundsMax: rounds, ...ofReview } = review;
+  return { ...stored, settings: { ...named, rounds, own: ofReview } };
 };
 
 const taskNames: Names = { reads: 'readOnly', closing: 'completion', under: 'section', called: 'documentId' };

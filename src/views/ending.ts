@@ -95,7 +95,8 @@ function wayBack(state: State): readonly string[] {
 /** The last round has left tasks behind. */
 function afterInterview({ loop: { document }, settings }: State): readonly string[] {
   const project = /\/\.artefacts\/([^/]+)\/spec\.md$/.exec(document)?.[1];
-  return settings.rounds === null || project === undefined ? [] : [`ralph execute ${project}   # does the tasks`];
+  const isInterview = settings.rounds !== null && settings.policy.achievedBy === 'tasks';
+  return !isInterview || project === undefined ? [] : [`ralph execute ${project}   # does the tasks`];
 }
 
 const rows: Readonly<Record<TerminationReason, EndRow>> = {

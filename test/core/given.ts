@@ -148,7 +148,8 @@ export class Story {
       return { id, done: status === 'done', skipped: status === 'skipped' };
     });
     // The document of a review shows no task: it is as it was.
-    const hash = this.state.settings.review === null ? `h-${this.events.length}` : this.state.document.hash;
+    const hash =
+      this.state.settings.policy.achievedBy === 'tasks' ? `h-${this.events.length}` : this.state.document.hash;
     return this.when({ type: 'saved', marks, hash });
   }
 

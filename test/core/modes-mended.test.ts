@@ -12,8 +12,8 @@ const review = (confidence: number, issues: readonly object[] = []) =>
 
 const reviewing = (): Story => {
   const base = defaultSettings('review');
-  const two = { ...base.review!, reviewers: ['a', 'b'] };
-  return new Story({ ...base, performers: ['agent'], checks: [], review: two }, []);
+  const own = { reviewers: ['a', 'b'], targetConfidence: 95 };
+  return new Story({ ...base, performers: ['agent'], checks: [], own }, []);
 };
 
 const edited = (story: Story, hash: string, during?: number): void =>

@@ -148,6 +148,15 @@ export const stateChanges: readonly StateChange[] = [
     },
   },
   {
+    because: 'rounds are one setting for every mode that has them, and what only a review is set to is its own',
+    rewrite: state => {
+      const { review, ...settings } = state['settings'] as Fields;
+      if (review === null || review === undefined) return { ...state, settings };
+      const { roundsMax: rounds, ...own } = review as Fields;
+      return { ...state, settings: { ...settings, rounds, own } };
+    },
+  },
+  {
     because: 'fields of tasks have plain names',
     rewrite: state => ({
       ...state,

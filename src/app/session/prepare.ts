@@ -134,7 +134,7 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true,
-    rounds: roundsOf({ ...config, mode, before }),
+    rounds: roundsOf({ ...config, mode, before }) ?? undefined,
   };
   const document = await documentOf({ mode, path, directory, options }, draft, newest);
   const repositoryInfo = await inspectRepository(directory, env);

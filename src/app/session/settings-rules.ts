@@ -51,9 +51,11 @@ const unlessEmpty = <Item>(list: readonly Item[] = []): readonly Item[] | undefi
 const hasOnlyActions = ({ tasks }: ParsedDocument): boolean =>
   tasks.length > 0 && tasks.every(task => task.performer !== undefined);
 
-/** Of a conversation. Said before what the ledger has: more rounds may be wanted. Its document is read by them. */
-export const roundsOf = ({ mode, config, before }: Pick<Known, 'mode' | 'config' | 'before'>): number | undefined =>
-  mode.conversation && (config.rounds ?? before?.rounds ?? mode.conversation.rounds);
+/** Of a conversation more may be wanted than the ledger has. A document may be read by them. */
+export const roundsOf = ({ mode, config, before, settings }: Rounds): number | null =>
+  (mode.conversation && config.rounds) ?? before?.rounds ?? settings.rounds;
+
+type Rounds = Pick<Known, 'mode' | 'config' | 'before' | 'settings'>;
 
 function bounds({ mode, document, settings, sources, ...known }: Known, kept: Part): Part {
   const { defaults, approval } = document;
@@ -66,7 +68,7 @@ function bounds({ mode, document, settings, sources, ...known }: Known, kept: Pa
   return {
     limits,
     promise: first(kept.promise, sources.promise === 'preset' ? defaults?.promise : undefined, settings.promise),
-    rounds: roundsOf({ ...known, mode }) ?? null,
+    rounds: roundsOf({ ...known, mode, settings }),
     // What needs no yes is bound to its text all the same: by the command that runs it.
     approval: first(kept.approval, mode.bindsText === true || approval?.required === true),
   };

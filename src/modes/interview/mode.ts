@@ -16,6 +16,7 @@ import {
 import type { Mode } from '../mode.ts';
 import { assembled, projectPlaceholders, projectValues } from '../project/mode.ts';
 import { interviewTemplate, isUntouchedSpec, lastRoundTemplate, specNotices } from '../project/templates.ts';
+import { interviewRounds } from './rules.ts';
 
 /** The names that a template of one's own may use. */
 export const interviewPlaceholders: readonly string[] = [
@@ -70,8 +71,6 @@ export function interviewPrompt(
     tasks,
   });
 }
-
-export const interviewRounds = 3; // seed 002
 
 export function interviewTasks(rounds: number): readonly TaskSpec[] {
   return Array.from({ length: rounds }, (_none, at) => {
@@ -128,7 +127,7 @@ export const interviewMode: Mode = {
   formats: [specFormat],
   instructions: { name: '.ralph/prompts/interview.md', within: 'directory', text: interviewTemplate, isWritten: false },
   prompt: interviewPrompt,
-  conversation: { rounds: interviewRounds, check: 'spec.md and tasks.json' },
+  conversation: { check: 'spec.md and tasks.json' },
   words: {
     work: ({ path, done, total }) => ['interview', `about ${path} (${done}/${plural(total, 'round')} held)`],
   },

@@ -2,8 +2,11 @@
 import type { ModeRules } from '../../core/mode.ts';
 import { projectRules } from '../project/rules.ts';
 
+export const interviewRounds = 3; // seed 002
+
 export const interviewRules: ModeRules = {
   ...projectRules,
   flags: [...(projectRules.flags ?? []), 'rounds'],
+  settings: { ...projectRules.settings, rounds: interviewRounds },
   policy: { ...projectRules.policy, restoreKeepsDocument: false },
 };

@@ -9,7 +9,8 @@ import { someOf } from '../../text/format.ts';
 import type { ModeSession, SessionPlace } from '../mode.ts';
 import { artefactsOf, doneSignal, readOwnPrompt } from '../project/session.ts';
 import { isUntouchedSpec } from '../project/templates.ts';
-import { interviewMode, interviewRounds } from './mode.ts';
+import { interviewMode } from './mode.ts';
+import { interviewRounds } from './rules.ts';
 
 const specBytesMax = 1024 * 1024;
 const tasksBytesMax = 16 * 1024 * 1024;

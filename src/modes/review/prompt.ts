@@ -18,7 +18,7 @@ import {
   refusalSection,
   taskSection,
 } from '../iteration-prompt.ts';
-import { reviewStanding } from './rules.ts';
+import { reviewSettings, reviewStanding } from './rules.ts';
 
 const factCharsMax = 500;
 const knownMax = 50;
@@ -29,7 +29,7 @@ const short = (text: string): string => oneLine(text, factCharsMax);
 function documentSection(state: State, facts: PromptFacts): string {
   const path = short(facts['document'] ?? relativePath(state.loop.directory, state.loop.document));
   const isAway = path.startsWith('../') || path.startsWith('/');
-  const { section = facts['section'] ?? '', workflow = facts['workflow'] ?? '' } = state.settings.review ?? {};
+  const { section = facts['section'] ?? '', workflow = facts['workflow'] ?? '' } = reviewSettings(state.settings);
   return [
     '## The document',
     '',
@@ -86,7 +86,7 @@ function unreadSection(state: State, task: Task, live: LiveIteration): string {
 }
 
 function reviewerText(state: State, live: LiveIteration, task: Task, stable: string): string {
-  const { roundsMax = 1 } = state.settings.review ?? {};
+  const { roundsMax } = reviewSettings(state.settings);
   return joined([
     humanSection(state, live),
     stable,

@@ -4,12 +4,43 @@
 import type { Event, EventOf } from '../../core/event.ts';
 import { quoted } from '../../core/memory.ts';
 import type { Expansion, ModeRules } from '../../core/mode.ts';
-import type { ReviewSettings } from '../../core/settings.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { ModeState, State } from '../../core/state.ts';
 import { allTasks, findTask, type Task, type TaskSpec } from '../../core/task.ts';
 import { type MergedIssue, mergeIssues, severityRank } from '../../messages/review.ts';
 import { plural } from '../../text/format.ts';
 import { takeCharacters } from '../../text/text.ts';
+
+/** What only a review is set to. */
+interface OwnSettings {
+  /** Who looks at the document in every round, by role. */
+  readonly reviewers: readonly string[];
+  /** Percent. */
+  readonly targetConfidence: number;
+  /** Only this part of the document, and the workflow that it belongs to. */
+  readonly section?: string;
+  readonly workflow?: string;
+}
+
+export interface ReviewSettings extends OwnSettings {
+  readonly roundsMax: number;
+}
+
+export const reviewSettings = ({ own, rounds }: Settings): ReviewSettings => ({
+  ...(own as OwnSettings),
+  roundsMax: rounds ?? 1,
+});
+
+interface OwnFlags extends Partial<Omit<OwnSettings, 'reviewers'>> {
+  readonly reviewer?: readonly string[];
+}
+
+const usualReviewers = ['adversarial', 'facilitator', 'elicitation'];
+
+function own({ reviewer = [], targetConfidence = 95, section, workflow }: OwnFlags): OwnSettings {
+  const reviewers = reviewer.length === 0 ? usualReviewers : [...new Set(reviewer)];
+  return { reviewers, targetConfidence, section, workflow };
+}
 
 /** What this mode keeps in the state. */
 interface ReviewState {
@@ -78,10 +109,9 @@ function reviewAnswered(state: State, event: Answered): ReviewState {
   return withAnswer(round === before.round ? before : nextRound(before, round, fixed), role, event);
 }
 
-/** How the review came to its good end, with its numbers. Undefined: it has not, or there is none. */
+/** How the review came to its good end, with its numbers. Undefined: it has not. */
 function reviewAchievement(state: State): string | undefined {
-  const { review } = state.settings;
-  if (review === null) return undefined;
+  const review = reviewSettings(state.settings);
   const standing = reviewStanding(state);
   if (!isAchieved(standing, review)) return undefined;
   const { round, finders, fixes, currentConfidence = 0 } = standing;
@@ -132,15 +162,14 @@ function aboutReviewers({ finders, answers }: ReviewStanding): string | false {
 
 /** Something is parked that a person may try again or leave out: that is a question, not an end. */
 export function isReviewLeftToPeople(state: State): boolean {
-  if (state.settings.review === null) return false;
   const { finders, fixes } = reviewStanding(state);
   return [...finders, ...fixes].some(task => task.status === 'blocked');
 }
 
 /** Why the review is not achieved although nothing is left to do, with its numbers; undefined while something is. */
 export function reviewShortfall(state: State): string | undefined {
-  const { review } = state.settings;
-  if (review === null || !state.document.isLoaded) return undefined;
+  if (!state.document.isLoaded) return undefined;
+  const review = reviewSettings(state.settings);
   const standing = reviewStanding(state);
   const { round, answers, currentConfidence = 100 } = standing;
   const isOver = round > 0 && standing.isQuiet && standing.waiting.length === 0;
@@ -317,8 +346,8 @@ function fixTask(id: string, { issue, severity, place, confidence, also }: Merge
 
 /** What the state after a decision needs next: a round of reviewers, tasks for what they found, or nothing. */
 function tasksDue(state: State): readonly TaskSpec[] {
-  const { review } = state.settings;
-  if (review === null || !state.document.isLoaded) return [];
+  if (!state.document.isLoaded) return [];
+  const review = reviewSettings(state.settings);
   const standing = reviewStanding(state);
   if (standing.round === 0) return findTasks(review, 1);
   if (!standing.isLookedAt) return [];
@@ -339,8 +368,8 @@ function expand(state: State): Expansion | undefined {
   return { tasks, because: isRound ? `${round} of the review begins` : `what ${round} of the review found` };
 }
 
-function evolve({ own }: ModeState, event: Event, state: State): ModeState {
-  const answered = event.type === 'review.answered' ? reviewAnswered(state, event) : own;
+function evolve(before: ModeState, event: Event, state: State): ModeState {
+  const answered = event.type === 'review.answered' ? reviewAnswered(state, event) : before.own;
   const now = { ...state, mode: { own: answered } };
   const exhausted = isReviewLeftToPeople(now) ? undefined : reviewShortfall(now);
   return { own: answered, achieved: reviewAchievement(now), exhausted };
@@ -359,8 +388,6 @@ export const reviewRules: ModeRules = {
   },
   evolve,
   expand,
-  settings: {
-    promise: 'ALL_ISSUES_RESOLVED',
-    review: { reviewers: ['adversarial', 'facilitator', 'elicitation'], roundsMax: 3, targetConfidence: 95 },
-  },
+  settings: { promise: 'ALL_ISSUES_RESOLVED', rounds: 3 },
+  own,
 };

@@ -8,6 +8,7 @@ import { readText, readTextInside } from '../../documents/text-file.ts';
 import { takeCharacters, visible } from '../../text/text.ts';
 import type { PromptFacts } from '../iteration-prompt.ts';
 import type { ModeSession } from '../mode.ts';
+import { reviewSettings } from './rules.ts';
 
 const bytesMax = 40 * 1024 * 1024;
 
@@ -39,7 +40,7 @@ const promptCharsMax = 20_000;
 
 /** Where the document lies, and the own words of reviewers. */
 async function reviewInputs({ loop: { directory, document }, settings }: State): Promise<PromptFacts> {
-  const { reviewers = [], section, workflow } = settings.review ?? {};
+  const { reviewers, section, workflow } = reviewSettings(settings);
   const roles: [string, string][] = [];
   for (const role of reviewers) {
     const text = await readTextInside(directory, '.ralph', 'prompts', `review-${role}.md`);

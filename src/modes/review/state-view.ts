@@ -1,13 +1,12 @@
 // Review state for people and hooks: `.claude/review-loop-state.yaml` field for field, and the review's figures.
 import type { Event } from '../../core/event.ts';
-import type { ReviewSettings } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type TaskStatus } from '../../core/task.ts';
 import { isoTime, plural } from '../../text/format.ts';
 import { relativePath } from '../../text/step-path.ts';
 import { oneLine } from '../../text/text.ts';
 import type { ModeView, ViewFile, ViewPlace } from '../mode.ts';
-import { reviewStanding } from './rules.ts';
+import { type ReviewSettings, reviewSettings, reviewStanding } from './rules.ts';
 
 const errorsMax = 5; // seed 001, part 3
 const errorCharsMax = 300;
@@ -84,7 +83,7 @@ export class ReviewStateView implements ModeView {
 
   private stateText(state: State): string {
     const { limits, promise } = state.settings;
-    const review: Partial<ReviewSettings> = state.settings.review ?? {};
+    const review = reviewSettings(state.settings);
     const standing = reviewStanding(state);
     const counts = issueCounts(state);
     const fix = standing.fixes.find(task => task.status === 'active');
@@ -94,12 +93,12 @@ export class ReviewStateView implements ModeView {
       section_name: short(review.section ?? ''),
       content_path: contentPath(state),
       current_round: standing.round,
-      max_rounds: review.roundsMax ?? 0,
+      max_rounds: review.roundsMax,
       current_fix_iteration: fix?.attempts ?? 0,
       max_fix_iterations: limits.attemptsPerTaskMax,
       initial_confidence: standing.initialConfidence ?? null,
       current_confidence: standing.currentConfidence ?? null,
-      target_confidence: review.targetConfidence ?? 0,
+      target_confidence: review.targetConfidence,
       total_issues: counts.total,
       pending_count: counts.pending,
       in_progress_count: counts.active,
@@ -129,8 +128,8 @@ const contentPath = ({ loop: { document, directory } }: State): string =>
   short(relativePath(directory, document), 4_096);
 
 /** Names and paths stand as JSON texts: none of them can begin a line or close the front matter. */
-function originalPrompt(state: State, review: Partial<ReviewSettings>): string {
-  const { section = '', workflow = '', reviewers = [], roundsMax = 1, targetConfidence = 0 } = review;
+function originalPrompt(state: State, review: ReviewSettings): string {
+  const { section = '', workflow = '', reviewers, roundsMax, targetConfidence } = review;
   const part = section === '' ? '' : `the section ${yaml(short(section))} of `;
   const belongs = workflow === '' ? '' : `, which belongs to the workflow ${yaml(short(workflow))}`;
   return [

@@ -10,6 +10,7 @@ import type { Settings } from '../../../src/core/settings.ts';
 import type { TaskSpec } from '../../../src/core/task.ts';
 import type { ParsedDocument } from '../../../src/documents/document.ts';
 import { interviewMode } from '../../../src/modes/interview/mode.ts';
+import { interviewRounds } from '../../../src/modes/interview/rules.ts';
 import type { Mode } from '../../../src/modes/mode.ts';
 import { prdMode } from '../../../src/modes/prd/mode.ts';
 import { defaultSettings, modeName } from '../../../src/modes/registry.ts';
@@ -43,11 +44,12 @@ const story: TaskSpec = {
 const action = { ...story, performer: 'create_file' };
 
 function decided({ typed = {}, filed = {}, before, document, provided, mode = prdMode, ...given }: Voices) {
-  const config: Config = { ...presetValues(modeName('prd')), ...filed, ...typed };
+  const name = modeName(mode === interviewMode ? 'interview' : 'prd');
+  const config: Config = { ...presetValues(name), ...filed, ...typed };
   const source = (key: Key): string => (key in typed ? 'flag' : key in filed ? 'project file' : 'preset');
   const known = {
     config,
-    settings: settingsOf(modeName('prd'), config),
+    settings: settingsOf(name, config),
     sources: Object.fromEntries(keys.map(key => [key, source(key)])),
     typed: new Set([
       ...Object.keys(typed),
@@ -160,10 +162,10 @@ it('limits and promise: preset < document < file < ledger < flag', async () => {
   ).rejects.toThrow('Nothing would bound');
 });
 
-it('rounds: only of a conversation; its own < ledger < said', () =>
+it('rounds: only of a mode that has them; its own < ledger < said, in a conversation', () =>
   ladder('rounds', [
     [{ typed: noTest }, null],
-    [{ mode: interviewMode }, interviewMode.conversation?.rounds],
+    [{ mode: interviewMode }, interviewRounds],
     [{ before: { performers: ['codex'], rounds: 4 } }, 4],
     [{ filed: { rounds: 5 } }, 5],
   ]));

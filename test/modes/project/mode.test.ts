@@ -3,12 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCycle } from '../../../src/documents/task-checks.ts';
-import {
-  interviewMode,
-  interviewPlaceholders,
-  interviewRounds,
-  interviewTasks,
-} from '../../../src/modes/interview/mode.ts';
+import { interviewMode, interviewPlaceholders, interviewTasks } from '../../../src/modes/interview/mode.ts';
+import { interviewRounds } from '../../../src/modes/interview/rules.ts';
 import { executePlaceholders, projectMode } from '../../../src/modes/project/mode.ts';
 import { specTemplate } from '../../../src/modes/project/templates.ts';
 import { ProjectView } from '../../../src/modes/project/views.ts';

@@ -6,7 +6,7 @@ import { initialState } from '../../../src/core/state.ts';
 import { evolve } from '../../../src/modes/evolve.ts';
 import { defaultSettings } from '../../../src/modes/registry.ts';
 import { reviewMode } from '../../../src/modes/review/mode.ts';
-import { reviewStanding } from '../../../src/modes/review/rules.ts';
+import { type ReviewSettings, reviewStanding } from '../../../src/modes/review/rules.ts';
 
 import { claims, failed, only, Story, says, second } from '../../core/given.ts';
 import { found } from './review-world.ts';
@@ -14,8 +14,8 @@ import { found } from './review-world.ts';
 const { performers: _performers, ...presets } = defaultSettings('review');
 const two = ['adversarial', 'facilitator'];
 
-const start = (part: object = {}): Story =>
-  new Story({ ...presets, review: { reviewers: two, roundsMax: 3, targetConfidence: 95, ...part } }, []);
+const start = ({ roundsMax: rounds = 3, ...part }: Partial<ReviewSettings> = {}): Story =>
+  new Story({ ...presets, rounds, own: { reviewers: two, targetConfidence: 95, ...part } }, []);
 
 const answers = (confidence: number, ...issues: readonly ReturnType<typeof found>[]): Performed =>
   says(`Read it.\n<review>\n${JSON.stringify({ confidence, issues })}\n</review>`);

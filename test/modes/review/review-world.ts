@@ -1,13 +1,12 @@
 // A small world for reviews: reviewers answer, fixers mend, people decide, and every step grows the work as the loop does.
 
 import type { Event } from '../../../src/core/event.ts';
-import type { ReviewSettings } from '../../../src/core/settings.ts';
 import { initialState, type State } from '../../../src/core/state.ts';
 import { findTask, readyTasks } from '../../../src/core/task.ts';
 import type { ReviewIssue } from '../../../src/messages/review.ts';
 import { evolve } from '../../../src/modes/evolve.ts';
 import { defaultSettings } from '../../../src/modes/registry.ts';
-import { reviewRules } from '../../../src/modes/review/rules.ts';
+import { type ReviewSettings, reviewRules } from '../../../src/modes/review/rules.ts';
 import { second, t0 } from '../../core/given.ts';
 
 export const found = (issue: string, part: Partial<ReviewIssue> = {}): ReviewIssue => ({
@@ -26,6 +25,7 @@ export class ReviewWorld {
   constructor(part: Partial<ReviewSettings> = {}, document = '/somewhere/docs/prd.md') {
     const base = defaultSettings('review');
     const review = { reviewers: ['adversarial', 'facilitator'], roundsMax: 3, targetConfidence: 95, ...part };
+    const { roundsMax: rounds, ...own } = review;
     this.append({
       type: 'loop.started',
       at: this.now,
@@ -36,7 +36,7 @@ export class ReviewWorld {
       directory: '/somewhere',
       projectId: '',
       taskId: '',
-      settings: { ...base, performers: ['agent'], review },
+      settings: { ...base, performers: ['agent'], rounds, own },
       by: 'ada',
     });
     this.append({ type: 'tasks.loaded', at: this.now, tasks: [], hash: 'h', because: 'read' });

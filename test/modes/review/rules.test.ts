@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { packState, type State, unpackState } from '../../../src/core/state.ts';
 import { allTasks, emptyTable, findTask, type TaskSpec } from '../../../src/core/task.ts';
 import { isReviewLeftToPeople, reviewRules, reviewShortfall, reviewStanding } from '../../../src/modes/review/rules.ts';
-import { Story, withParts } from '../../core/given.ts';
+import { withParts } from '../../core/given.ts';
 import { found, ReviewWorld } from './review-world.ts';
 
 const isAchieved = ({ mode }: State): boolean => mode.achieved !== undefined;
@@ -31,11 +31,6 @@ describe('a review that begins', () => {
     expect(expandReview(withParts(before, { document: { isLoaded: false } }))).toEqual([]);
     expect(isAchieved(world.state)).toBe(false);
     expect(reviewShortfall(world.state)).toBeUndefined();
-  });
-
-  it('is no matter of other modes', () => {
-    const { state } = new Story({}, []);
-    expect([expandReview(state), state.mode.achieved, reviewShortfall(state)]).toEqual([[], undefined, undefined]);
   });
 });
 
