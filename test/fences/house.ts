@@ -191,7 +191,7 @@ export const house: House = {
     'src/app/session/': [
       'session.ts',
       'prepare.ts',
-      'approve.ts',
+      'launch.ts',
       'earlier-loop.ts',
       'resume-rules.ts',
       'workspace-setup.ts',

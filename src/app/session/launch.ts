@@ -71,13 +71,13 @@ export function startInput(
 /** What is decided first in a loop that goes on: what of it is different from now on. */
 export function resumeCommands(prepared: Prepared, state: State, { protectedHash }: Workspace): readonly Command[] {
   const changed = changedSettings(state.settings, prepared.settings);
-  const isProtected = protectedHash === undefined || protectedHash === protectedHashOf(state);
+  const isUnchanged = protectedHash === undefined || protectedHash === protectedHashOf(state);
   // One command, so that checks and the files that are theirs never differ in the ledger.
   const { limits = {}, settings = {} } = changed ?? {};
   const anew: Command = { type: 'limits', limits, settings: { ...settings, protectedHash } };
   const resume: Command = { type: 'resume' };
   return [
-    ...(isProtected ? (changed === undefined ? [] : [changed]) : [anew]),
+    ...(isUnchanged ? (changed === undefined ? [] : [changed]) : [anew]),
     ...approvalByRunning(prepared, state),
     ...(state.control.paused === undefined ? [] : [resume]),
   ];

@@ -1,11 +1,11 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
 import { createInterface } from 'node:readline/promises';
-import { approve, type RecordApproval } from '../../../app/session/approve.ts';
 import type { Gate } from '../../../app/session/session.ts';
 import { type Context, type Flags, placeOf, sayHeld, type Words } from '../../../cli/context.ts';
 import { workWithoutReader } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
+import { approve, type RecordApproval } from '../session/approve.ts';
 import { refreshDashboard } from '../session/loops.ts';
 import { refuseApproval, refuseDoubtfulBoxes } from '../session/vault.ts';
 import { isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';

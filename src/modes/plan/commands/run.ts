@@ -3,7 +3,6 @@
 import { resolveRunConfig } from '../../../app/app.ts';
 import { withLease } from '../../../app/loops/find.ts';
 import { refuseProblems } from '../../../app/problems.ts';
-import type { RecordApproval } from '../../../app/session/approve.ts';
 import { type Context, type Flags, placeOf, sayHeld, type Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
 import { alwaysJson } from '../../../cli/run-host.ts';
@@ -11,6 +10,7 @@ import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { endingOf } from '../../../views/ending.ts';
 import { modeName } from '../../registry.ts';
+import type { RecordApproval } from '../session/approve.ts';
 import { planKey } from '../session/loops.ts';
 import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../session/vault.ts';
 import { type Ask, askAndApprove, askHere } from './approve.ts';

@@ -1,27 +1,20 @@
 // Approval of a plan by a host: it sees what it would say yes to, and its yes is recorded in the plan's loop. Nothing of the
 // plan is done by it.
 import { basename } from 'node:path';
-import type { Command, Input } from '../../core/input.ts';
-import { lenient } from '../../documents/document.ts';
-import type { Lease, Ledger } from '../../ledger/ledger.ts';
-import { changesSince, planWarnings, refuseRenumbered } from '../../modes/plan/session/changes.ts';
-import { loopOfPlan, planKey, refreshDashboard } from '../../modes/plan/session/loops.ts';
-import {
-  type Approval,
-  approvePlan,
-  doubtfulBoxes,
-  planAsRead,
-  planAt,
-  refuseApproval,
-} from '../../modes/plan/session/vault.ts';
-import { Bug, UsageError } from '../../text/errors.ts';
-import { vaultRootOf } from '../../text/step-path.ts';
-import { buildEngine, loopFolder, newLoop, storeError } from '../app.ts';
-import { documentSource } from '../documents.ts';
-import { withLease } from '../loops/find.ts';
-import { startInput } from './launch.ts';
-import { type Draft, prepareLoop } from './prepare.ts';
-import type { Gate, Host } from './session.ts';
+import { buildEngine, loopFolder, newLoop, storeError } from '../../../app/app.ts';
+import { documentSource } from '../../../app/documents.ts';
+import { withLease } from '../../../app/loops/find.ts';
+import { startInput } from '../../../app/session/launch.ts';
+import { type Draft, prepareLoop } from '../../../app/session/prepare.ts';
+import type { Gate, Host } from '../../../app/session/session.ts';
+import type { Command, Input } from '../../../core/input.ts';
+import { lenient } from '../../../documents/document.ts';
+import type { Lease, Ledger } from '../../../ledger/ledger.ts';
+import { Bug, UsageError } from '../../../text/errors.ts';
+import { vaultRootOf } from '../../../text/step-path.ts';
+import { changesSince, planWarnings, refuseRenumbered } from './changes.ts';
+import { loopOfPlan, planKey, refreshDashboard } from './loops.ts';
+import { type Approval, approvePlan, doubtfulBoxes, planAsRead, planAt, refuseApproval } from './vault.ts';
 
 /** Records a yes in the loop of the plan at this path, which is begun when there is none; gives the loop's name. */
 export type RecordApproval = (path: string, approval: Approval) => Promise<string>;
@@ -88,7 +81,7 @@ export async function recordApproval(
   const yes: Command = { type: 'approve', subject, hash, because };
   const [row] = await ledger.store.loops({ document: file, open: true });
   if (row !== undefined) {
-    const { LedgerLoops } = await import('../loops/loops.ts');
+    const { LedgerLoops } = await import('../../../app/loops/loops.ts');
     const sent = await new LedgerLoops({ ...place, ledger }).send(row.loop, yes, by);
     if (sent.became === 'failed') throw storeError(sent.failure);
     if (sent.became === 'refused')
@@ -107,7 +100,7 @@ export async function recordApproval(
     await planAsRead(source),
   ];
   const interrupt = new AbortController().signal;
-  const { runLoop } = await import('../../engine/run.ts');
+  const { runLoop } = await import('../../../engine/run.ts');
   const result = await runLoop(engine, loop.id, { interrupt, settleOnly: true, first });
   if (result.type === 'failed') throw storeError(result.failure);
   if (result.type !== 'waiting') throw new Bug(`a loop that was only begun is ${result.type}`);
