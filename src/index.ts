@@ -41,7 +41,7 @@ export {
 export type { Refusal, Sent } from './app/loops/commands.ts';
 export type { Loops, Near } from './app/loops/loops.ts';
 export type { Output, OutputOf } from './app/loops/output.ts';
-export type { RestoreView, RestoreWish } from './app/restore.ts';
+export type { RestoreOptions, RestoreView } from './app/restore.ts';
 export type { Check, CheckResult } from './checks/check.ts';
 export type { Answer, Escalation, Option, OptionId, Termination, Usage } from './core/event.ts';
 export { classifyFailure, type Failure, type FailureKind, failureRules, type Observed } from './core/failure.ts';

@@ -155,7 +155,7 @@ function refuseFinishedPlan({ state, row }: History, codeOnly: boolean): void {
 }
 
 /** A checkpoint, or how it was after an iteration (0: before the first); without either, the last acts are taken back. */
-export interface RestoreWish {
+export interface RestoreOptions {
   /** So many iterations; without a number the last act, which may be a restore. */
   readonly steps?: number | undefined;
   readonly checkpoint?: number | string | 'latest' | undefined;
@@ -186,10 +186,10 @@ function afterIteration({ list, row, state }: CheckpointedLoop, iteration: numbe
   );
 }
 
-export async function restoreRequest(loop: CheckpointedLoop, wish: RestoreWish): Promise<RestoreRequest> {
-  const { iteration, codeOnly = false, overwrite = false } = wish;
-  const number = iteration === undefined ? wish.checkpoint : afterIteration(loop, iteration);
-  if (number === undefined) return undoRequest(loop, wish.steps, overwrite);
+export async function restoreRequest(loop: CheckpointedLoop, options: RestoreOptions): Promise<RestoreRequest> {
+  const { iteration, codeOnly = false, overwrite = false } = options;
+  const number = iteration === undefined ? options.checkpoint : afterIteration(loop, iteration);
+  if (number === undefined) return undoRequest(loop, options.steps, overwrite);
   const to = number === 'latest' ? await latestRow(loop) : await wholeRow(loop, number, codeOnly);
   const because = `ralph checkpoint restore ${to.number}`;
   return { to, because, title: `Restore in loop ${loop.row.name}`, codeOnly, overwrite };
@@ -295,9 +295,9 @@ export interface RestoreView extends RestorePlan {
 
 const nothingChanges: RestorePlan = { written: [], deleted: [], merged: [], kept: [] };
 
-export async function viewRestore(needs: HistoryNeeds, wish: RestoreWish): Promise<RestoreView> {
+export async function viewRestore(needs: HistoryNeeds, options: RestoreOptions): Promise<RestoreView> {
   const opened = await openCheckpoints(needs, false, () => {});
-  const request = await restoreRequest(opened, wish);
+  const request = await restoreRequest(opened, options);
   const prepared = await prepareRestore(opened, request);
   const { loop, name } = opened.row;
   if (prepared.type === 'due') {

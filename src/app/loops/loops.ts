@@ -7,7 +7,7 @@ import { UsageError } from '../../text/errors.ts';
 import type { LoopFold } from '../../views/fold.ts';
 import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
 import type { Environment } from '../app.ts';
-import type { RestoreView, RestoreWish } from '../restore.ts';
+import type { RestoreOptions, RestoreView } from '../restore.ts';
 import type { Sent } from './commands.ts';
 import { eventsIn, findLoop } from './find.ts';
 import type { Output, OutputOf } from './output.ts';
@@ -34,7 +34,7 @@ export interface Loops {
   /** What an iteration printed; with `stop` it goes on until the iteration has ended. */
   output(of: OutputOf, stop?: AbortSignal): AsyncIterable<Output>;
   /** What a restore would change, and the commands for `send` that do it. Throws a UsageError where it cannot be. */
-  preview(loop: string, wish?: RestoreWish): Promise<RestoreView>;
+  preview(loop: string, options?: RestoreOptions): Promise<RestoreView>;
   /** All or none of the commands are refused; who sends learns what became of them. */
   send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent>;
   close(): Promise<void>;
@@ -110,9 +110,9 @@ export class LedgerLoops implements Loops {
     yield* outputOf(this.#needs.home, of, isLive, stop);
   }
 
-  async preview(loop: string, wish: RestoreWish = {}): Promise<RestoreView> {
+  async preview(loop: string, options: RestoreOptions = {}): Promise<RestoreView> {
     const { viewRestore } = await import('../restore.ts');
-    return viewRestore({ ...this.#needs, row: await this.#row(loop) }, wish);
+    return viewRestore({ ...this.#needs, row: await this.#row(loop) }, options);
   }
 
   async send(loop: string, commands: Command | readonly Command[], by: string): Promise<Sent> {

@@ -24,7 +24,7 @@ import { type DocumentPlace, readDocument } from '../documents.ts';
 import { refuseProblems } from '../problems.ts';
 import { closedIn, newestState } from './earlier-loop.ts';
 import { inspectRepository } from './repository.ts';
-import { refuseUnkept } from './resume-rules.ts';
+import { refuseUnrecorded } from './resume-rules.ts';
 import { type DecidedRun, decideSettings, type Known, roundsOf } from './settings-rules.ts';
 
 /** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
@@ -140,7 +140,7 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const repositoryInfo = await inspectRepository(directory, env);
   const known = { ...draft, ...config, path, mode, document, before, repositoryInfo };
   const decided = { ...known, ...(await decideSettings(known)) };
-  if (before !== undefined) refuseUnkept(decided);
+  if (before !== undefined) refuseUnrecorded(decided);
   const unknown = unknownTasks(decided);
   if (decided.settings.performers.includes('command') && !isOnlyRecorded) refuseMissingProgram(decided);
   const modeSession = await openModeSession(modeName);

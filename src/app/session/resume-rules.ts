@@ -33,17 +33,17 @@ interface Row<Value> {
 
 /** Settings without a row are the ledger's for good. */
 const table: { readonly [Name in keyof Settings]?: Row<Settings[Name]> } = {
-  limits: { keeps: keptLimits },
-  performers: { unless: ['agent', 'agentCommand', 'script'], keeps: keptChain },
+  limits: { keeps: limitsOnResume },
+  performers: { unless: ['agent', 'agentCommand', 'script'], keeps: agentsOnResume },
   performersByTask: { unless: ['taskAgent'] },
   performersByPhase: { unless: ['phaseAgent'] },
-  checks: { unless: ['verify'], keeps: keptChecks },
+  checks: { unless: ['verify'], keeps: checksOnResume },
   promise: { unless: ['promise'] },
   rollbackAfter: { unless: ['rollbackAfter'] },
   // What it began without does not come back.
   checkpoints: { keeps: (before, now) => before.checkpoints && !isOff('noCheckpoints', now) },
   commits: { keeps: (before, now) => before.commits && !isOff('noCommit', now) },
-  parallel: { keeps: keptParallel },
+  parallel: { keeps: parallelOnResume },
 };
 
 /** What of the changes is recorded: the command that changes a loop knows these. */
@@ -74,7 +74,7 @@ const isOff = (key: 'noCheckpoints' | 'noCommit', { typed, config }: Resuming): 
   typed.has(key) && config[key];
 
 /** Each limit that was typed, and the others as they were. */
-function keptLimits({ limits }: Settings, { settings, typed, flags }: Resuming): Limits {
+function limitsOnResume({ limits }: Settings, { settings, typed, flags }: Resuming): Limits {
   const isTyped = (name: (typeof limitNames)[number]): boolean =>
     typed.has(limitTable[name].key) ||
     (name === 'attemptsPerTaskMax' && settings.policy.countsRetries && typed.has('retries'));
@@ -92,7 +92,7 @@ function isLaterByTheClock(before: number | null, wanted: number | null, { deadl
 }
 
 /** A model alone is for the agent that works already; a fallback alone stands behind it. */
-function keptChain({ performers: [first, ...others] }: Settings, { config, typed }: Resuming): readonly string[] {
+function agentsOnResume({ performers: [first, ...others] }: Settings, { config, typed }: Resuming): readonly string[] {
   if (first === undefined) return [];
   const agent = specOf(first)?.agent;
   const isOther = typed.has('model') && config.model !== undefined && agent !== undefined && !modelless.has(agent);
@@ -106,7 +106,7 @@ const providedPrefix = 'own check: ';
 export const providedCheckName = (name: string): string => `${providedPrefix}${name}`;
 
 /** Proof never goes away silently. */
-function keptChecks({ checks }: Settings): readonly string[] {
+function checksOnResume({ checks }: Settings): readonly string[] {
   if (checks.some(command => command.includes('[redacted:')))
     throw new UsageError(
       'A check of this loop holds a secret, which is not kept.',
@@ -121,7 +121,7 @@ function keptChecks({ checks }: Settings): readonly string[] {
   return checks;
 }
 
-function keptParallel({ parallel }: Settings, { typed, config }: Resuming): number {
+function parallelOnResume({ parallel }: Settings, { typed, config }: Resuming): number {
   if (typed.has('parallel') && config.parallel !== parallel)
     throw new UsageError(
       `--parallel is settled when a loop begins, and this one has begun with ${parallel}.`,
@@ -131,15 +131,15 @@ function keptParallel({ parallel }: Settings, { typed, config }: Resuming): numb
 }
 
 /** What these agents are started with may hold a secret, so no loop keeps it. */
-const unkept = [
+const unrecorded = [
   ['command', 'agentCommand', '--agent-command'],
   ['acp', 'acpCommand', '--acp-command'],
   ['scripted', 'script', '--script'],
 ] as const;
 
 /** A loop goes on with its own agent, but not every agent is known by its name. */
-export function refuseUnkept({ config, settings }: Pick<RunConfig, 'config' | 'settings'>): void {
-  for (const [agent, key, flag] of unkept) {
+export function refuseUnrecorded({ config, settings }: Pick<RunConfig, 'config' | 'settings'>): void {
+  for (const [agent, key, flag] of unrecorded) {
     if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
     throw new UsageError(
       `This loop was begun with ${flag}, which is not kept.`,

@@ -1,6 +1,6 @@
 // Settings of a run: each is decided once, here, by the first that says something about it.
 //
-// `kept` is what a loop that goes on keeps (`resume-rules.ts`); `settings` and `config` are what flags, the environment and
+// `resumed` is what a loop that goes on keeps (`resume-rules.ts`); `settings` and `config` are what flags, the environment and
 // files say, in this order, presets filled in (`src/config/resolve.ts`).
 import { type DetectedCheck, detectCheck } from '../../checks/detect.ts';
 import type { RunConfig } from '../../config/resolve.ts';
@@ -57,51 +57,51 @@ export const roundsOf = ({ mode, config, before, settings }: Rounds): number | n
 
 type Rounds = Pick<Known, 'mode' | 'config' | 'before' | 'settings'>;
 
-function bounds({ mode, document, settings, sources, ...known }: Known, kept: Part): Part {
+function bounds({ mode, document, settings, sources, ...known }: Known, resumed: Part): Part {
   const { defaults, approval } = document;
-  const wished = sources.maxIterations === 'preset' ? defaults?.iterationsMax : undefined;
-  const limits = first(kept.limits, {
+  const inDocument = sources.maxIterations === 'preset' ? defaults?.iterationsMax : undefined;
+  const limits = first(resumed.limits, {
     ...settings.limits,
-    iterationsMax: first(wished, settings.limits.iterationsMax),
+    iterationsMax: first(inDocument, settings.limits.iterationsMax),
   });
   if (!isBounded(limits)) throw nothingBounds();
   return {
     limits,
-    promise: first(kept.promise, sources.promise === 'preset' ? defaults?.promise : undefined, settings.promise),
+    promise: first(resumed.promise, sources.promise === 'preset' ? defaults?.promise : undefined, settings.promise),
     rounds: roundsOf({ ...known, mode, settings }),
     // What needs no yes is bound to its text all the same: by the command that runs it.
-    approval: first(kept.approval, mode.bindsText === true || approval?.required === true),
+    approval: first(resumed.approval, mode.bindsText === true || approval?.required === true),
   };
 }
 
-async function workers({ document, settings, provided, ...known }: Known, kept: Part) {
+async function workers({ document, settings, provided, ...known }: Known, resumed: Part) {
   const named = first(
     hasOnlyActions(document) ? [] : undefined,
     known.isOnlyRecorded === true ? settings.performers : undefined,
     unlessEmpty(provided.chain),
-    unlessEmpty(kept.performers),
+    unlessEmpty(resumed.performers),
     unlessEmpty(settings.performers),
   );
   const isTalk = known.mode.conversation !== undefined;
   const performers = named ?? [...new Set([await defaultAgent({ ...known, isTalk }), ...known.config.fallback])];
-  const performersByTask = first(kept.performersByTask, settings.performersByTask);
-  const performersByPhase = first(kept.performersByPhase, settings.performersByPhase);
+  const performersByTask = first(resumed.performersByTask, settings.performersByTask);
+  const performersByPhase = first(resumed.performersByPhase, settings.performersByPhase);
   return { isFound: named === undefined, chain: { performers, performersByTask, performersByPhase } };
 }
 
 /** All that "done" will rest on. A round of a conversation is proven by what it left. */
-async function proof(known: Known, kept: Part, chain: AgentNeeds['settings']) {
+async function proof(known: Known, resumed: Part, chain: AgentNeeds['settings']) {
   const { mode, config, provided, directory, env, before } = known;
   const talk = mode.conversation;
   const isUnproven = before === undefined && config.verify.length + provided.checkNames.length === 0;
   const isWanted = isUnproven && mode.detectsChecks === true && config.detectChecks !== 'none';
   // Only once: a loop that goes on keeps its own.
   const detected = isWanted ? detectCheck(directory, env) : undefined;
-  const commands = kept.checks?.filter(name => judgeNamed(name) === undefined);
-  const judge = first(kept.checks?.flatMap(name => judgeNamed(name) ?? [])[0], config.judge);
+  const commands = resumed.checks?.filter(name => judgeNamed(name) === undefined);
+  const judge = first(resumed.checks?.flatMap(name => judgeNamed(name) ?? [])[0], config.judge);
   const verify = first(talk && [], commands, detected && [detected.command], config.verify);
   const named = [...verify, ...provided.checkNames];
-  const recorded = first(talk && [talk.check], kept.checks, undefined);
+  const recorded = first(talk && [talk.check], resumed.checks, undefined);
   const isJudged = recorded === undefined && judge !== undefined;
   const spec = isJudged
     ? await judgeSpec({ config: { ...config, judge }, settings: chain, directory, env })
@@ -110,30 +110,30 @@ async function proof(known: Known, kept: Part, chain: AgentNeeds['settings']) {
 }
 
 /** What the folder allows of what was asked for. Talk is no work to be committed or looked at. */
-function history({ mode, config, settings, repositoryInfo }: Known, kept: Part): Part {
+function history({ mode, config, settings, repositoryInfo }: Known, resumed: Part): Part {
   const talk = mode.conversation && false;
-  const parallel = first(kept.parallel, config.parallel);
-  const checkpoints = first(kept.checkpoints, repositoryInfo.repository !== undefined && !config.noCheckpoints);
+  const parallel = first(resumed.parallel, config.parallel);
+  const checkpoints = first(resumed.checkpoints, repositoryInfo.repository !== undefined && !config.noCheckpoints);
   refuseImpossible(config, repositoryInfo);
   return {
     parallel,
     worktreePerTask: parallel > 1,
     checkpoints,
-    commits: first(kept.commits, talk, checkpoints && !config.noCommit && !repositoryInfo.isMidway),
-    tamperScreen: first(kept.tamperScreen, talk, checkpoints),
-    rollbackAfter: first(kept.rollbackAfter, checkpoints ? config.rollbackAfter : null, settings.rollbackAfter),
+    commits: first(resumed.commits, talk, checkpoints && !config.noCommit && !repositoryInfo.isMidway),
+    tamperScreen: first(resumed.tamperScreen, talk, checkpoints),
+    rollbackAfter: first(resumed.rollbackAfter, checkpoints ? config.rollbackAfter : null, settings.rollbackAfter),
   };
 }
 
 export async function decideSettings(known: Known): Promise<DecidedRun> {
-  const kept = onResume(known);
-  const bounded = bounds(known, kept);
-  const { isFound, chain } = await workers(known, kept);
-  const { detected, verify, judge, checks } = await proof(known, kept, chain);
+  const resumed = onResume(known);
+  const bounded = bounds(known, resumed);
+  const { isFound, chain } = await workers(known, resumed);
+  const { detected, verify, judge, checks } = await proof(known, resumed, chain);
   const interactive = first(known.mode.conversation && true, known.config.interactive);
   return {
     config: { ...known.config, verify, judge, interactive },
-    settings: { ...(known.before ?? known.settings), ...bounded, ...chain, checks, ...history(known, kept) },
+    settings: { ...(known.before ?? known.settings), ...bounded, ...chain, checks, ...history(known, resumed) },
     isFound,
     detected,
   };

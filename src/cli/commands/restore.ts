@@ -177,8 +177,8 @@ export async function undo(context: Context, [name]: Words, flags: Flags): Promi
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
   const count = standingCount(loop.list);
   const hint = count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;
-  const wish = { steps: countOf(flags, 'steps', count, hint), overwrite: flags['overwrite'] === true };
-  return carryOut(context, loop, await restoreRequest(loop, wish), flags);
+  const options = { steps: countOf(flags, 'steps', count, hint), overwrite: flags['overwrite'] === true };
+  return carryOut(context, loop, await restoreRequest(loop, options), flags);
 }
 
 /** Files, untracked files and task states as they were at a checkpoint. */
@@ -189,11 +189,11 @@ export async function restore(context: Context, [first, second]: Words, flags: F
   const { iteration } = flags;
   if (iteration !== undefined && number !== undefined && number !== 'latest')
     throw new UsageError('Give a checkpoint or --iteration, not both.', 'ralph help checkpoint restore');
-  const wish = {
+  const options = {
     checkpoint: number ?? 'latest',
     iteration: iteration === undefined ? undefined : String(iteration),
     codeOnly: flags['codeOnly'] === true,
     overwrite: flags['overwrite'] === true,
   };
-  return carryOut(context, loop, await restoreRequest(loop, wish), flags);
+  return carryOut(context, loop, await restoreRequest(loop, options), flags);
 }
