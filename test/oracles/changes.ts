@@ -1,7 +1,8 @@
 // Allowed differences between the states that 0.4.0 recorded and today's: each row says why it is no regression.
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
-import { type ModeState, type State, unpackState } from '../../src/core/state.ts';
+import type { Settings } from '../../src/core/settings.ts';
+import { unpackState } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
 
 import { defaultSettings, findRules, type ModeWord, modeFor } from '../../src/modes/registry.ts';
@@ -108,27 +109,32 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   control: { wait: 'wait', paused: 'paused', stop: 'stop', ended: 'ended' },
 };
 
+const placed = new Set(Object.values(groups).flatMap(names => Object.keys(names)));
+
 /** What a task's document says of it, beside its id. */
-const specNames =
+const specNames = new Set(
   'title description criteria dependsOn done skipped mayChangeTests blocked performer order attemptsBefore attemptsMax readOnly interactive completion round role section documentId'.split(
     ' ',
-  );
+  ),
+);
 
 function grouped(task: Fields): Fields {
   const { id, ...rest } = task;
-  const isSpec = ([name]: readonly [string, unknown]): boolean => specNames.includes(name);
+  const isSpec = ([name]: readonly [string, unknown]): boolean => specNames.has(name);
   const entries = Object.entries(rest);
   const spec = { id, ...Object.fromEntries(entries.filter(isSpec)) };
   return { id, spec, ...Object.fromEntries(entries.filter(entry => !isSpec(entry))) };
 }
 
-/** By the same rules, from the recorded state alone: an event that says nothing to the mode. */
-const verdictOf = (state: State): ModeState =>
-  findRules(state.settings.mode)?.evolve?.(
-    state.mode,
-    { type: 'command.refused', at: 0, command: '', by: '', because: '' },
-    state,
-  ) ?? state.mode;
+const nothing: Event = { type: 'command.refused', at: 0, command: '', by: '', because: '' };
+
+/** What the rules of its mode say, from the recorded state alone: `nothing` tells the mode nothing. */
+function withVerdict(packed: PackedState): PackedState {
+  const { evolve } = findRules((packed['settings'] as Settings).mode) ?? {};
+  if (evolve === undefined) return packed;
+  const state = unpackState(packed);
+  return { ...packed, mode: evolve(state.mode, nothing, state) };
+}
 
 /** Applied in this order to every recorded state. Add a row for a renamed or regrouped field, never for a changed value. */
 export const stateChanges: readonly StateChange[] = [
@@ -199,16 +205,14 @@ export const stateChanges: readonly StateChange[] = [
       'the state is grouped; the id of the last checkpoint stands in the last checkpoint; what a mode says of its goal is kept',
     rewrite: flat => {
       const { lastCheckpoint: _, review, settings, live, tasks, memory, ...rest } = flat;
-      const placed = Object.values(groups).flatMap(names => Object.keys(names));
       // A field without a place stays where it was, and is found.
-      const unplaced = Object.fromEntries(Object.entries(rest).filter(([name]) => !placed.includes(name)));
+      const unplaced = Object.fromEntries(Object.entries(rest).filter(([name]) => !placed.has(name)));
       const state: PackedState = { ...unplaced, settings, live, tasks, mode: { own: review } };
       for (const [group, names] of Object.entries(groups)) {
         const fields = Object.entries(names).map(([old, now]) => [now, rest[old]]);
         state[group] = { ...(group === 'memory' ? (memory as Fields) : {}), ...Object.fromEntries(fields) };
       }
-      const now = { ...state, tasks: (tasks as readonly Fields[]).map(grouped) };
-      return { ...now, mode: verdictOf(unpackState(now)) };
+      return withVerdict({ ...state, tasks: (tasks as readonly Fields[]).map(grouped) });
     },
   },
 ];
