@@ -151,8 +151,15 @@ export async function alwaysJson(
     isPrinted = true;
     given.out(text);
   };
+  const note = (text: string): void =>
+    void said.push(
+      ...text
+        .split('\n')
+        .map(line => line.trim())
+        .filter(Boolean),
+    );
   const say = (text: string): void => {
-    said.push(text.trim());
+    note(text);
     given.say(text);
   };
   const end = (exitCode: number): number =>
@@ -161,7 +168,7 @@ export async function alwaysJson(
     return end(await work({ ...given, out, say }));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    said.push(error.message);
+    note(`${error.message}\n${error.hint}`);
     end(error.exitCode);
     throw error;
   }

@@ -31,10 +31,17 @@ describe('run --json', () => {
       expect(JSON.parse((await place.ralph(['loops', 'list', '--json'])).stdout).loops).toHaveLength(1);
     }));
 
-  it('says why it could not begin', () =>
+  it('says why it could not begin: every fault, and what to do', () =>
     inScratch(async place => {
-      const told = await place.ralph(['run', 'nothing.json', '--json']);
-      const said = ['There is no file "nothing.json".'];
-      expect([told.code, JSON.parse(told.stdout)]).toEqual([2, { version: 2, exitCode: 2, said }]);
+      place.put('PRD.json', '{"userStories": [{"id": "A"}, {"id": "A"}]}');
+      for (const words of [['nothing.json'], ['PRD.json'], ['PRD.json', '--rounds', '2']]) {
+        const told = await place.ralph(['run', ...words, '--json']);
+        const said = told.stderr
+          .trim()
+          .replace(/^ralph: /, '')
+          .split('\n')
+          .map(line => line.trim());
+        expect([told.code, JSON.parse(told.stdout)]).toEqual([2, { version: 2, exitCode: 2, said }]);
+      }
     }));
 });
