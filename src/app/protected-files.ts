@@ -73,7 +73,7 @@ async function differing(directory: string, files: readonly ProtectedFile[]): Pr
 }
 
 /**
- * Certain only where nobody else can have been at it: each is another one than in the newest checkpoint, and was changed
+ * Certain only where nobody else can have been at it: each is another one than in the latest checkpoint, and was changed
  * after the last work of an agent or a check. That time is the system's own, which a program cannot set.
  */
 async function areUserEdits(
@@ -82,22 +82,15 @@ async function areUserEdits(
   paths: readonly string[],
 ): Promise<boolean> {
   const { live, settings } = state;
-  const { open: claims } = state.claims;
-  const { due: checkpointsDue, restoreDue, latest: newest } = state.checkpoints;
-  const due = checkpointsDue.filter(one => one.kind !== 'user-edits');
-  const isQuiet = live.length + claims.length + due.length === 0 && restoreDue === undefined;
-  if (
-    !isQuiet ||
-    newest === undefined ||
-    checkpoints === undefined ||
-    settings.worktreePerTask ||
-    !settings.checkpoints
-  )
-    return false;
+  const { due: all, restoreDue, latest } = state.checkpoints;
+  const due = all.filter(one => one.kind !== 'user-edits');
+  const isQuiet = live.length + state.claims.open.length + due.length === 0 && restoreDue === undefined;
+  const isOneTree = settings.checkpoints && !settings.worktreePerTask;
+  if (!isQuiet || !isOneTree || latest === undefined || checkpoints === undefined) return false;
   const since = await lastWorkAt();
   const inside = relative(repositoryInfo.repository?.directory ?? directory, directory);
   const inTree = (path: string): string => posix.join(inside, path);
-  const kept = await checkpoints.content(newest.commit, paths.map(inTree));
+  const kept = await checkpoints.content(latest.commit, paths.map(inTree));
   const before = new Map(kept.map(({ path, bytes }) => [path, bytes]));
   for (const path of paths) {
     const place = join(state.loop.directory, path);

@@ -1,6 +1,7 @@
 // JSON of config files: comments and trailing commas are allowed (B27), duplicate and dangerous keys are not (B22, B23).
 import { withEdits } from '../documents/edits.ts';
 import { type JsonPath, keyWatcher, scanJson } from '../documents/json.ts';
+import { parseJson } from '../documents/json-tasks.ts';
 import { pathText } from '../documents/problems.ts';
 import { shown } from './reading.ts';
 
@@ -38,6 +39,6 @@ export function readCommentedJson(text: string): ReadJson {
     ignored: (start, end) => ignored.push({ start, end, text: '' }),
   });
   if (refused !== undefined) return refused;
-  if (fault === undefined) return { ok: true, value: JSON.parse(withEdits(text, ignored)), places };
+  if (fault === undefined) return { ok: true, value: parseJson(withEdits(text, ignored)), places };
   return { ok: false, message: `${fault.message} ${fault.fix.replace(/\.$/, '')}`, offset: fault.offset };
 }

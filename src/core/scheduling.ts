@@ -79,15 +79,11 @@ function chainFor(state: State, task: string): readonly string[] {
 export const resetMsMax = 8 * 24 * 3_600_000;
 
 /** An open question that concerns everybody; one about a single performer only keeps that one away. */
-export const isBlocked = ({ questions: { open: escalations } }: State): boolean =>
-  escalations.some(one => one.task === undefined && one.performer === undefined);
+export const isBlocked = ({ questions }: State): boolean =>
+  questions.open.some(one => one.task === undefined && one.performer === undefined);
 
-function limitedUntil(
-  { performers: { rateLimitedUntil: limited } }: State,
-  name: string,
-  now: number,
-): number | undefined {
-  const until = limited[name] ?? 0;
+function limitedUntil({ performers }: State, name: string, now: number): number | undefined {
+  const until = performers.rateLimitedUntil[name] ?? 0;
   return until > now && until <= now + resetMsMax ? until : undefined;
 }
 

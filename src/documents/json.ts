@@ -60,6 +60,7 @@ class JsonScan {
 
   run(): JsonFault | undefined {
     this.skipSpace();
+    if (this.fault !== undefined) return this.fault;
     if (this.at >= this.text.length) {
       return { offset: this.at, message: 'The document is empty.', fix: 'Write it as a JSON object.' };
     }

@@ -1,5 +1,4 @@
 // Commands to a loop that nobody runs: decided and recorded under its lease, with neither performers nor a document.
-
 import { type Command, commandVersion, type Input, isCommand } from '../core/input.ts';
 import { isBusy, type State } from '../core/state.ts';
 import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';

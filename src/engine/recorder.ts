@@ -1,5 +1,4 @@
 // Recorder of a loop: what an input means is stored in one durable append, then folded, then told to whoever listens.
-
 import type { Event } from '../core/event.ts';
 import type { Input, InputOf, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';

@@ -1,5 +1,4 @@
 // Replay from the ledger to the state: the newest usable snapshot, then the events after it, page by page.
-
 import { initialState, packState, type State, stateVersion, unpackState } from '../core/state.ts';
 import type { Ledger, Recorded } from '../ledger/ledger.ts';
 import { evolve } from '../modes/evolve.ts';

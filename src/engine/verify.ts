@@ -64,13 +64,8 @@ async function spansOf({ engine, state }: EffectContext, task: string): Promise<
 async function doubtsLeft({ engine, state }: EffectContext, task: string, now: string): Promise<readonly Doubt[]> {
   if (state.settings.worktreePerTask || engine.screen === undefined) return [];
   const doubts: Doubt[] = [];
-  for (const {
-    id,
-    status,
-    spans,
-    spec: { mayChangeTests },
-  } of allTasks(state.tasks)) {
-    if (id === task || status === 'done' || spans === undefined || mayChangeTests === true) continue;
+  for (const { id, status, spans, spec } of allTasks(state.tasks)) {
+    if (id === task || status === 'done' || spans === undefined || spec.mayChangeTests === true) continue;
     const found = await engine.screen(spans, now, id, state);
     const real = found.filter(one => one.kind !== 'nothing-changed');
     doubts.push(...real.map(one => ({ ...one, detail: `${one.detail} (left by ${id})` })));

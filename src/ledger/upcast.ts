@@ -8,6 +8,7 @@ import {
   type LimitId,
   type OptionId,
 } from '../core/event.ts';
+import { houseSettings } from '../core/settings.ts';
 import { defaultSettings, isModeWord, modeFor } from '../modes/registry.ts';
 import { isFields } from '../text/fields.ts';
 
@@ -35,11 +36,14 @@ const settingNames: Names = { forked: 'worktreePerTask', screen: 'tamperScreen' 
  * interviews projects: the document tells them apart.
  */
 const started: Rule = stored => {
-  const { stepwise: _, review, ...settings } = stored['settings'] as Body;
-  if (settings['policy'] !== undefined) return stored;
+  const { stepwise: _, review, policy, ...settings } = stored['settings'] as Body;
+  if (isFields(policy) && policy['achievedBy'] !== undefined) return stored;
   const word = String(settings['mode']);
-  const own = isModeWord(word) ? defaultSettings(modeFor(word, String(stored['document']))) : { mode: word };
-  const named = { ...own, ...withNames(settings, settingNames), mode: own.mode };
+  const own = isModeWord(word)
+    ? defaultSettings(modeFor(word, String(stored['document'])))
+    : { ...houseSettings, mode: word };
+  const { mode } = own;
+  const named = { ...own, ...withNames(settings, settingNames), mode, policy: { ...own.policy, ...(policy as Body) } };
   if (!isFields(review)) return { ...stored, settings: named };
   const { roundsMax: rounds, ...ofReview } = review;
   return { ...stored, settings: { ...named, rounds, own: ofReview } };

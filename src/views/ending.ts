@@ -80,9 +80,7 @@ export const hasOnlyActions = ({ settings }: State): boolean =>
 function wayBack(state: State): readonly string[] {
   const { settings } = state;
   const { name, branch } = state.loop;
-  const { made: checkpointsMade } = state.checkpoints;
-  const { begun: iterations } = state.iterations;
-  if (checkpointsMade === 0 || iterations === 0 || hasOnlyActions(state)) return [];
+  if (state.checkpoints.made === 0 || state.iterations.begun === 0 || hasOnlyActions(state)) return [];
   const isPutAway = settings.policy.vault && state.control.ended?.reason === 'goal_achieved';
   const undo =
     settings.worktreePerTask || isPutAway
@@ -234,10 +232,10 @@ function standing(state: State): Ending {
 // What a loop has cost, in words: an agent that reports nothing is not free.
 
 /** Before the first iteration is over nobody knows whether anything will be reported. */
-export const isCostKnown = ({ spend: { usage }, iterations: { ended: iterationsEnded } }: State): boolean =>
-  iterationsEnded > 0 || totalTokens(usage) > 0 || usage.costUsdMicros > 0;
+export const isCostKnown = ({ spend: { usage }, iterations }: State): boolean =>
+  iterations.ended > 0 || totalTokens(usage) > 0 || usage.costUsdMicros > 0;
 
-export function costWords({ spend: { usage }, iterations: { ended: iterationsEnded } }: State): string {
-  if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterationsEnded > 0) return 'cost not reported';
+export function costWords({ spend: { usage }, iterations }: State): string {
+  if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterations.ended > 0) return 'cost not reported';
   return `${formatUsd(usage.costUsdMicros)}${usage.estimated ? ' est.' : ''}`;
 }

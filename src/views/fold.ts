@@ -62,7 +62,8 @@ export class LoopFold {
     const { errors, checks, metrics } = this;
     const isReported = isByReport(this.state);
     const iterations = [...this.drafts.values()].map(draft => iterationView(draft, isReported));
-    return { iterations, checks, errors, counts: metrics.counts, reported: isReported ? this.lastReport : undefined };
+    const reported = isReported ? this.lastReport : undefined;
+    return { iterations, checks: [...checks], errors: [...errors], counts: { ...metrics.counts }, reported };
   }
 
   status(): LoopStatus {

@@ -141,7 +141,6 @@ export interface Seen {
 export function loopView({ state, seq, held }: Seen, now: number): LoopView {
   const { settings } = state;
   const { id: loop, name, goal, document, directory, startedAt } = state.loop;
-  const { begun: iterations } = state.iterations;
   const liveness = livenessOf(state.control.ended !== undefined, held);
   return {
     version: 2,
@@ -162,7 +161,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
     questions: state.questions.open.map(askedQuestion),
     waits: waitingFor(state, now),
     spend: {
-      iterations,
+      iterations: state.iterations.begun,
       activeMs: liveness.is === 'held' ? activeMsAt(state, now) : state.spend.activeMs,
       usage: reportedUsage(state.spend.usage),
     },

@@ -48,9 +48,8 @@ export function standingWords(state: State): string {
 export function stepParts(state: State): readonly string[] {
   const { live } = state;
   const { report } = state.memory;
-  const { open: claims } = state.claims;
   const total = report === undefined ? 0 : report.completed.length + report.pending.length + report.blocked.length;
-  const checking = live.length === 0 && claims.length > 0;
+  const checking = live.length === 0 && state.claims.open.length > 0;
   const doing = checking ? ['checking'] : isByReport(state) ? [phaseNow(state)] : [];
   return [...(total === 0 ? [] : [`${report?.completed.length}/${total} items`]), ...doing];
 }

@@ -33,7 +33,14 @@ describe('B27: comments and trailing commas', () => {
   );
 
   test('B27: a comment that is not closed is found where it begins', () => {
-    expect(parsed('{"a": 1} /* open')).toEqual({ problem: 'This comment is never closed. End it with */', offset: 9 });
+    const problem = 'This comment is never closed. End it with */';
+    expect(parsed('{"a": 1} /* open')).toEqual({ problem, offset: 9 });
+    expect(parsed('/* open')).toEqual({ problem, offset: 0 });
+  });
+
+  test('a byte order mark before it is passed over, and a second one is a problem', () => {
+    expect(parsed('\uFEFF{"a": 1}')).toEqual({ a: 1 });
+    expect(parsed('\uFEFF\uFEFF{"a": 1}')).toHaveProperty('problem');
   });
 
   test('B27: single quotes are refused with the right ones', () => {

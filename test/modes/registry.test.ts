@@ -131,6 +131,14 @@ describe('a loop of another release', () => {
     expect(rest).not.toHaveProperty('stepwise');
   });
 
+  it('given a policy of a build before 0.5, then what it lacks is of its mode, and a review has its own settings', () => {
+    const { achievedBy: _, ...policy } = defaultSettings('review').policy;
+    const review = { reviewers: ['a'], roundsMax: 2, targetConfidence: 90 };
+    const settings = read(started({ ...defaultSettings('review'), policy: { ...policy, onErrors: 'end' }, review }));
+    expect(settings.policy).toEqual({ ...defaultSettings('review').policy, onErrors: 'end' });
+    expect([settings.rounds, settings.own]).toEqual([2, { reviewers: ['a'], targetConfidence: 90 }]);
+  });
+
   it('given a policy that is not the one of today, then it keeps its own', () => {
     const own = { ...defaultSettings('prd'), policy: { ...tasks, onErrors: 'ask' as const } };
     expect(read(started(own))).toBe(own);

@@ -155,17 +155,16 @@ export function recordConsumption(
 /** 4: why a fresh context shall take over: from a working iteration, else what the last one ended with. */
 export function checkHandoff(state: State): HandoffTrigger | undefined {
   const { settings, live } = state;
-  const { usage, isHandedOff: budgetHandedOff } = state.spend;
-  const { errors: errorsInRow } = state.streaks;
+  const { usage, isHandedOff } = state.spend;
   const max = settings.limits.costUsdMicrosMax;
   const now = shouldHandOff({
     contextUsed: Math.max(0, ...live.map(one => one.contextUsed)),
     contextFractionMax: settings.contextFractionMax,
-    errorsInRow,
+    errorsInRow: state.streaks.errors,
     errorsToHandOff: settings.errorsToHandOff,
     budgetUsed: max === null ? 0 : usage.costUsdMicros / max,
     budgetAlertFraction: settings.budgetAlertFraction,
-    budgetAlerted: budgetHandedOff,
+    budgetAlerted: isHandedOff,
     phaseComplete: false,
     requested: false,
     timedOut: false,

@@ -121,13 +121,19 @@ export class LedgerLoops implements Loops {
     if (row === undefined) return { became: 'refused', why: 'no-loop' };
     const all = 'type' in commands ? [commands] : commands;
     if (!all.every(isCommand)) throw new UsageError('That is no command to a loop.');
-    const [first] = all;
-    if (first === undefined || first.type === 'restore') {
-      const { sendRestore } = await import('../restore.ts');
-      return sendRestore({ ...this.#needs, row }, { ...this.#needs, by }, first);
-    }
+    const restore = all.find(one => one.type === 'restore');
+    if (restore !== undefined && all.length > 1)
+      throw new UsageError('A restore is sent alone.', 'Send the other commands after it.');
     const events = await this.#folded(loop);
-    const why = refusalOf((await events.catchUp()).state, all);
+    const { state } = await events.catchUp();
+    // Nothing more is to be said where a restore was cut: it is only carried on.
+    const isCarriedOn = all.length === 0 && state.checkpoints.restoreDue !== undefined;
+    if (restore !== undefined || isCarriedOn) {
+      const { sendRestore } = await import('../restore.ts');
+      return sendRestore({ ...this.#needs, row }, { ...this.#needs, by }, restore);
+    }
+    if (all.length === 0) return { became: 'decided' };
+    const why = refusalOf(state, all);
     if (why !== undefined) return { became: 'refused', why };
     return deliver({ ...this.#needs, loop, row, by, events }, all);
   }

@@ -109,12 +109,16 @@ async function proof(known: Known, resumed: Part, chain: AgentNeeds['settings'])
   return { detected, verify, judge, checks: recorded ?? (spec === undefined ? named : [...named, judgeName(spec)]) };
 }
 
+const ofTheFolder = ['parallel', 'worktree', 'rollbackAfter', 'noCheckpoints'] as const;
+
 /** What the folder allows of what was asked for. Talk is no work to be committed or looked at. */
-function history({ mode, config, settings, repositoryInfo }: Known, resumed: Part): Part {
+function history({ mode, config, settings, repositoryInfo, before, typed }: Known, resumed: Part): Part {
   const talk = mode.conversation && false;
   const parallel = first(resumed.parallel, config.parallel);
   const checkpoints = first(resumed.checkpoints, repositoryInfo.repository !== undefined && !config.noCheckpoints);
-  refuseImpossible(config, repositoryInfo);
+  // A loop that goes on has what it began with, whatever a file says by now.
+  const isAsked = before === undefined || ofTheFolder.some(key => typed.has(key));
+  if (isAsked) refuseImpossible(config, repositoryInfo);
   return {
     parallel,
     worktreePerTask: parallel > 1,

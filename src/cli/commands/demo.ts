@@ -219,7 +219,7 @@ function accountOf(state: State, tookMs: number, chain: string): string {
     .concat('.');
 }
 
-function whatNext({ checkpoints: { made: checkpointsMade } }: State, style: Style): string {
+function whatNext({ checkpoints }: State, style: Style): string {
   const back = [
     '  ralph diff                # what a loop of yours changed',
     '  ralph undo                # takes its last iteration back; --dry-run shows it',
@@ -229,7 +229,7 @@ function whatNext({ checkpoints: { made: checkpointsMade } }: State, style: Styl
     style.paint('strong', 'What next'),
     '  ralph doctor              # which agents are installed and logged in',
     "  ralph run PRD.json --agent claude --verify 'YOUR TESTS'  # or codex, gemini",
-    ...(checkpointsMade === 0 ? [] : back),
+    ...(checkpoints.made === 0 ? [] : back),
     '  ralph help run            # limits, checks, what happens on a question',
     '  docs/formats/prd.md       # how to write a PRD.json',
     '  docs/agents.md            # about each agent; any program of yours can be one',

@@ -6,10 +6,11 @@ import { stripControls } from '../../text/text.ts';
 import { type Context, type Flags, loopStateOf, type Words } from '../context.ts';
 import { stopOnSignals } from '../interrupt.ts';
 
-function iterationOf(flags: Flags, { iterations: { begun: iterations } }: State): number {
-  const text = String(flags['iteration'] ?? iterations);
-  if (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= iterations) return Number(text);
-  const hint = iterations === 0 ? 'This loop has run no iteration yet.' : `Give a number from 1 to ${iterations}.`;
+function iterationOf(flags: Flags, state: State): number {
+  const { begun } = state.iterations;
+  const text = String(flags['iteration'] ?? begun);
+  if (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= begun) return Number(text);
+  const hint = begun === 0 ? 'This loop has run no iteration yet.' : `Give a number from 1 to ${begun}.`;
   throw new UsageError(`There is no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
 }
 

@@ -42,14 +42,8 @@ export const keyOf = (state: State, task: string): string => `${state.loop.id}:$
 export function intended(state: State, { iteration, repeatable }: InputOf<'intended'>): readonly NewEvent[] {
   const live = liveIteration(state, iteration);
   // What it was told to do may no longer be what a person said yes to (F68).
-  if (
-    live === undefined ||
-    state.control.ended ||
-    state.control.stop ||
-    state.control.paused?.now ||
-    !isApproved(state)
-  )
-    return [];
+  const { ended, stop, paused } = state.control;
+  if (live === undefined || ended || stop || paused?.now || !isApproved(state)) return [];
   const because = repeatable
     ? 'about to act: doing it twice is as good as once'
     : 'about to act: what happens from here on may have had its effect';
@@ -89,17 +83,17 @@ export function askAboutEffect(state: State, live: LiveIteration, failure: Failu
 
 /** Asked once for each text: an edit after the yes needs a new one (F68). */
 export function askForApproval(state: State): readonly NewEvent[] {
-  const { contentHash: substance = '', approval } = state.document;
+  const { contentHash = '', approval } = state.document;
   const { goal } = state.loop;
   // Steps are known by their numbers: only who compares the texts sees whether an action now stands under another one.
   const isPartlyDone = [...allTasks(state.tasks)].some(mayHaveHappened);
   const before = approval === undefined ? 'Nobody has approved it.' : `${approval.by} approved another version of it.`;
   const question: Question = {
     kind: 'approval',
-    findings: [substance],
+    findings: [contentHash],
     summary: approval === undefined ? 'The plan needs your approval' : 'The plan was edited after it was approved',
-    context: `${goal}\n${before}\nThis version: ${substance.slice(0, 12)}. To see it: ralph plan show ${state.loop.document}`,
-    options: isPartlyDone ? [] : [{ id: 'approve', text: `Approve this version (${substance.slice(0, 12)})` }],
+    context: `${goal}\n${before}\nThis version: ${contentHash.slice(0, 12)}. To see it: ralph plan show ${state.loop.document}`,
+    options: isPartlyDone ? [] : [{ id: 'approve', text: `Approve this version (${contentHash.slice(0, 12)})` }],
     question: isPartlyDone
       ? `Steps of it were carried out already. See what is different, and approve that: ralph plan approve ${state.loop.document}`
       : 'May it run as it stands now?',

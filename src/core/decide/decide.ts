@@ -241,12 +241,12 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
 /** After every nth error in a row: back to the last checkpoint at which none stood open. */
 function rollback(state: State, after: State): readonly NewEvent[] {
   const { rollbackAfter, worktreePerTask } = state.settings;
-  const { errors: errorsInRow } = after.streaks;
-  const { lastGood: good, restoreDue } = after.checkpoints;
-  if (rollbackAfter === null || worktreePerTask || good === undefined || restoreDue !== undefined) return [];
-  if (errorsInRow <= state.streaks.errors || errorsInRow % rollbackAfter !== 0) return [];
-  const because = `${plural(errorsInRow, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
-  return [{ type: 'restore.asked', to: good, by: 'ralph', because }];
+  const { errors } = after.streaks;
+  const { lastGood: to, restoreDue } = after.checkpoints;
+  if (rollbackAfter === null || worktreePerTask || to === undefined || restoreDue !== undefined) return [];
+  if (errors <= state.streaks.errors || errors % rollbackAfter !== 0) return [];
+  const because = `${plural(errors, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
+  return [{ type: 'restore.asked', to, by: 'ralph', because }];
 }
 
 function dated(event: NewEvent, at: number): Event {

@@ -23,13 +23,13 @@ export const stuckOptions: readonly Option[] = [
 
 /** A question, about a task where one is named; `decide` adds when it was raised. */
 export function raise(
-  { questions: { raised: escalationsRaised } }: State,
+  { questions }: State,
   { kind, performer, findings, ...said }: Question,
   because: string,
   about?: Pick<LiveIteration, 'task' | 'iteration'>,
 ): readonly NewEvent[] {
   const escalation = {
-    id: `E${escalationsRaised + 1}`,
+    id: `E${questions.raised + 1}`,
     kind,
     task: about?.task,
     iteration: about?.iteration,
@@ -54,11 +54,12 @@ const answered = (id: string, answer: Answer, by: string, because: string): NewE
 
 /** Closes the questions that something else has settled. */
 export const closeQuestions = (
-  { questions: { open: escalations } }: State,
+  { questions }: State,
   isSettled: (one: Escalation) => boolean,
   by: string,
   because: string,
-): readonly NewEvent[] => escalations.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
+): readonly NewEvent[] =>
+  questions.open.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
 
 /** The option of one of these ids; recorded by its place, as people see it. */
 function chosen({ options }: Escalation, ...ids: readonly OptionId[]): Answer {

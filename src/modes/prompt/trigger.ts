@@ -23,14 +23,13 @@ const beginnings: readonly {
   // The one before it failed, or was cut short and so left nothing behind.
   {
     trigger: 'recovery',
-    holds: ({ streaks: { failures: failuresInRow }, iterations: { last: lastIteration } }, iteration) =>
-      failuresInRow > 0 || lastIteration?.iteration !== iteration - 1,
+    holds: ({ streaks, iterations }, iteration) => streaks.failures > 0 || iterations.last?.iteration !== iteration - 1,
   },
   // It ended well, but what it claimed was refused, or it brought nothing new.
   {
     trigger: 'task_incomplete',
-    holds: ({ memory: { lastRejection: refusal }, tasks, streaks: { sinceProgress } }, _iteration, task) =>
-      refusal !== undefined || findTask(tasks, task)?.rejection !== undefined || sinceProgress > 0,
+    holds: ({ memory, tasks, streaks }, _iteration, task) =>
+      memory.lastRejection !== undefined || findTask(tasks, task)?.rejection !== undefined || streaks.sinceProgress > 0,
   },
   { trigger: 'previous_success', holds: () => true },
 ];

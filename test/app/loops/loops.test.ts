@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LedgerLoops } from '../../../src/app/loops/loops.ts';
 import type { Escalation, Event } from '../../../src/core/event.ts';
+import type { Command } from '../../../src/core/input.ts';
 import { replay, saveSnapshot } from '../../../src/engine/replay.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { guidance, holderOf, loopStarted } from '../../contracts/store.ts';
@@ -56,6 +57,7 @@ const question: Escalation = {
   question: 'Which?',
   options: [],
 };
+const tell: Command = { type: 'tell', text: 'hm' };
 const asked: Event = { type: 'escalation.raised', at: 7, escalation: question, because: 'asked' };
 
 async function begin(loop: string, more: readonly Event[] = []): Promise<number> {
@@ -162,6 +164,19 @@ describe('a command', () => {
       expect(await ledger.mailbox.waiting(loop)).toEqual([]);
     },
   );
+
+  it('given nothing to say, then that is done; given a restore among others, then none of them is taken', async () => {
+    await ledger.store.append('shop', 0, [loopStarted('shop')]);
+    expect(await loops.send('shop', [], 'ada')).toEqual({ became: 'decided' });
+    const to = { checkpoint: 'c', number: 1, commit: 'x', tree: 'y', left: [] };
+    const restore: Command = { type: 'restore', to, because: 'so' };
+    for (const both of [
+      [restore, tell],
+      [tell, restore],
+    ])
+      await expect(loops.send('shop', both, 'ada')).rejects.toThrow('A restore is sent alone.');
+    expect((await loops.view('shop')).seq).toBe(1);
+  });
 
   it('given a loop that is held, then its holder takes it; given one whose holder is dead, then it is decided', async () => {
     const seq = await begin('shop', [asked]);

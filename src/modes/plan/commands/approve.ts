@@ -6,6 +6,7 @@ import { workWithoutReader } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
 import { approve, type RecordApproval } from '../session/approve.ts';
+import type { PlanFile } from '../session/files.ts';
 import { refreshDashboard } from '../session/loops.ts';
 import { refuseApproval, refuseDoubtfulBoxes } from '../session/vault.ts';
 import { isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';
@@ -57,6 +58,12 @@ async function saidTo(gate: PlanGate, ask: Ask, say: (text: string) => void): Pr
   return said;
 }
 
+/** A yes counts for exactly what was shown. */
+function refuseEdited({ id, hash }: PlanFile, now: string): void {
+  if (now !== hash)
+    throw new UsageError(`Plan ${id} was edited meanwhile.`, 'Read it again: the same command as before.');
+}
+
 /** The path that it runs from then; an exit code when it was not approved. */
 export async function askAndApprove(
   context: Context,
@@ -64,13 +71,15 @@ export async function askAndApprove(
   { record, ask, isAgreed = false, flags = {} }: ApprovalNeeds,
 ): Promise<{ readonly path: string } | { readonly exitCode: number }> {
   const { directory, by, say } = context;
+  const show = flags['json'] === true ? say : context.out;
   let isShown = false;
   let exitCode = 5;
   const decide = async (gate: Gate): Promise<boolean> => {
     if (gate.id !== 'approve' && gate.id !== 'ticked-boxes') return false;
+    refuseEdited(plan, gate.hash);
     const { changes, warnings } = gate;
     const fileOf = (path: string): string => stepPath(path, root, directory);
-    if (!isShown) context.out(approvalText({ plan, loop, changes, warnings, fileOf }));
+    if (!isShown) show(approvalText({ plan, loop, changes, warnings, fileOf }));
     isShown = true;
     if ((isAgreed || ask === undefined) && gate.id === 'ticked-boxes') refuseDoubtfulBoxes(plan, loop);
     if (isAgreed) return true;

@@ -71,15 +71,12 @@ export async function refuseRenumbered(ledger: Ledger, loop: PlanLoop, plan: Pla
   for (const task of before === undefined ? [] : allTasks(before)) {
     const now = findTask(loop.state.tasks, task.id);
     const written = plan.document.tasks.find(one => one.id === task.id);
-    if (
-      task.spec.order === undefined ||
-      now === undefined ||
-      !mayHaveHappened({ ...now, spec: { ...now.spec, order: task.spec.order } })
-    )
-      continue;
-    if (canonical(written?.order ?? null) === canonical(task.spec.order)) continue;
+    const { order, title } = task.spec;
+    if (order === undefined || now === undefined) continue;
+    if (!mayHaveHappened({ ...now, spec: { ...now.spec, order } })) continue;
+    if (canonical(written?.order ?? null) === canonical(order)) continue;
     throw new UsageError(
-      `${task.id} was carried out, or may have been (${takeCharacters(task.spec.title, 100)}), and the plan now says something else there.`,
+      `${task.id} was carried out, or may have been (${takeCharacters(title, 100)}), and the plan now says something else there.`,
       'Leave steps that were carried out as they are, under their numbers, and put new ones behind them.',
     );
   }
