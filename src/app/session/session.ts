@@ -135,12 +135,12 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   if (state === undefined) await prepared.modeSession.beforeFirst?.(prepared.path, loop, announce);
   const attendance = host.attend(prepared, loop);
   const { signal: interrupt, notifiers, ask, adapt } = attendance;
-  const asInput = (command: Command): Input => ({ type: 'command', command, by });
-  const first =
-    state === undefined
-      ? [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)]
-      : resumeCommands(prepared, state, workspace).map(asInput);
   try {
+    const asInput = (command: Command): Input => ({ type: 'command', command, by });
+    const first =
+      state === undefined
+        ? [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)]
+        : resumeCommands(prepared, state, workspace).map(asInput);
     const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask }, say);
     const { runLoop } = await import('../../engine/run.ts');
     const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first });
