@@ -51,12 +51,12 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   return {
     save: order => safely(async () => save(await placeOf(order.task), order)),
     async treeNow(task) {
-      const now = await safely(async () => preview(await placeOf(task)));
+      const now = await safely(async () => preview(await placeOf(task), 'tree'));
       return now.ok ? now.tree : '';
     },
     restore: async order => withConflicts(await safely(async () => restore(await own(), loop, order))),
     plan: async order => withConflicts(await safely(async () => plannedRestore(await own(), order))),
-    preview: async () => preview(await placeOf()),
+    preview: async () => preview(await placeOf(), 'commit'),
     missing: known => missingOf(repository, known),
     changes: spans => history.changes(repository, spans),
     async repair(known) {

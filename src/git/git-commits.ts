@@ -1,6 +1,6 @@
 // A progress commit: what the work of one task changed, on the user's branch, with nothing of the user's own in it.
 import { existsSync } from 'node:fs';
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import {
   ask,
@@ -11,9 +11,10 @@ import {
   git,
   gitlink,
   ignoredAmong,
-  revision,
+  readObject,
   settingsLike,
   sparseRows,
+  withIndex,
 } from './call.ts';
 import { identity } from './checkpoints/refs.ts';
 import { changesAtStart, unfinishedUserEdits } from './checkpoints/user-edits.ts';
@@ -21,7 +22,7 @@ import type { CommitOrder, CommitSubject, Commits, Committed } from './commits.t
 import { type Kind, kindOnDisk } from './disk.ts';
 import { moveRef } from './locks.ts';
 import { byPath, foldersAbove, fromText, isAmong, toInput, toText } from './paths.ts';
-import { pathsInside } from './private.ts';
+import { pathsInside, stampOf } from './private.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type Repository, unfinishedOperations } from './repository.ts';
 import { recordStep, syncUserIndex, waitForIndex } from './sync-user-index.ts';
@@ -31,6 +32,8 @@ export interface CommitOptions {
   readonly folder: string;
   /** Absolute paths of which nothing is committed. */
   readonly excluded?: readonly string[];
+  /** Which tree our index holds after the last commit of this process, while it is still that index. */
+  readonly memory?: { held?: { readonly tree: string; readonly index: string } };
 }
 
 /** A person is in the middle of these: a commit would become part of it. */
@@ -43,9 +46,10 @@ interface Head {
   readonly tree: string;
 }
 
-export const gitCommits = (repository: Repository, options: CommitOptions): Commits => ({
-  commit: order => commitProgress(repository, options, order),
-});
+export function gitCommits(repository: Repository, options: CommitOptions): Commits {
+  const memory = {};
+  return { commit: order => commitProgress(repository, { ...options, memory }, order) };
+}
 
 /** HEAD moves only by this one commit; when somebody else moves it meanwhile, we begin again, once. */
 export async function commitProgress(
@@ -62,7 +66,7 @@ export async function commitProgress(
 
 async function attempt(
   repository: Repository,
-  { folder, excluded = [] }: CommitOptions,
+  { folder, excluded = [], memory = {} }: CommitOptions,
   order: CommitOrder,
 ): Promise<Committed | 'moved'> {
   const synced = await syncUserIndex(repository, folder);
@@ -75,45 +79,70 @@ async function attempt(
   if (!head.ok) return head;
   const free = await waitForIndex(repository);
   if (!free.ok) return free;
-  const place = await freshIndex(repository, join(folder, 'commit.index'));
-  const read = await ask(place, ['read-tree', '--no-sparse-checkout', head.tree]);
-  if (!read.ok) return read;
+  const index = join(folder, 'commit.index');
+  const place = await indexOf(repository, index, head.tree, memory.held);
+  if ('ok' in place) return place;
   const reserved = { atStart, later: await unfinishedUserEdits(folder), excluded: [folder, ...excluded] };
   const selected = await selectPaths(repository, place, order, reserved);
   if (!selected.ok) return selected;
+  memory.held = undefined;
   const tree = await writeTree(place, selected);
   if (!tree.ok) return tree;
+  memory.held = { tree: tree.text, index: await stampOf(index) };
   const left = selected.left.map(toText);
   if (tree.text === head.tree) return { ok: true, commit: '', paths: [], left };
   const made = await makeCommit(repository, { tree: tree.text, parent: head.commit, message: messageOf(order) });
   if (!made.ok) return made;
   const changed = await diffTrees(repository, { from: head.tree, to: tree.text });
   if (!changed.ok) return changed;
-  await recordStep(folder, { before: head.commit === '' ? head.tree : head.commit, commit: made.text });
+  await recordStep(folder, { before: head.tree, commit: made.text });
   const moved = await moveRef(repository, 'HEAD', { to: made.text, from: head.commit, reason: reasonOf(order) });
   if (moved === 'moved' || !moved.ok) return moved;
   await syncUserIndex(repository, folder); // when it cannot now, the journal stays, and the next commit does it
   return { ok: true, commit: made.text, paths: changed.all.map(({ path }) => toText(path)), left };
 }
 
+/** With an index that holds the tree of HEAD: the one of the last commit, unless somebody committed since. */
+async function indexOf(
+  repository: Repository,
+  index: string,
+  tree: string,
+  held: Required<CommitOptions>['memory']['held'],
+): Promise<GitPlace | Refusal> {
+  const isHeld = held?.tree === tree && held.index !== '' && held.index === (await stampOf(index));
+  if (isHeld) return withIndex(repository, index);
+  const place = await freshIndex(repository, index);
+  const read = await ask(place, ['read-tree', '--no-sparse-checkout', tree]);
+  return read.ok ? place : read;
+}
+
 async function headOf(repository: Repository, branch: string | undefined): Promise<Head | Refusal> {
   const open = Object.entries(underWay).find(([file]) => existsSync(join(repository.gitDirectory, file)));
   if (open !== undefined)
     return refuse(`Nothing was committed: a ${open[1]} is under way.`, 'Finish it or give it up.');
-  const target = await git(repository, ['symbolic-ref', '--quiet', 'HEAD']);
-  const name = target.output.toString('utf8').trim();
-  if (target.code === 0 && !name.startsWith('refs/heads/')) {
+  const name = await headName(repository);
+  if (name !== '' && !name.startsWith('refs/heads/')) {
     return refuse('Nothing was committed: HEAD is not on a branch of this repository.', 'Check out a branch.');
   }
   if (branch !== undefined && name !== `refs/heads/${branch}`) {
     return refuse(`Nothing was committed: HEAD is not on the loop's branch ${branch}.`, `Check out ${branch}.`);
   }
-  const commit = await revision(repository, 'HEAD^{commit}');
-  if (commit === '' && target.code !== 0) return refuse('Nothing was committed: HEAD cannot be read.');
-  if (commit !== '') return { ok: true, commit, tree: await revision(repository, `${commit}^{tree}`) };
+  const found = await readObject(repository, 'HEAD^{commit}');
+  const tree = found.ok ? /^tree ([0-9a-f]+)\n/.exec(found.content?.toString('latin1') ?? '')?.[1] : undefined;
+  if (found.ok && tree !== undefined) return { ok: true, commit: found.name, tree };
+  if (name === '') return refuse('Nothing was committed: HEAD cannot be read.');
   // The tree without files, in the repository's own kind of hash.
   const empty = await ask(repository, ['hash-object', '-t', 'tree', '-w', '--stdin'], { input: '' });
-  return empty.ok ? { ok: true, commit, tree: empty.text } : empty;
+  return empty.ok ? { ok: true, commit: '', tree: empty.text } : empty;
+}
+
+/** The ref that HEAD names; empty when it names a commit itself. Where its file does not say it plainly, git is asked. */
+async function headName(repository: Repository): Promise<string> {
+  const text = await readFile(join(repository.gitDirectory, 'HEAD'), 'utf8').catch(() => '');
+  const named = /^ref: (refs\/heads\/\S+)\n$/.exec(text)?.[1];
+  if (named !== undefined && !named.endsWith('/.invalid')) return named;
+  const target = await git(repository, ['symbolic-ref', '--quiet', 'HEAD']);
+  return target.code === 0 ? target.output.toString('utf8').trim() : '';
 }
 
 interface Selection {
@@ -153,8 +182,10 @@ async function selectPaths(
   const kinds = new Map<string, Kind>();
   for (const path of wanted) kinds.set(path, await kindOnDisk(repository.directory, path));
   const present = [...wanted].filter(path => kinds.get(path) === 'file' || kinds.get(path) === 'link');
-  const ignored = await ignoredAmong(head, present); // an agent may have made a file, and told git later to ignore it
-  const filtered = await filteredAmong(head, present);
+  const [ignored, filtered] = await Promise.all([
+    ignoredAmong(head, present), // an agent may have made a file, and told git later to ignore it
+    filteredAmong(head, present),
+  ]);
   const gone = [...wanted].filter(path => kinds.get(path) === 'gone');
   // The user told git that these need not be on disk, so it is no deletion when they are not.
   const sparse = gone.length === 0 ? new Map() : await sparseRows(repository);
@@ -204,10 +235,15 @@ async function documentIn(repository: Repository, document: string): Promise<str
 /** Line ends and the like are converted as the user's attributes say; a file that would need a filter is not among these. */
 async function writeTree(place: GitPlace, { written, deleted }: Selection) {
   const update = ['-c', 'core.safecrlf=false', '-c', 'core.sparseCheckout=false', 'update-index', '-z'];
-  const removed = await ask(place, [...update, '--force-remove', '--stdin'], { input: toInput(deleted) });
-  if (!removed.ok) return removed;
-  const added = await ask(place, [...update, '--add', '--replace', '--stdin'], { input: toInput(written) });
-  return added.ok ? ask(place, ['write-tree']) : added;
+  const steps = [
+    { paths: deleted, how: ['--force-remove'] },
+    { paths: written, how: ['--add', '--replace'] },
+  ];
+  for (const { paths, how } of steps) {
+    const done = paths.length === 0 || (await ask(place, [...update, ...how, '--stdin'], { input: toInput(paths) }));
+    if (done !== true && !done.ok) return done;
+  }
+  return ask(place, ['write-tree']);
 }
 
 /** Without hooks and signatures, under the user's name. */
@@ -215,9 +251,10 @@ export async function makeCommit(
   place: GitPlace,
   order: { readonly tree: string; readonly parent: string; readonly message: string },
 ) {
-  const parent = order.parent === '' ? [] : ['-p', order.parent];
-  const variables = await identityOf(place);
-  return ask(place, ['commit-tree', order.tree, ...parent], { variables, input: order.message });
+  const args = ['commit-tree', order.tree, ...(order.parent === '' ? [] : ['-p', order.parent])];
+  // Git takes the name from its settings, and guesses none; only where they lack one do we look which.
+  const made = await ask(place, ['-c', 'user.useConfigOnly=true', ...args], { input: order.message });
+  return made.ok ? made : ask(place, args, { variables: await identityOf(place), input: order.message });
 }
 
 const subjectCharsMax = 100;

@@ -1,6 +1,18 @@
 // The history of a loop, read from its checkpoints: differences as text, counts of lines, and contents of files.
 import { Bug, UsageError } from '../text/errors.ts';
-import { ask, complaint, type Difference, diffTrees, type GitPlace, git, objectLines } from './call.ts';
+import {
+  ask,
+  complaint,
+  type Difference,
+  diffTrees,
+  type Entry,
+  git,
+  gitlink,
+  type ObjectPlace,
+  readObject,
+  readTree,
+  treeMode,
+} from './call.ts';
 import type { Change, Span } from './checkpoints.ts';
 import { byPath, fromText, pathsOf, toText } from './paths.ts';
 import type { PrivateGit } from './private.ts';
@@ -50,58 +62,55 @@ export async function statOf(own: PrivateGit, { from, to }: Span): Promise<reado
 
 const count = (text: string): number | undefined => (text === '-' ? undefined : Number(text));
 
-/** Of the paths that are files in this tree or commit, in their order; those that would go beyond the bytes are left out. */
+/** Of the paths that are files or links in this tree or commit, in their order; those that would go beyond the bytes are left out. */
 export async function contentOf(
-  own: PrivateGit,
+  { repository }: PrivateGit,
   treeOrCommit: string,
   paths: readonly string[],
   bytesMax = 50_000_000,
 ): Promise<readonly FileContent[]> {
-  const objects = await objectsOf(own, treeOrCommit, paths);
-  const sizes = await objectLines(own.place, '%(objectsize)', [...objects.values()]);
-  let bytes = 0;
-  const wanted = [...objects].filter((_, at) => {
-    const size = Number(sizes[at]);
-    const fits = bytes + size <= bytesMax;
-    if (fits) bytes += size;
-    return fits;
-  });
-  const input = wanted.map(([, object]) => `${object}\n`).join('');
-  const read = await git(own.place, ['cat-file', '--batch=%(objectsize)'], { input });
-  let at = 0;
-  return wanted.map(([path]) => {
-    const end = read.output.indexOf(10, at);
-    const size = Number(read.output.subarray(at, end).toString('latin1'));
-    at = end + 1 + size + 1;
-    return { path, bytes: read.output.subarray(end + 1, end + 1 + size) };
-  });
+  const objectOf = finderIn(repository, treeOrCommit);
+  const found: FileContent[] = [];
+  let bytesLeft = bytesMax;
+  for (const path of paths) {
+    const object = await objectOf(fromText(path));
+    const read = object === undefined ? undefined : await readObject(repository, object, bytesLeft);
+    if (read?.ok === false && !read.isMissing) throw unreadable(`git cannot read ${object}`, read.problem);
+    if (!read?.ok || read.content === undefined) continue; // a partial clone may lack it
+    bytesLeft -= read.content.length;
+    found.push({ path, bytes: read.content });
+  }
+  return found;
 }
 
-/** Regular files and links; by their objects, because a path may hold a line break. */
-async function objectsOf(
-  own: PrivateGit,
-  tree: string,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const found = await ask(own.place, ['ls-tree', '-r', '-z', '--full-tree', tree]);
-  if (!found.ok) throw unreadable(`git cannot read ${tree}`, found.problem);
-  const all = new Map(
-    pathsOf(found).flatMap(line => {
-      const tab = line.indexOf('\t');
-      const [, kind, object = ''] = line.slice(0, tab).split(' ');
-      return kind === 'blob' ? [[line.slice(tab + 1), object] as const] : [];
-    }),
-  );
-  return new Map(
-    paths.flatMap(path => {
-      const object = all.get(fromText(path));
-      return object === undefined ? [] : [[path, object] as const];
-    }),
-  );
+/** Finds objects of files and links by path, and reads each folder once. */
+function finderIn(place: ObjectPlace, treeOrCommit: string): (path: string) => Promise<string | undefined> {
+  const entriesIn = async (tree: string) => {
+    const read = await readTree(place, tree);
+    if (!read.ok) throw unreadable(`git cannot read ${treeOrCommit}`, read.problem);
+    return read.entries;
+  };
+  const known = new Map<string, ReturnType<typeof entriesIn>>();
+  const folder = (tree: string) => {
+    const entries = known.get(tree) ?? entriesIn(tree);
+    known.set(tree, entries);
+    return entries;
+  };
+  return async path => {
+    let tree = `${treeOrCommit}^{tree}`;
+    const [name = '', ...above] = path.split('/').reverse();
+    for (const step of above.reverse()) {
+      const entry: Entry | undefined = (await folder(tree)).get(step);
+      if (entry?.mode !== treeMode) return undefined;
+      tree = entry.object;
+    }
+    const entry = (await folder(tree)).get(name);
+    return entry === undefined || entry.mode === treeMode || entry.mode === gitlink ? undefined : entry.object;
+  };
 }
 
 /** Every path on which two trees or commits differ. */
-export async function differences(place: GitPlace, span: Span): Promise<readonly Difference[]> {
+export async function differences(place: ObjectPlace, span: Span): Promise<readonly Difference[]> {
   if (span.from === span.to) return [];
   const found = await diffTrees(place, span);
   if (!found.ok) throw unreadable(`git cannot compare ${span.from} and ${span.to}`, found.problem);
@@ -121,7 +130,7 @@ function unreadable(what: string, said: string): Error {
 const spansAtOnce = 4;
 
 /** The work of several spans as one list; what one span made and a later one took away is not in it. */
-export async function changes(place: GitPlace, spans: readonly Span[]): Promise<readonly Change[]> {
+export async function changes(place: ObjectPlace, spans: readonly Span[]): Promise<readonly Change[]> {
   const merged = new Map<string, { readonly before: boolean; readonly after: boolean }>();
   for (let at = 0; at < spans.length; at += spansAtOnce) {
     const some = await Promise.all(spans.slice(at, at + spansAtOnce).map(span => differences(place, span)));

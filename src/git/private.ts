@@ -1,6 +1,6 @@
 // The private git of a loop, over the user's files and objects: no setting, filter or lock of the user is in its way.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import {
@@ -193,11 +193,13 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   return undefined;
 }
 
-/** Tells whether the user's index is still the one that was looked at. */
-async function stampOfIndex({ repository }: PrivateGit): Promise<string> {
-  const stats = await stat(join(repository.gitDirectory, 'index'), { bigint: true }).catch(() => undefined);
+/** Tells whether an index is still the one that was looked at; empty when it is not there. */
+export async function stampOf(index: string): Promise<string> {
+  const stats = await stat(index, { bigint: true }).catch(() => undefined);
   return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
 }
+
+const stampOfIndex = ({ repository }: PrivateGit): Promise<string> => stampOf(join(repository.gitDirectory, 'index'));
 
 export interface Forced {
   readonly paths: readonly string[];
@@ -213,6 +215,17 @@ export async function forcedPaths(own: PrivateGit, known: Forced | undefined): P
   return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };
 }
 
+const indexHeader = Buffer.from('DIRC\0\0\0\u0002', 'latin1');
+
+/** Git need not be asked about an index of version 2, which has no place for such marks, nor a second file with others. */
+async function sparseIn(place: GitPlace, folder: string): Promise<ReadonlyMap<string, IndexRow>> {
+  const header = Buffer.alloc(indexHeader.length);
+  const file = await open(join(folder, 'index'), 'r').catch(() => undefined);
+  await file?.read(header).finally(() => file.close());
+  const isPlain = header.equals(indexHeader) && !(await readdir(folder)).some(name => name.startsWith('sharedindex.'));
+  return isPlain ? new Map() : sparseRows(place);
+}
+
 /**
  * Sparse files are marked as in the user's index, so that they are not deleted. Done when that index changed since `seen`;
  * returns what was seen now. A failure shows in the steps that follow.
@@ -220,8 +233,10 @@ export async function forcedPaths(own: PrivateGit, known: Forced | undefined): P
 export async function markSparse(own: PrivateGit, seen: string | undefined): Promise<string> {
   const current = await stampOfIndex(own);
   if (current === seen) return current;
-  const wanted = await sparseRows(own.repository);
-  const present = await sparseRows(own.place);
+  const [wanted, present] = [
+    await sparseIn(own.repository, own.repository.gitDirectory),
+    await sparseIn(own.place, own.folder),
+  ];
   const added: IndexRow[] = [];
   for (const row of wanted.values()) {
     const known = present.get(row.path);

@@ -1,7 +1,7 @@
 // Syncs the user's index after a commit of ours, or `git status` would show our work as undone; a crash is made good later.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Difference, diffIndex, diffTrees, git, gitlink, updateIndex } from './call.ts';
+import { type Difference, diffIndex, diffTrees, git, gitlink, readObject, updateIndex } from './call.ts';
 import { changesAtStart } from './checkpoints/user-edits.ts';
 import { readRecord, writeRecord } from './disk.ts';
 import { userLock, waitForLock } from './locks.ts';
@@ -9,7 +9,7 @@ import { foldersAbove, isAmong, toInput } from './paths.ts';
 import { type Done, refuse } from './refusal.ts';
 import type { Repository } from './repository.ts';
 
-/** A commit of ours, and the one before it (a tree, if there was none). */
+/** A commit of ours, and the tree (or commit) before it. */
 export interface Step {
   readonly before: string;
   readonly commit: string;
@@ -27,12 +27,16 @@ export const recordStep = (folder: string, step: Step): Promise<void> => writeRe
 export async function syncUserIndex(repository: Repository, folder: string): Promise<Done> {
   const step = await readRecord<Step>(journalIn(folder));
   if (step === undefined) return { ok: true };
-  const isIn = await git(repository, ['merge-base', '--is-ancestor', step.commit, 'HEAD']);
+  const head = await readObject(repository, 'HEAD^{commit}');
+  const isIn = (head.ok && head.name === step.commit) || (await isInHead(repository, step.commit));
   const atStart = (await changesAtStart(folder)) ?? new Set();
-  const synced: Done = isIn.code === 0 ? await takeOver(repository, step, atStart) : { ok: true };
+  const synced: Done = isIn ? await takeOver(repository, step, atStart) : { ok: true };
   if (synced.ok) await rm(journalIn(folder), { force: true });
   return synced;
 }
+
+const isInHead = async (repository: Repository, commit: string): Promise<boolean> =>
+  (await git(repository, ['merge-base', '--is-ancestor', commit, 'HEAD'])).code === 0;
 
 /**
  * The entries of the commit, whatever an agent staged there meanwhile: nothing of it was a person's unfinished work. What

@@ -49,7 +49,7 @@ interface Found {
 export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Refusal | undefined> {
   const { forced, ignored, limits } = rules;
   const asked = ['ls-files', '-z', '-t', '-m', '-o', '--exclude-standard', '--deduplicate'];
-  const listed = await git(own.place, asked, { timeMsMax: 300_000 });
+  const [listed, byForce] = await Promise.all([git(own.place, asked, { timeMsMax: 300_000 }), forced(false)]);
   if (listed.code !== 0) return undefined;
   const left = new Set<string>();
   const found = pathsOf(listed).flatMap((line): Found[] => {
@@ -59,7 +59,8 @@ export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Re
     return entry === undefined ? [{ isNew, path }] : [];
   });
   const known = new Set(found.map(({ path }) => path));
-  const more = await forced(found.some(({ path }) => /(^|\/)\.gitignore$/.test(path)));
+  const areRulesChanged = found.some(({ path }) => /(^|\/)\.gitignore$/.test(path));
+  const more = areRulesChanged ? await forced(true) : byForce;
   found.push(...more.filter(path => !known.has(path)).map(path => ({ isNew: false, path })));
   const untracked = found.filter(({ isNew }) => isNew);
   if (untracked.length > limits.filesMax) {

@@ -6,7 +6,7 @@ import { complaint, git } from '../call.ts';
 import type { Saved, SaveOrder, Skipped } from '../checkpoints.ts';
 import { ownLock, ownRefLock, waitForLock } from '../locks.ts';
 import { toInput, toText } from '../paths.ts';
-import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, privateShell } from '../private.ts';
+import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, privateShell, stampOf } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { identity, noteRefOf, refOf } from './refs.ts';
 import { limitsByDefault, type ScanLimits, scan, specialFiles } from './scan.ts';
@@ -18,11 +18,11 @@ export interface SavePlace {
   /** Where they differ from those by default. */
   readonly limits: Partial<ScanLimits>;
   /** What saving remembers from one checkpoint to the next, in this process. */
-  readonly memory: { forced?: Forced; sparse?: string };
+  readonly memory: { forced?: Forced; sparse?: string; written?: { readonly tree: string; readonly index: string } };
   /** Forks were clean when they were made. */
   readonly isFork: boolean;
-  /** Without ref and note. */
-  readonly isPreview?: boolean;
+  /** What is the last that is made, if not a ref and a note. */
+  readonly until?: 'tree' | 'commit';
 }
 
 const attemptsMax = 4;
@@ -50,7 +50,8 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   if (unread !== undefined) return failed('git cannot read the index', unread);
   if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
   const parts: Parts = {
-    REF: place.isPreview ? '' : ref,
+    UNTIL: place.until ?? 'ref',
+    REF: ref,
     MESSAGE: messageOf(loop, order),
     NOTE_REF: noteRef,
     NOTE: oneLine(order.anchor),
@@ -64,8 +65,8 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
 }
 
-/** Variables of the script below. An empty ref: nothing shall point to the commit. */
-type Parts = Readonly<Record<'REF' | 'MESSAGE' | 'NOTE_REF' | 'NOTE', string>>;
+/** Variables of the script below. */
+type Parts = Readonly<Record<'UNTIL' | 'REF' | 'MESSAGE' | 'NOTE_REF' | 'NOTE', string>>;
 type Outcome = (Extract<Written, { ok: true }> & { readonly skipped: readonly Skipped[] }) | Refusal | undefined;
 
 /**
@@ -85,9 +86,11 @@ async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, part
     if (found === undefined || !found.ok) return found;
     const isStubborn = (path: string) => stubborn.has(toText(path));
     const update = found.update.filter(path => !isStubborn(path));
-    const dropped = await drop(own, [...found.drop, ...found.update.filter(isStubborn)]);
-    const written: Written = dropped ?? (await writeCheckpoint(own, update, parts));
+    const gone = [...found.drop, ...found.update.filter(isStubborn)];
+    const known = update.length + gone.length === 0 ? await treeOfIndex(place) : undefined;
+    const written: Written = known ?? (await drop(own, gone)) ?? (await writeCheckpoint(own, update, parts));
     if (written.ok) {
+      memory.written = { tree: written.tree, index: await stampOf(join(own.folder, 'index')) };
       const left = [...stubborn].map(path => ({ path, why: 'changed while it was read' }));
       return { ...written, skipped: [...found.skipped, ...left] };
     }
@@ -95,6 +98,13 @@ async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, part
     const culprit = /Unable to process path ([^\n]*)/.exec(written.why)?.[1];
     if (attempt > 1 && culprit !== undefined) stubborn.add(culprit);
   }
+}
+
+/** Where a tree is all that is wanted, and the index did not change since its tree was written. */
+async function treeOfIndex({ own, memory: { written }, until }: SavePlace): Promise<Written | undefined> {
+  if (until !== 'tree' || written === undefined) return undefined;
+  const isSame = written.index !== '' && written.index === (await stampOf(join(own.folder, 'index')));
+  return isSame ? { ok: true, tree: written.tree, commit: '' } : undefined;
 }
 
 /** Undefined: an object that the index names is gone. */
@@ -134,12 +144,9 @@ function failed(what: string, why: string): Refusal {
   return refuse(`${what}: ${oneLine(why)}.`);
 }
 
-/** The files now, as a commit that nothing points to. Git keeps it for two weeks, far longer than a question takes. */
-export const preview = (place: SavePlace): Promise<Saved | Refusal> =>
-  save(
-    { ...place, isPreview: true },
-    { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' },
-  );
+/** The files now, as a tree or commit that nothing points to. Git keeps it for two weeks, far longer than a question takes. */
+export const preview = (place: SavePlace, until: 'tree' | 'commit'): Promise<Saved | Refusal> =>
+  save({ ...place, until }, { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' });
 
 type Written =
   | { readonly ok: true; readonly tree: string; readonly commit: string }
@@ -153,9 +160,10 @@ type Written =
 const script = `
 if [ -n "$HAS_UPDATES" ]; then own update-index -z --add --remove --replace --stdin || exit 11; fi
 tree=$(own write-tree $MISSING) || exit 12
+if [ "$UNTIL" = tree ]; then echo "$tree"; exit; fi
 commit=$(git commit-tree "$tree" -p HEAD -m "$MESSAGE" 2>/dev/null) ||
   commit=$(git commit-tree "$tree" -m "$MESSAGE") || exit 13
-if [ -n "$REF" ]; then
+if [ "$UNTIL" = ref ]; then
   git -c core.logAllRefUpdates=false notes "--ref=$NOTE_REF" add -f -m "$NOTE" "$commit" >/dev/null 2>&1 &
   git update-ref "$REF" "$commit" || { wait; exit 14; }
   wait

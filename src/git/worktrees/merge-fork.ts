@@ -12,6 +12,7 @@ import {
   updateIndex,
   withIndex,
 } from '../call.ts';
+import type { Span } from '../checkpoints.ts';
 import type { CommitSubject } from '../commits.ts';
 import { kindOnDisk, readRecord, succeeds, writeRecord } from '../disk.ts';
 import type { Forked, Forks, MergedFork, MergedIntoFork } from '../forks.ts';
@@ -221,7 +222,9 @@ async function finishMerge(repository: Repository, options: ForkOptions): Promis
   const isIn = await git(repository, ['merge-base', '--is-ancestor', commit || from, `refs/heads/${options.branch}`]);
   if (isIn.code === 0) {
     const followed: Done =
-      commit === '' ? { ok: true } : await follow(await placeIn(repository, options.loopDirectory), from, commit);
+      commit === ''
+        ? { ok: true }
+        : await follow(repository, await placeIn(repository, options.loopDirectory), { from, to: commit });
     if (!followed.ok) return followed;
     const fork = forkOf(repository, options, task);
     const dropped = await dropFork(fork);
@@ -233,8 +236,8 @@ async function finishMerge(repository: Repository, options: ForkOptions): Promis
 }
 
 /** Files and index of the loop's worktree, at the paths of one commit: can be done again from any half of it. */
-async function follow(place: GitPlace, from: string, commit: string): Promise<Done> {
-  const changed = await diffTrees(place, { from, to: commit });
+async function follow(repository: Repository, place: GitPlace, step: Span): Promise<Done> {
+  const changed = await diffTrees(repository, step);
   if (!changed.ok) return changed;
   await freeIndex(place);
   const set = await updateIndex(place, changed.all);

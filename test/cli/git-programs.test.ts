@@ -1,0 +1,43 @@
+// How often git is started for one iteration that works, claims, is checked, marked, checkpointed and committed: counted.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { inScratch } from './kit.ts';
+import { git, makeRepository, ok, runWith, worker } from './repository.ts';
+
+/** A git before the real one on PATH, that writes down how it was called. */
+function countedGit(folder: string, path: string): { readonly PATH: string; calls(): readonly string[] } {
+  mkdirSync(folder);
+  const log = join(folder, 'log');
+  const program = join(folder, 'git');
+  writeFileSync(
+    program,
+    `#!/bin/sh\nprintf '%s\\n' "$(printf '%s' "$*" | tr '\\n' ' ')" >>'${log}'\nPATH='${path}' exec git "$@"\n`,
+  );
+  chmodSync(program, 0o755);
+  return { PATH: `${folder}${delimiter}${path}`, calls: () => readFileSync(log, 'utf8').trim().split('\n') };
+}
+
+/** `update-index --add` of `-c a=b update-index -z --add ...`. */
+const nameOf = (call: string): string => call.replace(/^(-c \S+ )*/, '').split(' ', 1)[0]!;
+
+it('one default iteration starts these gits and no other', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-001', 'US-002', 'US-003', 'US-004']);
+    const counted = countedGit(join(place.project, '..', 'counted'), place.env['PATH'] ?? '');
+    await ok(place.ralph(runWith(worker), { env: { PATH: counted.PATH } }));
+    expect(git(place, 'log', '--format=%s').trim().split('\n')).toHaveLength(5);
+    const calls = counted.calls();
+    const endOf = (task: string): number =>
+      calls.findIndex(call => call.startsWith(`update-ref -m ralph: ${task} HEAD`));
+    const iteration = calls.slice(endOf('US-002') + 1, endOf('US-003') + 1).map(nameOf);
+    expect(iteration.sort()).toEqual(
+      [
+        ...['diff-index', 'update-index', 'add'], // the user's index follows the commit of the task before
+        ...['ls-files', 'ls-files', 'update-index', 'write-tree', 'commit-tree', 'update-ref', 'notes'], // a checkpoint
+        ...['ls-files'], // whether the check changed something
+        ...['check-ignore', 'check-attr', 'update-index', 'write-tree', 'commit-tree', 'update-ref'], // the commit
+      ].sort(),
+    );
+    expect(calls.filter(call => call.startsWith('cat-file'))).toEqual(['cat-file --batch']); // one for the whole loop
+  }));
