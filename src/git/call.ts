@@ -204,6 +204,7 @@ export async function readObject(
   revision: string,
   bytesMax = 1_000_000_000,
 ): Promise<GitObject | Unread> {
+  if (revision.includes('\n')) return unread('a name holds a line break', true); // it would be two questions
   const read = (spoken: Spoken) => readAnswer(spoken, bytesMax);
   const before = readers.get(place.gitDirectory);
   const answer = await before?.ask(`${revision}\n`, read);

@@ -91,7 +91,11 @@ async function attempt(
   memory.held = { tree: tree.text, index: await stampOf(index) };
   const left = selected.left.map(toText);
   if (tree.text === head.tree) return { ok: true, commit: '', paths: [], left };
-  const made = await makeCommit(repository, { tree: tree.text, parent: head.commit, message: messageOf(order) });
+  const made = await makeCommit(repository, repository, {
+    tree: tree.text,
+    parent: head.commit,
+    message: messageOf(order),
+  });
   if (!made.ok) return made;
   const changed = await diffTrees(repository, { from: head.tree, to: tree.text });
   if (!changed.ok) return changed;
@@ -130,7 +134,8 @@ async function headOf(repository: Repository, branch: string | undefined): Promi
   const found = await readObject(repository, 'HEAD^{commit}');
   const tree = found.ok ? /^tree ([0-9a-f]+)\n/.exec(found.content?.toString('latin1') ?? '')?.[1] : undefined;
   if (found.ok && tree !== undefined) return { ok: true, commit: found.name, tree };
-  if (name === '') return refuse('Nothing was committed: HEAD cannot be read.');
+  const isUnborn = !found.ok && found.isMissing && name !== '';
+  if (!isUnborn) return refuse('Nothing was committed: HEAD cannot be read.');
   // The tree without files, in the repository's own kind of hash.
   const empty = await ask(repository, ['hash-object', '-t', 'tree', '-w', '--stdin'], { input: '' });
   return empty.ok ? { ok: true, commit: '', tree: empty.text } : empty;
@@ -232,9 +237,13 @@ async function documentIn(repository: Repository, document: string): Promise<str
   return isOutside ? undefined : fromText(path);
 }
 
+/** The index may know a file from the commit before: then only all of its times and its size say that it is the same. */
+const trusting = ['core.ignoreStat=false', 'core.trustctime=true', 'core.checkStat=default'];
+
 /** Line ends and the like are converted as the user's attributes say; a file that would need a filter is not among these. */
 async function writeTree(place: GitPlace, { written, deleted }: Selection) {
-  const update = ['-c', 'core.safecrlf=false', '-c', 'core.sparseCheckout=false', 'update-index', '-z'];
+  const off = ['core.safecrlf=false', 'core.sparseCheckout=false', ...trusting].flatMap(setting => ['-c', setting]);
+  const update = [...off, 'update-index', '-z'];
   const steps = [
     { paths: deleted, how: ['--force-remove'] },
     { paths: written, how: ['--add', '--replace'] },
@@ -246,15 +255,21 @@ async function writeTree(place: GitPlace, { written, deleted }: Selection) {
   return ask(place, ['write-tree']);
 }
 
-/** Without hooks and signatures, under the user's name. */
-export async function makeCommit(
-  place: GitPlace,
-  order: { readonly tree: string; readonly parent: string; readonly message: string },
-) {
-  const args = ['commit-tree', order.tree, ...(order.parent === '' ? [] : ['-p', order.parent])];
-  // Git takes the name from its settings, and guesses none; only where they lack one do we look which.
-  const made = await ask(place, ['-c', 'user.useConfigOnly=true', ...args], { input: order.message });
-  return made.ok ? made : ask(place, args, { variables: await identityOf(place), input: order.message });
+interface NewCommit {
+  readonly tree: string;
+  readonly parent: string;
+  readonly message: string;
+}
+
+/** Without hooks and signatures, under the user's name. `place` is one of the repository's working trees. */
+export async function makeCommit(repository: Repository, place: GitPlace, { tree, parent, message: input }: NewCommit) {
+  const args = ['commit-tree', tree, ...(parent === '' ? [] : ['-p', parent])];
+  // Git takes the name from its settings, and guesses none; only where they lack a part of it do we look which.
+  const made = await ask(place, ['-c', 'user.useConfigOnly=true', ...args], { input });
+  const read = made.ok ? await readObject(repository, made.text) : made;
+  const [header = ''] = read.ok ? (read.content?.toString('latin1').split('\n\n', 1) ?? []) : [];
+  const isNamed = header !== '' && !/^(author|committer) .*<> /m.test(header);
+  return isNamed ? made : ask(place, args, { variables: await identityOf(place), input });
 }
 
 const subjectCharsMax = 100;

@@ -64,7 +64,7 @@ const count = (text: string): number | undefined => (text === '-' ? undefined : 
 
 /** Of the paths that are files or links in this tree or commit, in their order; those that would go beyond the bytes are left out. */
 export async function contentOf(
-  { repository }: PrivateGit,
+  { repository, isPartial }: PrivateGit,
   treeOrCommit: string,
   paths: readonly string[],
   bytesMax = 50_000_000,
@@ -75,8 +75,9 @@ export async function contentOf(
   for (const path of paths) {
     const object = await objectOf(fromText(path));
     const read = object === undefined ? undefined : await readObject(repository, object, bytesLeft);
-    if (read?.ok === false && !read.isMissing) throw unreadable(`git cannot read ${object}`, read.problem);
-    if (!read?.ok || read.content === undefined) continue; // a partial clone may lack it
+    const isLost = read?.ok === false && !read.isMissing && !isPartial; // a partial clone may lack it, and git dies of that
+    if (isLost) throw unreadable(`git cannot read ${object}`, read.problem);
+    if (!read?.ok || read.content === undefined) continue;
     bytesLeft -= read.content.length;
     found.push({ path, bytes: read.content });
   }

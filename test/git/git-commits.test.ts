@@ -94,6 +94,16 @@ describe('a progress commit', () => {
     expect(one.git('log', '-1', '--format=%an <%ae>').trim()).toBe('Ralph <ralph@localhost>');
   });
 
+  it('is by Ralph where git knows only half of who it is', async () => {
+    const one = scratch();
+    one.git('config', 'user.email', '');
+    one.dirty();
+    committed(await commitWork(one, () => one.write('a.txt', 'x\n')));
+    expect(one.git('log', '-1', '--format=%an <%ae> %cn <%ce>').trim()).toBe(
+      'Ralph <ralph@localhost> Ralph <ralph@localhost>',
+    );
+  });
+
   it('leaves alone what was dirty when the loop began, and lists it', async () => {
     const one = scratch();
     one.write('a.txt', 'mine\n');
@@ -325,6 +335,46 @@ describe('a progress commit', () => {
     expect(result.left).toEqual(['mine\n.txt']);
     expect(result.paths).toHaveLength(5);
     expect(one.git('status', '--porcelain', '-z')).toBe('?? mine\n.txt\0');
+  });
+});
+
+describe('commits one after the other', () => {
+  /** As a loop makes them, in one process. */
+  async function commitsOf(one: Scratch) {
+    const commits = gitCommits(await one.open(), { folder: one.folder });
+    return async (work: () => void): Promise<Committed> => {
+      const before = one.tree();
+      work();
+      return commits.commit(orderOf(before, one.tree()));
+    };
+  }
+
+  it.each(['true', 'false'])('see a change of the same length at once, with core.ignoreStat %s', async value => {
+    const one = scratch();
+    one.git('config', 'core.ignoreStat', value);
+    one.dirty();
+    const commit = await commitsOf(one);
+    for (const text of ['one', 'two', 'six']) {
+      expect(committed(await commit(() => one.write('a.txt', text))).paths).toEqual(['a.txt']);
+      expect(one.git('show', 'HEAD:a.txt')).toBe(text);
+    }
+  });
+
+  it('begin anew where a person committed, went back or changed branches between them', async () => {
+    const one = scratch();
+    one.dirty();
+    const commit = await commitsOf(one);
+    committed(await commit(() => one.write('a.txt', 'one\n')));
+    one.write('mine.txt', 'mine\n');
+    one.git('add', 'mine.txt');
+    one.git('commit', '-q', '-m', 'by a person');
+    committed(await commit(() => one.write('a.txt', 'two\n')));
+    expect(one.git('show', 'HEAD:mine.txt')).toBe('mine\n');
+    one.git('reset', '-q', '--hard', 'HEAD~2');
+    committed(await commit(() => one.write('b.txt', 'three\n')));
+    expect(one.git('show', '--format=', '--name-only', 'HEAD').trim()).toBe('b.txt');
+    expect(one.git('show', 'HEAD:a.txt')).toBe('one\n');
+    expect(one.git('status', '--porcelain')).toBe('');
   });
 });
 

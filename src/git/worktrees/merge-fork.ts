@@ -70,7 +70,7 @@ async function saveWork(fork: Fork, place: GitPlace, record: ForkRecord): Promis
   const taken = await treeOfFork(fork, place, record.base);
   if (!taken.ok) return taken;
   const message = `The fork of ${fork.task}\n`;
-  const work = await makeCommit(place, { tree: taken.text, parent: record.base, message });
+  const work = await makeCommit(fork.repository, place, { tree: taken.text, parent: record.base, message });
   if (!work.ok) return work;
   const set = await setRef(place, fork.ref, work.text);
   if (!set.ok) return set;
@@ -200,7 +200,7 @@ async function commitOnto(
   order: CommitSubject,
   { tip, tree }: { readonly tip: string; readonly tree: string },
 ): Promise<string | Refusal> {
-  const made = await makeCommit(repository, { tree, parent: tip, message: messageOf(order) });
+  const made = await makeCommit(repository, repository, { tree, parent: tip, message: messageOf(order) });
   if (!made.ok) return made;
   const place = await placeIn(repository, options.loopDirectory);
   const head = await ask(place, ['symbolic-ref', '--quiet', 'HEAD']);
