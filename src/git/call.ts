@@ -371,6 +371,7 @@ export async function ignoredAmong(
 
 /** Those of the paths that stand behind a filter, such as LFS. */
 export async function filteredAmong(place: GitPlace, paths: readonly string[]) {
+  if (paths.length === 0) return { ok: true as const, paths: new Set<string>() };
   const found = await ask(place, ['check-attr', '-z', '--stdin', 'filter'], { input: toInput(paths) });
   if (!found.ok) return found;
   const fields = pathsOf(found);

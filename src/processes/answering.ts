@@ -63,9 +63,10 @@ export function openAnswering({ command, args, directory, environment, timeMsMax
       child.stdin.write(question);
       return await read(spoken);
     } catch (error) {
-      if (!(error instanceof Ended)) throw error;
       over('it ended');
-      return undefined;
+      if (error instanceof Ended) return undefined;
+      child.kill('SIGKILL'); // the rest of its answer would be taken for the next one
+      throw error;
     } finally {
       clearTimeout(timer);
       for (const socket of sockets) socket.unref();

@@ -54,6 +54,17 @@ describe('a program that answers', () => {
     expect(none.problem()).toContain('ENOENT');
   });
 
+  it('is killed when its answer could not be read to the end', async () => {
+    const one = open('read question; echo $$; exec cat');
+    const pid = Number(await one.ask('go\n', spoken => spoken.line()));
+    const broken = one.ask('left over\n', async () => {
+      throw new Error('a bug');
+    });
+    await expect(broken).rejects.toThrow('a bug');
+    expect(await one.ask('go\n', spoken => spoken.line())).toBeUndefined();
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+  });
+
   it('is killed when an answer takes too long', async () => {
     const one = open(silent, 300);
     const pid = Number(await one.ask('go\n', spoken => spoken.line()));
