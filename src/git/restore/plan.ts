@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { type Difference, type Entry, gitlink, ignoredAmong, sparseRows } from '../call.ts';
 import { coveringEntry, ignoredAtStart, userEditsAfter } from '../checkpoints/user-edits.ts';
 import type { RestoreOrder } from '../checkpoints.ts';
-import { isOnDisk } from '../disk.ts';
+import { isOnDisk, statsAt } from '../disk.ts';
 import { differences } from '../history.ts';
 import { byPath, foldersAbove, fromText, isAmong, onDisk, toText } from '../paths.ts';
 import { type PrivateGit, pathsInside } from '../private.ts';
@@ -158,7 +158,9 @@ function freedomOf(top: string, remove: readonly Difference[]) {
 
 /** Files that grew too large for a checkpoint; never those that git ignores. */
 async function givingWay(own: PrivateGit, blocked: readonly Difference[]): Promise<ReadonlySet<Difference>> {
-  const files = blocked.filter(({ path }) => statsOf(own.repository.directory, path)?.isFile());
+  const files: Difference[] = [];
+  // A file may lie where a folder of the path was: then nothing is at the path itself.
+  for (const one of blocked) if ((await statsAt(own.repository.directory, one.path))?.isFile()) files.push(one);
   const atStart = await ignoredAtStart(own);
   if (typeof atStart === 'string') return new Set();
   const ignored = await ignoredAmong(own.place, pathsOf(files));

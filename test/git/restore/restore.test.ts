@@ -344,6 +344,18 @@ describe('what the target could not hold', () => {
     expect([repo.read('big'), repo.read('nested/file')]).toEqual(['small', 'precious']);
   });
 
+  it('stays where it took the place of a folder, also with --overwrite', async () => {
+    repo.write('folder/file', '1');
+    const one = await saved(checkpoints, 1);
+    repo.write('.gitignore', 'folder\n');
+    repo.remove('folder');
+    const two = await saved(checkpoints, 2);
+    repo.write('folder', 'precious');
+    const { restored } = await goTo(one.commit, two.commit, 3, { overwrite: true });
+    expect(restored).toMatchObject({ ok: true, kept: ['folder/file'] });
+    expect(repo.read('folder')).toBe('precious');
+  });
+
   it('gives way only to --overwrite when it grew too large later, and never when it is ignored', async () => {
     checkpoints = await repo.checkpoints({ fileBytesMax: 1_000 });
     for (const name of ['grows', 'ignored']) repo.write(name, '1');
