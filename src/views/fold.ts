@@ -105,7 +105,7 @@ function iterationView({ started, ended, closed, ...draft }: Draft, isReported: 
     phase: report?.phase ?? (isClosed ? 'complete' : draft.phase),
     completed: [...tasks.done, ...(report?.completed ?? [])],
     pending: report?.pending ?? tasks.open,
-    errors: draft.errors,
+    errors: [...draft.errors],
     checkpoint: draft.checkpoint,
     usage: reportedUsage(draft.usage),
     handoff: ended?.handoff,
