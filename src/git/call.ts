@@ -1,9 +1,9 @@
 // Calls of git: no setting of the repository or the user may run a program, ask, page or take a lock in them.
 import { rm } from 'node:fs/promises';
-import { type Answering, openAnswering, type Spoken } from '../processes/answering.ts';
+import { type Answering, type AnsweringOrder, openAnswering } from '../processes/answering.ts';
 import { type Collected, type CollectOrder, collect } from '../processes/run-detached.ts';
-import type { Span } from './checkpoints.ts';
-import { byPath, listOf, pathsOf, printable, toInput } from './paths.ts';
+import { collectInShell } from '../processes/shells.ts';
+import { listOf, pathsOf, printable, toInput } from './paths.ts';
 import { type Done, type Refusal, refuse } from './refusal.ts';
 
 export type Setting = readonly [name: string, value: string];
@@ -62,12 +62,34 @@ const variables: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
 };
 
-export const git = (place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<Collected> =>
-  run(place, 'git', args, options);
+export async function git(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<Collected> {
+  const { variables: more, bytesMax, ...limits } = options;
+  const [environment, own] = [environmentOf(place), { ...place.variables, ...more }];
+  const order = { command: 'git', args, directory: place.directory, timeMsMax: minute, ...limits };
+  if (bytesMax === undefined) return collectInShell({ ...order, environment, variables: own });
+  return collect({ ...order, bytesMax, environment: { ...environment, ...own } });
+}
 
-/** A shell that calls git several times, all as `git` above would: for chains whose every start we would wait for. */
-export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> =>
-  run(place, 'sh', ['-c', script], options);
+const hour = 3_600_000;
+
+/**
+ * One that stays open and answers. It stands outside of the tree: a git that stands in it would look like somebody who
+ * holds a lock there.
+ */
+export const openGit = (
+  place: GitPlace,
+  args: readonly string[],
+  more: Pick<AnsweringOrder, 'files' | 'onEnd'>,
+): Answering => {
+  const environment = { ...environmentOf(place), ...place.variables };
+  return openAnswering({ ...more, command: 'git', args, directory: '/', environment, idleMsMax: hour });
+};
+
+/** A shell of its own that calls git several times, all as `git` above would. */
+export const gitShell = (place: GitPlace, script: string, { timeMsMax = minute }: GitOptions): Promise<Collected> => {
+  const environment = { ...environmentOf(place), ...place.variables };
+  return collect({ command: 'sh', args: ['-c', script], directory: place.directory, environment, timeMsMax });
+};
 
 /** The same place, with another index than its own. */
 export const withIndex = (place: GitPlace, index: string): GitPlace => ({
@@ -81,17 +103,11 @@ export async function freshIndex(place: GitPlace, index: string): Promise<GitPla
   return withIndex(place, index);
 }
 
-function run(place: GitPlace, command: string, args: readonly string[], options: GitOptions): Promise<Collected> {
-  const { variables: more, ...limits } = options;
-  const environment = { ...environmentOf(place), ...more };
-  return collect({ command, args, directory: place.directory, environment, timeMsMax: minute, ...limits });
-}
-
+/** Of every call here, but for what is set for one alone. */
 const environmentOf = (place: GitPlace): Readonly<Record<string, string>> => ({
   ...place.environment,
   ...variables,
   ...settingVariables(place),
-  ...place.variables,
 });
 
 /** Stronger than every file. Names may hold any character, `=` too, which `-c` could not say. */
@@ -131,12 +147,6 @@ export async function ask(
   return { ok: true, text: answer.output.toString('utf8').trimEnd(), output: answer.output };
 }
 
-/** The full name of what a revision means; empty when there is no such thing. */
-export async function revision(place: GitPlace, name: string): Promise<string> {
-  const found = await git(place, ['rev-parse', '--quiet', '--verify', '--end-of-options', name]);
-  return found.code === 0 ? found.output.toString('utf8').trim() : '';
-}
-
 /** Settings whose names match a pattern; one without a value is `true`. */
 export async function settingsLike(place: GitPlace, pattern: string, ...flags: readonly string[]) {
   const found = await git(place, ['config', ...flags, '-z', '--get-regexp', pattern]);
@@ -163,133 +173,7 @@ export interface Difference {
   readonly to: Entry | undefined;
 }
 
-type Differing = { readonly ok: true; readonly all: readonly Difference[] } | Refusal;
-
-/** Where objects are read: HEAD means that of this working tree. */
-export interface ObjectPlace extends GitPlace {
-  readonly gitDirectory: string;
-  readonly objectFormat: string;
-}
-
-interface GitObject {
-  readonly ok: true;
-  /** Its full name. */
-  readonly name: string;
-  readonly type: string;
-  /** Undefined: larger than was asked for. */
-  readonly content: Buffer | undefined;
-}
-
-/** A git for each repository that gives out its objects for as long as we ask. */
-const readers = new Map<string, Answering>();
-
-/** It stands outside of the tree: a git that stands in it would look like somebody who holds a lock there. */
-function openReader(place: ObjectPlace): Answering {
-  const environment = { ...environmentOf(place), GIT_DIR: place.gitDirectory };
-  const reader = openAnswering({
-    command: 'git',
-    args: ['cat-file', '--batch'],
-    directory: '/',
-    environment,
-    timeMsMax: minute,
-  });
-  for (const [directory, one] of readers) if (!one.isOpen()) readers.delete(directory);
-  readers.set(place.gitDirectory, reader);
-  return reader;
-}
-
-/** What a revision means now. Names of objects and refs alone: no path, which may hold a line break. */
-export async function readObject(
-  place: ObjectPlace,
-  revision: string,
-  bytesMax = 1_000_000_000,
-): Promise<GitObject | Unread> {
-  if (revision.includes('\n')) return unread('a name holds a line break', true); // it would be two questions
-  const read = (spoken: Spoken) => readAnswer(spoken, bytesMax);
-  const before = readers.get(place.gitDirectory);
-  const answer = await before?.ask(`${revision}\n`, read);
-  if (answer !== undefined) return answer;
-  const now = readers.get(place.gitDirectory); // it was ended meanwhile, and another call may have opened a new one
-  const reader = now === before || now === undefined ? openReader(place) : now;
-  return (await reader.ask(`${revision}\n`, read)) ?? unread(reader.problem(), false);
-}
-
-/** `isMissing`: git is well, and there is no such object. */
-type Unread = Refusal & { readonly isMissing: boolean };
-
-const unread = (why: string, isMissing: boolean): Unread => ({
-  ...refuse(`git cat-file failed: ${printable(complaint({ errors: why, code: null }))}.`),
-  isMissing,
-});
-
-async function readAnswer(spoken: Spoken, bytesMax: number): Promise<GitObject | Unread> {
-  const line = await spoken.line();
-  const [, name, type, length] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? [];
-  if (name === undefined || type === undefined) return unread(line, line.endsWith(' missing'));
-  const bytes = Number(length);
-  const content = bytes > bytesMax ? undefined : await spoken.bytes(bytes);
-  await spoken.skip((content === undefined ? bytes : 0) + '\n'.length);
-  return { ok: true, name, type, content };
-}
-
-export const treeMode = '040000';
-
-type Entries = { readonly ok: true; readonly name: string; readonly entries: ReadonlyMap<string, Entry> };
-
-/** What lies directly in a tree, by name. */
-export async function readTree(place: ObjectPlace, revision: string): Promise<Entries | Refusal> {
-  const found = await readObject(place, revision);
-  if (!found.ok) return found;
-  const { content = Buffer.alloc(0), name } = found;
-  const entries = new Map<string, Entry>();
-  const idLength = name.length / 2;
-  for (let at = 0; at < content.length; ) {
-    const space = content.indexOf(0x20, at);
-    const end = content.indexOf(0, space);
-    const mode = modeOf(Number.parseInt(content.toString('latin1', at, space), 8));
-    at = end + 1 + idLength;
-    entries.set(content.toString('latin1', space + 1, end), { mode, object: content.toString('hex', end + 1, at) });
-  }
-  return { ok: true, name, entries };
-}
-
-/** Of files, git looks at the exec bit alone; old trees hold others too. */
-function modeOf(mode: number): string {
-  const kind = mode & 0o170000;
-  if (kind === 0o040000) return treeMode;
-  if (kind === 0o100000) return mode & 0o100 ? '100755' : '100644';
-  return kind === 0o120000 ? '120000' : gitlink;
-}
-
-/** Every path on which two trees or commits differ, in their order. */
-export async function diffTrees(place: ObjectPlace, { from, to }: Span): Promise<Differing> {
-  const root = (revision: string): Entry => ({ mode: treeMode, object: `${revision}^{tree}` });
-  const all: Difference[] = [];
-  const refused = await compare(place, { path: '', from: root(from), to: root(to) }, all);
-  return refused ?? { ok: true, all: all.sort((one, other) => byPath(one.path, other.path)) };
-}
-
-async function compare(place: ObjectPlace, pair: Difference, into: Difference[]): Promise<Refusal | undefined> {
-  const { path, from, to } = pair;
-  if (from?.object === to?.object && from?.mode === to?.mode) return undefined;
-  const leaf = (entry: Entry | undefined) => (entry?.mode === treeMode ? undefined : entry);
-  if (leaf(from) || leaf(to)) into.push({ path, from: leaf(from), to: leaf(to) });
-  const [before, after] = [await entriesOf(place, from), await entriesOf(place, to)];
-  if (!before.ok) return before;
-  if (!after.ok) return after;
-  for (const name of new Set([...before.entries.keys(), ...after.entries.keys()])) {
-    const inside = path === '' ? name : `${path}/${name}`;
-    const both = { path: inside, from: before.entries.get(name), to: after.entries.get(name) };
-    const refused = await compare(place, both, into);
-    if (refused !== undefined) return refused;
-  }
-  return undefined;
-}
-
-const none: Entries = { ok: true, name: '', entries: new Map() };
-
-const entriesOf = async (place: ObjectPlace, entry: Entry | undefined): Promise<Entries | Refusal> =>
-  entry?.mode === treeMode ? readTree(place, entry.object) : none;
+export type Differing = { readonly ok: true; readonly all: readonly Difference[] } | Refusal;
 
 const raw = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-ext-diff', '--ignore-submodules=none'];
 

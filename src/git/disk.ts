@@ -84,14 +84,14 @@ export async function readRecord<Content>(path: string): Promise<Content | undef
   return text === undefined ? undefined : (JSON.parse(text) as Content);
 }
 
-export async function writeRecord(path: string, content: unknown): Promise<void> {
+export async function writeRecord(path: string, content: unknown, flush = true): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  await writeDurably(path, `${JSON.stringify(content)}\n`);
+  await writeDurably(path, `${JSON.stringify(content)}\n`, flush);
 }
 
-/** Whole or not at all, and on the disk before it takes its place. */
-export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
-  await writeFile(`${path}.new`, content, { flush: true });
+/** Whole or not at all, and on the disk before it takes its place; without `flush` a loss of power may lose it. */
+export async function writeDurably(path: string, content: string | Buffer, flush = true): Promise<void> {
+  await writeFile(`${path}.new`, content, { flush });
   await rename(`${path}.new`, path);
 }
 

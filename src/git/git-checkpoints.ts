@@ -10,10 +10,10 @@ import * as history from './history.ts';
 import { ownLock, waitForLock } from './locks.ts';
 import { safeName } from './paths.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
+import { syncUserIndex } from './progress/sync-user-index.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
-import { syncUserIndex } from './sync-user-index.ts';
 
 export interface GitCheckpointOptions {
   readonly loop: string;

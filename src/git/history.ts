@@ -1,19 +1,8 @@
 // The history of a loop, read from its checkpoints: differences as text, counts of lines, and contents of files.
 import { Bug, UsageError } from '../text/errors.ts';
-import {
-  ask,
-  complaint,
-  type Difference,
-  diffTrees,
-  type Entry,
-  git,
-  gitlink,
-  type ObjectPlace,
-  readObject,
-  readTree,
-  treeMode,
-} from './call.ts';
+import { ask, complaint, type Difference, type Entry, git, gitlink } from './call.ts';
 import type { Change, Span } from './checkpoints.ts';
+import { diffTrees, type ObjectPlace, readObject, readTree, treeMode } from './objects.ts';
 import { byPath, fromText, pathsOf, toText } from './paths.ts';
 import type { PrivateGit } from './private.ts';
 
@@ -85,7 +74,7 @@ export async function contentOf(
 }
 
 /** Finds objects of files and links by path, and reads each folder once. */
-function finderIn(place: ObjectPlace, treeOrCommit: string): (path: string) => Promise<string | undefined> {
+export function finderIn(place: ObjectPlace, treeOrCommit: string): (path: string) => Promise<string | undefined> {
   const entriesIn = async (tree: string) => {
     const read = await readTree(place, tree);
     if (!read.ok) throw unreadable(`git cannot read ${treeOrCommit}`, read.problem);

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } fro
 import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { complaint, type GitPlace, git, revision } from './call.ts';
+import { complaint } from './call.ts';
 import { ifReadable } from './disk.ts';
+import { type ObjectPlace, revision, writeRef } from './objects.ts';
 import { isAmong, printable } from './paths.ts';
 import { type Done, refuse } from './refusal.ts';
 
@@ -75,26 +76,25 @@ function livingHolders(path: string, places: readonly string[]): boolean | undef
  * not exist yet.
  */
 export async function moveRef(
-  place: GitPlace,
+  place: ObjectPlace,
   name: string,
-  { to, from, reason }: { readonly to: string; readonly from: string; readonly reason: string },
+  { to, from }: { readonly to: string; readonly from: string },
 ): Promise<Done | 'moved'> {
-  const expected = from === '' ? '0'.repeat(to.length) : from;
-  const moved = await updateRef(place, ['-m', reason, name, to, expected], name === 'HEAD');
+  const moved = await setRef(place, name, to, from === '' ? '0'.repeat(to.length) : from);
   if (moved.ok) return moved;
-  return (await revision(place, name)) === from ? moved : 'moved';
+  const now = await revision(place, name);
+  if (now === to) return { ok: true }; // the git that did it was ended before it could say so
+  return now === from ? moved : 'moved';
 }
 
-/** A ref that only we know. */
-export const setRef = (place: GitPlace, name: string, to: string): Promise<Done> => updateRef(place, [name, to], false);
-
-async function updateRef(place: GitPlace, args: readonly string[], isOfUser: boolean): Promise<Done> {
+/** Without `from`: whatever it is now. */
+export async function setRef(place: ObjectPlace, name: string, to: string, from?: string): Promise<Done> {
   for (let tries = 1; ; tries += 1) {
-    const done = await git(place, ['update-ref', ...args]);
-    if (done.code === 0) return { ok: true };
-    const lock = /Unable to create '(.+\.lock)': File exists/.exec(done.errors)?.[1];
-    const rules = isOfUser ? userLock([place.directory]) : ownLock;
+    const done = await writeRef(place, { name, to, from });
+    if (done.ok) return done;
+    const lock = /Unable to create '(.+\.lock)': File exists/.exec(done.why)?.[1];
+    const rules = name === 'HEAD' ? userLock([place.directory]) : ownLock;
     const isFree = lock !== undefined && tries === 1 && (await waitForLock(lock, rules)) !== 'held';
-    if (!isFree) return refuse(`git update-ref failed: ${printable(complaint(done))}.`);
+    if (!isFree) return refuse(`git update-ref failed: ${printable(complaint({ errors: done.why, code: null }))}.`);
   }
 }

@@ -6,10 +6,8 @@ import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import {
   complaint,
   freshIndex,
-  type GitOptions,
   type GitPlace,
   git,
-  gitShell,
   type IndexRow,
   indexRows,
   listIndex,
@@ -28,17 +26,6 @@ export interface PrivateGit {
   readonly isPartial: boolean;
   /** Calls in here see the user's files as the private git does. */
   readonly place: GitPlace;
-}
-
-/** For a chain of calls: in it, `own` calls the private git, and `git` is in the user's repository. No subshell: each costs. */
-export function privateShell({ place }: PrivateGit, script: string, options: GitOptions) {
-  const { variables: own = {}, ...user } = place;
-  const settings = Object.keys(own).map(name => `${name}="$OWN_${name}"`);
-  const variables = Object.fromEntries(Object.entries(own).map(([name, value]) => [`OWN_${name}`, value]));
-  return gitShell(user, `own() { ${settings.join(' ')} git "$@"; }\n${script}`, {
-    ...options,
-    variables: { ...variables, ...options.variables },
-  });
 }
 
 /** Filters are unknown to the private git, so they need not be switched off. */
@@ -199,7 +186,20 @@ export async function stampOf(index: string): Promise<string> {
   return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
 }
 
-const stampOfIndex = ({ repository }: PrivateGit): Promise<string> => stampOf(join(repository.gitDirectory, 'index'));
+/** Of the user's own index. */
+export const stampOfIndex = ({ gitDirectory }: Repository): Promise<string> => stampOf(join(gitDirectory, 'index'));
+
+/** The user's indexes as our last sync found and left them, by their folder. It adds nothing that is ignored or sparse. */
+const syncs = new Map<string, { readonly found: string; readonly left: string }>();
+
+export const rememberSync = ({ gitDirectory }: Repository, sync: { readonly found: string; readonly left: string }) =>
+  void syncs.set(gitDirectory, sync);
+
+/** Whether nobody but our own sync wrote the user's index since. */
+function isOnlySynced({ gitDirectory }: Repository, seen: string | undefined, current: string): boolean {
+  const sync = syncs.get(gitDirectory);
+  return current === seen || (sync !== undefined && sync.found === seen && sync.left === current);
+}
 
 export interface Forced {
   readonly paths: readonly string[];
@@ -209,8 +209,8 @@ export interface Forced {
 
 /** Files that are ignored, but were added to the user's index all the same; asked for when that index changed. */
 export async function forcedPaths(own: PrivateGit, known: Forced | undefined): Promise<Forced> {
-  const current = await stampOfIndex(own);
-  if (current === known?.seen) return known;
+  const current = await stampOfIndex(own.repository);
+  if (known !== undefined && isOnlySynced(own.repository, known.seen, current)) return { ...known, seen: current };
   const listed = await git(own.repository, ['ls-files', '-z', '-c', '-i', '--exclude-standard']);
   return { paths: listed.code === 0 ? pathsOf(listed) : [], seen: current };
 }
@@ -218,7 +218,7 @@ export async function forcedPaths(own: PrivateGit, known: Forced | undefined): P
 const indexHeader = Buffer.from('DIRC\0\0\0\u0002', 'latin1');
 
 /** Git need not be asked about an index of version 2, which has no place for such marks, nor a second file with others. */
-async function sparseIn(place: GitPlace, folder: string): Promise<ReadonlyMap<string, IndexRow>> {
+export async function sparseIn(place: GitPlace, folder: string): Promise<ReadonlyMap<string, IndexRow>> {
   const header = Buffer.alloc(indexHeader.length);
   const file = await open(join(folder, 'index'), 'r').catch(() => undefined);
   await file?.read(header).finally(() => file.close());
@@ -231,8 +231,8 @@ async function sparseIn(place: GitPlace, folder: string): Promise<ReadonlyMap<st
  * returns what was seen now. A failure shows in the steps that follow.
  */
 export async function markSparse(own: PrivateGit, seen: string | undefined): Promise<string> {
-  const current = await stampOfIndex(own);
-  if (current === seen) return current;
+  const current = await stampOfIndex(own.repository);
+  if (isOnlySynced(own.repository, seen, current)) return current;
   const [wanted, present] = [
     await sparseIn(own.repository, own.repository.gitDirectory),
     await sparseIn(own.place, own.folder),

@@ -1,10 +1,16 @@
 // A program of our own that stays open and answers one question after the other: it ends with its input, so also when we are killed.
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { CollectOrder } from './run-detached.ts';
 
-/** `timeMsMax`: of one answer. */
-type AnsweringOrder = Pick<CollectOrder, 'command' | 'args' | 'directory' | 'environment' | 'timeMsMax'>;
+export interface AnsweringOrder extends Pick<CollectOrder, 'command' | 'args' | 'directory' | 'environment'> {
+  /** Open files that it gets as 3, 4 … */
+  readonly files?: readonly number[];
+  /** Ended when nobody asked it for so long. */
+  readonly idleMsMax?: number;
+  /** It is over, and nothing is asked any more. */
+  readonly onEnd?: () => void;
+}
 
 /** What it says, taken piece by piece. */
 export interface Spoken {
@@ -13,59 +19,89 @@ export interface Spoken {
   bytes(count: number): Promise<Buffer>;
   /** Without holding them. */
   skip(count: number): Promise<void>;
+  /** All before the mark with which it ends its answer. */
+  until(mark: string): Promise<Buffer>;
+}
+
+export interface Question<Answer> {
+  readonly text: string;
+  readonly read: (spoken: Spoken) => Promise<Answer>;
+  /** When it has its turn: what the program needs beside the text. */
+  readonly before?: () => void;
+  readonly timeMsMax?: number;
 }
 
 export interface Answering {
   /** Questions take turns. Undefined: it is gone or took too long, and will not answer again. */
-  ask<Answer>(question: string, read: (spoken: Spoken) => Promise<Answer>): Promise<Answer | undefined>;
+  ask<Answer>(question: Question<Answer>): Promise<Answer | undefined>;
   isOpen(): boolean;
+  /** Questions that wait for their answer. */
+  waiting(): number;
   /** Why it is gone, in its own words or ours. */
   problem(): string;
 }
 
-const idleMsMax = 30_000;
+const halfMinute = 30_000;
+const answerMsMax = 60_000;
 const errorsCharsMax = 10_000;
 
 /** It ended in the middle of an answer. */
 class Ended extends Error {}
 
 /** Keeps nobody from ending: we wait for it only while it owes an answer. In its own session: Ctrl-C is meant for us. */
-export function openAnswering({ command, args, directory, environment, timeMsMax }: AnsweringOrder): Answering {
+export function openAnswering(order: AnsweringOrder): Answering {
+  const { command, args, directory, environment, files = [], idleMsMax = halfMinute, onEnd } = order;
   const child = spawn(command, args, {
     cwd: directory,
     env: environment,
     detached: true,
-    stdio: 'pipe',
+    stdio: ['pipe', 'pipe', 'pipe', ...files],
     windowsHide: true,
-  });
+  }) as ChildProcessWithoutNullStreams;
   let [errors, isOver, idle] = ['', false, undefined as NodeJS.Timeout | undefined];
+  let waiting = 0;
   const over = (why: string): void => {
     isOver = true;
     if (errors === '') errors = why;
   };
   child.on('error', ({ message }) => over(message));
-  child.on('close', () => over('it ended'));
+  const closed = new Promise<void>(resolve => {
+    child.on('close', () => {
+      over('it ended');
+      onEnd?.();
+      resolve();
+    });
+  });
   child.stdin.on('error', () => {}); // it ended without reading
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (errors.length < errorsCharsMax) errors += text;
   });
   const spoken = piecesOf(child.stdout);
   const sockets = [child.stdin, child.stdout, child.stderr] as unknown as readonly Socket[];
-  const answer = async <Answer>(question: string, read: (spoken: Spoken) => Promise<Answer>) => {
+  const kill = (): void => {
+    try {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL'); // and what it runs
+    } catch {
+      // It ended just now.
+    }
+  };
+  const answer = async <Answer>({ text, read, before, timeMsMax = answerMsMax }: Question<Answer>) => {
     if (isOver) return undefined;
     clearTimeout(idle);
     for (const socket of sockets) socket.ref();
     const timer = setTimeout(() => {
       over(`not done after ${timeMsMax / 1_000} s`);
-      child.kill('SIGKILL');
+      kill();
     }, timeMsMax);
     try {
-      child.stdin.write(question);
+      before?.();
+      child.stdin.write(text);
       return await read(spoken);
     } catch (error) {
+      if (error instanceof Ended) await closed; // its last words may still be on their way
       over('it ended');
       if (error instanceof Ended) return undefined;
-      child.kill('SIGKILL'); // the rest of its answer would be taken for the next one
+      kill(); // the rest of its answer would be taken for the next one
       throw error;
     } finally {
       clearTimeout(timer);
@@ -79,12 +115,14 @@ export function openAnswering({ command, args, directory, environment, timeMsMax
   child.unref();
   let turn: Promise<unknown> = Promise.resolve();
   return {
-    ask(question, read) {
-      const answered = turn.then(() => answer(question, read));
+    ask(question) {
+      waiting += 1;
+      const answered = turn.then(() => answer(question)).finally(() => (waiting -= 1));
       turn = answered.catch(() => undefined);
       return answered;
     },
     isOpen: () => !isOver,
+    waiting: () => waiting,
     problem: () => errors,
   };
 }
@@ -121,5 +159,15 @@ function piecesOf(stream: AsyncIterable<Buffer>): Spoken {
       return Buffer.concat(parts);
     },
     skip: count => take(count, () => {}),
+    async until(mark) {
+      const end = Buffer.from(mark, 'latin1');
+      const parts: Buffer[] = [];
+      for (let tail: Buffer = Buffer.alloc(0); ; await more()) {
+        parts.push(held);
+        tail = Buffer.concat([tail, held.subarray(-end.length)]).subarray(-end.length);
+        held = Buffer.alloc(0);
+        if (tail.equals(end)) return Buffer.concat(parts).subarray(0, -end.length);
+      }
+    },
   };
 }

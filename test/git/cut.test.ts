@@ -2,23 +2,37 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { commitProgress } from '../../src/git/git-commits.ts';
+import { commitProgress } from '../../src/git/progress/git-commits.ts';
 import { makeWorktree } from '../../src/git/worktrees/worktree.ts';
-import type { Collected, CollectOrder } from '../../src/processes/run-detached.ts';
+import type { Collected } from '../../src/processes/run-detached.ts';
 import { again, good, orderOf, type Parallel, parallel } from './parallel.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
-type Call = (order: CollectOrder) => Promise<Collected>;
+interface Order {
+  readonly args: readonly string[];
+}
+type Call = (order: Order) => Promise<unknown>;
 
 const stage = vi.hoisted(() => ({
-  call: undefined as ((real: Call, order: CollectOrder) => Promise<Collected>) | undefined,
+  call: undefined as ((real: Call, order: Order) => Promise<unknown>) | undefined,
 }));
 
+const staged = (real: Call, order: Order) => (stage.call === undefined ? real(order) : stage.call(real, order));
+
 /** At the lowest place through which every call of git goes: a mock higher up would miss the calls of its own module. */
-vi.mock('../../src/processes/run-detached.ts', async importOriginal => {
-  const real = (await importOriginal()) as { collect: Call };
-  const collect: Call = order => (stage.call === undefined ? real.collect(order) : stage.call(real.collect, order));
-  return { ...real, collect };
+vi.mock('../../src/processes/shells.ts', async importOriginal => {
+  const real = (await importOriginal()) as { collectInShell(order: Order): Promise<Collected> };
+  return { ...real, collectInShell: (order: Order) => staged(real.collectInShell, order) };
+});
+
+/** Refs are moved by a git that stays open. */
+vi.mock('../../src/git/objects.ts', async importOriginal => {
+  const real = (await importOriginal()) as {
+    writeRef(place: unknown, move: { readonly name: string }): Promise<unknown>;
+  };
+  const writeRef: typeof real.writeRef = (place, move) =>
+    staged(() => real.writeRef(place, move), { args: ['update-ref', move.name] });
+  return { ...real, writeRef };
 });
 
 afterEach(() => {

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, 
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Committed } from '../../src/git/commits.ts';
-import { commitProgress, gitCommits } from '../../src/git/git-commits.ts';
 import type { LockRules } from '../../src/git/locks.ts';
+import { commitProgress, gitCommits } from '../../src/git/progress/git-commits.ts';
 import { commitsContract } from '../contracts/commits.ts';
 import { type Scratch, scratch } from './scratch.ts';
 

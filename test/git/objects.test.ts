@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Difference, diffTrees, readObject } from '../../src/git/call.ts';
+import type { Difference } from '../../src/git/call.ts';
+import { diffTrees, readObject } from '../../src/git/objects.ts';
 import { makeRepo, type Repo } from './repo.ts';
 
 const odd = ['a', 'a.b', 'a-b', 'b/c', 'b/c.d', 'b/d/e', 'line\nbreak', 'tab\there', 'ü/ÿ', ' lead', '"q"', 'z/z/z/z'];

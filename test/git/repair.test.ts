@@ -155,10 +155,11 @@ describe('repair', () => {
 });
 
 describe('prune', () => {
-  it('keeps the first, the newest and the named ones, and takes the notes of the others along', async () => {
+  it('keeps the first, the newest and the named ones, and takes notes that 0.4 made of the others along', async () => {
     for (let number = 1; number <= 6; number += 1) {
       repo.write('file', String(number));
-      await saved(checkpoints, number);
+      const { commit } = await saved(checkpoints, number);
+      repo.git('notes', '--ref=refs/notes/ralph/loop-1', 'add', '-m', `${number} abcdef`, commit);
     }
     expect(await checkpoints.prune({ keep: 2, good: [3] })).toEqual({ ok: true, removed: [2, 4] });
     expect(numbers()).toEqual([1, 3, 5, 6]);

@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { openAnswering } from '../../src/processes/answering.ts';
+import { type Answering, openAnswering, type Spoken } from '../../src/processes/answering.ts';
 import { isAlive, startTimeOf } from '../../src/processes/identity.ts';
 
 const environment = { PATH: process.env['PATH'] ?? '' };
-const open = (script: string, timeMsMax = 60_000) =>
-  openAnswering({ command: 'sh', args: ['-c', script], directory: '/', environment, timeMsMax });
+const open = (script: string) => openAnswering({ command: 'sh', args: ['-c', script], directory: '/', environment });
+
+const lineTo = (text: string) => ({ text, read: (spoken: Spoken) => spoken.line() });
+const line = (one: Answering, text: string) => one.ask(lineTo(text));
 
 /** Whoever prints its own number, then answers nothing more. */
 const silent = 'read question; echo $$; exec sleep 600';
@@ -23,23 +25,26 @@ describe('a program that answers', () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7) % 256)).toString('latin1');
     const text = Buffer.from(bytes, 'latin1').toString('base64');
     const answers = await Promise.all([
-      cat.ask('one\n', spoken => spoken.line()),
-      cat.ask(`${text}\n`, async spoken => {
-        const first = await spoken.bytes(text.length - 10);
-        await spoken.skip(11);
-        return first.toString('latin1');
+      line(cat, 'one\n'),
+      cat.ask({
+        text: `${text}\n`,
+        async read(spoken) {
+          const first = await spoken.bytes(text.length - 10);
+          await spoken.skip(11);
+          return first.toString('latin1');
+        },
       }),
-      cat.ask('three\n', spoken => spoken.line()),
+      line(cat, 'three\n'),
     ]);
     expect(answers).toEqual(['one', text.slice(0, -10), 'three']);
   });
 
   it('says nothing as a value when it ends in the middle, and why', async () => {
     const one = open('read question; printf half; echo broken >&2; exit 3');
-    expect(await one.ask('go\n', spoken => spoken.line())).toBeUndefined();
+    expect(await line(one, 'go\n')).toBeUndefined();
     await vi.waitFor(() => expect(one.problem()).toContain('broken'));
     expect(one.isOpen()).toBe(false);
-    expect(await one.ask('go\n', spoken => spoken.line())).toBeUndefined();
+    expect(await line(one, 'go\n')).toBeUndefined();
   });
 
   it('is no answer when it cannot be started', async () => {
@@ -48,27 +53,29 @@ describe('a program that answers', () => {
       args: [],
       directory: '/',
       environment,
-      timeMsMax: 60_000,
     });
-    expect(await none.ask('go\n', spoken => spoken.line())).toBeUndefined();
+    expect(await line(none, 'go\n')).toBeUndefined();
     expect(none.problem()).toContain('ENOENT');
   });
 
   it('is killed when its answer could not be read to the end', async () => {
     const one = open('read question; echo $$; exec cat');
-    const pid = Number(await one.ask('go\n', spoken => spoken.line()));
-    const broken = one.ask('left over\n', async () => {
-      throw new Error('a bug');
+    const pid = Number(await line(one, 'go\n'));
+    const broken = one.ask({
+      text: 'left over\n',
+      async read() {
+        throw new Error('a bug');
+      },
     });
     await expect(broken).rejects.toThrow('a bug');
-    expect(await one.ask('go\n', spoken => spoken.line())).toBeUndefined();
+    expect(await line(one, 'go\n')).toBeUndefined();
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
   });
 
   it('is killed when an answer takes too long', async () => {
-    const one = open(silent, 300);
-    const pid = Number(await one.ask('go\n', spoken => spoken.line()));
-    expect(await one.ask('go\n', spoken => spoken.line())).toBeUndefined();
+    const one = open(silent);
+    const pid = Number(await line(one, 'go\n'));
+    expect(await one.ask({ ...lineTo('go\n'), timeMsMax: 300 })).toBeUndefined();
     expect(one.problem()).toBe('not done after 0.3 s');
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
   });
@@ -78,8 +85,8 @@ describe('a program that answers', () => {
     const text = `
       import { openAnswering } from ${JSON.stringify(module)};
       const environment = { PATH: process.env.PATH };
-      const one = openAnswering({ command: 'sh', args: ['-c', 'echo $$; exec cat'], directory: '/', environment, timeMsMax: 60_000 });
-      console.log(await one.ask('', spoken => spoken.line()));
+      const one = openAnswering({ command: 'sh', args: ['-c', 'echo $$; exec cat'], directory: '/', environment });
+      console.log(await one.ask({ text: '', read: spoken => spoken.line() }));
       ${how === 'is killed' ? 'setInterval(() => {}, 1_000);' : ''}`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', text], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -10,7 +10,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { runLoop } from '../../src/engine/run.ts';
 import type { Checkpoints, Restored, RestoreOrder, RestorePlan, Saved, SaveOrder } from '../../src/git/checkpoints.ts';
 import type { Commits } from '../../src/git/commits.ts';
-import { gitCommits } from '../../src/git/git-commits.ts';
+import { gitCommits } from '../../src/git/progress/git-commits.ts';
 import { defaultSettings } from '../../src/modes/registry.ts';
 import { eventsIn, loop, makeEngine, makeWorld } from '../engine/world.ts';
 import type { Repo } from '../git/repo.ts';

@@ -122,7 +122,7 @@ export async function openGit(needs: GitPlace): Promise<LoopGit | undefined> {
   const repository = existsSync(directory) ? await repositoryOf(directory, env) : undefined;
   if (repository === undefined) return undefined;
   const { gitCheckpoints } = await import('../../git/git-checkpoints.ts');
-  const { gitCommits } = await import('../../git/git-commits.ts');
+  const { gitCommits } = await import('../../git/progress/git-commits.ts');
   const { openForks } = await import('../../git/worktrees/merge-fork.ts');
   const folder = join(loopFolder(home, loop), 'git');
   const excluded = [home];

@@ -169,7 +169,7 @@ async function reopenWorktree(
   const over = 'or start over: the same command with --new';
   if (repository === undefined)
     throw new UsageError(`Loop ${name} works on the branch ${branch} of a repository, and this folder is in none.`);
-  const { revision } = await import('../../git/call.ts');
+  const { revision } = await import('../../git/objects.ts');
   if ((await revision(repository, `refs/heads/${branch}^{commit}`)) === '')
     throw new UsageError(
       `The branch ${branch} on which loop ${name} works is gone.`,

@@ -2,15 +2,14 @@
 import { Bug } from '../../text/errors.ts';
 import { complaint, type GitPlace, git, objectLines } from '../call.ts';
 import type { KnownCheckpoint, Repaired } from '../checkpoints.ts';
+import type { Person } from '../objects.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 
-/** Who makes checkpoints and notes. */
-export const identity = {
-  GIT_AUTHOR_NAME: 'Ralph',
-  GIT_AUTHOR_EMAIL: 'ralph@localhost',
-  GIT_COMMITTER_NAME: 'Ralph',
-  GIT_COMMITTER_EMAIL: 'ralph@localhost',
-};
+/** Who makes checkpoints, and commits where the user's settings name nobody. */
+export const ralph: Person = { name: 'Ralph', email: 'ralph@localhost' };
+
+/** What a checkpoint's commit says of the ledger: the sequence and hash of its last event then. */
+export const anchorTrailer = 'Ralph-Ledger';
 
 export const refOf = (loop: string, number: number): string => `${folderOf(loop)}/${number}`;
 
@@ -22,6 +21,12 @@ function checked(loop: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(loop)) throw new Bug(`not a name for refs: ${JSON.stringify(loop)}`);
   return loop;
 }
+
+/** Of notes, which earlier releases made. */
+const noteWriter = {
+  ...{ GIT_AUTHOR_NAME: ralph.name, GIT_AUTHOR_EMAIL: ralph.email },
+  ...{ GIT_COMMITTER_NAME: ralph.name, GIT_COMMITTER_EMAIL: ralph.email },
+};
 
 /** The loop's checkpoints in this repository, by number. */
 async function checkpointRefs(place: GitPlace, loop: string): Promise<ReadonlyMap<number, string>> {
@@ -86,26 +91,47 @@ export async function prune(place: GitPlace, loop: string, { keep, good = [] }: 
   // A note without its commit is only a little waste, so this may fail.
   await git(place, ['notes', `--ref=${noteRefOf(loop)}`, 'remove', '--ignore-missing', '--stdin'], {
     input: commits,
-    variables: identity,
+    variables: noteWriter,
   });
   return { ok: true, removed };
 }
 
-/** A head of the ledger that a checkpoint anchored in a git note: a rewritten ledger does not fit it any more. */
+/** A head of the ledger that a checkpoint anchored in git: a rewritten ledger does not fit it any more. */
 export interface Anchor {
   readonly sequence: number;
   readonly hash: string;
 }
 
-/** In order of sequence; empty where there is no repository or no note. */
+/** In order of sequence; empty where there is no repository or no checkpoint. Earlier releases wrote them into notes. */
 export async function anchorsIn(place: GitPlace, loop: string): Promise<readonly Anchor[]> {
+  const commits = [...(await checkpointRefs(place, loop)).values()];
   const listed = await git(place, ['notes', `--ref=${noteRefOf(loop)}`, 'list']);
-  if (listed.code !== 0) return [];
-  const notes = listed.output.toString('latin1').split('\n');
-  const input = notes.flatMap(row => (row === '' ? [] : [`${row.split(' ')[0]}\n`])).join('');
-  const read = await git(place, ['cat-file', '--batch=%(objecttype)'], { input });
-  const rows = read.output.toString('latin1').matchAll(/^(\d{1,15}) ([0-9a-f]{64})$/gm);
-  return [...rows]
+  const rows = listed.code === 0 ? listed.output.toString('latin1').trim().split('\n') : [];
+  const notes = rows.flatMap(row => (row === '' ? [] : [row.split(' ')[0]!]));
+  const read = await git(place, ['cat-file', '--batch'], { input: [...commits, ...notes, ''].join('\n') });
+  return objectsOf(read.output)
+    .flatMap(text => {
+      const f = anchorPattern.exec(text);
+      return f === null ? [] : [f];
+    })
     .map(([, sequence = '', hash = '']) => ({ sequence: Number(sequence), hash }))
     .sort((one, other) => one.sequence - other.sequence);
+}
+
+/** The last line, so that no label of a person's can stand for it. */
+const anchorPattern = new RegExp(`(?:^|\\n${anchorTrailer}: )(\\d{1,15}) ([0-9a-f]{64})\\n?$`);
+
+/** Of `cat-file --batch`: a line with the length, then the content, then a line break. */
+function objectsOf(output: Buffer): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(10, at);
+    const bytes = /^[0-9a-f]+ [a-z]+ (\d+)$/.exec(output.toString('latin1', at, end))?.[1];
+    at = end + 1;
+    if (end === -1) break;
+    if (bytes === undefined) continue; // it is missing
+    found.push(output.toString('latin1', at, at + Number(bytes)));
+    at += Number(bytes) + 1;
+  }
+  return found;
 }

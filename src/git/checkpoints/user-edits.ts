@@ -1,6 +1,6 @@
 // User edits: what a person had changed or ignored when the loop began, and changed while nobody worked. None of it is ours.
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaint, git } from '../call.ts';
 import type { SaveOrder } from '../checkpoints.ts';
@@ -81,6 +81,13 @@ export async function changesAtStart(folder: string): Promise<ReadonlySet<string
   const known = await readList(startFile(folder));
   return known && new Set(known);
 }
+
+/** When that was, in milliseconds; 0 before. */
+export const startedMs = (folder: string): Promise<number> =>
+  stat(startFile(folder)).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 
 /** Its lines are `XY PATH`, where X and Y are the states in the index and on disk. */
 const status = ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'];

@@ -1,14 +1,16 @@
 // Writes a checkpoint: the private index becomes a tree, a commit and a ref; nothing of the user's is touched.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Collected } from '../../processes/run-detached.ts';
 import { oneLine as oneLineOf } from '../../text/text.ts';
 import { complaint, git } from '../call.ts';
 import type { Saved, SaveOrder, Skipped } from '../checkpoints.ts';
-import { ownLock, ownRefLock, waitForLock } from '../locks.ts';
+import { ownLock, ownRefLock, setRef, waitForLock } from '../locks.ts';
+import { revision, writeCommit } from '../objects.ts';
 import { toInput, toText } from '../paths.ts';
-import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, privateShell, stampOf } from '../private.ts';
+import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, stampOf } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
-import { identity, noteRefOf, refOf } from './refs.ts';
+import { anchorTrailer, ralph, refOf } from './refs.ts';
 import { limitsByDefault, type ScanLimits, scan, specialFiles } from './scan.ts';
 import { ignoredAtStart, recordChangesAtStart, recordUserEdits } from './user-edits.ts';
 
@@ -21,7 +23,7 @@ export interface SavePlace {
   readonly memory: { forced?: Forced; sparse?: string; written?: { readonly tree: string; readonly index: string } };
   /** Forks were clean when they were made. */
   readonly isFork: boolean;
-  /** What is the last that is made, if not a ref and a note. */
+  /** What is the last that is made, if not a ref. */
   readonly until?: 'tree' | 'commit';
 }
 
@@ -31,11 +33,11 @@ const skippedMax = 100;
 export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | Refusal> {
   const { own, loop } = place;
   const isFirst = order.number === 1;
-  const [ref, noteRef] = [refOf(loop, order.number), noteRefOf(loop)];
+  const ref = refOf(loop, order.number);
   // A git that was killed leaves its lock behind.
   const waited = await Promise.all([
     waitForLock(join(own.folder, 'index.lock'), ownLock),
-    ...[ref, noteRef].map(one => waitForLock(join(own.repository.commonDirectory, `${one}.lock`), ownRefLock)),
+    waitForLock(join(own.repository.commonDirectory, `${ref}.lock`), ownRefLock),
   ]);
   if (waited.includes('held'))
     return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
@@ -49,13 +51,7 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (unread !== undefined) return failed('git cannot read the index', unread);
   if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
-  const parts: Parts = {
-    UNTIL: place.until ?? 'ref',
-    REF: ref,
-    MESSAGE: messageOf(loop, order),
-    NOTE_REF: noteRef,
-    NOTE: oneLine(order.anchor),
-  };
+  const parts: Parts = { until: place.until ?? 'ref', ref, message: messageOf(loop, order) };
   const written = (await scanAndWrite(place, ignored, parts)) ?? (await withNewIndex(place, ignored, parts));
   if (written === undefined)
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');
@@ -65,8 +61,13 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
 }
 
-/** Variables of the script below. */
-type Parts = Readonly<Record<'UNTIL' | 'REF' | 'MESSAGE' | 'NOTE_REF' | 'NOTE', string>>;
+interface Parts {
+  /** What is the last that is made. */
+  readonly until: 'tree' | 'commit' | 'ref';
+  readonly ref: string;
+  readonly message: string;
+}
+
 type Outcome = (Extract<Written, { ok: true }> & { readonly skipped: readonly Skipped[] }) | Refusal | undefined;
 
 /**
@@ -125,12 +126,14 @@ async function drop(own: PrivateGit, paths: readonly string[]): Promise<Written 
   return done.code === 0 ? undefined : { ok: false, step: 'files', why: complaint(done) };
 }
 
-function messageOf(loop: string, { number, iteration, task, label }: SaveOrder): string {
+/** The head of the ledger stands in it, and so in the name of the commit: a rewritten ledger does not fit it any more. */
+function messageOf(loop: string, { number, iteration, task, label, anchor }: SaveOrder): string {
   const trailers = [
     `Ralph-Loop: ${loop}`,
     `Ralph-Checkpoint: ${number}`,
     `Ralph-Iteration: ${iteration}`,
     ...(task === undefined ? [] : [`Ralph-Task: ${oneLine(task)}`]),
+    `${anchorTrailer}: ${oneLine(anchor)}`,
   ];
   return `${oneLine(label)}\n\n${trailers.join('\n')}\n`;
 }
@@ -148,39 +151,41 @@ function failed(what: string, why: string): Refusal {
 export const preview = (place: SavePlace, until: 'tree' | 'commit'): Promise<Saved | Refusal> =>
   save({ ...place, until }, { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' });
 
+type Step = 'files' | 'tree' | 'commit' | 'ref';
 type Written =
   | { readonly ok: true; readonly tree: string; readonly commit: string }
-  | { readonly ok: false; readonly step: 'files' | 'tree' | 'commit' | 'ref'; readonly why: string };
+  | { readonly ok: false; readonly step: Step; readonly why: string };
 
-/**
- * One shell: starting five gits one after the other was half of a checkpoint's time.
- * The parent is the user's commit, not the last checkpoint, so that each can be freed alone; a new repository has none.
- * The ref comes last of what counts. The note only anchors the ledger: without it the checkpoint still stands.
- */
-const script = `
-if [ -n "$HAS_UPDATES" ]; then own update-index -z --add --remove --replace --stdin || exit 11; fi
-tree=$(own write-tree $MISSING) || exit 12
-if [ "$UNTIL" = tree ]; then echo "$tree"; exit; fi
-commit=$(git commit-tree "$tree" -p HEAD -m "$MESSAGE" 2>/dev/null) ||
-  commit=$(git commit-tree "$tree" -m "$MESSAGE") || exit 13
-if [ "$UNTIL" = ref ]; then
-  git -c core.logAllRefUpdates=false notes "--ref=$NOTE_REF" add -f -m "$NOTE" "$commit" >/dev/null 2>&1 &
-  git update-ref "$REF" "$commit" || { wait; exit 14; }
-  wait
-fi
-echo "$tree $commit"
-`;
-
-const steps = { 11: 'files', 12: 'tree', 13: 'commit', 14: 'ref' } as const;
 const hashMsMax = 600_000;
 
+/**
+ * The parent is the user's commit, not the last checkpoint, so that each can be freed alone; a new repository has none.
+ * The ref comes last.
+ */
 async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts: Parts): Promise<Written> {
-  const MISSING = own.isPartial ? '--missing-ok' : '';
-  const HAS_UPDATES = update.length > 0 ? 'yes' : '';
-  const variables = { ...identity, ...parts, MISSING, HAS_UPDATES };
-  const made = await privateShell(own, script, { variables, input: toInput(update), timeMsMax: hashMsMax });
-  const [tree = '', commit = ''] = made.output.toString('latin1').trim().split(' ');
-  if (made.code === 0) return { ok: true, tree, commit };
-  const step = steps[made.code as keyof typeof steps] ?? 'files';
-  return { ok: false, step, why: made.errors.trim() || complaint(made) };
+  const { repository } = own;
+  const failed = (step: Step, why: string): Written => ({ ok: false, step, why });
+  if (update.length > 0) {
+    const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+    const updated = await git(own.place, args, { input: toInput(update), timeMsMax: hashMsMax });
+    if (updated.code !== 0) return failed('files', whyOf(updated));
+  }
+  const written = await git(own.place, ['write-tree', ...(own.isPartial ? ['--missing-ok'] : [])]);
+  if (written.code !== 0) return failed('tree', whyOf(written));
+  const tree = written.output.toString('latin1').trim();
+  if (parts.until === 'tree') return { ok: true, tree, commit: '' };
+  const head = await revision(repository, 'HEAD^{commit}');
+  const parents = head === '' ? [] : [head];
+  const made = await writeCommit(repository, {
+    tree,
+    parents,
+    author: ralph,
+    committer: ralph,
+    message: parts.message,
+  });
+  if (!made.ok) return failed('commit', made.problem);
+  const set = parts.until === 'commit' ? made : await setRef(repository, parts.ref, made.name);
+  return set.ok ? { ok: true, tree, commit: made.name } : failed('ref', set.problem);
 }
+
+const whyOf = (ended: Collected): string => ended.errors.trim() || complaint(ended);

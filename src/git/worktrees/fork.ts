@@ -1,20 +1,11 @@
 // The fork of a task: a worktree in which one task of a parallel loop is worked on, until it is merged into the loop's branch.
 import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import {
-  ask,
-  type Difference,
-  diffIndex,
-  type GitPlace,
-  git,
-  gitlink,
-  revision,
-  updateIndex,
-  withIndex,
-} from '../call.ts';
+import { ask, type Difference, diffIndex, type GitPlace, git, gitlink, updateIndex, withIndex } from '../call.ts';
 import { readRecord, realOf, succeeds, writeRecord } from '../disk.ts';
 import type { Forked } from '../forks.ts';
 import { ownLock, setRef, waitForLock } from '../locks.ts';
+import { revision } from '../objects.ts';
 import { fromText, isAmong, safeName } from '../paths.ts';
 import { type Done, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';

@@ -1,24 +1,15 @@
 // Merges of a task's fork: the loop's branch into it, then its tree as one commit onto the branch. Cut anywhere, they are finished.
 import { readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  ask,
-  diffTrees,
-  type GitPlace,
-  git,
-  gitlink,
-  revision,
-  type Setting,
-  updateIndex,
-  withIndex,
-} from '../call.ts';
+import { ask, type GitPlace, git, gitlink, type Setting, updateIndex, withIndex } from '../call.ts';
 import type { Span } from '../checkpoints.ts';
 import type { CommitSubject } from '../commits.ts';
 import { kindOnDisk, readRecord, succeeds, writeRecord } from '../disk.ts';
 import type { Forked, Forks, MergedFork, MergedIntoFork } from '../forks.ts';
-import { makeCommit, messageOf, reasonOf } from '../git-commits.ts';
 import { moveRef, setRef } from '../locks.ts';
+import { diffTrees, revision } from '../objects.ts';
 import { foldersAbove, onDisk, pathsOf, printable, shown, shownList, toInput, toText } from '../paths.ts';
+import { makeCommit, messageOf } from '../progress/git-commits.ts';
 import { type Done, type Refusal, refuse, withConflicts } from '../refusal.ts';
 import { placeIn, type Repository, settingNames } from '../repository.ts';
 import {
@@ -70,11 +61,11 @@ async function saveWork(fork: Fork, place: GitPlace, record: ForkRecord): Promis
   const taken = await treeOfFork(fork, place, record.base);
   if (!taken.ok) return taken;
   const message = `The fork of ${fork.task}\n`;
-  const work = await makeCommit(fork.repository, place, { tree: taken.text, parent: record.base, message });
+  const work = await makeCommit(fork.repository, { tree: taken.text, parent: record.base, message });
   if (!work.ok) return work;
-  const set = await setRef(place, fork.ref, work.text);
+  const set = await setRef(fork.repository, fork.ref, work.name);
   if (!set.ok) return set;
-  const next: ForkRecord = { ...record, bringing: { work: work.text } };
+  const next: ForkRecord = { ...record, bringing: { work: work.name } };
   await fork.remember(next);
   return next;
 }
@@ -86,7 +77,7 @@ async function writeMerge(
   record: ForkRecord,
   { tip, merged }: { readonly tip: string; readonly merged: Merged },
 ): Promise<ForkRecord | Refusal> {
-  const before = await revision(place, `${record.bringing!.work}^{tree}`);
+  const before = await revision(fork.repository, `${record.bringing!.work}^{tree}`);
   await rm(`${fork.index}.lock`, { force: true });
   const read = ['read-tree', '--no-sparse-checkout', '--reset'];
   const filled = await ask(withIndex(place, fork.index), [...read, '-u', merged.tree], { timeMsMax: 600_000 });
@@ -187,7 +178,7 @@ async function mergeFork(fork: Fork, order: CommitSubject): Promise<MergedFork> 
   if (typeof commit !== 'string') return commit;
   await writeRecord(journalOf(options), { task, iteration, from: tip, commit } satisfies Journal);
   const name = `refs/heads/${options.branch}`;
-  const moved = isEmpty ? taken : await moveRef(repository, name, { to: commit, from: tip, reason: reasonOf(order) });
+  const moved = isEmpty ? taken : await moveRef(repository, name, { to: commit, from: tip });
   if (moved === 'moved') return refuse(`Somebody moved the branch ${options.branch} just now.`, 'Merge again.');
   if (!moved.ok) return moved;
   const finished = await finishMerge(repository, options);
@@ -200,7 +191,7 @@ async function commitOnto(
   order: CommitSubject,
   { tip, tree }: { readonly tip: string; readonly tree: string },
 ): Promise<string | Refusal> {
-  const made = await makeCommit(repository, repository, { tree, parent: tip, message: messageOf(order) });
+  const made = await makeCommit(repository, { tree, parent: tip, message: messageOf(order) });
   if (!made.ok) return made;
   const place = await placeIn(repository, options.loopDirectory);
   const head = await ask(place, ['symbolic-ref', '--quiet', 'HEAD']);
@@ -209,8 +200,8 @@ async function commitOnto(
   }
   await freeIndex(place);
   await git(place, ['update-index', '-q', '--refresh']);
-  const tried = await ask(place, ['read-tree', '-n', '-m', '-u', tip, made.text]);
-  if (tried.ok) return made.text;
+  const tried = await ask(place, ['read-tree', '-n', '-m', '-u', tip, made.name]);
+  if (tried.ok) return made.name;
   return refuse(`Somebody changed files in the loop's own worktree, so ${order.task} cannot land: ${tried.problem}`);
 }
 

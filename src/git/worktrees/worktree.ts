@@ -3,9 +3,10 @@ import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { plural } from '../../text/format.ts';
-import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex, revision } from '../call.ts';
+import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex } from '../call.ts';
 import { readRecord, realOf, statsAt, succeeds, writeRecord } from '../disk.ts';
 import { moveRef } from '../locks.ts';
+import { revision } from '../objects.ts';
 import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from '../paths.ts';
 import { type Done, type Refusal, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
@@ -79,7 +80,7 @@ async function makeTree(
   const { missing } = filled;
   const place = { ...repository, directory: path };
   if (tip === base && (await revision(repository, ref)) === '') {
-    const made = await moveRef(repository, ref, { to: tip, from: '', reason: 'ralph: worktree' });
+    const made = await moveRef(repository, ref, { to: tip, from: '' });
     if (made === 'moved') return refuse(`The branch ${branch} was made by somebody else just now.`);
     if (!made.ok) return made;
   }

@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GitCheckpoints } from '../../../src/git/git-checkpoints.ts';
-import { gitCommits } from '../../../src/git/git-commits.ts';
+import { gitCommits } from '../../../src/git/progress/git-commits.ts';
 import { makeRepo, type Repo, saved } from '../repo.ts';
 
 let repo: Repo;

@@ -1,13 +1,15 @@
 // Syncs the user's index after a commit of ours, or `git status` would show our work as undone; a crash is made good later.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Difference, diffIndex, diffTrees, git, gitlink, readObject, updateIndex } from './call.ts';
-import { changesAtStart } from './checkpoints/user-edits.ts';
-import { readRecord, writeRecord } from './disk.ts';
-import { userLock, waitForLock } from './locks.ts';
-import { foldersAbove, isAmong, toInput } from './paths.ts';
-import { type Done, refuse } from './refusal.ts';
-import type { Repository } from './repository.ts';
+import { type Difference, diffIndex, git, gitlink, updateIndex } from '../call.ts';
+import { changesAtStart } from '../checkpoints/user-edits.ts';
+import { readRecord, writeRecord } from '../disk.ts';
+import { userLock, waitForLock } from '../locks.ts';
+import { diffTrees, readObject, revision } from '../objects.ts';
+import { foldersAbove, isAmong, toInput } from '../paths.ts';
+import { rememberSync, stampOfIndex } from '../private.ts';
+import { type Done, refuse } from '../refusal.ts';
+import type { Repository } from '../repository.ts';
 
 /** A commit of ours, and the tree (or commit) before it. */
 export interface Step {
@@ -20,8 +22,11 @@ const triesMax = 5;
 
 const journalIn = (folder: string): string => join(folder, 'unsettled.json');
 
-/** Before HEAD moves: so that a crash right after it is known. */
-export const recordStep = (folder: string, step: Step): Promise<void> => writeRecord(journalIn(folder), step);
+/** Before HEAD moves: so that a crash right after it is known. Not synced to the disk: git's own move of HEAD is not either. */
+export const recordStep = (folder: string, step: Step): Promise<void> => writeRecord(journalIn(folder), step, false);
+
+/** Indexes in which nothing was staged when we left them, by their folder: then git need not be asked what is. */
+const leftClean = new Map<string, { readonly tree: string; readonly index: string }>();
 
 /** Finishes what a crash cut between a commit and the index. Does nothing when nothing is open. */
 export async function syncUserIndex(repository: Repository, folder: string): Promise<Done> {
@@ -43,9 +48,10 @@ const isInHead = async (repository: Repository, commit: string): Promise<boolean
  * somebody staged elsewhere, or committed since, stays.
  */
 async function takeOver(repository: Repository, { before, commit }: Step, atStart: ReadonlySet<string>): Promise<Done> {
+  const found = await stampOfIndex(repository);
   const changed = await diffTrees(repository, { from: before, to: commit });
   const later = await diffTrees(repository, { from: commit, to: 'HEAD' });
-  const stagedBefore = await diffIndex(repository, before);
+  const stagedBefore = await stagedAgainst(repository, before, found);
   if (!changed.ok) return changed;
   if (!later.ok) return later;
   if (!stagedBefore.ok) return stagedBefore;
@@ -59,11 +65,23 @@ async function takeOver(repository: Repository, { before, commit }: Step, atStar
   const set = await updateWhenFree(repository, free);
   if (!set.ok) return set;
   const present = free.filter(({ to }) => to !== undefined && to.mode !== gitlink).map(({ path }) => path);
-  if (present.length === 0) return { ok: true };
-  // So that `git status` need not read these files: a failure costs only time.
-  const refresh = ['add', '--refresh', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  await git(repository, refresh, { input: toInput(present) });
+  if (present.length > 0) {
+    // So that `git status` need not read these files: a failure costs only time.
+    const refresh = ['add', '--refresh', '--pathspec-from-file=-', '--pathspec-file-nul'];
+    await git(repository, refresh, { input: toInput(present) });
+  }
+  const index = await stampOfIndex(repository);
+  rememberSync(repository, { found, left: index });
+  const isClean = users.size === 0 && own.size === changed.all.length;
+  const tree = isClean ? await revision(repository, `${commit}^{tree}`) : '';
+  leftClean.set(repository.gitDirectory, { tree, index });
   return { ok: true };
+}
+
+async function stagedAgainst(repository: Repository, treeOrCommit: string, index: string) {
+  const left = leftClean.get(repository.gitDirectory);
+  const isClean = left !== undefined && left.tree === treeOrCommit && left.index !== '' && left.index === index;
+  return isClean ? { ok: true as const, all: [] } : diffIndex(repository, treeOrCommit);
 }
 
 async function updateWhenFree(repository: Repository, all: readonly Difference[]): Promise<Done> {
