@@ -50,7 +50,47 @@ class Ended extends Error {}
 
 /** Keeps nobody from ending: we wait for it only while it owes an answer. In its own session: Ctrl-C is meant for us. */
 export function openAnswering(order: AnsweringOrder): Answering {
-  const { command, args, directory, environment, files = [], idleMsMax = halfMinute, onEnd } = order;
+  const open = start(order);
+  let [waiting, idle] = [0, undefined as NodeJS.Timeout | undefined];
+  const answer = async <Answer>({ text, read, before, timeMsMax = answerMsMax }: Question<Answer>) => {
+    if (open.isOver()) return undefined;
+    clearTimeout(idle);
+    for (const socket of open.sockets) socket.ref();
+    const timer = setTimeout(() => open.kill(`not done after ${timeMsMax / 1_000} s`), timeMsMax);
+    try {
+      before?.();
+      open.stdin.write(text);
+      return await read(open.spoken);
+    } catch (error) {
+      if (error instanceof Ended) return await open.closed; // its last words may still be on their way
+      open.kill('it could not be heard to the end'); // the rest of its answer would be taken for the next one
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      for (const socket of open.sockets) socket.unref();
+      idle = setTimeout(open.close, order.idleMsMax ?? halfMinute).unref();
+    }
+  };
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    ask(question) {
+      waiting += 1;
+      const answered = turn
+        .then(() => answer(question))
+        .finally(() => {
+          waiting -= 1;
+        });
+      turn = answered.catch(() => undefined);
+      return answered;
+    },
+    isOpen: () => !open.isOver(),
+    waiting: () => waiting,
+    problem: open.problem,
+  };
+}
+
+/** The program itself: how it is ended, and what it said why it ended. */
+function start({ command, args, directory, environment, files = [], onEnd }: AnsweringOrder) {
   const child = spawn(command, args, {
     cwd: directory,
     env: environment,
@@ -58,72 +98,43 @@ export function openAnswering(order: AnsweringOrder): Answering {
     stdio: ['pipe', 'pipe', 'pipe', ...files],
     windowsHide: true,
   }) as ChildProcessWithoutNullStreams;
-  let [errors, isOver, idle] = ['', false, undefined as NodeJS.Timeout | undefined];
-  let waiting = 0;
+  let [errors, isOver] = ['', false];
   const over = (why: string): void => {
     isOver = true;
     if (errors === '') errors = why;
   };
   child.on('error', ({ message }) => over(message));
-  const closed = new Promise<void>(resolve => {
-    child.on('close', () => {
-      over('it ended');
-      onEnd?.();
-      resolve();
-    });
-  });
   child.stdin.on('error', () => {}); // it ended without reading
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (errors.length < errorsCharsMax) errors += text;
   });
-  const spoken = piecesOf(child.stdout);
-  const sockets = [child.stdin, child.stdout, child.stderr] as unknown as readonly Socket[];
-  const kill = (): void => {
-    try {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL'); // and what it runs
-    } catch {
-      // It ended just now.
-    }
-  };
-  const answer = async <Answer>({ text, read, before, timeMsMax = answerMsMax }: Question<Answer>) => {
-    if (isOver) return undefined;
-    clearTimeout(idle);
-    for (const socket of sockets) socket.ref();
-    const timer = setTimeout(() => {
-      over(`not done after ${timeMsMax / 1_000} s`);
-      kill();
-    }, timeMsMax);
-    try {
-      before?.();
-      child.stdin.write(text);
-      return await read(spoken);
-    } catch (error) {
-      if (error instanceof Ended) await closed; // its last words may still be on their way
+  const closed = new Promise<undefined>(resolve => {
+    child.on('close', () => {
       over('it ended');
-      if (error instanceof Ended) return undefined;
-      kill(); // the rest of its answer would be taken for the next one
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      for (const socket of sockets) socket.unref();
-      idle = setTimeout(() => {
-        over('nobody asked it any more');
-        child.stdin.end();
-      }, idleMsMax).unref();
-    }
-  };
+      onEnd?.();
+      resolve(undefined);
+    });
+  });
   child.unref();
-  let turn: Promise<unknown> = Promise.resolve();
   return {
-    ask(question) {
-      waiting += 1;
-      const answered = turn.then(() => answer(question)).finally(() => (waiting -= 1));
-      turn = answered.catch(() => undefined);
-      return answered;
-    },
-    isOpen: () => !isOver,
-    waiting: () => waiting,
+    stdin: child.stdin,
+    spoken: piecesOf(child.stdout),
+    sockets: [child.stdin, child.stdout, child.stderr] as unknown as readonly Socket[],
+    closed,
+    isOver: () => isOver,
     problem: () => errors,
+    close(): void {
+      over('nobody asked it any more');
+      child.stdin.end();
+    },
+    kill(why: string): void {
+      over(why);
+      try {
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL'); // and what it runs
+      } catch {
+        // It ended just now.
+      }
+    },
   };
 }
 

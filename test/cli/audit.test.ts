@@ -21,7 +21,10 @@ describe('given a loop whose checkpoints anchored its ledger in git', () => {
       expect([anchors, expected]).toEqual([anchors, anchors]);
       expect(anchors).toBeLessThan(4);
 
-      git(place, 'update-ref', '-d', `refs/notes/ralph/${loopOf(place)}`);
+      const refs = git(place, 'for-each-ref', '--format=%(refname)', `refs/ralph/${loopOf(place)}`)
+        .trim()
+        .split('\n');
+      for (const ref of refs) git(place, 'update-ref', '-d', ref);
       const told = await place.ralph(['audit', 'verify', 'shop']);
       expect(told.stdout).toContain(`shop: ${expected} checkpoints were anchored, 0 anchors are left in git`);
       expect(told.code).toBe(0);
