@@ -6,7 +6,8 @@ import { fullPrompt, iterationEnvironment } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 import { messageCharsMax } from './reader.ts';
 
-export interface CommandAgentOptions extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement' | 'graceMs'> {
+export interface CommandAgentOptions
+  extends Pick<ProcessOrder, 'timers' | 'limits' | 'confinement' | 'channels' | 'graceMs'> {
   /** A command line for `sh -c`. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ import { openSteering } from './steering.ts';
 import { readJsonLines } from './stream.ts';
 import { openUsageReporter, type UsageOrder } from './usage.ts';
 
-export interface AgentOptions extends Pick<ProcessOrder, 'limits' | 'confinement' | 'graceMs'> {
+export interface AgentOptions extends Pick<ProcessOrder, 'limits' | 'confinement' | 'channels' | 'graceMs'> {
   /** The performer's name, such as `claude/opus`. */
   readonly name: string;
   /** All that it may see: nothing of our own environment is added but what its adapter sets. */
@@ -73,9 +73,9 @@ async function* perform(
   }
   const allowed = { ...options.environment, ...cli.fixedEnvironment, ...launch.environment };
   const { directory, timeMsMax, doneFile, notes } = assignment;
-  const { program: command, limits, confinement, graceMs, prices } = options;
+  const { program: command, limits, confinement, channels, graceMs, prices } = options;
   const environment = iterationEnvironment(allowed, assignment);
-  const process = { command, args: launch.args, directory, environment, timeMsMax, limits, confinement };
+  const process = { command, args: launch.args, directory, environment, timeMsMax, limits, confinement, channels };
   const timers = { ...usualTimers, ...options.timers };
   const interruptMs = options.interruptMs ?? 5_000;
   const now = options.now ?? Date.now;

@@ -11,7 +11,7 @@ interface Runs {
   readonly most: number;
 }
 
-export interface CommandCheckOptions extends Pick<ProcessOrder, 'limits' | 'confinement'> {
+export interface CommandCheckOptions extends Pick<ProcessOrder, 'limits' | 'confinement' | 'channels'> {
   /** A command line for `sh -c`; also the check's name. */
   readonly command: string;
   /** Of each run. */
@@ -68,6 +68,7 @@ async function attempt(options: CommandCheckOptions, directory: string, stop: Ab
     graceMs: options.graceMs,
     limits: options.limits,
     confinement: options.confinement,
+    channels: options.channels,
     stop,
   });
   for await (const event of run) {

@@ -16,19 +16,19 @@ export interface Contained {
 }
 
 /**
- * Pid 1 of the namespace. File 3 is a socket to us. We may have been killed before its death signal was armed, and then
+ * Pid 1 of the namespace. It tells us by file 3 and hears by file 4. We may have been killed before its death signal was armed, and then
  * nothing would end it: so it asks and waits for our word. (That the socket is open proves nothing: of a killed program
  * with threads, one may hold it a little longer than another.) What the command leaves behind is reported before the
  * kernel ends it. Pid 1 gets no TERM without a handler, hence the command is its child; (exec …) keeps the shell's own
  * words out of stderr. When memory is short, the kernel is to end the command and not us: hence its score.
  */
 export const namespaceInit = [
-  'echo started >&3 && read answer <&3 || exit 1',
-  'exec 4>&2 2>/dev/null',
+  'echo started >&3 && read answer <&4 || exit 1',
+  'exec 5>&2 2>/dev/null',
   'echo 500 >/proc/self/oom_score_adj',
-  '(exec "$@" 2>&4 3>&- 4>&-)',
+  '(exec "$@" 2>&5 3>&- 4>&- 5>&-)',
   'code=$?',
-  'if kill -0 -1; then echo left >&3; read answer <&3; fi',
+  'if kill -0 -1; then echo left >&3; read answer <&4; fi',
   'exit $code',
 ].join('; ');
 
@@ -82,7 +82,7 @@ export function containment(): Containment {
   return workingRecipe() ? 'namespace' : 'group';
 }
 
-/** The best that this host offers, or less when asked. Start it in its own session, with a socket to us as file 3. */
+/** The best that this host offers, or less when asked. Start it in its own session, with pipes from and to it as files 3 and 4. */
 export function contained(command: string, args: readonly string[], atMost?: LesserContainment): Contained {
   if (atMost === undefined && containment() === 'namespace') {
     const [first = shell, ...rest] = workingRecipe() ?? [];
@@ -94,7 +94,7 @@ export function contained(command: string, args: readonly string[], atMost?: Les
 }
 
 /**
- * The first process of a group, where no namespace can be had: its watcher ends the whole tree when we die. File 3 is a socket to us. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At
+ * The first process of a group, where no namespace can be had: its watcher ends the whole tree when we die. It tells us by file 3 and hears by file 4. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At
  * the end of file we are dead: it stops the first process, which might just be starting the command, and all that it finds
  * below it, below a recorded one or in one of their sessions, looks again until nobody is new, kills, and looks once
  * more: the kernel lets a stopped one go on when the last one above it dies. A recorded session counts while its number
@@ -140,7 +140,7 @@ END
 {
   trap "" TERM HUP INT
   recorded=
-  while read -r line <&3; do
+  while read -r line <&4; do
     if [ "$line" = close ]; then exit 0; fi
     recorded="$recorded $line"
   done
@@ -163,11 +163,11 @@ $(table)"
   done
   kill -KILL $$
   kill -KILL 0
-} </dev/null >/dev/null 2>&1 &
+} </dev/null >/dev/null 2>&1 3>&- &
 echo "started $!" >&3 || exit 1
-exec 4>&2 2>/dev/null
+exec 5>&2 2>/dev/null
 echo 500 >/proc/self/oom_score_adj
-(exec "$@" 2>&4 3>&- 4>&-)
+(exec "$@" 2>&5 3>&- 4>&- 5>&-)
 code=$?
 echo left >&3
 wait $!

@@ -57,7 +57,8 @@ const codeLength = '000'.length;
 /** Its program or its folder is not there. */
 const notRun = 127;
 
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+/** As one word of a shell. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Its folder is entered by a shell of its own, so that none of ours stands in a folder of the user's. */
 function scriptOf({ command, args, directory, variables = {} }: ShellOrder, mark: string): string {

@@ -1,11 +1,13 @@
 // One contained process, its life told as events: the only place from which agents and checks are started.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { type Confinement, confined } from './confine.ts';
 import { type Contained, contained, containment, type LesserContainment } from './contain.ts';
 import { startTimeOf, thisHost } from './identity.ts';
+import { launch, type Running } from './launcher.ts';
 import { type ResourceCause, type ResourceLimits, watchResources } from './limits.ts';
 import { type ProcessSet, processSetOf, type Shutdown, shutdownOf } from './process-set.ts';
 import { drained, type OutputEvent, openQueue, type Queue, readText, weightOfEvent } from './streams.ts';
@@ -32,6 +34,8 @@ export interface ProcessOrder extends TimerOrder {
   readonly terminal?: boolean;
   /** Kept only where `confinementKind` is not none. */
   readonly confinement?: Confinement;
+  /** A folder that it must not see, for its pipes: with it a launcher starts it, where there are namespaces. */
+  readonly channels?: string;
 }
 
 type EndCause = TimerCause | ResourceCause;
@@ -65,13 +69,12 @@ export async function* runProcess(order: ProcessOrder): AsyncGenerator<ProcessEv
     return;
   }
   const wrapped = wrap(order);
-  const launched = launch(wrapped, order);
-  if (typeof launched === 'string' || launched.pid === undefined) {
-    const problem = typeof launched === 'string' ? launched : await spawnProblem(launched);
-    yield { type: 'exited', ...never, spawnError: explain(problem, order) };
+  const running = await start(wrapped, order);
+  if (typeof running === 'string') {
+    yield { type: 'exited', ...never, spawnError: explain(running, order) };
     return;
   }
-  const live = follow(launched, launched.pid, order, wrapped.containment);
+  const live = follow(running, order, wrapped.containment);
   try {
     for (let event = await live.queue.take(); event !== undefined; event = await live.queue.take()) yield event;
   } finally {
@@ -90,14 +93,34 @@ function wrap(order: ProcessOrder): Contained {
 const isBare = ({ terminal, containment: atMost }: ProcessOrder): boolean =>
   terminal === true && (atMost ?? containment()) !== 'namespace';
 
-function launch({ command, args }: Contained, order: ProcessOrder): ChildProcess | string {
+/** A text: why it could not be started. */
+async function start({ command, args, containment: how }: Contained, order: ProcessOrder): Promise<Running | string> {
+  const { directory, environment, channels, terminal } = order;
+  const isLaunched = channels !== undefined && terminal !== true && how === 'namespace';
+  const launched = isLaunched ? await launch({ command, args, directory, environment, channels }) : undefined;
+  return launched ?? spawnHere(command, args, order);
+}
+
+async function spawnHere(command: string, args: readonly string[], order: ProcessOrder): Promise<Running | string> {
   try {
-    return spawn(command, args, {
+    const child = spawn(command, args, {
       cwd: order.directory,
       env: order.environment,
       detached: order.terminal !== true, // a session of its own: no terminal to ask at, and Ctrl-C reaches only us
-      stdio: order.terminal ? ['inherit', 'inherit', 'inherit', 'pipe'] : ['pipe', 'pipe', 'pipe', 'pipe'],
+      stdio: [...Array(3).fill(order.terminal ? 'inherit' : 'pipe'), 'pipe', 'pipe'],
     });
+    if (child.pid === undefined) return await spawnProblem(child);
+    const [input, output, errors, told, answers] = child.stdio as unknown as readonly (Socket | null)[];
+    return {
+      pid: child.pid,
+      startTime: startTimeOf(child.pid) ?? 'unknown',
+      ...{ input: input ?? undefined, output: output ?? undefined, errors: errors ?? undefined },
+      ...{ told: told!, answers: answers! },
+      heard() {},
+      kill: () => void child.kill('SIGKILL'),
+      exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
+      release() {},
+    };
   } catch (error) {
     return (error as Error).message; // E2BIG and NUL bytes are thrown, the others come as an event
   }
@@ -112,16 +135,12 @@ function explain(problem: string, order: ProcessOrder): string {
   return problem;
 }
 
-/** The first three are missing at the terminal. */
-type Stdio = readonly [Socket | null, Socket | null, Socket | null, Socket];
-
-function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Contained['containment']) {
-  const [input, output, errors, control] = child.stdio as unknown as Stdio;
-  const spoken = [output, errors].filter(stream => stream !== null);
-  const streams = [input, ...spoken, control].filter(stream => stream !== null);
-  const startTime = startTimeOf(pid) ?? 'unknown';
-  const set = processSetOf({ pid, startTime }, how, line => void (control.writable && control.write(line)));
-  const shutdown = shutdownOf(set, order.graceMs ?? 10_000, () => child.kill('SIGKILL'));
+function follow(running: Running, order: ProcessOrder, how: Contained['containment']) {
+  const { pid, startTime, input, output, errors, told, answers } = running;
+  const spoken = [output, errors].filter(stream => stream !== undefined);
+  const streams = [input, ...spoken, told, answers].filter(stream => stream !== undefined);
+  const set = processSetOf({ pid, startTime }, how, line => void (answers.writable && answers.write(line)));
+  const shutdown = shutdownOf(set, order.graceMs ?? 10_000, running.kill);
   const queue = openQueue<ProcessEvent>(queuedCharsMax);
   queue.push({ type: 'started', pid, startTime, host: thisHost().host }, weightOfEvent);
 
@@ -132,25 +151,23 @@ function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Cont
   const flushes = spoken.map(stream =>
     readText(stream, { channel: stream === output ? 'output' : 'errors', lineBytesMax, queue, heard }),
   );
-  if (input !== null) connectStdin(order, input, reasons.timers);
-  const hasStarted = listenToInit(control, shutdown, set);
+  if (input !== undefined) connectStdin(order, input, reasons.timers);
+  const hasStarted = listenToInit(running, shutdown, set);
 
-  const over = new Promise<void>(resolve => {
-    child.once('exit', async (code, signal) => {
-      order.stdin?.attach(undefined);
-      const why = reasons.disarm();
-      const reaped = await shutdown.finish();
-      await drained([...spoken, control], queue);
-      for (const flush of flushes) flush();
-      for (const stream of streams) stream.destroy();
-      const ranAtAll = hasStarted() || isBare(order) || why.stoppedByUs || why.cause !== undefined;
-      const spawnError = ranAtAll ? undefined : 'its container did not start';
-      const wasKilledForLimits = why.cause === 'processes' || why.cause === 'memory'; // a wrapper speaks for a dead pid 1
-      const outcome = wasKilledForLimits ? outcomeOf(null, 'SIGKILL') : outcomeOf(code, signal);
-      queue.push({ type: 'exited', ...outcome, ...why, spawnError, reaped }, 0);
-      queue.close();
-      resolve();
-    });
+  const over = running.exited.then(async ({ code, signal }) => {
+    order.stdin?.attach(undefined);
+    const why = reasons.disarm();
+    const reaped = await shutdown.finish();
+    await drained([...spoken, told], queue);
+    for (const flush of flushes) flush();
+    running.release();
+    for (const stream of streams) stream.destroy();
+    const ranAtAll = hasStarted() || isBare(order) || why.stoppedByUs || why.cause !== undefined;
+    const spawnError = ranAtAll ? undefined : 'its container did not start';
+    const wasKilledForLimits = why.cause === 'processes' || why.cause === 'memory'; // a wrapper speaks for a dead pid 1
+    const outcome = wasKilledForLimits ? outcomeOf(null, 'SIGKILL') : outcomeOf(code, signal);
+    queue.push({ type: 'exited', ...outcome, ...why, spawnError, reaped }, 0);
+    queue.close();
   });
 
   return {
@@ -164,18 +181,22 @@ function follow(child: ChildProcess, pid: number, order: ProcessOrder, how: Cont
 }
 
 /** Listens to the first process of the container; see contain.ts for what it says. */
-function listenToInit(control: Socket, shutdown: Shutdown, set: ProcessSet): () => boolean {
+function listenToInit(running: Running, shutdown: Shutdown, set: ProcessSet): () => boolean {
+  const { told, answers } = running;
   let heard = '';
   let answered = false;
-  control.on('data', (bytes: Buffer) => {
+  told.on('data', (bytes: Buffer) => {
     if (heard.length > 1_000) return;
-    if (heard === '') control.write('go\n');
+    if (heard === '') {
+      answers.write('go\n');
+      running.heard();
+    }
     heard += bytes.toString('latin1');
     const watcher = /^started (\d+)\n/.exec(heard)?.[1];
     if (watcher) set.exclude(Number(watcher));
     if (answered || !heard.endsWith('left\n')) return;
     answered = true;
-    shutdown.left(() => control.end('close\n'));
+    shutdown.left(() => answers.end('close\n'));
   });
   return () => heard.startsWith('started');
 }
@@ -206,6 +227,7 @@ function endOnReason(order: ProcessOrder, shutdown: Shutdown, set: ProcessSet, q
     shutdown.killStorm(seen);
   });
   order.stop.addEventListener('abort', stop, { once: true });
+  if (order.stop.aborted) stop(); // while it was started
   return {
     timers,
     /** Says which of them, if any, came first. */

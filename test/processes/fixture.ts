@@ -16,6 +16,10 @@ export function scratchDirectory(): string {
   return directory;
 }
 
+/** Of this worker: by its launcher everything is started, but for what asks for less than a namespace. */
+const channels = join(realpathSync(mkdtempSync(join(tmpdir(), 'ralph-channels-'))), 'run');
+process.once('exit', () => rmSync(join(channels, '..'), { recursive: true, force: true }));
+
 export function orderFor(agent: string, more: Partial<ProcessOrder> = {}): ProcessOrder {
   return {
     command: agentPath(agent),
@@ -24,6 +28,7 @@ export function orderFor(agent: string, more: Partial<ProcessOrder> = {}): Proce
     environment: plainEnvironment,
     input: '',
     timeMsMax: 60_000,
+    channels,
     stop: new AbortController().signal,
     ...more,
   };

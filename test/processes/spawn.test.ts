@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isAlive, thisHost } from '../../src/processes/identity.ts';
+import { isAlive, statOf, thisHost } from '../../src/processes/identity.ts';
 import { runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell, tellUntilFirstWord } from './fixture.ts';
 import { flood } from './flood.ts';
@@ -118,6 +118,31 @@ describe('a process that prints too much', () => {
     for await (const event of run) if (event.type === 'output') chars += event.text.length;
     expect(chars).toBeGreaterThan(19_000_000);
     expect(existsSync(join(directory, 'flooded'))).toBe(true);
+  });
+});
+
+describe('the launcher', () => {
+  it('starts one after the other by the same pipes, and nothing of one reaches the next', async () => {
+    const directory = scratchDirectory();
+    const channels = join(directory, 'run');
+    const echo = (input: string) =>
+      tell(orderFor('', { command: 'sh', args: ['-c', 'read word; echo "$word"'], input, channels }));
+    const said = [await echo('one\nleft over\n'), await echo('two\n'), await echo('three\n')];
+    expect(said.map(({ output }) => output)).toEqual(['one\n', 'two\n', 'three\n']);
+    const [launcher = ''] = readdirSync(channels);
+    expect(readdirSync(join(channels, launcher)).sort()).toEqual(['1.answers', '1.err', '1.in', '1.out', '1.told']);
+  });
+
+  it('that was killed takes nobody along who starts later', async () => {
+    const channels = join(scratchDirectory(), 'run');
+    const order = orderFor('', { command: 'sh', args: ['-c', 'echo well'], channels });
+    let launcher = 0;
+    await tell(order, event => {
+      if (event.type === 'started') launcher = statOf(event.pid)!.parent;
+    });
+    expect(statOf(launcher)?.parent).toBe(process.pid);
+    process.kill(launcher, 'SIGKILL');
+    expect((await tell(order)).output).toBe('well\n');
   });
 });
 

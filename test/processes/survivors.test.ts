@@ -70,9 +70,11 @@ describe.each(['group', 'recorded'] as const)('where no namespace can be had, in
     const stopping = new AbortController();
     let tree: ReturnType<typeof descendants> = [];
     const order = orderFor('ignores-term', { containment, graceMs: 100, stop: stopping.signal });
+    let root = 0;
     const { exit } = await tell(order, event => {
+      if (event.type === 'started') root = event.pid;
       if (event.type !== 'output') return;
-      tree = descendants(process.pid);
+      tree = descendants(root);
       stopping.abort();
     });
     expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', stoppedByUs: true, reaped: 2 });

@@ -16,8 +16,11 @@ import { UsageError } from '../../text/errors.ts';
 export interface ProcessLimits {
   readonly limits: ResourceLimits;
   readonly confinement?: Confinement;
+  /** Where the pipes of what is started lie. */
+  readonly channels: string;
 }
 
+const channelsFolder = 'run';
 const processesMax = 4_000; // a build of a large project stays below it, a fork bomb does not (F30)
 const memoryShare = 0.75; // the rest keeps the machine usable
 
@@ -27,7 +30,7 @@ export function processLimits(needs: ConfinementNeeds & { readonly config: Confi
   const memoryBytes = Math.min(process.constrainedMemory() || totalmem(), totalmem());
   const { maxMemory = Math.floor(memoryBytes * memoryShare), maxProcesses = processesMax } = needs.config;
   const limits = { memoryBytesMax: maxMemory ?? undefined, processesMax: maxProcesses ?? undefined };
-  return { limits, confinement: confinementFor(needs) };
+  return { limits, confinement: confinementFor(needs), channels: join(needs.home, channelsFolder) };
 }
 
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
@@ -75,7 +78,7 @@ function realPath(path: string): string {
 
 /** Where our home is also the work folder or the home of the user it has to stay open, all but what we keep in it. */
 function ownFiles(home: string): readonly string[] {
-  const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops'];
+  const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops', channelsFolder];
   const databases = namesIn(home).filter(name => name.startsWith('ralph.db'));
   return [...new Set([...always, ...databases])].map(name => join(home, name));
 }

@@ -1,0 +1,178 @@
+// The launcher: a small shell that stays open and starts agents and checks for us, because Node's spawn copies the page tables of
+// all our memory. Each gets named pipes in a folder that agents do not see; it ends with the launcher, and that with us.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { type Answering, openAnswering } from './answering.ts';
+import { shell } from './contain.ts';
+import { isAlive, startTimeOf } from './identity.ts';
+import { quoted } from './shells.ts';
+
+export interface LaunchOrder {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where the pipes lie, hidden from what is started; made when it is not there. */
+  readonly channels: string;
+}
+
+/** A process that was started, whoever is its parent. */
+export interface Running {
+  readonly pid: number;
+  readonly startTime: string;
+  /** The first three are missing at the terminal. */
+  readonly input?: Socket;
+  readonly output?: Socket;
+  readonly errors?: Socket;
+  /** What its first process tells us (file 3), and what we answer (file 4). */
+  readonly told: Socket;
+  readonly answers: Socket;
+  /** It has told something, so it has opened its files. */
+  heard(): void;
+  kill(): void;
+  /** After its end. A shell says 128 + n where the system says a signal. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /** Everything was read. */
+  release(): void;
+}
+
+interface Launcher {
+  readonly answering: Answering;
+  readonly folder: string;
+  /** Numbers of sets of pipes that nobody uses. */
+  readonly free: number[];
+  sets: number;
+}
+
+const names = ['in', 'out', 'err', 'told', 'answers'] as const;
+type Name = (typeof names)[number];
+
+const launchers = new Map<string, Launcher>();
+const day = 86_400_000;
+
+/** Undefined where that cannot be had: then Node starts it. */
+export async function launch(order: LaunchOrder): Promise<Running | undefined> {
+  if (process.platform !== 'linux' || !isPlain(order) || !existsSync(order.directory)) return undefined;
+  const launcher = launcherIn(order.channels);
+  const number = launcher && (launcher.free.pop() ?? (await makePipes(launcher)));
+  if (launcher === undefined || number === undefined) return undefined;
+  const pathOf = (name: Name): string => join(launcher.folder, `${number}.${name}`);
+  const pipes = openPipes(pathOf);
+  if (pipes === undefined) return undefined;
+  const pid = Number(await launcher.answering.ask({ text: scriptOf(order, pathOf), read: spoken => spoken.line() }));
+  if (!(pid > 0)) {
+    pipes.close();
+    return undefined;
+  }
+  return follow(launcher, { number, pid, pipes });
+}
+
+const wordBytesMax = 100_000; // the system takes 128 kB, and says itself when that is too much
+const wordsBytesMax = 1_000_000;
+
+/** What a shell can pass on as it is: some names are its own. */
+function isPlain({ command, args, directory, environment }: LaunchOrder): boolean {
+  const isOwn = /^(UID|EUID|PPID|GROUPS|SHELLOPTS|BASH\w*|OPTIND|LINENO)$/;
+  const isName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name) && !isOwn.test(name);
+  const words = [command, directory, ...args, ...Object.values(environment)];
+  const isWord = (word: string): boolean => !word.includes('\0') && Buffer.byteLength(word) <= wordBytesMax;
+  const bytes = words.reduce((sum, word) => sum + word.length, 0);
+  return Object.keys(environment).every(isName) && words.every(isWord) && bytes <= wordsBytesMax;
+}
+
+/** It ends when we do, and takes its folder along. */
+function launcherIn(channels: string): Launcher | undefined {
+  const before = launchers.get(channels);
+  if (before?.answering.isOpen()) return before;
+  const folder = join(channels, `launcher-${randomUUID()}`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return undefined;
+  }
+  const environment = { PATH: '/usr/bin:/bin' };
+  const answering = openAnswering({ command: shell, args: [], directory: '/', environment, idleMsMax: day });
+  void answering.ask({ text: `trap ${quoted(`rm -rf ${quoted(folder)}`)} EXIT\n`, read: async () => true });
+  const launcher = { answering, folder, free: [], sets: 0 };
+  launchers.set(channels, launcher);
+  return launcher;
+}
+
+/** The number of a new set; undefined where the file system has no pipes. */
+async function makePipes(launcher: Launcher): Promise<number | undefined> {
+  launcher.sets += 1;
+  const number = launcher.sets;
+  const paths = names.map(name => quoted(join(launcher.folder, `${number}.${name}`)));
+  const text = `mkfifo -m 600 ${paths.join(' ')} </dev/null 2>/dev/null; echo $?\n`;
+  const code = await launcher.answering.ask({ text, read: spoken => spoken.line() });
+  return code === '0' ? number : undefined;
+}
+
+interface Pipes {
+  readonly input: Socket;
+  readonly output: Socket;
+  readonly errors: Socket;
+  readonly told: Socket;
+  readonly answers: Socket;
+  /** What is written before the other side has opened a pipe would be lost, but for these. */
+  readonly guards: number[];
+  close(): void;
+}
+
+/** Ours first: the other side then opens its ends without waiting. */
+function openPipes(pathOf: (name: Name) => string): Pipes | undefined {
+  const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
+  try {
+    const guards = [pathOf('in'), pathOf('answers')].map(path => openSync(path, O_RDWR | O_NONBLOCK));
+    const reader = (name: Name) =>
+      new Socket({ fd: openSync(pathOf(name), O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+    const writer = (name: Name) =>
+      new Socket({ fd: openSync(pathOf(name), O_WRONLY | O_NONBLOCK), readable: false, writable: true });
+    const [output, errors, told] = [reader('out'), reader('err'), reader('told')];
+    const [input, answers] = [writer('in'), writer('answers')];
+    const close = (): void => {
+      for (const guard of guards.splice(0)) closeSync(guard);
+      for (const pipe of [input, output, errors, told, answers]) pipe.destroy();
+    };
+    return { input, output, errors, told, answers, guards, close };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The launcher itself opens `told`, so that its end always comes. Variables of the shell itself are not the command's. */
+function scriptOf({ command, args, directory, environment }: LaunchOrder, pathOf: (name: Name) => string): string {
+  const path = (name: Name): string => quoted(pathOf(name));
+  const exported = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}; `);
+  const enter = `cd ${quoted(directory)} && unset PWD OLDPWD SHLVL _ PATH; ${exported.join('')}`;
+  const files = `exec <${path('in')} >${path('out')} 2>${path('err')} 4<${path('answers')}`;
+  const program = [command, ...args].map(quoted).join(' ');
+  return `exec 3>${path('told')}\n(${files}; ${enter}exec ${program}) &\nexec 3>&-; echo $!\n`;
+}
+
+function follow(launcher: Launcher, { number, pid, pipes }: { number: number; pid: number; pipes: Pipes }): Running {
+  const startTime = startTimeOf(pid) ?? 'unknown';
+  const { answering } = launcher;
+  const exited = once(pipes.told, 'close').then(async () => {
+    const code = await answering.ask({ text: `wait ${pid}; echo $?\n`, read: spoken => spoken.line() });
+    return code === undefined ? { code: null, signal: 'SIGKILL' as const } : { code: Number(code), signal: null };
+  });
+  return {
+    ...pipes,
+    pid,
+    startTime,
+    exited,
+    heard() {
+      for (const guard of pipes.guards.splice(0)) closeSync(guard);
+    },
+    kill: () => void (isAlive(pid, startTime) && process.kill(pid, 'SIGKILL')),
+    release() {
+      const isClean = pipes.output.readableEnded && pipes.errors.readableEnded; // nobody holds an end of them any more
+      pipes.close();
+      if (isClean) launcher.free.push(number);
+    },
+  };
+}
