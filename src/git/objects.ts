@@ -136,16 +136,21 @@ export async function writeCommit(place: ObjectPlace, commit: NewCommit, now = n
     `committer ${commit.committer.name} <${commit.committer.email}> ${time}`,
   ];
   const content = `${lines.join('\n')}\n\n${commit.message}`;
-  if (process.platform !== 'linux') {
+  const byProgram = async (): Promise<Named | Refusal> => {
     const made = await ask(place, ['hash-object', '-t', 'commit', '-w', '--stdin'], { input: content });
     return made.ok ? { ok: true, name: made.text } : made;
+  };
+  if (process.platform !== 'linux') return byProgram();
+  try {
+    const answer = await askStanding('commits', place, ({ input }) => ({
+      text: '/proc/self/fd/3\n',
+      before: () => replaceContent(input!, content),
+      read: async spoken => ({ ok: true as const, name: await spoken.line() }),
+    }));
+    return typeof answer === 'string' ? refuse(`git hash-object failed: ${printable(sentenceOf(answer))}.`) : answer;
+  } catch {
+    return byProgram(); // there is no place for a file without a name
   }
-  const answer = await askStanding('commits', place, ({ input }) => ({
-    text: '/proc/self/fd/3\n',
-    before: () => replaceContent(input!, content),
-    read: async spoken => ({ ok: true as const, name: await spoken.line() }),
-  }));
-  return typeof answer === 'string' ? refuse(`git hash-object failed: ${printable(sentenceOf(answer))}.`) : answer;
 }
 
 type Named = { readonly ok: true; readonly name: string };
