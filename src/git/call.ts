@@ -20,7 +20,7 @@ export interface GitPlace {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-export interface GitOptions extends Partial<Pick<CollectOrder, 'input' | 'timeMsMax' | 'bytesMax'>> {
+export interface GitOptions extends Partial<Pick<CollectOrder, 'input' | 'timeMsMax' | 'bytesMax' | 'signal'>> {
   /** For this call alone. */
   readonly variables?: GitPlace['variables'];
 }
@@ -86,9 +86,11 @@ export const openGit = (
 };
 
 /** A shell of its own that calls git several times, all as `git` above would. */
-export const gitShell = (place: GitPlace, script: string, { timeMsMax = minute }: GitOptions): Promise<Collected> => {
-  const environment = { ...environmentOf(place), ...place.variables };
-  return collect({ command: 'sh', args: ['-c', script], directory: place.directory, environment, timeMsMax });
+export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> => {
+  const { variables: more, ...limits } = options;
+  const environment = { ...environmentOf(place), ...place.variables, ...more };
+  const order = { command: 'sh', args: ['-c', script], directory: place.directory, environment };
+  return collect({ ...order, timeMsMax: minute, ...limits });
 };
 
 /** The same place, with another index than its own. */

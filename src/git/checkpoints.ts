@@ -91,6 +91,8 @@ export interface Checkpoints {
   changes(spans: readonly Span[]): Promise<readonly Change[]>;
   /** After a crash: finishes a restore that was cut, makes lost refs anew; says what it did, and which are lost. */
   repair(known: readonly KnownCheckpoint[]): Promise<Repaired>;
+  /** Ends what goes on in the background; soon. */
+  close?(): Promise<void>;
 }
 
 export interface Repaired {

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
-import { missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
+import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
+import { Tidying } from './checkpoints/tidy.ts';
 import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
 import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
 import type { Forks } from './forks.ts';
@@ -38,6 +39,8 @@ export interface GitCheckpoints extends Checkpoints {
   /** Those that are no longer in the repository; mends nothing. */
   missing(known: readonly KnownCheckpoint[]): Promise<readonly number[]>;
   prune(order: PruneOrder): Promise<Pruned>;
+  /** Which ref holds a checkpoint now: its own, or the one of all old ones. */
+  holders(): Promise<(number: number) => string>;
   /** The three below read what checkpoints hold; when that is gone they throw a UsageError, as `changes` does. */
   patch(span: Span, bytesMax: number): Promise<history.Patch>;
   stat(span: Span): Promise<readonly history.LineCount[]>;
@@ -48,8 +51,13 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const { loop, repository } = options;
   const placeOf = placesOf(options);
   const own = async (): Promise<PrivateGit> => (await placeOf()).own;
+  const tidying = new Tidying(own, loop, options.folder);
   return {
-    save: order => safely(async () => save(await placeOf(order.task), order)),
+    async save(order) {
+      const saved = await safely(async () => save(await placeOf(order.task), order));
+      if (saved.ok) tidying.saved(order.number);
+      return saved;
+    },
     async treeNow(task) {
       const now = await safely(async () => preview(await placeOf(task), 'tree'));
       return now.ok ? now.tree : '';
@@ -61,9 +69,12 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     changes: spans => history.changes(repository, spans),
     async repair(known) {
       const repaired = await safely(async () => repair(await own(), loop, known));
-      return 'did' in repaired ? repaired : { did: [repaired.problem], missing: [] };
+      if (!('did' in repaired)) return { did: [repaired.problem], missing: [] };
+      return { ...repaired, did: [...repaired.did, ...(await tidying.trouble())] };
     },
+    close: () => tidying.close(),
     prune: order => prune(repository, loop, order),
+    holders: () => holdersIn(repository, loop),
     patch: async (span, bytesMax) => history.patchOf(await own(), span, bytesMax),
     stat: async span => history.statOf(await own(), span),
     content: async (tree, paths, bytesMax) => history.contentOf(await own(), tree, paths, bytesMax),

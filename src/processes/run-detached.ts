@@ -7,6 +7,8 @@ export interface CollectOrder
   readonly input?: string | Uint8Array;
   /** More output than this ends it. */
   readonly bytesMax?: number;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Collected {
@@ -56,7 +58,7 @@ export function runDetached(program: string, argument: string): Promise<Collecte
 
 /** For calls that we make, not for work that we supervise. Never throws. */
 export async function collect(order: CollectOrder): Promise<Collected> {
-  const { command, args, directory, environment, input, timeMsMax, bytesMax = 1_000_000_000 } = order;
+  const { command, args, directory, environment, input, timeMsMax, bytesMax = 1_000_000_000, signal } = order;
   const child = spawn(command, args, { cwd: directory, env: environment, stdio: 'pipe', windowsHide: true });
   let why: string | undefined;
   const end = (because: string): void => {
@@ -64,9 +66,13 @@ export async function collect(order: CollectOrder): Promise<Collected> {
     child.kill('SIGKILL');
   };
   const timer = setTimeout(() => end(`not done after ${timeMsMax / 1_000} s`), timeMsMax);
+  const onAbort = (): void => end('no longer wanted');
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) onAbort();
   child.stdin.on('error', () => {}); // it ended without reading
   child.stdin.end(input ?? '');
   const collected = await outputOf(child, bytesMax, () => end(`said more than ${bytesMax} bytes`));
   clearTimeout(timer);
+  signal?.removeEventListener('abort', onAbort);
   return why === undefined ? collected : { ...collected, code: null, errors: why };
 }

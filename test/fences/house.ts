@@ -198,7 +198,7 @@ export const house: House = {
       'repository.ts',
     ],
     'src/git/progress/': ['git-commits.ts', 'sync-user-index.ts'],
-    'src/git/checkpoints/': ['write-checkpoint.ts', 'refs.ts', 'user-edits.ts'],
+    'src/git/checkpoints/': ['write-checkpoint.ts', 'refs.ts', 'user-edits.ts', 'tidy.ts'],
     'src/git/restore/': ['restore.ts'],
     'src/git/worktrees/': ['worktree.ts', 'merge-fork.ts'],
     'src/modes/plan/commands/': ['approve.ts', 'lint.ts', 'run.ts', 'show.ts', 'watch.ts'],

@@ -9,6 +9,7 @@ import { nodes } from './nodes.ts';
 import { killAndLook, trialOf } from './orphans.ts';
 import { proveKilledPlans, provePlans } from './plans.ts';
 import { proveRestore } from './restore.ts';
+import { proveSmall } from './small.ts';
 import { crashAt, crashPoints } from './syscalls.ts';
 import { proveTrees } from './trees.ts';
 import { proveUpgrade } from './upgrade.ts';
@@ -114,6 +115,11 @@ const proofs: Readonly<Record<string, Proof>> = {
     what: 'SIGKILL at random moments and chosen system calls of checkpoints and restores: old or new tree, never a mix',
     count: 200,
     run: proveRestore,
+  },
+  small: {
+    what: 'as many checkpoints and commits, with a gc in between: few refs, loose objects and packs, and every checkpoint is there',
+    count: 1_000,
+    run: async (_first, count) => proveSmall(count),
   },
   plans: {
     what: 'simulated plans with lost replies and crashes, then real ones killed: every side effect at most once',

@@ -41,7 +41,8 @@ async function lineOf(history: History, row: CheckpointRow): Promise<Line> {
   };
 }
 
-function json({ row: { loop, name } }: History, lines: readonly Line[]) {
+async function json({ row: { loop, name }, checkpoints: git }: History, lines: readonly Line[]) {
+  const holder = await git?.holders();
   const checkpoints = lines.map(({ row, files, marks }) => ({
     number: row.number,
     checkpoint_id: row.checkpoint,
@@ -51,7 +52,7 @@ function json({ row: { loop, name } }: History, lines: readonly Line[]) {
     label: row.label,
     files_changed: files ?? null,
     marks,
-    ref: row.ref,
+    ref: holder?.(row.number) ?? row.ref,
     commit: row.commit,
     tree: row.tree,
     skipped: row.skipped,
@@ -96,7 +97,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const rows = isJson ? all : all.slice(-shownMax);
   const lines: Line[] = [];
   for (const row of rows) lines.push(await lineOf(history, row));
-  if (isJson) return printJson(context, json(history, lines));
+  if (isJson) return printJson(context, await json(history, lines));
   const style = makeStyle(flags, process.stdout);
   const widths = widthsOf(lines);
   context.out(style.paint('strong', heading(widths)));

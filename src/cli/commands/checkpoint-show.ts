@@ -31,8 +31,8 @@ class Sheet {
   }
 }
 
-function addGit(sheet: Sheet, row: CheckpointRow): void {
-  sheet.line('git', `${row.ref}`);
+function addGit(sheet: Sheet, row: CheckpointRow, ref: string): void {
+  sheet.line('git', ref);
   sheet.line('', `commit ${row.commit}`);
   sheet.line('', `tree   ${row.tree}`);
   const skipped = row.skipped.map(({ path, why }) => `${path}: ${why}`);
@@ -94,7 +94,7 @@ export async function execute(context: Context, [number = '', name]: Words, flag
   if (record.ok) addRecord(sheet, record.record);
   sheet.line('in git', stateOf(history, row.number));
   sheet.line('record', record.ok ? 'ok: its SHA-256 is the one in the ledger' : `DAMAGED: ${record.problem}`);
-  addGit(sheet, row);
+  addGit(sheet, row, (await history.checkpoints?.holders())?.(row.number) ?? row.ref);
   context.out(style.paint('strong', `Checkpoint ${row.number}: ${plain(row.label)}`));
   for (const line of sheet.lines) context.out(line);
   const isThere = !history.missing.has(row.number) && !history.pruned.has(row.number);

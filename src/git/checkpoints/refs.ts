@@ -1,6 +1,6 @@
 // Refs of checkpoints and of notes in the user's repository: their names, repair and removal, and the ledger heads they anchor.
 import { Bug } from '../../text/errors.ts';
-import { complaint, type GitPlace, git, objectLines } from '../call.ts';
+import { ask, complaint, type GitPlace, git, objectLines } from '../call.ts';
 import type { KnownCheckpoint, Repaired } from '../checkpoints.ts';
 import type { Person } from '../objects.ts';
 import { type Refusal, refuse } from '../refusal.ts';
@@ -28,28 +28,84 @@ const noteWriter = {
   ...{ GIT_COMMITTER_NAME: ralph.name, GIT_COMMITTER_EMAIL: ralph.email },
 };
 
-/** The loop's checkpoints in this repository, by number. */
-async function checkpointRefs(place: GitPlace, loop: string): Promise<ReadonlyMap<number, string>> {
-  const folder = folderOf(loop);
-  const found = await git(place, ['for-each-ref', '--format=%(objectname) %(refname)', `${folder}/`]);
+/** Old checkpoints stand behind this one ref (ADR 38). */
+export const archiveOf = (loop: string): string => `${folderOf(loop)}/archive`;
+
+/** What the refs of a loop point to. */
+interface LoopRefs {
+  /** Checkpoints that have a ref of their own, by number. */
+  readonly own: ReadonlyMap<number, string>;
+  /** Empty when there is none; the same for the notes. */
+  readonly archive: string;
+  readonly notes: string;
+}
+
+export async function refsIn(place: GitPlace, loop: string): Promise<LoopRefs> {
+  const [folder, noteRef] = [folderOf(loop), noteRefOf(loop)];
+  const found = await git(place, ['for-each-ref', '--format=%(refname) %(objectname)', `${folder}/`, noteRef]);
   const rows = found.output.toString('latin1').trim().split('\n');
-  return new Map(
-    rows.flatMap(row => {
-      const [commit = '', ref = ''] = row.split(' ');
-      const number = ref.slice(folder.length + 1);
-      return /^\d+$/.test(number) ? [[Number(number), commit] as const] : [];
-    }),
-  );
+  const all = new Map(rows.map(row => row.split(' ') as [string, string]));
+  const own = [...all].flatMap(([ref, commit]) => {
+    const number = ref.slice(folder.length + 1);
+    return ref.startsWith(`${folder}/`) && /^\d+$/.test(number) ? [[Number(number), commit] as const] : [];
+  });
+  return { own: new Map(own), archive: all.get(archiveOf(loop)) ?? '', notes: all.get(noteRef) ?? '' };
+}
+
+/** The checkpoints behind the archive's ref, by number; undefined when they cannot be read. */
+export async function archivedIn(place: GitPlace, archive: string): Promise<ReadonlyMap<number, string> | undefined> {
+  if (archive === '') return new Map();
+  const read = await git(place, ['rev-list', '--first-parent', '--format=%P%x09%b', archive, '--']);
+  if (read.code !== 0) return undefined;
+  const rows = read.output.toString('latin1').matchAll(/^([0-9a-f ]*)\t([\d ]*)$/gm);
+  const pairs = [...rows].flatMap(([, parents = '', numbers = '']) => {
+    const commits = parents.split(' ').slice(1);
+    return numbers === '' ? [] : numbers.split(' ').map((number, at) => [Number(number), commits[at]!] as const);
+  });
+  return new Map(pairs.reverse()); // oldest first, so that of two with one number the later holds
+}
+
+interface ArchiveOrder {
+  /** The archive that this one goes on; empty for a new one. */
+  readonly previous: string;
+  readonly checkpoints: ReadonlyMap<number, string>;
+  /** Held too, so that whoever packs knows how far the notes are done; they keep all of their history anyway. */
+  readonly notes: string;
 }
 
 /**
- * The ledger is the truth: a checkpoint that it knows gets its ref (F05). A ref that it does not know (F06) stays: the
- * next checkpoint has the same number, because numbers are counted by the ledger, and takes its place.
+ * A commit whose parents are the archive before it and these checkpoints, with their numbers in its message. Nothing points
+ * to it yet. The first of all has no checkpoints: who follows first parents must not come into the user's own history.
+ */
+export async function makeArchive(place: GitPlace, { previous, checkpoints, notes }: ArchiveOrder) {
+  const who = `${ralph.name} <${ralph.email}> ${Math.floor(Date.now() / 1_000)} +0000`;
+  const durable = ['-c', 'core.fsync=committed,loose-object']; // old checkpoints hang on it
+  const write = (type: 'tree' | 'commit', input: string) =>
+    ask(place, [...durable, 'hash-object', '-t', type, '-w', '--stdin'], { input });
+  const commit = (tree: string, parents: readonly string[], numbers: string) => {
+    const head = [`tree ${tree}`, ...parents.map(one => `parent ${one}`), `author ${who}`, `committer ${who}`];
+    return write('commit', `${head.join('\n')}\n\nArchived checkpoints of Ralph\n\n${numbers}\n`);
+  };
+  const tree = await write('tree', '');
+  if (!tree.ok) return tree;
+  const first = previous === '' ? await commit(tree.text, [], '') : { ok: true as const, text: previous };
+  if (!first.ok) return first;
+  const last = notes === '' ? [] : [notes];
+  return commit(tree.text, [first.text, ...checkpoints.values(), ...last], [...checkpoints.keys()].join(' '));
+}
+
+/**
+ * The ledger is the truth: a checkpoint that it knows gets its ref (F05), unless the archive holds it. A ref that it does
+ * not know (F06) stays: the next checkpoint has the same number, because numbers are counted by the ledger, and takes its
+ * place.
  */
 export async function repairRefs(place: GitPlace, loop: string, known: readonly KnownCheckpoint[]): Promise<Repaired> {
-  const refs = await checkpointRefs(place, loop);
+  const { own, archive } = await refsIn(place, loop);
   const once = [...new Map(known.map(one => [one.number, one])).values()]; // git refuses to set a ref twice
-  const lost = once.filter(({ number, commit }) => refs.get(number) !== commit);
+  const unheld = once.filter(({ number, commit }) => own.get(number) !== commit);
+  if (unheld.length === 0) return { did: [], missing: [] };
+  const archived = new Set((await archivedIn(place, archive))?.values());
+  const lost = unheld.filter(({ number, commit }) => own.has(number) || !archived.has(commit));
   if (lost.length === 0) return { did: [], missing: [] };
   const missing = await missingOf(place, lost);
   const found = lost.filter(({ number }) => !missing.includes(number));
@@ -77,23 +133,44 @@ export interface PruneOrder {
 
 export type Pruned = { readonly ok: true; readonly removed: readonly number[] } | Refusal;
 
-/** Removes old refs and notes, but the first and the newest always stay. The user's git frees the space when it next tidies up. */
+/**
+ * Removes old refs and notes, but the first and the newest always stay. An archive with some of them is made anew without
+ * these. The user's git frees the space when it next tidies up.
+ */
 export async function prune(place: GitPlace, loop: string, { keep, good = [] }: PruneOrder): Promise<Pruned> {
-  const refs = await checkpointRefs(place, loop);
-  const numbers = [...refs.keys()].sort((one, other) => one - other);
+  const { own, archive, notes } = await refsIn(place, loop);
+  const archived = await archivedIn(place, archive);
+  if (archived === undefined) return refuse(unreadable(loop));
+  const all = new Map([...archived, ...own]);
+  const numbers = [...all.keys()].sort((one, other) => one - other);
   const stays = new Set([...numbers.slice(0, 1), ...numbers.slice(-Math.max(1, keep)), ...good]);
   const removed = numbers.filter(number => !stays.has(number));
   if (removed.length === 0) return { ok: true, removed };
-  const orders = removed.map(number => `delete ${refOf(loop, number)} ${refs.get(number)}\n`).join('');
-  const done = await git(place, ['update-ref', '--stdin'], { input: orders });
+  const orders = removed.filter(number => own.has(number)).map(one => `delete ${refOf(loop, one)} ${own.get(one)}\n`);
+  if (removed.some(number => archived.has(number))) {
+    const checkpoints = new Map([...archived].filter(([number]) => stays.has(number)));
+    const made = await makeArchive(place, { previous: '', checkpoints, notes });
+    if (!made.ok) return refuse(`The checkpoints cannot be removed: ${made.problem}`);
+    orders.push(`update ${archiveOf(loop)} ${made.text} ${archive}\n`);
+  }
+  const done = await git(place, ['update-ref', '--stdin'], { input: orders.join('') });
   if (done.code !== 0) return refuse(`The checkpoints cannot be removed: ${complaint(done)}.`);
-  const commits = removed.map(number => `${refs.get(number)}\n`).join('');
+  const commits = removed.map(number => `${all.get(number)}\n`).join('');
   // A note without its commit is only a little waste, so this may fail.
   await git(place, ['notes', `--ref=${noteRefOf(loop)}`, 'remove', '--ignore-missing', '--stdin'], {
     input: commits,
     variables: noteWriter,
   });
   return { ok: true, removed };
+}
+
+export const unreadable = (loop: string): string =>
+  `Old checkpoints behind ${archiveOf(loop)} cannot be read: look what git fsck says.`;
+
+/** Which ref holds a checkpoint now. */
+export async function holdersIn(place: GitPlace, loop: string): Promise<(number: number) => string> {
+  const { own, archive } = await refsIn(place, loop);
+  return number => (own.has(number) || archive === '' ? refOf(loop, number) : archiveOf(loop));
 }
 
 /** A head of the ledger that a checkpoint anchored in git: a rewritten ledger does not fit it any more. */
@@ -104,7 +181,8 @@ export interface Anchor {
 
 /** In order of sequence; empty where there is no repository or no checkpoint. Earlier releases wrote them into notes. */
 export async function anchorsIn(place: GitPlace, loop: string): Promise<readonly Anchor[]> {
-  const commits = [...(await checkpointRefs(place, loop)).values()];
+  const { own, archive } = await refsIn(place, loop);
+  const commits = new Set([...own.values(), ...((await archivedIn(place, archive))?.values() ?? [])]);
   const listed = await git(place, ['notes', `--ref=${noteRefOf(loop)}`, 'list']);
   const rows = listed.code === 0 ? listed.output.toString('latin1').trim().split('\n') : [];
   const notes = rows.flatMap(row => (row === '' ? [] : [row.split(' ')[0]!]));
