@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toCombine } from '../../../src/git/checkpoints/packs.ts';
+import { anchorsIn } from '../../../src/git/checkpoints/refs.ts';
 import { type Tidied, tidy } from '../../../src/git/checkpoints/tidy.ts';
 import { openPrivate } from '../../../src/git/private.ts';
 import { until } from '../../prove/stage.ts';
@@ -41,7 +42,7 @@ function work(repo: Repo, from: number, to: number): ReadonlyMap<number, string>
     const ref = `refs/ralph/loop-1/${number}`;
     const files = file('src/deep/file', `work ${number}\n`) + file(`src/made-${number}`, `${number}\n`);
     const note = `${number === from && from > 1 ? 'from refs/notes/ralph/loop-1^0\n' : ''}N inline ${ref}\n${data('1 ab')}`;
-    const checkpoint = `${head(ref, `after an iteration ${number}`)}${base}${files}`;
+    const checkpoint = `${head(ref, `after an iteration\n\nRalph-Ledger: ${number} ${'a'.repeat(64)}\n`)}${base}${files}`;
     return checkpoint + head('refs/notes/ralph/loop-1', 'note') + note;
   });
   execFileSync('git', ['-c', 'fastimport.unpackLimit=100000', 'fast-import', '--quiet', '--date-format=now'], {
@@ -128,6 +129,7 @@ describe('a loop of many checkpoints', () => {
     const known = [...template.commits].map(([number, commit]) => ({ number, commit }));
     expect(await checkpoints.repair(known)).toEqual({ did: [], missing: [] });
     expect(await checkpoints.missing(known)).toEqual([]);
+    expect(await anchorsIn(await repo.open(), 'loop-1')).toHaveLength(made);
     const now = (await saved(checkpoints, made + 1)).commit;
     const to = template.commits.get(1)!;
     expect(await checkpoints.restore({ to, base: now, now })).toMatchObject({ ok: true });
