@@ -13,7 +13,7 @@ export const anchorTrailer = 'Ralph-Ledger';
 
 export const refOf = (loop: string, number: number): string => `${folderOf(loop)}/${number}`;
 
-export const noteRefOf = (loop: string): string => `refs/notes/ralph/${checked(loop)}`;
+const noteRefOf = (loop: string): string => `refs/notes/ralph/${checked(loop)}`;
 
 const folderOf = (loop: string): string => `refs/ralph/${checked(loop)}`;
 
