@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { Appended, Ledger } from '../../src/ledger/ledger.ts';
+import { defaultSettings } from '../../src/modes/registry.ts';
 import { withAppend } from '../simulate/other-append.ts';
 import { claims, eventsIn, makeEngine, makeWorld, type Play, runWorld, type World } from './world.ts';
 
@@ -22,7 +23,7 @@ const idles: Play = async function* () {
   yield { type: 'ended', message: 'looked at it' };
 };
 
-const settings = { attemptsMax: 100 };
+const settings = { limits: { ...defaultSettings('prd').limits, attemptsPerTaskMax: 100 } };
 
 it('given iterations that claim nothing, then the end of one and the start of the next are one append', async () => {
   const [world, appends] = [makeWorld(1), [] as Types[]];
