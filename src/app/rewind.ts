@@ -9,11 +9,11 @@ import { allTasks, findTask, type TaskStatus } from '../core/task.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Restored } from '../git/checkpoints.ts';
 import type { GitCheckpoints } from '../git/git-checkpoints.ts';
-import type { Ledger, LoopRow } from '../ledger/ledger.ts';
+import type { Ledger, LoopRow, Verified } from '../ledger/ledger.ts';
 import { evolve } from '../modes/evolve.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
-import { type Environment, freshId, loopFolder, resolveRunConfig, stateOf } from './app.ts';
+import { type Environment, freshId, loopFolder, resolveRunConfig } from './app.ts';
 import { type CommandOrder, command, eventually } from './loops/commands.ts';
 import { checkpointsOf, gitEnvironment, refusalError } from './session/repository.ts';
 
@@ -277,7 +277,7 @@ export async function pruneHistory(loop: CheckpointedLoop, keep: number) {
 
 // Anchors: heads of the ledger that were noted in git while it grew (ADR 15).
 
-export interface Anchored {
+interface Anchored {
   readonly anchors: number;
   /** One for every checkpoint that was not pruned; notes can be lost, and be deleted. */
   readonly anchors_expected: number;
@@ -285,23 +285,31 @@ export interface Anchored {
   readonly differs?: number;
 }
 
+export type Audited = Anchored & Verified;
+
+const none: Anchored = { anchors: 0, anchors_expected: 0 };
+
+/** The chain in one pass over the rows, which counts the checkpoints too; then one row for each anchor. */
+export async function audited(ledger: Ledger, home: string, row: LoopRow, env: Environment): Promise<Audited> {
+  let made = 0;
+  const verified = await ledger.store.verify(row.loop, ({ body }) => {
+    if (!body.includes('"checkpoint.made"')) return;
+    const event = JSON.parse(body) as Event;
+    if (event.type === 'checkpoint.made') made = Math.max(made, event.number);
+  });
+  if (!verified.ok || made === 0) return { ...none, ...verified };
+  const anchors_expected = made - prunedIn(loopFolder(home, row.loop)).size;
+  return { ...(await comparedWithAnchors(ledger, row, env)), anchors_expected, ...verified };
+}
+
 /** An anchor beyond the ledger's end differs too: events are missing. */
-export async function comparedWithAnchors(
-  ledger: Ledger,
-  home: string,
-  { loop }: LoopRow,
-  env: Environment,
-): Promise<Anchored> {
-  const { state } = await stateOf(ledger, loop);
-  if (state.checkpoints.made === 0) return { anchors: 0, anchors_expected: 0 };
-  const anchors_expected = state.checkpoints.made - prunedIn(loopFolder(home, loop)).size;
+async function comparedWithAnchors({ store }: Ledger, { loop, directory, document }: LoopRow, env: Environment) {
   const { anchorsIn } = await import('../git/checkpoints/refs.ts');
-  const directory = existsSync(state.loop.directory) ? state.loop.directory : dirname(state.loop.document);
-  const anchors = await anchorsIn({ directory, environment: gitEnvironment(env) }, loop);
+  const place = existsSync(directory) ? directory : dirname(document);
+  const anchors = await anchorsIn({ directory: place, environment: gitEnvironment(env) }, loop);
   for (const { sequence, hash } of anchors) {
-    const [event] = await ledger.store.read(loop, sequence - 1);
-    if (event?.seq !== sequence || event.hash !== hash)
-      return { anchors: anchors.length, anchors_expected, differs: sequence };
+    const [event] = await store.read(loop, sequence - 1, 1);
+    if (event?.seq !== sequence || event.hash !== hash) return { anchors: anchors.length, differs: sequence };
   }
-  return { anchors: anchors.length, anchors_expected };
+  return { anchors: anchors.length };
 }

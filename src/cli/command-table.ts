@@ -452,7 +452,11 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'explain [loop]',
     summary: 'why everything happened, step by step',
-    options: [{ flags: '--task <id>', description: 'only what concerns this task' }, json],
+    options: [
+      { flags: '--task <id>', description: 'only what concerns this task' },
+      { flags: '--before <number>', description: 'only what came before this event: 500 steps at a time are shown' },
+      json,
+    ],
     examples: ['ralph explain', 'ralph explain my-loop --task US-002'],
     load: () => import('./commands/explain.ts'),
   },

@@ -1,4 +1,4 @@
-// Recorder of a loop: what an input means is stored in one durable append, then folded, then told to whoever listens.
+// Recorder of a loop: what an input means is stored in one durable append, then told to whoever listens.
 import type { Event } from '../core/event.ts';
 import type { Input, InputOf, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
@@ -18,14 +18,26 @@ const fenced: StoreFailure = {
   hint: 'See who: ralph status',
 };
 
+/** What only says how something ended that a new start would find or do again: it may wait for the next append (ADR 37). */
+const deferrable: ReadonlySet<Input['type']> = new Set(['performed', 'saved', 'committed']);
+
 type RecorderNeeds = Pick<Engine, 'ledger' | 'clock' | 'redact' | 'notifiers' | 'publish' | 'freeReserve'>;
 
+interface Held {
+  readonly event: Event;
+  readonly after: State;
+}
+
 export class Recorder {
+  /** What is held back is in it already. */
   state: State;
   seq: number;
   hash: string;
   private snapshotSeq: number;
   private lastWordSaid = false;
+  /** Folded, but neither stored nor told yet. */
+  private held: readonly Held[] = [];
+  private stored: State;
   private readonly engine: RecorderNeeds;
   private readonly lease: Lease;
   private readonly fail: (failure: StoreFailure) => void;
@@ -35,34 +47,56 @@ export class Recorder {
     this.lease = lease;
     this.fail = fail;
     this.state = from.state;
+    this.stored = from.state;
     this.seq = from.seq;
     this.hash = from.hash;
     this.snapshotSeq = from.seq - from.folded;
   }
 
-  /** True when it meant something and that is stored. */
+  /** True when it meant something and that is stored, or held back until the next append. */
   async record(raw: Input, takes?: number): Promise<boolean> {
     const input = redacted(raw, this.engine.redact);
     const decided = decide(this.state, input, this.engine.clock.now());
     const events = decided.map(event => redactedReport(event, this.engine.redact));
     if (events.length === 0 && takes === undefined) return false;
-    return (await this.append(events, takes)) && events.length > 0;
+    for (const event of events) {
+      this.state = evolve(this.state, event);
+      this.held = [...this.held, { event, after: this.state }];
+    }
+    if (takes === undefined && deferrable.has(raw.type)) return true;
+    return (await this.append(takes)) && events.length > 0;
   }
 
-  private async append(events: readonly Event[], takes?: number): Promise<boolean> {
+  get holds(): boolean {
+    return this.held.length > 0;
+  }
+
+  /** All that is held back says that what is done was written down, in the document or in git. */
+  get holdsMarksOnly(): boolean {
+    return this.held.every(({ event: { type } }) => type === 'tasks.saved' || type === 'work.committed');
+  }
+
+  /** Stores what is held back: before anything is done that a new start would not do again. */
+  async flush(): Promise<void> {
+    if (this.holds) await this.append();
+  }
+
+  private async append(takes?: number): Promise<boolean> {
     const { ledger, notifiers, publish } = this.engine;
+    const { held } = this;
+    this.held = [];
     const options = { token: this.lease.token, takes };
+    const events = held.map(({ event }) => event);
     const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);
     if (!appended.ok) {
+      this.state = this.stored;
       this.fail(appended.failure);
       return false;
     }
     this.seq = appended.seq;
     this.hash = appended.hash;
-    for (const event of events) {
-      this.state = evolve(this.state, event);
-      for (const notifier of notifiers) notifier.tell(event, this.state);
-    }
+    this.stored = this.state;
+    for (const { event, after } of held) for (const notifier of notifiers) notifier.tell(event, after);
     publish?.changed();
     if (this.seq - this.snapshotSeq >= snapshotEvery && this.state.live.length > 0) {
       this.snapshotSeq = this.seq;
@@ -111,6 +145,7 @@ export class Recorder {
     if (!appended.ok) return;
     this.seq = appended.seq;
     for (const event of events) this.state = evolve(this.state, event);
+    this.stored = this.state;
   }
 }
 

@@ -75,8 +75,12 @@ class LoopRun {
   private async turn(): Promise<RunResult> {
     for (;;) {
       await this.recordAll();
-      if (this.failure !== undefined) await this.book.lastWord(this.failure);
+      if (this.failure !== undefined) await this.lastWord(this.failure);
       const plan = this.plan();
+      if (this.book.holds && !this.mayDefer(plan)) {
+        await this.book.flush();
+        continue; // time has passed: an interrupt or an input may have come
+      }
       this.reconcile(plan);
       if (this.inbox.length > 0) continue;
       const result = this.result(plan);
@@ -87,12 +91,27 @@ class LoopRun {
     }
   }
 
+  private async lastWord(failure: StoreFailure): Promise<void> {
+    await this.book.flush();
+    await this.book.lastWord(failure);
+  }
+
   private plan(): Plan {
     if (this.failure || this.refused) return { effects: [] };
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
     if (this.options.interrupt.aborted) return lastSaved(plan);
     if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
     return settled(plan, this.state, this.engine.checkpoints !== undefined);
+  }
+
+  /**
+   * What is held back joins the next append (ADR 37): while the next iteration is only chosen, and, when it is no more than
+   * a saved document, while that is committed. Anything else that is to be started needs it on the disk first.
+   */
+  private mayDefer({ effects }: Plan): boolean {
+    const isHarmless = ({ type }: Effect): boolean =>
+      type === 'begin' || (type === 'commit' && this.book.holdsMarksOnly);
+    return effects.some(isHarmless) && effects.every(effect => isHarmless(effect) || this.running.has(effect.key));
   }
 
   private reconcile(plan: Plan): void {

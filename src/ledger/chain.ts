@@ -1,19 +1,13 @@
 // The hash chain of a loop: each event's hash covers its body, its place and the hash before it.
 import { hash } from 'node:crypto';
 import type { Event } from '../core/event.ts';
-import type { Verified } from './ledger.ts';
+import type { StoredEvent, Verified } from './ledger.ts';
 
 /** What the first event of a loop is chained to. */
 export const genesisHash = '0'.repeat(64);
 
 export function link(previousHash: string, loop: string, seq: number, body: string): string {
   return hash('sha256', `${previousHash}\n${loop}\n${seq}\n${body}`, 'hex');
-}
-
-export interface StoredEvent {
-  readonly seq: number;
-  readonly body: string;
-  readonly hash: string;
 }
 
 /** Walks a loop's stored events in order; the first that does not hold ends the walk for good. */

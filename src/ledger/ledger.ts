@@ -133,9 +133,16 @@ export interface Store {
   release(lease: Lease): Promise<void>;
   /** The lease as it stands, dead holder or not. */
   holder(loop: string): Promise<LeaseState | undefined>;
-  /** Verifies the hash chain; the first bad event, or the count of good ones. */
-  verify(loop: string): Promise<Verified>;
+  /** Verifies the hash chain in one pass; the first bad event, or the count of good ones. `each` sees every good one. */
+  verify(loop: string, each?: (stored: StoredEvent) => void): Promise<Verified>;
   close(): Promise<void>;
+}
+
+/** As the chain covers it. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly body: string;
+  readonly hash: string;
 }
 
 export type Verified =

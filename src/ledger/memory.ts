@@ -20,6 +20,7 @@ import type {
   Snapshot,
   Snapshots,
   Store,
+  StoredEvent,
   StoreFailureKind,
   Verified,
 } from './ledger.ts';
@@ -207,11 +208,14 @@ class MemoryLedger implements Store, Mailbox {
     return lease && { lease, alive: this.#isAlive(lease.holder), renewedAt };
   }
 
-  async verify(loop: string): Promise<Verified> {
+  async verify(loop: string, each?: (stored: StoredEvent) => void): Promise<Verified> {
     const events = this.#loops.get(loop)?.events ?? [];
     if (!this.#hashed) return { ok: true, events: events.length, head: '' };
     const walk = new ChainWalk(loop);
-    for (const { seq, hash, event } of events) walk.step({ seq, hash, body: canonical(event) });
+    for (const { seq, hash, event } of events) {
+      const stored = { seq, hash, body: canonical(event) };
+      if (walk.step(stored)) each?.(stored);
+    }
     return walk.result();
   }
 

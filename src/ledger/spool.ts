@@ -46,7 +46,9 @@ function fileWriter(folder: string, redact: Redact): SpoolWriter {
     else writeSync(descriptor, `${new StringDecoder().write(Buffer.from(text).subarray(0, room))}\n${cutWords}`);
   }
   return {
-    write: (text, channel) => append(redactors[channel].push(text), channel),
+    write(text, channel) {
+      if (written <= outputBytesMax) append(redactors[channel].push(text), channel); // what is not kept needs no redaction
+    },
     end(end) {
       append(redactors.output.end(), 'output');
       append(redactors.errors.end(), 'errors');

@@ -81,7 +81,7 @@ function storeOf(connection: Connection, leases: Leases, pulse: Pulse): Store {
     renew: async lease => leases.renew(lease),
     release: async lease => leases.release(lease),
     holder: async loop => leases.holder(loop),
-    verify: async loop => verify(connection, loop),
+    verify: async (loop, each) => verify(connection, loop, each),
     close: async () => {
       closed.abort();
       pulse.stop();

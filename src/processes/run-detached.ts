@@ -1,9 +1,13 @@
 // Short programs of our own, run to their end: git calls whose output is collected, and work that goes on when we are killed.
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { ProcessOrder } from './spawn.ts';
 
-export interface CollectOrder
-  extends Pick<ProcessOrder, 'command' | 'args' | 'directory' | 'environment' | 'timeMsMax'> {
+export interface CollectOrder {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  /** All of it: nothing of our own environment is added. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeMsMax: number;
   readonly input?: string | Uint8Array;
   /** More output than this ends it. */
   readonly bytesMax?: number;

@@ -165,26 +165,33 @@ const charBytes = 2; // of UTF-16
 export function tailOf(charsMax: number): Tail {
   let short = '';
   let bytes: Buffer | undefined;
+  /** All that was ever written: it goes round, so that nothing is moved. */
   let length = 0;
 
-  /** Room for twice of what is kept, so that it is moved seldom. */
-  function makeRoom(chars: number): Buffer {
+  /** It grows only before it has gone round once. */
+  function roomFor(chars: number): Buffer {
     const held = bytes ?? Buffer.alloc(0);
-    if (length + chars > 2 * charsMax) {
-      held.copyWithin(0, (length - charsMax) * charBytes, length * charBytes);
-      length = charsMax;
-    }
-    const needed = (length + chars) * charBytes;
+    const needed = Math.min(length + chars, charsMax) * charBytes;
     if (needed <= held.length) return held;
-    const larger = Buffer.allocUnsafeSlow(Math.min(2 * needed, 2 * charsMax * charBytes));
+    const larger = Buffer.allocUnsafeSlow(Math.min(2 * needed, charsMax * charBytes));
     held.copy(larger, 0, 0, length * charBytes);
     return larger;
   }
 
   function write(text: string): void {
-    bytes = makeRoom(text.length);
-    bytes.write(text, length * charBytes, 'utf16le');
+    const held = roomFor(text.length);
+    bytes = held;
+    const at = (length * charBytes) % held.length;
+    const fits = (held.length - at) / charBytes;
+    held.write(text.slice(0, fits), at, 'utf16le');
+    if (fits < text.length) held.write(text.slice(fits), 0, 'utf16le');
     length += text.length;
+  }
+
+  function written(held: Buffer): string {
+    const end = length * charBytes;
+    if (end <= held.length) return held.toString('utf16le', 0, end);
+    return held.toString('utf16le', end % held.length) + held.toString('utf16le', 0, end % held.length);
   }
 
   return {
@@ -198,8 +205,7 @@ export function tailOf(charsMax: number): Tail {
       write(text.slice(-charsMax));
     },
     text() {
-      const from = Math.max(0, length - charsMax) * charBytes;
-      const end = bytes?.toString('utf16le', from, length * charBytes) ?? short.slice(-charsMax);
+      const end = bytes === undefined ? short.slice(-charsMax) : written(bytes);
       const first = end.charCodeAt(0);
       return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
     },

@@ -84,7 +84,8 @@ function findWholeAssignment(text: string, at: number, coveredTo: number): Found
   return { start: found.start, end };
 }
 
-const fold = (text: string, at: number): number => text.charCodeAt(at) | 32;
+/** Of one byte, as the scan reads it: of a character outside Latin-1 the lower one, so a mark may be seen where none is, never missed. */
+const fold = (text: string, at: number): number => (text.charCodeAt(at) & 0xff) | 32;
 const hashAt = (text: string, at: number): number =>
   ((fold(text, at) << 10) ^ (fold(text, at + 1) << 5) ^ fold(text, at + 2)) & 0x7fff;
 
@@ -152,20 +153,37 @@ export function makeScanner(forms: readonly string[], withAssignments: boolean):
   return (text, enough = Number.POSITIVE_INFINITY) => scan(text, enough, flags, buckets);
 }
 
+interface Search {
+  readonly text: string;
+  readonly spans: Span[];
+  coveredTo: number;
+}
+
+/** Tries the rules whose mark ends at `last`. */
+function tryAt(search: Search, triggers: readonly Trigger[], last: number, enough: number): void {
+  for (const trigger of triggers) {
+    const span = spanAt(trigger, search.text, last, search.coveredTo);
+    if (span === undefined) continue;
+    search.spans.push(span);
+    search.coveredTo = Math.max(search.coveredTo, span.end);
+    if (search.spans.length >= enough) return;
+  }
+}
+
+/** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
+const block = Buffer.allocUnsafeSlow(16_384);
+
 function scan(text: string, enough: number, flags: Uint8Array, buckets: ReadonlyMap<number, Trigger[]>): Span[] {
-  const spans: Span[] = [];
-  let coveredTo = 0;
+  const search: Search = { text, spans: [], coveredTo: 0 };
   let hash = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    hash = ((hash << 5) ^ (text.charCodeAt(i) | 32)) & 0x7fff;
-    if (flags[hash] === 0) continue;
-    for (const trigger of buckets.get(hash) ?? []) {
-      const span = spanAt(trigger, text, i, coveredTo);
-      if (span === undefined) continue;
-      spans.push(span);
-      coveredTo = Math.max(coveredTo, span.end);
-      if (spans.length >= enough) return spans;
+  for (let from = 0; from < text.length; from += block.length) {
+    const length = block.write(text.slice(from, from + block.length), 'latin1');
+    for (let at = 0; at < length; at += 1) {
+      hash = ((hash << 5) ^ ((block[at] as number) | 32)) & 0x7fff;
+      if (flags[hash] === 0) continue;
+      tryAt(search, buckets.get(hash) ?? [], from + at, enough);
+      if (search.spans.length >= enough) return search.spans;
     }
   }
-  return spans;
+  return search.spans;
 }

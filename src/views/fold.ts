@@ -15,8 +15,9 @@ import { isByReport } from './words.ts';
 
 const errorsMax = 100;
 
+/** No event is kept as a whole: with their words ten thousand iterations would weigh tens of megabytes. */
 interface Draft {
-  readonly started: EventOf<'iteration.started'>;
+  readonly started: Pick<EventOf<'iteration.started'>, 'iteration' | 'task' | 'performer' | 'at'>;
   /** Of the work that it went on with. */
   readonly phase: string;
   readonly closed: string[];
@@ -24,7 +25,7 @@ interface Draft {
   usage?: Usage;
   checkpoint?: string;
   health: Health['state'];
-  ended?: EventOf<'iteration.ended'>;
+  ended?: Pick<EventOf<'iteration.ended'>, 'at' | 'outcome' | 'report' | 'handoff'>;
 }
 
 /** Keep one to go on from where it was. One that begins with a state of its own knows no history before that. */
@@ -74,13 +75,15 @@ export class LoopFold {
     return reportOf(this.state, this.history(), this.metrics.metrics());
   }
 
-  private begin(started: EventOf<'iteration.started'>): void {
+  private begin({ iteration, task, performer, at }: EventOf<'iteration.started'>): void {
     const phase = isByReport(this.state) ? phaseOf(this.state) : 'implementing';
-    this.drafts.set(started.iteration, { started, phase, closed: [], errors: [], health: 'healthy' });
+    const started = { iteration, task, performer, at };
+    this.drafts.set(iteration, { started, phase, closed: [], errors: [], health: 'healthy' });
   }
 
   private end(draft: Draft, event: EventOf<'iteration.ended'>): void {
-    draft.ended = event;
+    const { at, outcome, report, handoff } = event;
+    draft.ended = { at, outcome, report, handoff };
     draft.health = assessHealth(this.state, event.at).state;
     this.lastReport = event.report ?? this.lastReport;
     if (event.outcome !== 'failed') return;

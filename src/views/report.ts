@@ -7,7 +7,7 @@ import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type LoopHistory, taskView } from './loop.ts';
 import type { Metrics } from './metrics.ts';
-import { iterationStatus, statusOf } from './status.ts';
+import { statusOf } from './status.ts';
 
 /** report.json, field by field. */
 export type LoopReport = ReturnType<typeof reportOf>;
@@ -38,10 +38,7 @@ export function reportOf(state: State, history: LoopHistory, metrics: Metrics) {
     summary: endingOf(state).sentence,
     verified: isVerified(state),
     items: [...items, ...reportedItems(history.reported)],
-    iterations: history.iterations.map(one => {
-      const { task, performer } = one;
-      return { ...iterationStatus(state.loop.id, one), task, performer };
-    }),
+    iterations: history.iterations.map(({ task, performer }, at) => ({ ...status.iterations[at]!, task, performer })),
     tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
     cost_usd: status.total_cost,
     cost_estimated: state.spend.usage.estimated,

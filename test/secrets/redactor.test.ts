@@ -338,6 +338,18 @@ describe('known values', () => {
   });
 });
 
+describe('a long text', () => {
+  it('is searched without a seam: a key is found wherever it lies, also behind characters of any width', () => {
+    const [key, value] = [shaped[0]?.[1] ?? '', 'пароль—密码—😀'];
+    const redact = makeRedactor([value]);
+    for (const filler of ['a ', 'é ', '密 '])
+      for (let before = 16_340; before < 16_390; before += 1) {
+        const start = filler.repeat(before).slice(0, before - 1);
+        expect(redact(`${start} ${key} ${value}`)).toBe(`${start} [redacted:anthropic-key] [redacted:known-value]`);
+      }
+  });
+});
+
 describe('redacting data', () => {
   const redact = makeRedactor(['known-secret-value']);
 

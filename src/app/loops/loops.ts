@@ -6,10 +6,10 @@ import type { FollowFrom, LeaseState, Ledger, LoopFilter, LoopRow, Recorded } fr
 import { UsageError } from '../../text/errors.ts';
 import type { LoopFold } from '../../views/fold.ts';
 import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
-import type { Environment } from '../app.ts';
+import { type Environment, ledgerEvents } from '../app.ts';
 import type { RestoreOptions, RestoreView } from '../restore.ts';
 import type { Sent } from './commands.ts';
-import { eventsIn, findLoop } from './find.ts';
+import { findLoop } from './find.ts';
 import type { Output, OutputOf } from './output.ts';
 
 /** Whose loop it is when nobody names one; `toChange`: to look at, the newest of all would do. */
@@ -165,9 +165,9 @@ export class LedgerLoops implements Loops {
     return this.#store.loops();
   }
 
-  /** Every event of a loop, in order. */
-  history(loop: string): AsyncGenerator<Recorded> {
-    return eventsIn(this.#needs.ledger, loop);
+  /** Every event of a loop, in order, page by page. */
+  history(loop: string): AsyncGenerator<readonly Recorded[]> {
+    return ledgerEvents(this.#needs.ledger, loop);
   }
 
   async #rowIfAny(loop: string): Promise<LoopRow | undefined> {

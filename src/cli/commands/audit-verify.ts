@@ -1,21 +1,16 @@
 // `ralph audit verify`: recomputes the hash chain from the stored bytes and names the first event that does not fit.
-import { type Anchored, comparedWithAnchors } from '../../app/rewind.ts';
+import { type Audited, audited } from '../../app/rewind.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { plural } from '../../text/format.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 
-const none: Anchored = { anchors: 0, anchors_expected: 0 };
-
 async function verifyAll(context: Context, name: string | undefined) {
   const ledger = await context.ledger();
-  const { store } = ledger;
-  const rows: readonly LoopRow[] = name === undefined ? await store.loops() : [(await loopOf(context, name)).row];
+  const rows: readonly LoopRow[] =
+    name === undefined ? await ledger.store.loops() : [(await loopOf(context, name)).row];
   const results = [];
-  for (const row of rows) {
-    const verified = await store.verify(row.loop);
-    const anchored = verified.ok ? await comparedWithAnchors(ledger, context.home(), row, context.env) : none;
-    results.push({ loop: row.loop, name: row.name, ...anchored, ...verified });
-  }
+  for (const row of rows)
+    results.push({ loop: row.loop, name: row.name, ...(await audited(ledger, context.home(), row, context.env)) });
   return results;
 }
 
@@ -23,7 +18,7 @@ const anchorWords = (anchors: number): string =>
   anchors === 0 ? '' : `, ${plural(anchors, 'anchor')} in git agree${anchors === 1 ? 's' : ''}`;
 
 /** Whoever rewrites a ledger can delete the notes too, but not without a trace. */
-const lostWords = ({ anchors, anchors_expected }: Anchored): string =>
+const lostWords = ({ anchors, anchors_expected }: Audited): string =>
   `${plural(anchors_expected, 'checkpoint')} ${anchors_expected === 1 ? 'was' : 'were'} anchored, ${plural(anchors, 'anchor')} ${anchors === 1 ? 'is' : 'are'} left in git`;
 
 function wordsOf(result: Awaited<ReturnType<typeof verifyAll>>[number]): readonly string[] {

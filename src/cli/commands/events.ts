@@ -7,20 +7,18 @@ import { oneLine } from '../terminal.ts';
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { loops, row } = await loopOf(context, name);
-  const print = ({ loop, seq, hash, event }: Recorded): void =>
-    context.out(
-      flags['json'] === true
-        ? JSON.stringify({ version: 1, loop, seq, hash, ...event })
-        : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${oneLine(sentenceOf(event))}`,
-    );
+  const lineOf = ({ loop, seq, hash, event }: Recorded): string =>
+    flags['json'] === true
+      ? JSON.stringify({ version: 1, loop, seq, hash, ...event })
+      : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${oneLine(sentenceOf(event))}`;
   let cursor = 0;
-  for await (const recorded of loops.history(row.loop)) {
-    print(recorded);
-    cursor = recorded.cursor;
+  for await (const page of loops.history(row.loop)) {
+    context.out(page.map(lineOf).join('\n')); // one write for all of them: a write per line costs more than reading them
+    cursor = page.at(-1)?.cursor ?? cursor;
   }
   if (flags['follow'] !== true || row.reason !== null) return 0;
   for await (const recorded of loops.follow({ cursor, loop: row.loop }, stopOnSignals())) {
-    print(recorded);
+    context.out(lineOf(recorded));
     if (recorded.event.type === 'loop.ended') break;
   }
   return 0;

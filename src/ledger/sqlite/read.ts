@@ -1,6 +1,6 @@
 // Reads the ledger in pages, so that no reader keeps the write-ahead log from being emptied (F44); and snapshots.
 import { ChainWalk } from '../chain.ts';
-import type { LoopFilter, LoopRow, Recorded, Snapshot, Snapshots, Verified } from '../ledger.ts';
+import type { LoopFilter, LoopRow, Recorded, Snapshot, Snapshots, StoredEvent, Verified } from '../ledger.ts';
 import { upcast } from '../upcast.ts';
 import { type Connection, type EventRow, failure, StoreFailed } from './connection.ts';
 
@@ -57,12 +57,15 @@ export function loops(connection: Connection, filter: LoopFilter = {}): readonly
   return connection.orThrow(() => connection.all<LoopRow>(sql, ...values));
 }
 
-export function verify(connection: Connection, loop: string): Verified {
+export function verify(connection: Connection, loop: string, each?: (stored: StoredEvent) => void): Verified {
   const walk = new ChainWalk(loop);
   try {
     for (;;) {
       const rows = rowsOf(connection, loop, walk.seq, pageRows);
-      if (!rows.every(row => walk.step(row))) return walk.result();
+      for (const row of rows) {
+        if (!walk.step(row)) return walk.result();
+        each?.(row);
+      }
       if (rows.length < pageRows) return walk.result();
     }
   } catch (error) {
