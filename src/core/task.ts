@@ -1,4 +1,5 @@
 // Tasks, their table and their order: what is ready, what waits for what, how far the loop has come.
+import { canonical } from '../text/canonical.ts';
 
 export interface TaskSpec {
   readonly id: string;
@@ -96,6 +97,29 @@ export interface Task {
   /** The checkpoint at which the first of them begins. */
   readonly since?: number;
 }
+
+// What makes two readings of a task the same.
+
+/** All that decides about who does a task, how often, and when it is done. */
+export type Rules = Omit<NonNullable<Task['rejectedEdit']>, 'words'>;
+
+const sameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one === other || (one.length === other.length && one.every((text, at) => text === other[at]));
+
+export const sameRules = (one: Rules, other: Rules): boolean =>
+  sameList(one.criteria, other.criteria) &&
+  sameList(one.dependsOn, other.dependsOn) &&
+  one.performer === other.performer &&
+  one.attemptsMax === other.attemptsMax &&
+  (one.order === other.order || canonical(one.order ?? null) === canonical(other.order ?? null));
+
+export const sameText = (one: TaskSpec, other: TaskSpec): boolean =>
+  one.title === other.title &&
+  one.description === other.description &&
+  (one.mayChangeTests ?? false) === (other.mayChangeTests ?? false) &&
+  one.section === other.section &&
+  one.documentId === other.documentId &&
+  sameRules(one, other);
 
 /** To do such a task (again) could have its effect a second time: only a person who knows that may say so. */
 export const mayHaveHappened = ({ spec: { order }, status, maybeExecuted }: Task): boolean =>

@@ -16,6 +16,7 @@ import type {
   Problem,
   Saved,
   TaskSource,
+  TextIndex,
 } from './document.ts';
 import { replaceFile } from './replace-file.ts';
 import {
@@ -61,8 +62,10 @@ interface Known {
   readonly text: string;
   readonly hash: string;
   readonly mode: number | undefined;
-  /** What the format wants to remember about the text; made by the first save. */
-  readonly index?: unknown;
+  /** What it says; undefined when a mark was put on it since it was read. */
+  readonly document?: ParsedDocument | undefined;
+  /** What the format remembers about it. */
+  readonly index?: TextIndex;
   /** False while it holds an edit of somebody else that no `load` has told yet. */
   readonly isTold: boolean;
 }
@@ -122,10 +125,19 @@ class DocumentFile {
   }
 
   private damageOf(document: ParsedDocument): string | undefined {
-    const { damage, format, options } = this.settings;
+    const { damage } = this.settings;
     if (damage === undefined || this.known === undefined) return undefined;
-    const before = format.parse(this.known.text, options);
-    return before.ok ? damage(before.document, document) : undefined;
+    const before = this.documentOf(this.known);
+    return before && damage(before, document);
+  }
+
+  /** What a text says that was good when it was marked: read at most once. */
+  private documentOf(known: Known): ParsedDocument | undefined {
+    if (known.document !== undefined) return known.document;
+    const parsed = this.settings.format.parse(known.text, this.settings.options);
+    if (!parsed.ok) return undefined;
+    if (known === this.known) this.known = { ...known, document: parsed.document };
+    return parsed.document;
   }
 
   async save(marks: readonly TaskMark[]): Promise<Saved> {
@@ -180,10 +192,14 @@ class DocumentFile {
     }
   }
 
-  private marked(base: Known, marks: readonly TaskMark[]): { readonly text: string; readonly index?: unknown } {
-    const { format } = this.settings;
-    if (!('markWithIndex' in format)) return { text: format.mark(base.text, marks) };
-    return format.markWithIndex(base.text, base.index, marks);
+  private marked(base: Known, marks: readonly TaskMark[]): Pick<Known, 'text' | 'index' | 'document'> {
+    const { format, options } = this.settings;
+    if ('markWithIndex' in format) {
+      const { text, index } = format.markWithIndex(base.text, base.index, marks, options);
+      return { text, index, document: index.document };
+    }
+    const text = format.mark(base.text, marks);
+    return { text, document: text === base.text ? base.document : undefined };
   }
 
   /** The file is broken or gone: our last good version takes its place. */
@@ -228,11 +244,24 @@ class DocumentFile {
   private async read(path: string): Promise<Good | Bad> {
     const read = await this.disk.read(path, documentBytesMax);
     if (read.type !== 'text') return { type: read.type, problems: [read.problem] };
-    const parsed = this.settings.format.parse(read.text, this.settings.options);
-    if (!parsed.ok) return { type: 'broken', problems: parsed.problems };
     const { text, bytes, identity, mode } = read;
-    const known: Known = { identity, text, mode, hash: await sha256(bytes), isTold: false };
-    return { type: 'good', known, document: parsed.document, bytes };
+    const parsed = this.parsed(text);
+    if (!parsed.ok) return { type: 'broken', problems: parsed.problems };
+    const { document, index } = parsed;
+    const known: Known = { identity, text, mode, document, index, hash: await sha256(bytes), isTold: false };
+    return { type: 'good', known, document, bytes };
+  }
+
+  /** Nothing that we know already is read again. */
+  private parsed(text: string): Parsed & { readonly index?: TextIndex } {
+    const { known } = this;
+    const { format, options } = this.settings;
+    if (known?.text === text) {
+      const document = this.documentOf(known);
+      if (document !== undefined) return { ok: true, document, index: known.index };
+    }
+    if (!('read' in format)) return format.parse(text, options);
+    return format.read(text, options, known?.index && { text: known.text, index: known.index });
   }
 
   /** Without a copy the loop can still run; the reader is told what is weaker then. */

@@ -17,8 +17,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lostTasks } from '../../src/documents/damage.ts';
 import type { FormatOptions } from '../../src/documents/document.ts';
 import { type FileAccess, fileSource } from '../../src/documents/file.ts';
+import { checklist } from '../../src/documents/formats/checklist.ts';
 import { prd } from '../../src/documents/formats/prd.ts';
 import { replaceFile } from '../../src/documents/replace-file.ts';
 import { readText } from '../../src/documents/text-file.ts';
@@ -102,6 +104,48 @@ describe('reading', () => {
     await source.save([{ id: 'two', done: true, skipped: true }]);
     expect(await source.load()).toEqual({ type: 'unchanged' });
     expect(reads).toEqual([path]);
+  });
+
+  it('reads no text again that it knows: not its own, not one that somebody wrote once more, not for the damage', async () => {
+    const parsed: string[] = [];
+    const counted =
+      <Rest extends unknown[], Result>(work: (text: string, ...rest: Rest) => Result) =>
+      (text: string, ...rest: Rest): Result => {
+        parsed.push(text);
+        return work(text, ...rest);
+      };
+    const source = fileSource({
+      path,
+      format: { ...prd, parse: counted(prd.parse), read: counted(prd.read) },
+      copyPath,
+      damage: lostTasks,
+    });
+    await source.load();
+    await source.save(closed);
+    const ours = await readFile(path, 'utf8');
+    await writeFile(path, ours);
+    expect(await source.load(true)).toMatchObject({ document: { tasks: [{ id: 'one', done: true }, { id: 'two' }] } });
+    const edit = ours.replace('"passes": false', '"passes": true');
+    await writeFile(path, edit);
+    expect(await source.load(true)).toMatchObject({ document: { tasks: [{ done: true }, { id: 'two', done: true }] } });
+    expect(parsed).toEqual([backlog, edit]);
+  });
+
+  it('reads a text of a format without an index once for each change of it', async () => {
+    let parsed = 0;
+    const parse: typeof checklist.parse = (text, options) => {
+      parsed += 1;
+      return checklist.parse(text, options);
+    };
+    await writeFile(path, '- [ ] one\n- [ ] two\n');
+    const source = fileSource({ path, format: { ...checklist, parse }, copyPath, damage: lostTasks });
+    await source.load();
+    await writeFile(path, '- [x] one\n- [ ] two\n');
+    await source.load(true);
+    await source.save([{ id: 'one', done: true, skipped: false }]);
+    await writeFile(path, '- [x] one\n- [x] two\n');
+    await source.load(true);
+    expect(parsed).toBe(3);
   });
 
   it('happens again when only the time of change differs', async () => {
