@@ -155,7 +155,7 @@ export function taskFromSpec(spec: TaskSpec): Task {
   return { id: spec.id, spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
 }
 
-function positionOf(table: TaskTable, id: string): number | undefined {
+export function positionOf(table: TaskTable, id: string): number | undefined {
   for (let batch = table.index.length - 1; batch >= 0; batch -= 1) {
     const position = table.index[batch]?.get(id);
     if (position !== undefined) return position;

@@ -13,7 +13,7 @@ const story = (id: number, more: object = {}) => ({
 });
 const textOf = (userStories: readonly object[]) => `${JSON.stringify({ project: 'p', userStories }, null, 2)}\n`;
 
-function readOf(text: string, before?: ReturnType<typeof readOf>) {
+function readOf(text: string, before?: Parameters<typeof prd.read>[2]) {
   const read = prd.read(text, {}, before);
   if (!read.ok) throw new Error(read.problems[0]!.message);
   return { text, index: read.index, document: read.document };
@@ -71,7 +71,7 @@ describe('for any text and any edits', () => {
             // A row that something was said about is not read again for its mark.
             if (index.document !== undefined)
               expect(prd.read(text)).toEqual({ ok: true, document: index.document, index });
-            known = readOf(text, { text, index, document: read.document });
+            known = readOf(text, { text, index });
           }
         }
       }),
