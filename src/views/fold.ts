@@ -5,12 +5,14 @@ import { phaseOf } from '../core/handoff.ts';
 import { assessHealth, type Health } from '../core/health.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, noUsage, type State } from '../core/state.ts';
+import { allTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { evolve } from '../modes/evolve.ts';
 import { type IterationView, type LoopHistory, reportedUsage } from './loop.ts';
 import { MetricsView } from './metrics.ts';
-import { type LoopReport, reportOf } from './report.ts';
+import { itemOf, type LoopReport, reportOf } from './report.ts';
 import { type LoopStatus, statusOf } from './status.ts';
+import { ViewText } from './view-text.ts';
 import { isByReport } from './words.ts';
 
 const errorsMax = 100;
@@ -25,6 +27,8 @@ interface Draft {
   checkpoint?: string;
   health: Health['state'];
   ended?: EventOf<'iteration.ended'>;
+  /** As it is now; undefined when something changed since it was made. */
+  view: IterationView | undefined;
 }
 
 /** Keep one to go on from where it was. One that begins with a state of its own knows no history before that. */
@@ -34,6 +38,7 @@ export class LoopFold {
   private readonly errors: string[] = [];
   private readonly checks: LoopHistory['checks'][number][] = [];
   private readonly metrics = new MetricsView();
+  private readonly text = new ViewText();
   private lastReport: Report | undefined;
 
   constructor(state = initialState) {
@@ -51,6 +56,7 @@ export class LoopFold {
     const draft =
       'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
     if (draft === undefined) return;
+    draft.view = undefined;
     if (event.type === 'usage.recorded') draft.usage = addUsage(draft.usage ?? noUsage, event.usage);
     else if (event.type === 'task.closed') draft.closed.push(event.task);
     else if (event.type === 'checkpoint.made') draft.checkpoint = event.checkpoint;
@@ -61,7 +67,10 @@ export class LoopFold {
   history(): LoopHistory {
     const { errors, checks, metrics } = this;
     const isReported = isByReport(this.state);
-    const iterations = [...this.drafts.values()].map(draft => iterationView(draft, isReported));
+    const iterations = [...this.drafts.values()].map(draft => {
+      draft.view ??= iterationView(draft, isReported);
+      return draft.view;
+    });
     const reported = isReported ? this.lastReport : undefined;
     return { iterations, checks: [...checks], errors: [...errors], counts: { ...metrics.counts }, reported };
   }
@@ -71,12 +80,23 @@ export class LoopFold {
   }
 
   report(): LoopReport {
-    return reportOf(this.state, this.history(), this.metrics.metrics());
+    const { state } = this;
+    const items = [...allTasks(state.tasks)].map(itemOf);
+    return reportOf({ state, history: this.history(), metrics: this.metrics.metrics(), items });
+  }
+
+  /** The text of status.json, with what only its writer knows. */
+  statusText(more: object): string {
+    return this.text.status(this.state, this.history(), more);
+  }
+
+  reportText(): string {
+    return this.text.report(this.state, this.history(), this.metrics.metrics());
   }
 
   private begin(started: EventOf<'iteration.started'>): void {
     const phase = isByReport(this.state) ? phaseOf(this.state) : 'implementing';
-    this.drafts.set(started.iteration, { started, phase, closed: [], errors: [], health: 'healthy' });
+    this.drafts.set(started.iteration, { started, phase, closed: [], errors: [], health: 'healthy', view: undefined });
   }
 
   private end(draft: Draft, event: EventOf<'iteration.ended'>): void {
