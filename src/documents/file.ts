@@ -18,6 +18,7 @@ import type {
   TaskSource,
   TextIndex,
 } from './document.ts';
+import { difference } from './edits.ts';
 import { replaceFile } from './replace-file.ts';
 import {
   checkInstructions,
@@ -32,6 +33,8 @@ import {
 
 const triesMax = 5;
 const settleMs = 50;
+/** No secret is longer, as where streams are redacted. */
+const secretCharsMax = 65_536;
 
 export interface FileSourceSettings {
   readonly path: string;
@@ -66,6 +69,8 @@ interface Known {
   readonly document?: ParsedDocument | undefined;
   /** What the format remembers about it. */
   readonly index?: TextIndex;
+  /** It holds nothing that is to be redacted; undefined when nobody has looked. */
+  readonly isClean?: boolean;
   /** False while it holds an edit of somebody else that no `load` has told yet. */
   readonly isTold: boolean;
 }
@@ -118,8 +123,9 @@ class DocumentFile {
       this.damaged = { identity: read.known.identity, why };
       return { type: 'loaded', document: read.document, hash: this.known.hash, isDamaged: true };
     }
-    this.known = { ...read.known, isTold: true };
-    const warning = await this.writeCopy(read.bytes, read.known);
+    const known = { ...read.known, isTold: true, isClean: this.isClean(read.known.text) };
+    this.known = known;
+    const warning = await this.writeCopy(read.bytes, known);
     const document = { ...read.document, notices: [...read.document.notices, ...warning] };
     return { type: 'loaded', document, hash: read.known.hash };
   }
@@ -241,6 +247,15 @@ class DocumentFile {
     return this.settings.redact?.(text) ?? text;
   }
 
+  /** Of a text like one that was clean only what stands around the difference is looked at. */
+  private isClean(text: string): boolean {
+    const { known } = this;
+    if (known?.isClean !== true) return this.redacted(text) === text;
+    const { start, same } = difference(known.text, text);
+    const part = text.slice(Math.max(0, start - secretCharsMax), text.length - same + secretCharsMax);
+    return this.redacted(part) === part;
+  }
+
   private async read(path: string): Promise<Good | Bad> {
     const read = await this.disk.read(path, documentBytesMax);
     if (read.type !== 'text') return { type: read.type, problems: [read.problem] };
@@ -265,8 +280,8 @@ class DocumentFile {
   }
 
   /** Without a copy the loop can still run; the reader is told what is weaker then. */
-  private async writeCopy(bytes: Buffer, { hash, text }: Known): Promise<readonly string[]> {
-    if (hash === this.copiedHash || this.redacted(text) !== text) return [];
+  private async writeCopy(bytes: Buffer, { hash, isClean }: Known): Promise<readonly string[]> {
+    if (hash === this.copiedHash || !isClean) return [];
     const { copyPath } = this.settings;
     try {
       await mkdir(dirname(copyPath), { recursive: true });

@@ -1,7 +1,7 @@
 // Rows of a JSON task list: where each stands in the text, so that a mark or an edit costs the rows that it touches.
 import type { TaskMark, TaskSpec } from '../core/task.ts';
 import type { TextIndex } from './document.ts';
-import { type Edit, withEdits } from './edits.ts';
+import { difference, type Edit, withEdits } from './edits.ts';
 import { scanJson, stringAt } from './json.ts';
 
 /** Where each task stands in one text, and what it says there. Treat it as opaque. */
@@ -128,9 +128,8 @@ export interface RowsChange {
 
 /** The rows within which all differences lie; undefined when some lie elsewhere. `space`: only the end of the text differs, by space. */
 export function changedRows(before: string, text: string, spans: Int32Array): RowsChange | 'space' | undefined {
-  const start = sameAtStart(before, text);
+  const { start, same } = difference(before, text);
   if (isSpace(before, start) && isSpace(text, start)) return 'space';
-  const same = sameAtEnd(before, text, start);
   const count = spans.length / 2;
   let first = 0;
   while (first + 1 < count && spans[2 * (first + 1)]! <= start) first++;
@@ -143,25 +142,3 @@ export function changedRows(before: string, text: string, spans: Int32Array): Ro
 }
 
 const isSpace = (text: string, from: number): boolean => /^[ \t\r\n]*$/.test(text.slice(from));
-
-/** Blocks are compared by the machine, the rest one by one. */
-const blockChars = 16 * 1024;
-
-function sameAtStart(one: string, other: string): number {
-  const most = Math.min(one.length, other.length);
-  let at = 0;
-  while (at + blockChars <= most && one.slice(at, at + blockChars) === other.slice(at, at + blockChars))
-    at += blockChars;
-  while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at++;
-  return at;
-}
-
-/** What was counted at the start is not counted again. */
-function sameAtEnd(one: string, other: string, start: number): number {
-  const most = Math.min(one.length, other.length) - start;
-  const block = (text: string, at: number): string => text.slice(text.length - at - blockChars, text.length - at);
-  let at = 0;
-  while (at + blockChars <= most && block(one, at) === block(other, at)) at += blockChars;
-  while (at < most && one.charCodeAt(one.length - at - 1) === other.charCodeAt(other.length - at - 1)) at++;
-  return at;
-}

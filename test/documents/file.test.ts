@@ -131,6 +131,36 @@ describe('reading', () => {
     expect(parsed).toEqual([backlog, edit]);
   });
 
+  it('looks for secrets only around what changed since it looked last', async () => {
+    let looked = 0;
+    const source = sourceOf(
+      {},
+      {
+        redact: text => {
+          looked += text.length;
+          return text.replace('hunter2', '[redacted]');
+        },
+      },
+    );
+    const stories = (title: string) =>
+      Array.from({ length: 5_000 }, (_, at) => ({ ...story(`s${at}`), title: at === 2_500 ? title : 'T' }));
+    const textWith = (title: string) => JSON.stringify({ project: 'p', userStories: stories(title) });
+    const lookedAt = async (title: string) => {
+      const before = looked;
+      await writeFile(path, textWith(title));
+      expect(await source.load()).toMatchObject({ type: 'loaded' });
+      return looked - before;
+    };
+    expect(await lookedAt('one')).toBe(textWith('one').length);
+    expect(await lookedAt('two')).toBeLessThan(2 * 65_536 + 100);
+    const good = await readFile(copyPath, 'utf8');
+    expect(await lookedAt('hunter2')).toBeLessThan(2 * 65_536 + 100);
+    expect(await readFile(copyPath, 'utf8')).toBe(good); // no copy is made of it
+    expect(await lookedAt('hunter2, said again')).toBe(textWith('hunter2, said again').length);
+    await lookedAt('three');
+    expect(await readFile(copyPath, 'utf8')).toBe(textWith('three'));
+  });
+
   it('reads a text of a format without an index once for each change of it', async () => {
     let parsed = 0;
     const parse: typeof checklist.parse = (text, options) => {
