@@ -205,7 +205,7 @@ function rereadMarked(
   list: JsonTaskList,
   options: FormatOptions,
 ): Pick<TaskIndex, 'document' | 'read'> {
-  if (document === undefined || read === undefined) return {};
+  if (document === undefined || read === undefined || read.isNoted) return {};
   const specs = [...read.specs];
   for (const row of rows) {
     const [start, end] = [spans[2 * row]!, spans[2 * row + 1]!];
