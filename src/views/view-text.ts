@@ -1,4 +1,4 @@
-// status.json and report.json as texts: what a task or an iteration says is written out once, and again when it changed.
+// Texts of status.json and report.json: what a task or an iteration says is written out once, and again when it changed.
 import type { State } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { IterationView, LoopHistory } from './loop.ts';
