@@ -1,6 +1,6 @@
 // Identity of tasks: which one an item of a document is, by its id, and where ids are made from titles, by what it says and where it stands.
 import { similarity } from '../text/similarity.ts';
-import { allTasks, type TaskSpec, type TaskTable } from './task.ts';
+import { allTasks, positionOf, sameText, type Task, type TaskSpec, type TaskTable, taskAt } from './task.ts';
 
 /** What was known before: from the ledger, or from an earlier reading. */
 export interface KnownItem extends Pick<TaskSpec, 'id' | 'title' | 'description' | 'criteria' | 'section'> {
@@ -26,13 +26,13 @@ export const knownSpecs = (specs: readonly TaskSpec[]): readonly KnownItem[] =>
 
 /** Rounds of an interview or a review stand in no document. */
 export const knownTasks = (table: TaskTable): readonly KnownItem[] =>
-  [...allTasks(table)]
-    .filter(task => task.spec.round === undefined)
-    .map(({ spec, status, missing = false }) => ({
-      ...spec,
-      isOver: ['done', 'skipped'].includes(status),
-      isAbsent: missing,
-    }));
+  [...allTasks(table)].filter(task => task.spec.round === undefined).map(knownTask);
+
+const knownTask = ({ spec, status, missing }: Task): KnownItem => ({
+  ...spec,
+  isOver: ['done', 'skipped'].includes(status),
+  isAbsent: missing === true,
+});
 
 type Alike = (item: KnownItem, spec: TaskSpec) => boolean;
 
@@ -178,6 +178,37 @@ export function identify(known: readonly KnownItem[], read: readonly TaskSpec[],
   return { specs, missing: [...matching.free.values()], added: matching.left(read).length };
 }
 
+/**
+ * The same for the tasks of a loop, where most are as they were: those that the document shows just as the ledger has them
+ * are themselves, and are left out of the answer unless another one changed its name.
+ */
+export function identifyChanged(table: TaskTable, read: readonly TaskSpec[], own?: string): Identified {
+  const isSame = new Uint8Array(table.size);
+  const changed = read.filter((spec, row) => {
+    // Most stand where they stood.
+    const position = taskAt(table, row)?.id === spec.id ? row : positionOf(table, spec.id);
+    const task = position === undefined ? undefined : taskAt(table, position);
+    if (position === undefined || task === undefined || spec.id === own || !isAsKnown(task, spec)) return true;
+    isSame[position] = 1;
+    return false;
+  });
+  const known: KnownItem[] = [];
+  for (let position = isSame.indexOf(0); position !== -1; position = isSame.indexOf(0, position + 1)) {
+    const task = taskAt(table, position);
+    if (task !== undefined && task.spec.round === undefined) known.push(knownTask(task));
+  }
+  const found = identify(known, changed, own);
+  const isNamed = changed.every(({ id }, at) => found.specs[at]?.id === id);
+  return isNamed ? found : identify(knownTasks(table), read, own);
+}
+
+const isAsKnown = ({ spec: known, status, missing }: Task, spec: TaskSpec): boolean =>
+  missing !== true &&
+  spec.done === (status === 'done') &&
+  spec.skipped === (status === 'skipped') &&
+  known.round === undefined &&
+  (known === spec || sameText(known, spec));
+
 /** Its title was another task's before. */
 function freshId(id: string, taken: Set<string>): string {
   let number = 2;
@@ -188,6 +219,15 @@ function freshId(id: string, taken: Set<string>): string {
 
 /** Open tasks that an iteration took out of the document; of items without an id only where nothing new stands there. */
 export function takenOut(before: readonly TaskSpec[], now: readonly TaskSpec[]): readonly string[] {
-  const { missing, added } = identify(knownSpecs(before), now);
+  // What was not read again is itself; most stand where they stood.
+  const [were, are] = [
+    before.filter((spec, row) => spec !== now[row]),
+    now.filter((spec, row) => spec !== before[row]),
+  ];
+  const [gone, fresh] = [new Set(were), new Set(are)];
+  const { missing, added } = identify(
+    knownSpecs(were.filter(spec => !fresh.has(spec))),
+    are.filter(spec => !gone.has(spec)),
+  );
   return missing.filter(item => !item.isOver && (item.section === undefined || added === 0)).map(item => item.id);
 }

@@ -1,4 +1,5 @@
 // Tasks, their table and their order: what is ready, what waits for what, how far the loop has come.
+import { canonical } from '../text/canonical.ts';
 
 export interface TaskSpec {
   readonly id: string;
@@ -97,6 +98,29 @@ export interface Task {
   readonly since?: number;
 }
 
+// What makes two readings of a task the same.
+
+/** All that decides about who does a task, how often, and when it is done. */
+export type Rules = Omit<NonNullable<Task['rejectedEdit']>, 'words'>;
+
+const sameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one === other || (one.length === other.length && one.every((text, at) => text === other[at]));
+
+export const sameRules = (one: Rules, other: Rules): boolean =>
+  sameList(one.criteria, other.criteria) &&
+  sameList(one.dependsOn, other.dependsOn) &&
+  one.performer === other.performer &&
+  one.attemptsMax === other.attemptsMax &&
+  (one.order === other.order || canonical(one.order ?? null) === canonical(other.order ?? null));
+
+export const sameText = (one: TaskSpec, other: TaskSpec): boolean =>
+  one.title === other.title &&
+  one.description === other.description &&
+  (one.mayChangeTests ?? false) === (other.mayChangeTests ?? false) &&
+  one.section === other.section &&
+  one.documentId === other.documentId &&
+  sameRules(one, other);
+
 /** To do such a task (again) could have its effect a second time: only a person who knows that may say so. */
 export const mayHaveHappened = ({ spec: { order }, status, maybeExecuted }: Task): boolean =>
   order !== undefined && (status === 'done' || maybeExecuted === true);
@@ -131,7 +155,7 @@ export function taskFromSpec(spec: TaskSpec): Task {
   return { id: spec.id, spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
 }
 
-function positionOf(table: TaskTable, id: string): number | undefined {
+export function positionOf(table: TaskTable, id: string): number | undefined {
   for (let batch = table.index.length - 1; batch >= 0; batch -= 1) {
     const position = table.index[batch]?.get(id);
     if (position !== undefined) return position;

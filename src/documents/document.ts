@@ -92,17 +92,32 @@ export interface TaskSource {
   tidy?(): Promise<void>;
 }
 
-/**
- * For large documents: marks that cost the change, not another walk of the text. An index belongs to exactly one text;
- * marking gives the new text with its own index.
- */
-export interface IndexedFormat<Index = unknown> extends Format {
-  /** Without an index one is made; `text` must parse. */
+/** What a format remembers about exactly one text. */
+export interface TextIndex {
+  /** What the text says, where it was read. */
+  readonly document?: ParsedDocument;
+}
+
+export interface Indexed<Index> {
+  readonly text: string;
+  readonly index: Index;
+}
+
+export type IndexedRead<Index> =
+  | { readonly ok: true; readonly document: ParsedDocument; readonly index: Index }
+  | Refusal;
+
+/** For large documents: marks and further readings that cost the change, not another walk of the text. */
+export interface IndexedFormat<Index extends TextIndex = TextIndex> extends Format {
+  /** As `parse`; what is as it was `before` is not read again, and its tasks are the same objects. */
+  read(text: string, options?: FormatOptions, before?: Indexed<Index>): IndexedRead<Index>;
+  /** Gives the new text with its own index. Without an index one is made; `text` must parse. */
   markWithIndex(
     text: string,
     index: Index | undefined,
     marks: readonly TaskMark[],
-  ): { readonly text: string; readonly index: Index };
+    options?: FormatOptions,
+  ): Indexed<Index>;
 }
 
 // The status of a task as documents write it, and what a mark makes of it.

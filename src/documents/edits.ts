@@ -66,3 +66,32 @@ function indentOf(line: string): number {
   }
   return column;
 }
+
+// What two texts have in common, at both ends: blocks are compared by the machine, the rest one by one.
+
+const blockChars = 16 * 1024;
+
+function sameAtStart(one: string, other: string): number {
+  const most = Math.min(one.length, other.length);
+  let at = 0;
+  while (at + blockChars <= most && one.slice(at, at + blockChars) === other.slice(at, at + blockChars))
+    at += blockChars;
+  while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return at;
+}
+
+/** What was counted at the start is not counted again. */
+function sameAtEnd(one: string, other: string, start: number): number {
+  const most = Math.min(one.length, other.length) - start;
+  const block = (text: string, at: number): string => text.slice(text.length - at - blockChars, text.length - at);
+  let at = 0;
+  while (at + blockChars <= most && block(one, at) === block(other, at)) at += blockChars;
+  while (at < most && one.charCodeAt(one.length - at - 1) === other.charCodeAt(other.length - at - 1)) at++;
+  return at;
+}
+
+/** How many characters are the same at the start, and how many of the others at the end. */
+export function difference(one: string, other: string): { readonly start: number; readonly same: number } {
+  const start = sameAtStart(one, other);
+  return { start, same: sameAtEnd(one, other, start) };
+}

@@ -16,7 +16,9 @@ import type {
   Problem,
   Saved,
   TaskSource,
+  TextIndex,
 } from './document.ts';
+import { difference } from './edits.ts';
 import { replaceFile } from './replace-file.ts';
 import {
   checkInstructions,
@@ -31,6 +33,8 @@ import {
 
 const triesMax = 5;
 const settleMs = 50;
+/** No secret is longer, as where streams are redacted. */
+const secretCharsMax = 65_536;
 
 export interface FileSourceSettings {
   readonly path: string;
@@ -61,8 +65,12 @@ interface Known {
   readonly text: string;
   readonly hash: string;
   readonly mode: number | undefined;
-  /** What the format wants to remember about the text; made by the first save. */
-  readonly index?: unknown;
+  /** What it says; undefined when a mark was put on it since it was read. */
+  readonly document?: ParsedDocument | undefined;
+  /** What the format remembers about it. */
+  readonly index?: TextIndex;
+  /** It holds nothing that is to be redacted; undefined when nobody has looked. */
+  readonly isClean?: boolean;
   /** False while it holds an edit of somebody else that no `load` has told yet. */
   readonly isTold: boolean;
 }
@@ -115,17 +123,27 @@ class DocumentFile {
       this.damaged = { identity: read.known.identity, why };
       return { type: 'loaded', document: read.document, hash: this.known.hash, isDamaged: true };
     }
-    this.known = { ...read.known, isTold: true };
-    const warning = await this.writeCopy(read.bytes, read.known);
+    const known = { ...read.known, isTold: true, isClean: this.isClean(read.known.text) };
+    this.known = known;
+    const warning = await this.writeCopy(read.bytes, known);
     const document = { ...read.document, notices: [...read.document.notices, ...warning] };
     return { type: 'loaded', document, hash: read.known.hash };
   }
 
   private damageOf(document: ParsedDocument): string | undefined {
-    const { damage, format, options } = this.settings;
+    const { damage } = this.settings;
     if (damage === undefined || this.known === undefined) return undefined;
-    const before = format.parse(this.known.text, options);
-    return before.ok ? damage(before.document, document) : undefined;
+    const before = this.documentOf(this.known);
+    return before && damage(before, document);
+  }
+
+  /** What a text says that was good when it was marked: read at most once. */
+  private documentOf(known: Known): ParsedDocument | undefined {
+    if (known.document !== undefined) return known.document;
+    const parsed = this.settings.format.parse(known.text, this.settings.options);
+    if (!parsed.ok) return undefined;
+    if (known === this.known) this.known = { ...known, document: parsed.document };
+    return parsed.document;
   }
 
   async save(marks: readonly TaskMark[]): Promise<Saved> {
@@ -180,10 +198,14 @@ class DocumentFile {
     }
   }
 
-  private marked(base: Known, marks: readonly TaskMark[]): { readonly text: string; readonly index?: unknown } {
-    const { format } = this.settings;
-    if (!('markWithIndex' in format)) return { text: format.mark(base.text, marks) };
-    return format.markWithIndex(base.text, base.index, marks);
+  private marked(base: Known, marks: readonly TaskMark[]): Pick<Known, 'text' | 'index' | 'document'> {
+    const { format, options } = this.settings;
+    if ('markWithIndex' in format) {
+      const { text, index } = format.markWithIndex(base.text, base.index, marks, options);
+      return { text, index, document: index.document };
+    }
+    const text = format.mark(base.text, marks);
+    return { text, document: text === base.text ? base.document : undefined };
   }
 
   /** The file is broken or gone: our last good version takes its place. */
@@ -225,19 +247,41 @@ class DocumentFile {
     return this.settings.redact?.(text) ?? text;
   }
 
+  /** Of a text like one that was clean only what stands around the difference is looked at. */
+  private isClean(text: string): boolean {
+    const { known } = this;
+    if (known?.isClean !== true) return this.redacted(text) === text;
+    const { start, same } = difference(known.text, text);
+    const part = text.slice(Math.max(0, start - secretCharsMax), text.length - same + secretCharsMax);
+    return this.redacted(part) === part;
+  }
+
   private async read(path: string): Promise<Good | Bad> {
     const read = await this.disk.read(path, documentBytesMax);
     if (read.type !== 'text') return { type: read.type, problems: [read.problem] };
-    const parsed = this.settings.format.parse(read.text, this.settings.options);
-    if (!parsed.ok) return { type: 'broken', problems: parsed.problems };
     const { text, bytes, identity, mode } = read;
-    const known: Known = { identity, text, mode, hash: await sha256(bytes), isTold: false };
-    return { type: 'good', known, document: parsed.document, bytes };
+    const parsed = this.parsed(text);
+    if (!parsed.ok) return { type: 'broken', problems: parsed.problems };
+    const { document, index } = parsed;
+    const known: Known = { identity, text, mode, document, index, hash: await sha256(bytes), isTold: false };
+    return { type: 'good', known, document, bytes };
+  }
+
+  /** Nothing that we know already is read again. */
+  private parsed(text: string): Parsed & { readonly index?: TextIndex } {
+    const { known } = this;
+    const { format, options } = this.settings;
+    if (known?.text === text) {
+      const document = this.documentOf(known);
+      if (document !== undefined) return { ok: true, document, index: known.index };
+    }
+    if (!('read' in format)) return format.parse(text, options);
+    return format.read(text, options, known?.index && { text: known.text, index: known.index });
   }
 
   /** Without a copy the loop can still run; the reader is told what is weaker then. */
-  private async writeCopy(bytes: Buffer, { hash, text }: Known): Promise<readonly string[]> {
-    if (hash === this.copiedHash || this.redacted(text) !== text) return [];
+  private async writeCopy(bytes: Buffer, { hash, isClean }: Known): Promise<readonly string[]> {
+    if (hash === this.copiedHash || !isClean) return [];
     const { copyPath } = this.settings;
     try {
       await mkdir(dirname(copyPath), { recursive: true });

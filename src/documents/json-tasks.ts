@@ -1,10 +1,21 @@
 // JSON task lists (PRD.json, tasks.json): one reader of their fields and one writer of marks serve every such format.
 import type { TaskMark, TaskSpec } from '../core/task.ts';
-import { type Fields, isFields } from '../text/fields.ts';
+import { type Fields, fieldsOf, isFields, listOf } from '../text/fields.ts';
 import { shown, suspicion } from '../text/text.ts';
-import type { Format, FormatOptions, IndexedFormat, Parsed, ParsedDocument } from './document.ts';
-import { type Edit, startOf, withEdits } from './edits.ts';
+import type { Format, FormatOptions, Indexed, IndexedFormat, IndexedRead, ParsedDocument } from './document.ts';
+import { type Edit, startOf } from './edits.ts';
 import { type JsonPart, type JsonPath, keyWatcher, partsOf, scanJson, stringAt } from './json.ts';
+import {
+  changedRows,
+  indexTasks,
+  inOrder,
+  markRows,
+  type RowsChange,
+  rowsOf,
+  spliced,
+  splicedSpans,
+  type TaskIndex,
+} from './json-rows.ts';
 import { conflictOffset, firstNotices, ProblemList, pathText, sizeRefusal } from './problems.ts';
 import { checkDependencies, checkIds, idRule, isTaskId } from './task-checks.ts';
 
@@ -13,24 +24,42 @@ interface JsonTaskList extends Pick<Format, 'name' | 'recognises'> {
   readonly list: string;
   /** How such a document begins. */
   readonly example: string;
-  /** With problems added, the document is not used. */
-  read(fields: JsonFields, options: FormatOptions): ParsedDocument;
+  readonly wording: ListWording;
+  /** What it says beside its tasks. With problems added, the document is not used. */
+  about(fields: JsonFields): Pick<ParsedDocument, 'project' | 'goal'> & { readonly notices?: readonly string[] };
+  /** The reader of one task. */
+  task(options: FormatOptions): (task: JsonFields) => TaskSpec;
+  /** The lower one goes first; without it the document's order stands. */
+  rank?(task: Fields): number;
+  /** What the notices are about that are too many to be said. */
+  readonly moreNotices: string;
   /** Keys that are added to a task stand behind the first of these that it has; a task with none of them stays as it is. */
   readonly anchors: readonly string[];
   mark(task: TaskEdit, mark: TaskMark): void;
 }
 
-export function jsonTaskFormat({ name, recognises, ...list }: JsonTaskList): IndexedFormat<TaskIndex> {
-  const markWithIndex: IndexedFormat<TaskIndex>['markWithIndex'] = (text, index, marks) =>
-    markTasks(text, index ?? indexTasks(text, list.list), marks, (start, end, mark) => {
+export function jsonTaskFormat(list: JsonTaskList): IndexedFormat<TaskIndex> {
+  const { name, recognises } = list;
+  const markWithIndex: IndexedFormat<TaskIndex>['markWithIndex'] = (text, known, marks, options = {}) => {
+    const index = known ?? indexTasks(text, list.list);
+    const marked = markRows(text, index, marks, (start, end, mark) => {
       const task = taskEdit(text.slice(start, end), start, list.anchors);
       list.mark(task, mark);
       return task.edits();
     });
+    if (marked === undefined) return { text, index };
+    const { rows } = index;
+    return { text: marked.text, index: { rows, spans: marked.spans, ...rereadMarked(index, marked, list, options) } };
+  };
   return {
     name,
     recognises,
-    parse: (text, options = {}) => parseList(text, options, list),
+    parse(text, options = {}) {
+      const read = readWhole(text, options, list);
+      return read.ok ? { ok: true, document: read.document } : read;
+    },
+    read: (text, options = {}, before) =>
+      (before && readChanged(text, options, list, before)) ?? readWhole(text, options, list),
     mark: (text, marks) => markWithIndex(text, undefined, marks).text,
     markWithIndex,
   };
@@ -43,21 +72,13 @@ const textCharsMax = 64 * 1024 * 1024;
 /** The value of a JSON text; a leading byte order mark is none of it. */
 export const parseJson = (text: string): unknown => JSON.parse(text.slice(startOf(text)));
 
-type Reading = Pick<JsonTaskList, 'list' | 'example' | 'read'>;
+type Read = IndexedRead<TaskIndex>;
 
-function parseList(text: string, options: FormatOptions, { list, example, read }: Reading): Parsed {
+function readWhole(text: string, options: FormatOptions, list: JsonTaskList): Read {
   const tooLarge = sizeRefusal(text, textCharsMax, '64 MB', 'Split the work into several files.');
   if (tooLarge !== undefined) return tooLarge;
   const problems = new ProblemList();
-  const isForeign = (path: JsonPath, depth: number): boolean => depth !== 1 && (depth !== 3 || path[0] !== list);
-  const fault = scanJson(
-    text,
-    keyWatcher((what, key, offset) => {
-      const isTwice = what === 'twice';
-      const message = `The key ${shown(key)} ${isTwice ? 'stands twice' : 'is not allowed'}.`;
-      problems.add(offset, message, isTwice ? 'Keep one of the two.' : 'Rename or remove it.');
-    }, isForeign),
-  );
+  const { fault, spans } = scanList(text, list.list, problems);
   if (fault !== undefined) {
     const faults = new ProblemList();
     const conflict = conflictOffset(text);
@@ -67,11 +88,133 @@ function parseList(text: string, options: FormatOptions, { list, example, read }
   }
   const value = parseJson(text);
   if (!isFields(value)) {
-    problems.add([], `The document must be an object, not ${shown(value)}.`, `Start it with ${example}.`);
+    problems.add([], `The document must be an object, not ${shown(value)}.`, `Start it with ${list.example}.`);
     return problems.refusal(text);
   }
-  const document = read(new JsonFields(value, [], problems, []), options);
-  return problems.count > 0 ? problems.refusal(text) : { ok: true, document };
+  const fields = new JsonFields(value, [], problems, []);
+  const { notices = [], ...about } = list.about(fields);
+  const noticed = fields.noticed;
+  const specs = fields.tasks(list.list, list.wording, list.task(options));
+  if (problems.count > 0) return problems.refusal(text);
+  const { rank } = list;
+  const ranks = rank === undefined ? [] : listOf(value[list.list]).map(row => rank(fieldsOf(row)));
+  const read = { specs, ranks, isNoted: fields.noticed > noticed };
+  const document = { ...about, tasks: inOrder(read), notices: [...notices, ...fields.notices(list.moreNotices)] };
+  return { ok: true, document, index: { document, rows: rowsOf(specs), spans: Int32Array.from(spans), read } };
+}
+
+interface Scanned {
+  readonly fault: ReturnType<typeof scanJson>;
+  /** Where the elements of the list start and end. */
+  readonly spans: readonly number[];
+  /** How many members the whole has. */
+  readonly members: number;
+}
+
+function scanList(text: string, list: string, problems: ProblemList): Scanned {
+  const isForeign = (path: JsonPath, depth: number): boolean => depth !== 1 && (depth !== 3 || path[0] !== list);
+  const keys = keyWatcher((what, key, offset) => {
+    const isTwice = what === 'twice';
+    const message = `The key ${shown(key)} ${isTwice ? 'stands twice' : 'is not allowed'}.`;
+    problems.add(offset, message, isTwice ? 'Keep one of the two.' : 'Rename or remove it.');
+  }, isForeign);
+  const spans: number[] = [];
+  let members = 0;
+  const fault = scanJson(text, {
+    key: keys.key,
+    value(path, depth, start, end) {
+      keys.value(path, depth, start, end);
+      if (depth === 1) members++;
+      else if (depth === 2 && path[0] === list) spans.push(start, end);
+    },
+  });
+  return { fault, spans, members };
+}
+
+/**
+ * Reads only the rows within which the text differs. Undefined whenever there is anything to say about them, or something
+ * else differs: then all is read, and all is said.
+ */
+function readChanged(
+  text: string,
+  options: FormatOptions,
+  list: JsonTaskList,
+  before: Indexed<TaskIndex>,
+): Read | undefined {
+  const { document, read } = before.index;
+  if (document === undefined || read === undefined || read.isNoted || text.length > textCharsMax) return undefined;
+  const change = changedRows(before.text, text, before.index.spans);
+  if (change === undefined) return undefined;
+  if (change === 'space') return { ok: true, document, index: before.index };
+  const fresh = readPart(text.slice(change.start, change.end), change, list, options);
+  if (fresh === undefined) return undefined;
+  const { first, last } = change;
+  const specs = spliced(read.specs, change, fresh.specs);
+  const isSame = sameGraph(read.specs.slice(first, last + 1), fresh.specs);
+  if (!isSame && !isSound(specs, list)) return undefined;
+  const ranks = spliced(read.ranks, change, fresh.ranks);
+  const rows = isSame ? before.index.rows : rowsOf(specs);
+  const changed = { ...document, tasks: inOrder({ specs, ranks }) };
+  const spans = splicedSpans(before.index.spans, change, fresh.spans);
+  return {
+    ok: true,
+    document: changed,
+    index: { document: changed, rows, spans, read: { specs, ranks, isNoted: false } },
+  };
+}
+
+/** Rows that stand one after the other; undefined when they do not, or are not as they should be. */
+function readPart(
+  part: string,
+  { first, start }: Pick<RowsChange, 'first' | 'start'>,
+  list: JsonTaskList,
+  options: FormatOptions,
+) {
+  const opening = `{${JSON.stringify(list.list)}:[`;
+  const whole = `${opening}${part}]}`;
+  const problems = new ProblemList();
+  const { fault, spans, members } = scanList(whole, list.list, problems);
+  if (fault !== undefined || members !== 1 || spans.length === 0) return undefined;
+  const said: string[] = [];
+  const readTask = list.task(options);
+  const values = listOf(fieldsOf(JSON.parse(whole))[list.list]).map(fieldsOf);
+  const specs = values.map((value, row) => readTask(new JsonFields(value, [list.list, first + row], problems, said)));
+  if (problems.count > 0 || said.length > 0) return undefined;
+  const { rank } = list;
+  const ranks = rank === undefined ? [] : values.map(rank);
+  return { specs, ranks, spans: spans.map(at => at - opening.length + start) };
+}
+
+/** Neither ids nor what waits for what differ. */
+const sameGraph = (before: readonly TaskSpec[], now: readonly TaskSpec[]): boolean =>
+  before.length === now.length &&
+  before.every(
+    ({ id, dependsOn }, row) => id === now[row]!.id && dependsOn.join(' ') === now[row]!.dependsOn.join(' '),
+  );
+
+function isSound(specs: readonly TaskSpec[], list: JsonTaskList): boolean {
+  const problems = new ProblemList();
+  checkTasks(specs, { key: list.list, rows: [], ...list.wording }, problems);
+  return problems.count === 0;
+}
+
+/** What the marked rows say now. */
+function rereadMarked(
+  { document, read }: TaskIndex,
+  { text, rows, spans }: NonNullable<ReturnType<typeof markRows>>,
+  list: JsonTaskList,
+  options: FormatOptions,
+): Pick<TaskIndex, 'document' | 'read'> {
+  if (document === undefined || read === undefined || read.isNoted) return {};
+  const specs = [...read.specs];
+  for (const row of rows) {
+    const [start, end] = [spans[2 * row]!, spans[2 * row + 1]!];
+    const part = readPart(text.slice(start, end), { first: row, start }, list, options);
+    if (part === undefined) return {};
+    specs[row] = part.specs[0]!;
+  }
+  const changed = { ...read, specs };
+  return { document: { ...document, tasks: inOrder(changed) }, read: changed };
 }
 
 /** Typed fields of one object: complains with their path, and watches the texts for what a reader would not see. */
@@ -99,6 +242,11 @@ export class JsonFields {
 
   notice(sentence: string): void {
     this.said.push(sentence);
+  }
+
+  /** How many things were noticed so far. */
+  get noticed(): number {
+    return this.said.length;
   }
 
   notices(moreWords: string): readonly string[] {
@@ -171,29 +319,42 @@ export class JsonFields {
 
   /** The tasks of a list that must be there, their ids and dependencies checked. */
   tasks(key: string, wording: ListWording, read: (row: JsonFields) => TaskSpec): readonly TaskSpec[] {
-    const { noun, plural, dependenciesKey } = wording;
     const list = this.require(key, `Add "${key}": [ … ].`).list(key, wording.fix);
-    if (list?.length === 0) this.fail([key], 'is empty.', `Add at least one ${noun}.`);
+    if (list?.length === 0) this.fail([key], 'is empty.', `Add at least one ${wording.noun}.`);
     const rows = list ?? [];
     const tasks = rows.map((value, row) => {
       if (isFields(value)) return read(new JsonFields(value, [...this.at, key, row], this.problems, this.said));
       this.wrong([key, row], 'an object', value, 'Write it as { "id": … }.');
       return { id: '', title: '', description: '', criteria: [], dependsOn: [], done: false, skipped: false };
     });
-    const names = {
-      noun,
-      plural,
-      taskName: (row: number) => `${key}[${row}]`,
-      idName: (row: number) => `${key}[${row}].id`,
-      dependenciesName: (row: number) => `${key}[${row}].${dependenciesKey(rows[row])}`,
-      idPlace: (row: number) => [key, row, 'id'],
-      dependenciesPlace: (row: number) => [key, row, dependenciesKey(rows[row])],
-      add: this.problems.add.bind(this.problems),
-    };
-    checkIds(tasks, names);
-    checkDependencies(tasks, names);
+    checkTasks(tasks, { key, rows, ...wording }, this.problems);
     return tasks;
   }
+}
+
+function checkTasks(
+  tasks: readonly TaskSpec[],
+  {
+    key,
+    rows,
+    noun,
+    plural,
+    dependenciesKey,
+  }: ListWording & { readonly key: string; readonly rows: readonly unknown[] },
+  problems: ProblemList,
+): void {
+  const names = {
+    noun,
+    plural,
+    taskName: (row: number) => `${key}[${row}]`,
+    idName: (row: number) => `${key}[${row}].id`,
+    dependenciesName: (row: number) => `${key}[${row}].${dependenciesKey(rows[row])}`,
+    idPlace: (row: number) => [key, row, 'id'],
+    dependenciesPlace: (row: number) => [key, row, dependenciesKey(rows[row])],
+    add: problems.add.bind(problems),
+  };
+  checkIds(tasks, names);
+  checkDependencies(tasks, names);
 }
 
 interface ListWording {
@@ -204,67 +365,7 @@ interface ListWording {
   dependenciesKey(row: unknown): string;
 }
 
-// Writing: only the literals of the marks are replaced, and an index makes a mark cost its task alone.
-
-/** Where each task stands in one text. Treat it as opaque. */
-export interface TaskIndex {
-  readonly rows: ReadonlyMap<string, number>;
-  /** Two numbers per row in document order: where the task's object starts and ends. */
-  readonly spans: Int32Array;
-}
-
-/** A text that is no valid JSON gives an empty index, and so stays as it is. */
-function indexTasks(text: string, list: string): TaskIndex {
-  const rows = new Map<string, number>();
-  const spans: number[] = [];
-  let id: string | undefined;
-  const fault = scanJson(text, {
-    value(path, depth, start, end) {
-      if (depth < 2 || depth > 3 || path[0] !== list) return;
-      if (depth === 3) {
-        if (path[2] === 'id' && text[start] === '"') id = stringAt(text, start, end);
-        return;
-      }
-      if (id !== undefined && !rows.has(id)) {
-        rows.set(id, spans.length / 2);
-        spans.push(start, end);
-      }
-      id = undefined;
-    },
-  });
-  return fault ? { rows: new Map(), spans: new Int32Array() } : { rows, spans: Int32Array.from(spans) };
-}
-
-/** The text with the marks, and its index. The same text comes back when nothing changes. Unknown ids are ignored. */
-function markTasks(
-  text: string,
-  index: TaskIndex,
-  marks: readonly TaskMark[],
-  editsOf: (start: number, end: number, mark: TaskMark) => readonly Edit[],
-): { readonly text: string; readonly index: TaskIndex } {
-  const wanted = new Map<number, TaskMark>();
-  for (const mark of marks) {
-    const row = index.rows.get(mark.id);
-    if (row !== undefined) wanted.set(row, mark);
-  }
-  const edits = [...wanted].flatMap(([row, mark]) => editsOf(index.spans[2 * row]!, index.spans[2 * row + 1]!, mark));
-  if (edits.length === 0) return { text, index };
-  edits.sort((one, other) => one.start - other.start);
-  return { text: withEdits(text, edits), index: { rows: index.rows, spans: shifted(index.spans, edits) } };
-}
-
-/** Tasks do not overlap and stand in order, so that each change moves every later bound, and its own task's end. */
-function shifted(spans: Int32Array, edits: readonly Edit[]): Int32Array {
-  let at = 0;
-  let shift = 0;
-  return spans.map(bound => {
-    for (; at < edits.length && edits[at]!.end <= bound; at++) {
-      const { start, end, text } = edits[at]!;
-      shift += text.length - (end - start);
-    }
-    return bound + shift;
-  });
-}
+// Writing: only the literals of the marks are replaced.
 
 /** What stands between the key and the value. */
 export const colonOf = (text: string, { start }: JsonPart): string =>

@@ -9,6 +9,8 @@ import type { Engine } from './engine.ts';
 import { LedgerFold } from './ledger-fold.ts';
 
 const everyMs = 1_000;
+/** A report holds every task: one of thousands is written again after a while, and when the run is over. */
+const reportCharsPerSecond = 64 * 1024;
 
 /** What a mode shows, and the folders that it may be shown in. */
 export interface Shown {
@@ -33,6 +35,8 @@ export function publisher(needs: PublisherNeeds): NonNullable<Engine['publish']>
   const events = isFolded
     ? needs.events
     : new LedgerFold(ledger, loop, undefined, (...told) => mode?.view.add(...told));
+  let reportDueAt = 0;
+  let later: (() => void) | undefined;
   let cancel: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -40,16 +44,26 @@ export function publisher(needs: PublisherNeeds): NonNullable<Engine['publish']>
     const { state } = await events.catchUp();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const options = { fsync: false, mode: 0o600 } as const;
-    const status = { ...events.fold.status(), ...heldBy(isHeld ? needs.holder : undefined, clock.now()) };
-    await writeFileAtomic(join(folder, 'status.json'), `${JSON.stringify(status, null, 2)}\n`, options);
-    const report = events.fold.report();
-    await writeFileAtomic(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`, options);
+    const status = events.fold.statusText(heldBy(isHeld ? needs.holder : undefined, clock.now()));
+    await writeFileAtomic(join(folder, 'status.json'), status, options);
+    if (isHeld && clock.now() < reportDueAt) later ??= clock.at(reportDueAt, reportLate);
+    else {
+      const report = events.fold.reportText();
+      await writeFileAtomic(join(folder, 'report.json'), report, options);
+      reportDueAt = clock.now() + (report.length / reportCharsPerSecond) * 1_000;
+      later?.();
+      later = undefined;
+    }
     for (const file of mode?.view.files(state) ?? []) {
       if (shown.get(file.path) === file.text) continue;
       const problem = await putView([folder, ...(mode?.roots ?? [])], file);
       if (problem !== undefined) warn(`Not written: ${problem}.`);
       shown.set(file.path, file.text);
     }
+  };
+  const reportLate = (): void => {
+    reportDueAt = 0;
+    void queue(true);
   };
   const queue = (isHeld: boolean): Promise<void> => {
     writing = writing

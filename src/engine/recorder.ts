@@ -2,6 +2,7 @@
 import type { Event } from '../core/event.ts';
 import type { Input, InputOf, Question } from '../core/input.ts';
 import type { State } from '../core/state.ts';
+import type { TaskSpec } from '../core/task.ts';
 import type { Lease, StoreFailure, StoreFailureKind } from '../ledger/ledger.ts';
 import { decide } from '../modes/decide.ts';
 import { evolve } from '../modes/evolve.ts';
@@ -39,11 +40,13 @@ export class Recorder {
   private held: readonly Held[] = [];
   private stored: State;
   private readonly engine: RecorderNeeds;
+  private readonly redacted: <Given extends Input>(input: Given) => Given;
   private readonly lease: Lease;
   private readonly fail: (failure: StoreFailure) => void;
 
   constructor(engine: RecorderNeeds, lease: Lease, from: Replayed, fail: (failure: StoreFailure) => void) {
     this.engine = engine;
+    this.redacted = inputRedactor(engine.redact);
     this.lease = lease;
     this.fail = fail;
     this.state = from.state;
@@ -55,7 +58,7 @@ export class Recorder {
 
   /** True when it meant something and that is stored, or held back until the next append. */
   async record(raw: Input, takes?: number): Promise<boolean> {
-    const input = redacted(raw, this.engine.redact);
+    const input = this.redacted(raw);
     const decided = decide(this.state, input, this.engine.clock.now());
     const events = decided.map(event => redactedReport(event, this.engine.redact));
     if (events.length === 0 && takes === undefined) return false;
@@ -139,7 +142,7 @@ export class Recorder {
     this.engine.freeReserve?.();
     const because = 'the ledger could not be written';
     const input: Input = { type: 'escalate', question: diskFull(failure.detail), because };
-    const events = decide(this.state, redacted(input, this.engine.redact), this.engine.clock.now());
+    const events = decide(this.state, this.redacted(input), this.engine.clock.now());
     const { token, loop } = this.lease;
     const appended = await this.engine.ledger.store.append(loop, this.seq, events, { token });
     if (!appended.ok) return;
@@ -168,10 +171,21 @@ const exact: { readonly [Type in Input['type']]?: readonly (keyof InputOf<Type>)
   start: ['loop', 'name', 'document', 'directory'],
 };
 
-function redacted<Given extends Input>(input: Given, redact: Redact): Given {
-  const clean = redactDeep(input, redact);
-  const names = exact[input.type] as readonly (keyof Given)[] | undefined;
-  return names === undefined ? clean : { ...clean, ...Object.fromEntries(names.map(name => [name, input[name]])) };
+/** Tasks of a document that were not read again are not looked through again, and stay the same objects. */
+function inputRedactor(redact: Redact) {
+  const known = new WeakMap<TaskSpec, TaskSpec>();
+  const task = (spec: TaskSpec): TaskSpec => {
+    const clean = known.get(spec) ?? redactDeep(spec, redact);
+    known.set(spec, clean);
+    return clean;
+  };
+  return <Given extends Input>(input: Given): Given => {
+    if (input.type === 'document')
+      return { ...redactDeep({ ...input, tasks: [] }, redact), tasks: input.tasks.map(task) };
+    const clean = redactDeep(input, redact);
+    const names = exact[input.type] as readonly (keyof Given)[] | undefined;
+    return names === undefined ? clean : { ...clean, ...Object.fromEntries(names.map(name => [name, input[name]])) };
+  };
 }
 
 /** A report is JSON: what was escaped in the message is decoded by the core (B66). */

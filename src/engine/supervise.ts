@@ -6,7 +6,7 @@ import type { Failure } from '../core/failure.ts';
 import type { Performed } from '../core/input.ts';
 import { type LiveIteration, noUsage, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import { identify, knownTasks } from '../core/task-identity.ts';
+import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
 import { takeCharacters } from '../text/text.ts';
 import { documentAfter } from './document.ts';
@@ -22,7 +22,7 @@ async function readDocument(
 ): Promise<readonly string[]> {
   const document = await documentAfter(engine.source, live.iteration, post);
   if (document === undefined) return [];
-  const { specs } = identify(knownTasks(state.tasks), document.tasks, live.task);
+  const { specs } = identifyChanged(state.tasks, document.tasks, live.task);
   return specs.some(task => task.id === live.task && task.done) ? [live.task] : [];
 }
 

@@ -5,12 +5,14 @@ import { phaseOf } from '../core/handoff.ts';
 import { assessHealth, type Health } from '../core/health.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, noUsage, type State } from '../core/state.ts';
+import { allTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { evolve } from '../modes/evolve.ts';
 import { type IterationView, type LoopHistory, reportedUsage } from './loop.ts';
 import { MetricsView } from './metrics.ts';
-import { type LoopReport, reportOf } from './report.ts';
+import { itemOf, type LoopReport, reportOf } from './report.ts';
 import { type LoopStatus, statusOf } from './status.ts';
+import { ViewText } from './view-text.ts';
 import { isByReport } from './words.ts';
 
 const errorsMax = 100;
@@ -26,6 +28,8 @@ interface Draft {
   checkpoint?: string;
   health: Health['state'];
   ended?: Pick<EventOf<'iteration.ended'>, 'at' | 'outcome' | 'report' | 'handoff'>;
+  /** As it is now; undefined when something changed since it was made. */
+  view: IterationView | undefined;
 }
 
 /** Keep one to go on from where it was. One that begins with a state of its own knows no history before that. */
@@ -35,6 +39,7 @@ export class LoopFold {
   private readonly errors: string[] = [];
   private readonly checks: LoopHistory['checks'][number][] = [];
   private readonly metrics = new MetricsView();
+  private readonly text = new ViewText();
   private lastReport: Report | undefined;
 
   constructor(state = initialState) {
@@ -52,6 +57,7 @@ export class LoopFold {
     const draft =
       'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
     if (draft === undefined) return;
+    draft.view = undefined;
     if (event.type === 'usage.recorded') draft.usage = addUsage(draft.usage ?? noUsage, event.usage);
     else if (event.type === 'task.closed') draft.closed.push(event.task);
     else if (event.type === 'checkpoint.made') draft.checkpoint = event.checkpoint;
@@ -62,7 +68,10 @@ export class LoopFold {
   history(): LoopHistory {
     const { errors, checks, metrics } = this;
     const isReported = isByReport(this.state);
-    const iterations = [...this.drafts.values()].map(draft => iterationView(draft, isReported));
+    const iterations = [...this.drafts.values()].map(draft => {
+      draft.view ??= iterationView(draft, isReported);
+      return draft.view;
+    });
     const reported = isReported ? this.lastReport : undefined;
     return { iterations, checks: [...checks], errors: [...errors], counts: { ...metrics.counts }, reported };
   }
@@ -72,13 +81,24 @@ export class LoopFold {
   }
 
   report(): LoopReport {
-    return reportOf(this.state, this.history(), this.metrics.metrics());
+    const { state } = this;
+    const items = [...allTasks(state.tasks)].map(itemOf);
+    return reportOf({ state, history: this.history(), metrics: this.metrics.metrics(), items });
+  }
+
+  /** The text of status.json, with what only its writer knows. */
+  statusText(more: object): string {
+    return this.text.status(this.state, this.history(), more);
+  }
+
+  reportText(): string {
+    return this.text.report(this.state, this.history(), this.metrics.metrics());
   }
 
   private begin({ iteration, task, performer, at }: EventOf<'iteration.started'>): void {
     const phase = isByReport(this.state) ? phaseOf(this.state) : 'implementing';
     const started = { iteration, task, performer, at };
-    this.drafts.set(iteration, { started, phase, closed: [], errors: [], health: 'healthy' });
+    this.drafts.set(iteration, { started, phase, closed: [], errors: [], health: 'healthy', view: undefined });
   }
 
   private end(draft: Draft, event: EventOf<'iteration.ended'>): void {

@@ -1,7 +1,7 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import { allTasks } from '../core/task.ts';
+import type { Task } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
@@ -23,12 +23,21 @@ function reportedItems(report: Report | undefined) {
   return rows.map((row, at) => ({ id: `item-${at + 1}`, ...row, attempts: 0 }));
 }
 
-export function reportOf(state: State, history: LoopHistory, metrics: Metrics) {
+/** The row of one task. */
+export function itemOf(task: Task) {
+  const { verified, note, ...view } = taskView(task);
+  return { ...view, verified: verified ?? null, note: note ?? '' };
+}
+
+interface ReportInput {
+  readonly state: State;
+  readonly history: LoopHistory;
+  readonly metrics: Metrics;
+  readonly items: readonly ReturnType<typeof itemOf>[];
+}
+
+export function reportOf({ state, history, metrics, items }: ReportInput) {
   const status = statusOf(state, history);
-  const items = [...allTasks(state.tasks)].map(task => {
-    const { verified, note, ...view } = taskView(task);
-    return { ...view, verified: verified ?? null, note: note ?? '' };
-  });
   return {
     version: 1 as const,
     loop_id: state.loop.id,

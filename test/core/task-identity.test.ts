@@ -1,6 +1,8 @@
 // Proves which task an item of a document is, when its text, its place or its neighbours changed.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { identify, knownSpecs, takenOut } from '../../src/core/task-identity.ts';
+import { addTasks, emptyTable, findTask, sameText, type TaskSpec } from '../../src/core/task.ts';
+import { identify, identifyChanged, knownSpecs, knownTasks, takenOut } from '../../src/core/task-identity.ts';
 import { checklist } from '../../src/documents/formats/checklist.ts';
 import { spec } from './given.ts';
 
@@ -115,4 +117,29 @@ describe('tasks that an iteration took out', () => {
 it('given very many items of one title, then they are told apart by their order, in no time', () => {
   const many = itemsOf('- [ ] Same\n'.repeat(20_000));
   expect(identify(knownSpecs(many), many.slice(1)).missing.map(item => item.id)).toEqual(['same']);
+});
+
+it('given any change of a list, then the tasks that differ are those that a look at all of them tells', () => {
+  const lines = ['- [ ] A', '- [x] A', '- [ ] B', '- [x] B', '- [ ] B more', '- [ ] C', '## One', '## Two'];
+  const texts = fc
+    .array(fc.constantFrom(...lines), { minLength: 1, maxLength: 8 })
+    .map(all => `- [ ] Z\n${all.join('\n')}\n`);
+  const own = fc.constantFrom(undefined, 'a', 'b', 'z');
+  fc.assert(
+    fc.property(texts, texts, own, (before, now, worked) => {
+      const table = addTasks(emptyTable, itemsOf(before));
+      const read = itemsOf(now);
+      const all = identify(knownTasks(table), read, worked);
+      const changed = identifyChanged(table, read, worked);
+      const isSame = (one: TaskSpec) => {
+        const task = findTask(table, one.id);
+        return task !== undefined && sameText(task.spec, one) && task.spec.done === one.done;
+      };
+      const differing = (specs: readonly TaskSpec[]) => specs.filter(one => one.id === worked || !isSame(one));
+      expect(differing(changed.specs)).toEqual(differing(all.specs));
+      expect(changed.missing).toEqual(all.missing);
+      expect(changed.added).toBe(all.added);
+    }),
+    { numRuns: 2000 },
+  );
 });

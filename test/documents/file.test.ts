@@ -17,8 +17,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lostTasks } from '../../src/documents/damage.ts';
 import type { FormatOptions } from '../../src/documents/document.ts';
 import { type FileAccess, fileSource } from '../../src/documents/file.ts';
+import { checklist } from '../../src/documents/formats/checklist.ts';
 import { prd } from '../../src/documents/formats/prd.ts';
 import { replaceFile } from '../../src/documents/replace-file.ts';
 import { readText } from '../../src/documents/text-file.ts';
@@ -102,6 +104,78 @@ describe('reading', () => {
     await source.save([{ id: 'two', done: true, skipped: true }]);
     expect(await source.load()).toEqual({ type: 'unchanged' });
     expect(reads).toEqual([path]);
+  });
+
+  it('reads no text again that it knows: not its own, not one that somebody wrote once more, not for the damage', async () => {
+    const parsed: string[] = [];
+    const counted =
+      <Rest extends unknown[], Result>(work: (text: string, ...rest: Rest) => Result) =>
+      (text: string, ...rest: Rest): Result => {
+        parsed.push(text);
+        return work(text, ...rest);
+      };
+    const source = fileSource({
+      path,
+      format: { ...prd, parse: counted(prd.parse), read: counted(prd.read) },
+      copyPath,
+      damage: lostTasks,
+    });
+    await source.load();
+    await source.save(closed);
+    const ours = await readFile(path, 'utf8');
+    await writeFile(path, ours);
+    expect(await source.load(true)).toMatchObject({ document: { tasks: [{ id: 'one', done: true }, { id: 'two' }] } });
+    const edit = ours.replace('"passes": false', '"passes": true');
+    await writeFile(path, edit);
+    expect(await source.load(true)).toMatchObject({ document: { tasks: [{ done: true }, { id: 'two', done: true }] } });
+    expect(parsed).toEqual([backlog, edit]);
+  });
+
+  it('looks for secrets only around what changed since it looked last', async () => {
+    let looked = 0;
+    const source = sourceOf(
+      {},
+      {
+        redact: text => {
+          looked += text.length;
+          return text.replace('hunter2', '[redacted]');
+        },
+      },
+    );
+    const stories = (title: string) =>
+      Array.from({ length: 5_000 }, (_, at) => ({ ...story(`s${at}`), title: at === 2_500 ? title : 'T' }));
+    const textWith = (title: string) => JSON.stringify({ project: 'p', userStories: stories(title) });
+    const lookedAt = async (title: string) => {
+      const before = looked;
+      await writeFile(path, textWith(title));
+      expect(await source.load()).toMatchObject({ type: 'loaded' });
+      return looked - before;
+    };
+    expect(await lookedAt('one')).toBe(textWith('one').length);
+    expect(await lookedAt('two')).toBeLessThan(2 * 65_536 + 100);
+    const good = await readFile(copyPath, 'utf8');
+    expect(await lookedAt('hunter2')).toBeLessThan(2 * 65_536 + 100);
+    expect(await readFile(copyPath, 'utf8')).toBe(good); // no copy is made of it
+    expect(await lookedAt('hunter2, said again')).toBe(textWith('hunter2, said again').length);
+    await lookedAt('three');
+    expect(await readFile(copyPath, 'utf8')).toBe(textWith('three'));
+  });
+
+  it('reads a text of a format without an index once for each change of it', async () => {
+    let parsed = 0;
+    const parse: typeof checklist.parse = (text, options) => {
+      parsed += 1;
+      return checklist.parse(text, options);
+    };
+    await writeFile(path, '- [ ] one\n- [ ] two\n');
+    const source = fileSource({ path, format: { ...checklist, parse }, copyPath, damage: lostTasks });
+    await source.load();
+    await writeFile(path, '- [x] one\n- [ ] two\n');
+    await source.load(true);
+    await source.save([{ id: 'one', done: true, skipped: false }]);
+    await writeFile(path, '- [x] one\n- [x] two\n');
+    await source.load(true);
+    expect(parsed).toBe(3);
   });
 
   it('happens again when only the time of change differs', async () => {

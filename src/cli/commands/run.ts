@@ -1,5 +1,6 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
+import { setFlagsFromString } from 'node:v8';
 import { type Draft, findHere, prepareLoop } from '../../app/session/prepare.ts';
 import { runSession } from '../../app/session/session.ts';
 import { openRun } from '../../modes/registry.ts';
@@ -36,6 +37,8 @@ async function runPrepared(context: Context, draft: Draft): Promise<number> {
     context.say('Dry run: nothing was started or written.');
     return 0;
   }
+  // Room for new objects that a start has needed is enough for a loop: V8 would double it twice more and keep it (48 MB).
+  setFlagsFromString('--semi-space-growth-factor=1');
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   return finish(context, prepared, ledger, await runSession(prepared, ledger, terminalHost(context, flags)));
 }

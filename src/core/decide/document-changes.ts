@@ -1,19 +1,21 @@
 // Changes of the document: new tasks, new texts, and statuses that the ledger does not believe.
-import { canonical } from '../../text/canonical.ts';
 import { plural, someOf } from '../../text/format.ts';
 import type { NewEvent } from '../event.ts';
 import type { Decide } from '../input.ts';
 import { prefixHash } from '../memory.ts';
 import { isSingleTask, liveIteration, type State } from '../state.ts';
-import { allTasks, findTask, type Task, type TaskSpec, type TaskStatus } from '../task.ts';
-import { identify, type KnownItem, knownTasks } from '../task-identity.ts';
+import {
+  allTasks,
+  findTask,
+  type Rules,
+  sameRules,
+  sameText,
+  type Task,
+  type TaskSpec,
+  type TaskStatus,
+} from '../task.ts';
+import { identifyChanged, type KnownItem } from '../task-identity.ts';
 import { approvalsOver } from './questions.ts';
-
-const sameList = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((text, at) => text === other[at]);
-
-/** All that decides about who does a task, how often, and when it is done. */
-type Rules = Omit<NonNullable<Task['rejectedEdit']>, 'words'>;
 
 const rulesOf = ({ criteria, dependsOn, performer, order, attemptsMax }: Rules): Rules => ({
   criteria,
@@ -22,21 +24,6 @@ const rulesOf = ({ criteria, dependsOn, performer, order, attemptsMax }: Rules):
   order,
   attemptsMax,
 });
-
-const sameRules = (one: Rules, other: Rules): boolean =>
-  sameList(one.criteria, other.criteria) &&
-  sameList(one.dependsOn, other.dependsOn) &&
-  one.performer === other.performer &&
-  one.attemptsMax === other.attemptsMax &&
-  canonical(one.order ?? null) === canonical(other.order ?? null);
-
-const sameText = (one: TaskSpec, other: TaskSpec): boolean =>
-  one.title === other.title &&
-  one.description === other.description &&
-  (one.mayChangeTests ?? false) === (other.mayChangeTests ?? false) &&
-  one.section === other.section &&
-  one.documentId === other.documentId &&
-  sameRules(one, other);
 
 const wordsHash = ({ title, description }: TaskSpec): string => prefixHash(`${title}\n${description}`);
 
@@ -49,6 +36,7 @@ interface Item {
 /** The document as it was read. */
 interface Reading {
   readonly state: State;
+  /** All that are not as the ledger has them. */
   readonly items: readonly Item[];
   /** The iteration that ran meanwhile: what was edited then, an agent may have edited. */
   readonly during: number | undefined;
@@ -221,7 +209,7 @@ export const documentRead: Decide<'document'> = (state, { tasks, hash, substance
   }
   // Whose iteration it is, or whose claim is being checked.
   const workedOn = [...state.live, ...state.claims.open].find(one => one.iteration === during)?.task;
-  const { specs, missing } = identify(knownTasks(state.tasks), tasks, workedOn);
+  const { specs, missing } = identifyChanged(state.tasks, tasks, workedOn);
   const items = specs.map((spec): Item => ({ spec, task: findTask(state.tasks, spec.id) }));
   const reading = { state, items, during };
   const shown = shownIn(reading, missing);

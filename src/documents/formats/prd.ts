@@ -1,9 +1,8 @@
 // PRD.json, and the prd.json of snarktank's ralph and ralph-tui: stories with criteria, marked without touching another byte.
 import type { TaskSpec } from '../../core/task.ts';
-import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../text/fields.ts';
+import { type Fields, fieldsOf, isFields, textOf } from '../../text/fields.ts';
 import { bareName, editDistance } from '../../text/similarity.ts';
 import { shown } from '../../text/text.ts';
-import type { FormatOptions, ParsedDocument } from '../document.ts';
 import { type JsonFields, jsonTaskFormat } from '../json-tasks.ts';
 
 export const prd = jsonTaskFormat({
@@ -17,7 +16,23 @@ export const prd = jsonTaskFormat({
     return /\.json$/i.test(fileName) && /"userStories"\s*:\s*\[/.test(text);
   },
 
-  read: readDocument,
+  wording: {
+    noun: 'story',
+    plural: 'stories',
+    fix: 'Add "userStories": [ … ].',
+    dependenciesKey: story => listKey(fieldsOf(story), dependencyNames),
+  },
+  about: readAbout,
+  task: ({ allowEmptyCriteria = false }) => {
+    const meantBy = meantAmong(storyKeys);
+    return story => {
+      watchKeys(story, story.name(), meantBy);
+      return readStory(story, allowEmptyCriteria);
+    };
+  },
+  /** The lower number goes first; stories without one come last; without any priority the document's order stands. */
+  rank: story => priorityOf(story['priority']),
+  moreNotices: 'texts look odd',
 
   mark(story, { done, skipped }) {
     story.set('passes', String(done));
@@ -62,30 +77,13 @@ function meantAmong(known: readonly string[]): MeantBy {
   };
 }
 
-function readDocument(fields: JsonFields, options: FormatOptions): ParsedDocument {
-  const { value } = fields;
+function readAbout(fields: JsonFields) {
   watchKeys(fields, 'The document', meantAmong(documentKeys));
-  const meantBy = meantAmong(storyKeys);
   const project = fields.text(projectNames.find(key => fields.has(key)) ?? 'project', 'Name the project.');
   const description = fields.optionalText('description');
-  const wording = {
-    noun: 'story',
-    plural: 'stories',
-    fix: 'Add "userStories": [ … ].',
-    dependenciesKey: (story: unknown) => listKey(fieldsOf(story), dependencyNames),
-  };
-  const tasks = fields.tasks('userStories', wording, story => {
-    watchKeys(story, story.name(), meantBy);
-    return readStory(story, options.allowEmptyCriteria === true);
-  });
-  const branch = textOf(value['branchName']);
+  const branch = textOf(fields.value['branchName']);
   const unused = `branchName ${shown(branch)} is not followed: start the loop on the branch that you want.`;
-  return {
-    project,
-    goal: description.trim() === '' ? project : description,
-    tasks: byPriority(tasks, listOf(value['userStories'])),
-    notices: [...(branch === '' ? [] : [unused]), ...fields.notices('texts look odd')],
-  };
+  return { project, goal: description.trim() === '' ? project : description, notices: branch === '' ? [] : [unused] };
 }
 
 /** Other keys are the writer's own; one that is nearly ours is probably a slip. */
@@ -102,14 +100,6 @@ function listKey(story: Fields, names: readonly string[]): string {
   const [own] = names;
   if (Object.hasOwn(story, own!)) return own!;
   return names.find(name => Array.isArray(story[name]) && Object.hasOwn(story, name)) ?? own!;
-}
-
-/** The lower number goes first; stories without one come last; without any priority the document's order stands. */
-function byPriority(tasks: readonly TaskSpec[], stories: readonly unknown[]): readonly TaskSpec[] {
-  const rows = tasks.map((task, row) => ({ task, priority: priorityOf(fieldsOf(stories[row])['priority']) }));
-  // Infinity - Infinity is no number.
-  rows.sort((one, other) => (one.priority === other.priority ? 0 : one.priority - other.priority));
-  return rows.map(({ task }) => task);
 }
 
 function priorityOf(value: unknown): number {

@@ -1,7 +1,6 @@
 // The tasks.json format: an agent or a person lists tasks; read with defaults, marked without touching another byte.
 import type { TaskMark, TaskSpec, TaskStatus } from '../../core/task.ts';
 import { shown } from '../../text/text.ts';
-import type { ParsedDocument } from '../document.ts';
 import { type JsonFields, jsonTaskFormat, type TaskEdit } from '../json-tasks.ts';
 import { idRule } from '../task-checks.ts';
 
@@ -20,7 +19,10 @@ export const projectTasks = jsonTaskFormat({
     );
   },
 
-  read: readTasks,
+  wording: { noun: 'task', plural: 'tasks', dependenciesKey: () => 'dependencies' },
+  about: readAbout,
+  task: () => readTask,
+  moreNotices: 'things are worth a look',
   mark: markTask,
 });
 
@@ -61,13 +63,11 @@ function markTask(task: TaskEdit, mark: TaskMark): void {
 const attemptsHighest = 1_000_000;
 
 /** Lenient where people leave things out, strict where a value could mislead. */
-function readTasks(fields: JsonFields): ParsedDocument {
+function readAbout(fields: JsonFields) {
   const project = fields.text('project_name', 'Name the project.');
   const { version } = fields.value;
   if (version !== undefined && version !== 1) fields.notice(`version is ${shown(version)}; it is read as version 1.`);
-  const wording = { noun: 'task', plural: 'tasks', dependenciesKey: () => 'dependencies' };
-  const tasks = fields.tasks('tasks', wording, readTask);
-  return { project, goal: project, tasks, notices: fields.notices('things are worth a look') };
+  return { project, goal: project };
 }
 
 function readTask(fields: JsonFields): TaskSpec {

@@ -3,11 +3,12 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap, 
 import type { Json, TaskMark, TaskSpec } from '../../core/task.ts';
 import { shown, suspicion } from '../../text/text.ts';
 import {
-  type Format,
+  type IndexedFormat,
   markEdits,
   markedStatus,
   type ParsedDocument,
   statusFields,
+  type TextIndex,
   type WrittenStatus,
 } from '../document.ts';
 import { type Edit, linesBehind, startOf, withEdits } from '../edits.ts';
@@ -21,7 +22,7 @@ const yamlNames = /\.ya?ml$/i;
 const bareList = /^\uFEFF?(?:(?:[ \t]*(?:#[^\n]*)?|---[^\n]*)\n)*[ \t]*-[ \t]/;
 const taskKey = /^ {0,6}(?:-[ \t]+)?(?:title|task|status|completed|done|passes|skipped)[ \t]*:/m;
 
-export const yamlTasks: Format = {
+export const yamlTasks: IndexedFormat<YamlIndex> = {
   name: 'yaml-tasks',
   fileNames: yamlNames,
 
@@ -32,24 +33,32 @@ export const yamlTasks: Format = {
   },
 
   parse(text) {
+    const read = yamlTasks.read(text);
+    return read.ok ? { ok: true, document: read.document } : read;
+  },
+
+  read(text) {
     const problems = new ProblemList();
     const list = readYamlList(text, problems);
     const document = list && readTasks(list, problems);
-    if (document !== undefined && problems.count === 0) return { ok: true, document };
-    return problems.refusal(text.slice(0, textCharsMax));
+    if (list === undefined || document === undefined || problems.count > 0)
+      return problems.refusal(text.slice(0, textCharsMax));
+    return { ok: true, document, index: { ...indexOf(text, list.tasks), document } };
   },
 
-  mark(text, marks) {
+  mark: (text, marks) => yamlTasks.markWithIndex(text, undefined, marks).text,
+
+  markWithIndex(text, known, marks) {
     const problems = new ProblemList();
-    const tasks = readYamlList(text, problems)?.tasks;
-    if (tasks === undefined || problems.count > 0) return text;
-    const words = statusWords(tasks);
-    const ids = idsOf(tasks);
-    const items = tasks.map((task, row) => ({ id: ids[row]!, task }));
-    const edits = markEdits(items, marks, ({ task }, mark) => editsFor(text, task, mark, words));
+    const tasks = known === undefined ? readYamlList(text, problems)?.tasks : undefined;
+    const index = known ?? indexOf(text, problems.count > 0 ? [] : (tasks ?? []));
+    const edits = markEdits(index.rows, marks, (row, mark) => editsFor(text, row, mark, index.words));
+    if (edits.length === 0) return { text, index };
     const marked = withEdits(text, edits);
+    if (edits.every(edit => edit.start < edit.end)) return { text: marked, index: movedIndex(index, marked, edits) };
     // Odd YAML may read differently with one more line in it; then no change is the smaller fault.
-    return edits.some(edit => edit.start === edit.end) && !yamlTasks.parse(marked).ok ? text : marked;
+    const read = yamlTasks.read(marked);
+    return read.ok ? { text: marked, index: read.index } : { text, index };
   },
 };
 
@@ -112,50 +121,114 @@ export function statusWords(tasks: readonly YamlTask[]): { readonly done: string
   };
 }
 
-function editsFor(
-  text: string,
-  task: YamlTask,
-  mark: TaskMark,
-  words: ReturnType<typeof statusWords>,
-): readonly Edit[] {
+// Marks: where the status of each task stands is kept, so that another mark reads nothing.
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface YamlRow {
+  readonly id: string;
+  /** The key that says whether it is done. */
+  readonly key: string | undefined;
+  /** What it says, and by which values. */
+  readonly status: WrittenStatus;
+  readonly places: Readonly<Record<string, Place>>;
+  readonly isTrue: readonly string[];
+  /** Where other members are added: behind the title, in lines that begin so; in braces without lines. */
+  readonly titleEnd: number;
+  readonly indent: string | undefined;
+}
+
+interface YamlIndex extends TextIndex {
+  readonly rows: readonly YamlRow[];
+  readonly words: ReturnType<typeof statusWords>;
+}
+
+function indexOf(text: string, tasks: readonly YamlTask[]): YamlIndex {
+  const ids = idsOf(tasks);
+  return { words: statusWords(tasks), rows: tasks.map((task, row) => rowOf(text, task, ids[row]!)) };
+}
+
+function rowOf(text: string, task: YamlTask, id: string): YamlRow {
+  const { map, offset, value } = task;
   const key = statusKeyOf(task);
+  const places = [key ?? 'completed', 'skipped'].flatMap(name => {
+    const range = nodeOf(task, name)?.range;
+    return range ? [[name, { start: offset + range[0], end: offset + range[1] }] as const] : [];
+  });
+  const isTrue = places.map(([name]) => name).filter(name => value[name] === true);
+  const first = offset + (map?.range?.[0] ?? 0);
+  const margin = first - Math.max(offset, text.lastIndexOf('\n', first - 1) + 1);
+  return {
+    id,
+    key,
+    status: key === 'status' ? (meaningOf(String(value['status'])) ?? 'open') : flagStatus(key, isTrue),
+    places: Object.fromEntries(places),
+    isTrue,
+    titleEnd: offset + (nodeOf(task, keyOf(task, 'title') ?? 'title')?.range?.[1] ?? 0),
+    indent: map?.flow === true ? undefined : ' '.repeat(margin),
+  };
+}
+
+const flagStatus = (key = 'completed', isTrue: readonly string[]): WrittenStatus =>
+  isTrue.includes(key) ? 'done' : isTrue.includes('skipped') ? 'skipped' : 'open';
+
+function editsFor(text: string, row: YamlRow, mark: TaskMark, words: YamlIndex['words']): readonly Edit[] {
+  const { key, places, isTrue } = row;
   if (key === 'status') {
-    const now = meaningOf(String(task.value['status'])) ?? 'open';
-    const next = markedStatus(mark, now);
-    if (now === next) return [];
-    return [replaced(task, 'status', next === 'done' || next === 'open' ? words[next] : next)];
+    const next = markedStatus(mark, row.status);
+    const word = next === 'done' || next === 'open' ? words[next] : next;
+    return next === row.status ? [] : [{ ...places[key]!, text: word }];
   }
   const flags = [
     [key ?? 'completed', mark.done],
     ['skipped', mark.skipped],
   ] as const;
-  const changed = flags.filter(([flag, value]) => (task.value[flag] === true) !== value);
-  const edits = changed
-    .filter(([flag]) => flag in task.value)
-    .map(([flag, value]) => replaced(task, flag, String(value)));
-  const added = changed.filter(([flag]) => !(flag in task.value)).map(([flag, value]) => `${flag}: ${value}`);
-  return added.length === 0 ? edits : [...edits, withMembers(text, task, added)];
+  const changed = flags.filter(([flag, value]) => isTrue.includes(flag) !== value);
+  const edits = changed.flatMap(([flag, value]) => (flag in places ? [{ ...places[flag]!, text: String(value) }] : []));
+  const added = changed.filter(([flag]) => !(flag in places)).map(([flag, value]) => `${flag}: ${value}`);
+  return added.length === 0 ? edits : [...edits, withMembers(text, row, added)];
+}
+
+/** The index of a text in which values were replaced; nothing is read for it but those. */
+function movedIndex({ document, rows, words }: YamlIndex, text: string, edits: readonly Edit[]): YamlIndex {
+  const moved = (at: number): number =>
+    edits.reduce((sum, edit) => (edit.end <= at ? sum + edit.text.length - (edit.end - edit.start) : sum), at);
+  const starts = new Set(edits.map(edit => edit.start));
+  const now = rows.map(row => {
+    const places = Object.fromEntries(
+      Object.entries(row.places).map(([name, { start, end }]) => [name, { start: moved(start), end: moved(end) }]),
+    );
+    const there = { ...row, places, titleEnd: moved(row.titleEnd) };
+    return Object.values(row.places).some(place => starts.has(place.start)) ? restated(there, text) : there;
+  });
+  const tasks = document?.tasks.map((task, at) =>
+    now[at]!.status === rows[at]!.status ? task : { ...task, ...statusFields(now[at]!.status) },
+  );
+  return { rows: now, words, document: document && tasks && { ...document, tasks } };
+}
+
+/** With what its values say now, as we wrote them. */
+function restated(row: YamlRow, text: string): YamlRow {
+  const saidBy = (name: string): string => text.slice(row.places[name]!.start, row.places[name]!.end);
+  if (row.key === 'status') return { ...row, status: meaningOf(saidBy(row.key)) ?? 'open' };
+  const isTrue = Object.keys(row.places).filter(name => saidBy(name) === 'true');
+  return { ...row, isTrue, status: flagStatus(row.key, isTrue) };
 }
 
 function nodeOf(task: YamlTask, key: string): Node | null | undefined {
   return task.map?.items.find(pair => String(pair.key.value) === key)?.value;
 }
 
-function replaced(task: YamlTask, key: string, value: string): Edit {
-  const [start, end] = nodeOf(task, key)!.range!;
-  return { start: task.offset + start, end: task.offset + end, text: value };
-}
-
 /** New members stand right behind the title, in the shape that the task has: one line each, or one after the other. */
-function withMembers(text: string, task: YamlTask, members: readonly string[]): Edit {
-  const { map, offset } = task;
-  const end = offset + nodeOf(task, keyOf(task, 'title')!)!.range![1];
-  if (map!.flow === true) return { start: end, end, text: members.map(member => `, ${member}`).join('') };
-  const first = offset + map!.range![0];
-  const indent = ' '.repeat(first - Math.max(offset, text.lastIndexOf('\n', first - 1) + 1));
+function withMembers(text: string, { titleEnd, indent }: YamlRow, members: readonly string[]): Edit {
+  if (indent === undefined)
+    return { start: titleEnd, end: titleEnd, text: members.map(member => `, ${member}`).join('') };
   return linesBehind(
     text,
-    end,
+    titleEnd,
     members.map(member => indent + member),
   );
 }

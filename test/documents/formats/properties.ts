@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskMark, TaskSpec } from '../../../src/core/task.ts';
-import type { Format, ParsedDocument } from '../../../src/documents/document.ts';
+import type { Format, IndexedFormat, ParsedDocument } from '../../../src/documents/document.ts';
 
 /** Few in `npm test`; `PROVE_RUNS=10000 vitest run test/documents/formats` looks longer. */
 const numRuns = Number(process.env['PROVE_RUNS'] ?? 60);
@@ -29,6 +29,14 @@ function documentOf(format: Format, text: string): ParsedDocument {
   const parsed = format.parse(text);
   if (!parsed.ok) throw new Error(`${parsed.problems.map(problem => problem.message).join('\n')}\n${text}`);
   return parsed.document;
+}
+
+const isIndexed = (format: Format): format is IndexedFormat => 'markWithIndex' in format;
+
+function indexOf(format: IndexedFormat, text: string) {
+  const read = format.read(text);
+  if (!read.ok) throw new Error(text);
+  return read.index;
 }
 
 const asMarked = (task: TaskSpec, mark: TaskMark): TaskSpec => ({ ...task, done: mark.done, skipped: mark.skipped });
@@ -76,6 +84,19 @@ export function describeLaws(name: string, laws: FormatLaws): void {
       property((text, marks) => {
         const once = format.mark(text, marks);
         expect(format.mark(once, marks)).toBe(once);
+      });
+    });
+
+    it('marking what was read reads nothing again, and says the same', () => {
+      if (!isIndexed(format)) return;
+      property((text, marks) => {
+        let known = { text, index: indexOf(format, text) };
+        for (const mark of marks) {
+          const plain = documentOf(format, format.mark(known.text, [mark]));
+          known = format.markWithIndex(known.text, known.index, [mark]);
+          expect(documentOf(format, known.text)).toEqual(plain);
+          if (known.index.document !== undefined) expect(known.index.document).toEqual(plain);
+        }
       });
     });
 

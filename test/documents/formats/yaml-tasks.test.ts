@@ -238,6 +238,19 @@ const flowTask = fc
   .map(([flag, title]) => `- { title: ${title}${flag === undefined ? '' : `,  ${flag}`} }  # flow\n`);
 const indented = (text: string) => text.replace(/^(?=.)/gm, '  ');
 
+it('marking a text that was read reads none of it again: the other tasks are the same objects', () => {
+  const text = '- title: One\n  completed: false\n- title: Two\n  status: todo # later\n- title: Three\n';
+  const read = yamlTasks.read(text);
+  if (!read.ok) throw new Error('it is fine');
+  const first = yamlTasks.markWithIndex(text, read.index, [done('one')]);
+  const second = yamlTasks.markWithIndex(first.text, first.index, [done('two')]);
+  expect(second.text).toBe(text.replace('false', 'true').replace('todo', 'completed'));
+  const [one, two, three] = second.index.document!.tasks;
+  expect([one!.done, two!.done, three!.done]).toEqual([true, true, false]);
+  expect(one).toBe(first.index.document!.tasks[0]);
+  expect(three).toBe(read.document.tasks[2]);
+});
+
 describeLaws('YAML list', {
   format: yamlTasks,
   texts: dressed(
