@@ -57,7 +57,7 @@ export function loopLabel(state: State): LoopState {
   return 'running';
 }
 
-function iterationStatus(loop: string, one: IterationView) {
+export function iterationStatus(loop: string, one: IterationView) {
   const { usage = noUsage } = one;
   return {
     iteration: one.iteration,
