@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProgram } from '../processes/find-program.ts';
+import { rememberProbes } from '../processes/probes.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import {
@@ -30,6 +31,7 @@ export interface DoctorNeeds extends MachineNeeds {
 }
 
 export async function examine(needs: DoctorNeeds): Promise<readonly Finding[]> {
+  rememberProbes(undefined); // a doctor looks for himself
   const agents = await installedAgents(needs);
   return [
     nodeFinding(process.versions.node),

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { findProgram } from './find-program.ts';
+import { firstWorking } from './probes.ts';
 
 export type Containment = 'namespace' | 'group';
 
@@ -68,16 +69,15 @@ const workingRecipe = once((): readonly string[] | undefined => {
   const setpriv = process.platform === 'linux' ? systemProgram('setpriv') : undefined;
   const unshare = setpriv && systemProgram('unshare');
   if (!setpriv || !unshare) return undefined;
-  return recipes
-    .map(flags => [setpriv, '--pdeathsig', 'KILL', unshare, ...flags, '--', shell, '-c'])
-    .find(([command, ...args]) => {
-      // Pid 1 proves the namespace; the code proves that an exit comes through.
-      const script = '[ $$ = 1 ] && (exec "$@"); exit $?';
-      return spawnSync(command!, [...args, script, 'init', shell, '-c', 'exit 42'], probeOptions).status === 42;
-    });
+  const lines = recipes.map(flags => [setpriv, '--pdeathsig', 'KILL', unshare, ...flags, '--', shell, '-c']);
+  return firstWorking('containment', [setpriv, unshare, shell], lines, ([command, ...args]) => {
+    // Pid 1 proves the namespace; the code proves that an exit comes through.
+    const script = '[ $$ = 1 ] && (exec "$@"); exit $?';
+    return spawnSync(command!, [...args, script, 'init', shell, '-c', 'exit 42'], probeOptions).status === 42;
+  });
 });
 
-/** Probed once per process; calling it early keeps the probe off the way to the first agent. */
+/** Probed once per process, or once since the machine was started where that is remembered. */
 export function containment(): Containment {
   return workingRecipe() ? 'namespace' : 'group';
 }
