@@ -58,21 +58,25 @@ export function isBuilt() {
   });
 }
 
-/** Loads a slow module at the first call of one of its functions; importing anything but a function fails the build. */
+/** A module that loads another at the first call of one of its functions; importing anything but a function fails the build. */
+function late(own, loading) {
+  const names = Object.keys(own).filter(name => /^[a-z]/.test(name) && typeof own[name] === 'function');
+  const calls = names.map(name => `export function ${name}(...given) { return load().${name}(...given); }`);
+  const load = `let own; const load = () => (own ??= ${loading});`;
+  return { contents: [load, ...calls, `export default { ${names.join(', ')} };`].join('\n'), resolveDir: root };
+}
+
 const lateModules = {
   name: 'late-modules',
   setup(build) {
     build.onResolve({ filter: slowModules }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace: 'late', sideEffects: false } : undefined,
     );
-    build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) => {
-      if (path === 'node:process') return { contents: 'export default process;' };
-      const own = process.getBuiltinModule(path);
-      const names = Object.keys(own).filter(name => /^[a-z]/.test(name) && typeof own[name] === 'function');
-      const late = name => `export function ${name}(...given) { return load().${name}(...given); }`;
-      const load = `let own; const load = () => (own ??= process.getBuiltinModule('${path}'));`;
-      return { contents: [load, ...names.map(late), `export default { ${names.join(', ')} };`].join('\n') };
-    });
+    build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) =>
+      path === 'node:process'
+        ? { contents: 'export default process;' }
+        : late(process.getBuiltinModule(path), `process.getBuiltinModule('${path}')`),
+    );
   },
 };
 
@@ -145,14 +149,19 @@ async function bundleLibrary(bundle, common, names) {
   return { names, outputFiles, path: outputFiles.find(file => file.path.endsWith('.cjs')).path };
 }
 
-/** Leaves libraries that have a file of their own out of the bundle. */
+/** Leaves libraries that have a file of their own out of the bundle; one of functions alone is loaded at the first call. */
 const apart = paths => ({
   name: 'apart',
   setup(build) {
-    build.onResolve({ filter: /^[^.]/ }, ({ path }) => {
+    build.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
       const file = paths.get(path);
-      return file === undefined ? undefined : { path: `./${relative(dist, file)}`, external: true };
+      if (file === undefined) return undefined;
+      if (path === 'yaml' && kind === 'import-statement') return { path, namespace: 'late-library', sideEffects: false };
+      return { path: `./${relative(dist, file)}`, external: true };
     });
+    build.onLoad({ filter: /./, namespace: 'late-library' }, async ({ path }) =>
+      late(await import(path), `require('${path}')`),
+    );
   },
 });
 
