@@ -156,7 +156,8 @@ const apart = paths => ({
     build.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
       const file = paths.get(path);
       if (file === undefined) return undefined;
-      if (path === 'yaml' && kind === 'import-statement') return { path, namespace: 'late-library', sideEffects: false };
+      if (path === 'yaml' && kind === 'import-statement')
+        return { path, namespace: 'late-library', sideEffects: false };
       return { path: `./${relative(dist, file)}`, external: true };
     });
     build.onLoad({ filter: /./, namespace: 'late-library' }, async ({ path }) =>
