@@ -1,8 +1,8 @@
 // Doctor: findings about what a loop needs from this machine, before it is needed; what cannot be known is called unknown.
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { rememberProbes } from '../processes/contain.ts';
 import { findProgram } from '../processes/find-program.ts';
-import { rememberProbes } from '../processes/probes.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import {

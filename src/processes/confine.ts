@@ -3,8 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type Contained, namespaceInit, once, shell, systemProgram } from './contain.ts';
-import { firstWorking } from './probes.ts';
+import { type Contained, firstWorking, namespaceInit, once, shell, systemProgram } from './contain.ts';
 
 /** Of two paths, one in the other, the inner one's word counts. What does not exist is left out. */
 export interface Confinement {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { firstWorking, rememberProbes } from '../../src/processes/probes.ts';
+import { firstWorking, rememberProbes } from '../../src/processes/contain.ts';
 
 const recipes = [['first'], ['second'], ['third']];
 let folder: string;
