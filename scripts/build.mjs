@@ -1,4 +1,5 @@
-// Bundles src into dist, so that a start reads a few files and the published package needs no dependencies.
+// Bundles src into dist, so that a start reads one file and the published package needs no dependencies.
+import { createHash } from 'node:crypto';
 import {
   mkdirSync,
   readdirSync,
@@ -16,14 +17,22 @@ import { fileURLToPath } from 'node:url';
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
 const dist = join(root, 'dist');
-const entries = { ralph: 'src/cli/main.ts', index: 'src/index.ts' };
 /** Programs that run in a process of their own: one file each, because they are started from memory. */
 const programs = { 'apply-restore': 'src/git/restore/apply-restore.ts' };
-const outputs = Object.keys({ ...entries, ...programs });
+const outputs = ['ralph.cjs', 'index.js', 'apply-restore.js'].map(name => join(dist, name));
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
-/** `ralph status` is to be quick: what it needs comes in one piece. */
-const neededAtOnce = ['../ledger/sqlite.ts', './commands/status.ts'];
+/** Libraries that most commands never call: a file for each package, loaded by the first module that needs it. */
+const libraries = [
+  '@agentclientprotocol/sdk',
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/client/validators/ajv',
+  '@pydantic/genai-prices',
+  'chokidar',
+  'kysely',
+  'kysely/migration',
+  'yaml',
+];
 /** Node's own modules that take milliseconds to load, and that most commands never call. */
 const slowModules = /^node:(child_process|crypto|process|readline\/promises|util)$/;
 
@@ -43,60 +52,31 @@ function newestMs(path) {
 /** Whether dist holds a bundle of what src says now. */
 export function isBuilt() {
   const newest = newestInputMs();
-  return outputs.every(name => {
-    const stat = statSync(join(dist, `${name}.js`), { throwIfNoEntry: false });
+  return outputs.every(path => {
+    const stat = statSync(path, { throwIfNoEntry: false });
     return stat !== undefined && stat.mtimeMs >= newest;
   });
 }
 
-/**
- * Every lazy import makes esbuild cut chunks, and a start pays for each file: so the lazy imports of app.ts share one chunk.
- * Those of the command table do not: one command would load all of them.
- */
-const fewerChunks = {
-  name: 'fewer-chunks',
-  setup(build) {
-    const lazyPaths = new Map();
-    build.onLoad({ filter: /[\\/]src[\\/](app[\\/]app|cli[\\/]command-table)\.ts$/, namespace: 'file' }, ({ path }) => {
-      const isTable = path.endsWith('command-table.ts');
-      const lazy = [];
-      const text = readFileSync(path, 'utf8').replace(/\bimport\('([^']+)'\)/g, (whole, name) => {
-        if (!lazy.includes(name)) lazy.push(name);
-        const part = `part${lazy.indexOf(name)}`;
-        if (neededAtOnce.includes(name)) return `Promise.resolve(${part})`;
-        if (isTable) return whole;
-        return `import(${JSON.stringify(`lazy:${path}`)}).then(all => all.${part})`;
-      });
-      const isAtOnce = (_name, at) => neededAtOnce.includes(lazy[at]);
-      const heads = lazy.map((name, at) => (isAtOnce(name, at) ? `import * as part${at} from '${name}';` : ''));
-      const rest = lazy.map((name, at) => (isAtOnce(name, at) ? '' : `export * as part${at} from '${name}';`));
-      lazyPaths.set(path, rest.join('\n'));
-      return { contents: `${heads.join('')}${text}`, loader: 'ts', resolveDir: dirname(path) };
-    });
-    build.onResolve({ filter: /^lazy:/ }, ({ path }) => ({ path: path.slice('lazy:'.length), namespace: 'lazy' }));
-    build.onLoad({ filter: /./, namespace: 'lazy' }, ({ path }) => ({
-      contents: lazyPaths.get(path),
-      loader: 'ts',
-      resolveDir: dirname(path),
-    }));
-  },
-};
+/** A module that loads another at the first call of one of its functions; importing anything but a function fails the build. */
+function late(own, loading) {
+  const names = Object.keys(own).filter(name => /^[a-z]/.test(name) && typeof own[name] === 'function');
+  const calls = names.map(name => `export function ${name}(...given) { return load().${name}(...given); }`);
+  const load = `let own; const load = () => (own ??= ${loading});`;
+  return { contents: [load, ...calls, `export default { ${names.join(', ')} };`].join('\n'), resolveDir: root };
+}
 
-/** Loads a slow module at the first call of one of its functions; importing anything but a function fails the build. */
 const lateModules = {
   name: 'late-modules',
   setup(build) {
     build.onResolve({ filter: slowModules }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace: 'late', sideEffects: false } : undefined,
     );
-    build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) => {
-      if (path === 'node:process') return { contents: 'export default process;' };
-      const own = process.getBuiltinModule(path);
-      const names = Object.keys(own).filter(name => /^[a-z]/.test(name) && typeof own[name] === 'function');
-      const late = name => `export function ${name}(...given) { return load().${name}(...given); }`;
-      const load = `let own; const load = () => (own ??= process.getBuiltinModule('${path}'));`;
-      return { contents: [load, ...names.map(late), `export default { ${names.join(', ')} };`].join('\n') };
-    });
+    build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) =>
+      path === 'node:process'
+        ? { contents: 'export default process;' }
+        : late(process.getBuiltinModule(path), `process.getBuiltinModule('${path}')`),
+    );
   },
 };
 
@@ -119,36 +99,92 @@ async function build() {
     logLevel: 'warning',
     write: false,
   };
-  const result = await bundle({
+  const mapped = {
     ...common,
-    entryPoints: entries,
-    chunkNames: 'chunks/[name]-[hash]',
-    splitting: true,
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'linked',
-    define: { 'globalThis.RALPH_VERSION': JSON.stringify(version) },
+    define: { 'globalThis.RALPH_VERSION': JSON.stringify(version), 'import.meta.url': 'ownUrl' },
+    plugins: [lateModules],
+  };
+  const library = bundle({
+    ...mapped,
+    entryPoints: { index: 'src/index.ts' },
+    chunkNames: 'chunks/[name]-[hash]',
+    splitting: true,
     // CommonJS dependencies call `require` for Node's own modules.
-    banner: { js: 'const require=process.getBuiltinModule,__filename=import.meta.filename;' },
-    plugins: [fewerChunks, lateModules],
+    banner: {
+      js: 'const require=process.getBuiltinModule,__filename=import.meta.filename,ownUrl=import.meta.url;',
+    },
   });
-  const alone = await bundle({ ...common, entryPoints: programs });
-  publish([...alone.outputFiles, ...result.outputFiles], inputsAt);
+  const packages = Object.values(Object.groupBy(libraries, name => /^(@[^/]+\/)?[^/]+/.exec(name)[0]));
+  const parts = await Promise.all(packages.map(names => bundleLibrary(bundle, common, names)));
+  // CommonJS: one file, whose modules still run only when they are first imported.
+  const program = bundle({
+    ...mapped,
+    format: 'cjs',
+    entryPoints: { ralph: 'src/cli/main.ts' },
+    outExtension: { '.js': '.cjs' },
+    supported: { 'dynamic-import': false },
+    banner: { js: 'const ownUrl=require("node:url").pathToFileURL(__filename).href;' },
+    plugins: [lateModules, apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path]))))],
+  });
+  const all = await Promise.all([program, library, bundle({ ...common, entryPoints: programs })]);
+  publish(
+    [...all, ...parts].flatMap(one => one.outputFiles),
+    inputsAt,
+  );
 }
 
-// Chunk names hold their hash, so new ones stand beside old ones and entries change last, each by one rename:
-// nobody ever sees half a bundle, and a long loop still finds the chunks it was started with.
+async function bundleLibrary(bundle, common, names) {
+  const contents = names.map(name => `export * from '${name}';`).join('');
+  const { outputFiles } = await bundle({
+    ...common,
+    format: 'cjs',
+    stdin: { contents, resolveDir: root },
+    entryNames: `libraries/${names[0].replace(/^@|\/.*/g, '')}-[hash]`,
+    outExtension: { '.js': '.cjs' },
+    legalComments: 'linked',
+  });
+  return { names, outputFiles, path: outputFiles.find(file => file.path.endsWith('.cjs')).path };
+}
+
+/** Leaves libraries that have a file of their own out of the bundle; one of functions alone is loaded at the first call. */
+const apart = paths => ({
+  name: 'apart',
+  setup(build) {
+    build.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
+      const file = paths.get(path);
+      if (file === undefined) return undefined;
+      if (path === 'yaml' && kind === 'import-statement')
+        return { path, namespace: 'late-library', sideEffects: false };
+      return { path: `./${relative(dist, file)}`, external: true };
+    });
+    build.onLoad({ filter: /./, namespace: 'late-library' }, async ({ path }) =>
+      late(await import(path), `require('${path}')`),
+    );
+  },
+});
+
+// Names of chunks and libraries hold their hash, so new ones stand beside old ones and entries change last, each by one
+// rename: nobody ever sees half a bundle, and a long loop still finds the libraries it was started with.
 function publish(files, inputsAt) {
-  const entryPaths = new Set(outputs.map(name => join(dist, `${name}.js`)));
+  const entryPaths = new Set(outputs);
   const ordered = [...files].sort((a, b) => Number(entryPaths.has(a.path)) - Number(entryPaths.has(b.path)));
   for (const file of ordered) {
     mkdirSync(dirname(file.path), { recursive: true });
     const draft = `${file.path}.${process.pid}.tmp`;
-    writeFileSync(draft, file.contents);
+    writeFileSync(draft, file.path.endsWith('ralph.cjs') ? signed(file.text) : file.contents);
     if (entryPaths.has(file.path)) utimesSync(draft, inputsAt, inputsAt);
     renameSync(draft, file.path);
   }
   removeOrphans(new Set(ordered.map(file => relative(dist, file.path))));
+}
+
+/** As bin/ralph reads it: in ASCII (esbuild leaves other characters in patterns), its hash in the last line. */
+function signed(text) {
+  const ascii = text.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `${ascii}// ${createHash('sha256').update(ascii).digest('hex').slice(0, 16)}\n`;
 }
 
 function removeOrphans(current) {

@@ -1,13 +1,16 @@
 // bin/ralph finds the right Node and the right code from anywhere, and stands in for its child in life and death.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -29,7 +32,7 @@ const hold = setInterval(() => {}, 1000);
 const tell = (words, code) => { say(words); process.exitCode = code; clearInterval(hold); process.channel?.unref(); };
 let interrupts = 0;
 const deeds = {
-  '--version': () => tell('stand-in on ' + process.versions.node + ' wrapped ' + process.env.RALPH_WRAPPER, 0),
+  where: () => tell('stand-in on ' + process.versions.node + ' wrapped ' + process.env.RALPH_WRAPPER, 0),
   fail: () => tell('failing', 7),
   die: () => process.kill(process.pid, 'SIGKILL'),
   wait: () => {
@@ -62,9 +65,10 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-bin-')));
   checkout = join(folder, 'checkout');
   ralph = join(checkout, 'bin', 'ralph');
-  put('package.json', '{ "type": "module" }');
-  put('dist/ralph.js', program);
+  put('package.json', '{ "type": "module", "version": "7.8.9" }');
+  put('dist/ralph.cjs', program);
   mkdirSync(dirname(ralph));
+  copyFileSync(join(repository, 'bin', 'package.json'), join(checkout, 'bin', 'package.json'));
   copyFileSync(join(repository, 'bin', 'ralph'), ralph);
   mkdirSync(join(checkout, 'node_modules', 'node', 'bin'), { recursive: true });
   symlinkSync(pinned, join(checkout, 'node_modules', 'node', 'bin', 'node'));
@@ -79,7 +83,7 @@ describe('bin/ralph on a Node that is new enough', () => {
   it('runs the bundle from another folder and through a symlink, without a wrapper', () => {
     symlinkSync(ralph, join(folder, 'link'));
     for (const path of [ralph, join(folder, 'link')]) {
-      expect(run(pinned, path, '--version')).toEqual({
+      expect(run(pinned, path, 'where')).toEqual({
         code: 0,
         out: `stand-in on ${version(pinned)} wrapped undefined\n`,
       });
@@ -87,16 +91,16 @@ describe('bin/ralph on a Node that is new enough', () => {
   });
 
   it('runs whether Node takes it for a module or for CommonJS', () => {
-    put('package.json', '{ "type": "commonjs" }');
-    expect(run(pinned, ralph, '--version').code).toBe(0);
+    rmSync(join(checkout, 'bin', 'package.json'));
+    expect(run(pinned, ralph, 'where').code).toBe(0);
   });
 
   it('runs the source when a file of it is newer than the bundle, else the bundle', () => {
     put('src/cli/main.ts', "const words: string = 'from source';\nconsole.log(words);\n");
-    age('dist/ralph.js', 1000);
-    expect(run(pinned, ralph, '--version').out).toBe('from source\n');
+    age('dist/ralph.cjs', 1000);
+    expect(run(pinned, ralph, 'where').out).toBe('from source\n');
     for (const path of ['src/cli/main.ts', 'src/cli', 'src']) age(path, 2000);
-    expect(run(pinned, ralph, '--version').out).toContain('stand-in');
+    expect(run(pinned, ralph, 'where').out).toContain('stand-in');
   });
 
   it('runs the source when there is no bundle, and hides only the warning that SQLite is young', () => {
@@ -115,8 +119,43 @@ describe('bin/ralph on a Node that is new enough', () => {
     expect(error).toMatch(/^ralph is not built here: run `npm start`.*\n$/);
   });
 
+  it('says the version without loading the bundle', () => {
+    put('dist/ralph.cjs', "throw new Error('loaded');");
+    for (const node of [pinned, old ?? pinned])
+      expect(run(node, ralph, '--version')).toEqual({ code: 0, out: '7.8.9\n' });
+  });
+
+  it('keeps what V8 compiled for a command that ended well, and takes it up until the bundle is another one', () => {
+    put('dist/ralph.cjs', signed(program));
+    expect(run(pinned, ralph, 'fail').code).toBe(7);
+    expect(existsSync(join(checkout, 'dist', 'cache'))).toBe(false);
+    expect(run(pinned, ralph, 'where').code).toBe(0);
+    const [name = ''] = compiled();
+    expect(name).toMatch(/^[0-9a-f]{16}-v.*-where$/);
+    const { ino } = statSync(join(checkout, 'dist', 'cache', name));
+    expect(run(pinned, ralph, 'where').out).toContain('stand-in');
+    expect(statSync(join(checkout, 'dist', 'cache', name)).ino).toBe(ino); // what is refused is written anew
+    put('dist/ralph.cjs', signed(program.replace('stand-in', 'stand-by')));
+    expect(run(pinned, ralph, 'where').out).toContain('stand-by');
+    expect(compiled()).toHaveLength(2);
+  });
+
+  it('runs without what was compiled where that is damaged, where flags change the code, and where nothing can be written', () => {
+    put('dist/ralph.cjs', signed(program));
+    run(pinned, ralph, 'where');
+    const [name = ''] = compiled();
+    put(`dist/cache/${name}`, 'half of it');
+    expect(run(pinned, ralph, 'where').out).toContain('stand-in');
+    expect(statSync(join(checkout, 'dist', 'cache', name)).size).toBeGreaterThan(1000);
+    rmSync(join(checkout, 'dist', 'cache'), { recursive: true });
+    expect(run(pinned, '--stack-size=900', ralph, 'where').out).toContain('stand-in');
+    expect(existsSync(join(checkout, 'dist', 'cache'))).toBe(false);
+    put('dist/cache', 'a file where the folder would be');
+    expect(run(pinned, ralph, 'where')).toEqual({ code: 0, out: expect.stringContaining('stand-in') });
+  });
+
   it('ends with an error when the bundle is broken', () => {
-    put('dist/ralph.js', "throw new Error('broken');");
+    put('dist/ralph.cjs', "throw new Error('broken');");
     expect(run(pinned, ralph).code).toBe(1);
   });
 });
@@ -127,7 +166,7 @@ describe.skipIf(old === undefined)(`bin/ralph on a Node that is too old${why}`, 
   it('runs again with the pinned Node, from another folder and through a symlink', () => {
     symlinkSync(ralph, join(folder, 'link'));
     for (const path of [ralph, join(folder, 'link')]) {
-      expect(run(old!, path, '--version')).toEqual({ code: 0, out: `stand-in on ${version(pinned)} wrapped 1\n` });
+      expect(run(old!, path, 'where')).toEqual({ code: 0, out: `stand-in on ${version(pinned)} wrapped 1\n` });
     }
   });
 
@@ -141,7 +180,7 @@ describe.skipIf(old === undefined)(`bin/ralph on a Node that is too old${why}`, 
 
   it('says in one line which Node it needs when there is no pinned one', () => {
     rmSync(join(checkout, 'node_modules'), { recursive: true });
-    const { code, error } = run(old!, ralph, '--version');
+    const { code, error } = run(old!, ralph, 'where');
     expect(code).toBe(2);
     expect(error).toBe(`ralph needs Node 22.18 or newer; this is Node ${version(old!)}.\n`);
   });
@@ -149,7 +188,7 @@ describe.skipIf(old === undefined)(`bin/ralph on a Node that is too old${why}`, 
   it('gives up instead of turning in circles when the pinned Node is too old as well', () => {
     rmSync(join(checkout, 'node_modules', 'node', 'bin', 'node'));
     symlinkSync(old!, join(checkout, 'node_modules', 'node', 'bin', 'node'));
-    expect(run(old!, ralph, '--version')).toMatchObject({
+    expect(run(old!, ralph, 'where')).toMatchObject({
       code: 2,
       error: expect.stringContaining('needs Node 22.18'),
     });
@@ -208,6 +247,11 @@ function put(path: string, text: string): void {
   mkdirSync(dirname(join(checkout, path)), { recursive: true });
   writeFileSync(join(checkout, path), text);
 }
+
+/** As the build writes it. */
+const signed = (text: string): string => `${text}// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n`;
+
+const compiled = (): readonly string[] => readdirSync(join(checkout, 'dist', 'cache'));
 
 /** Makes a file look as if it had last changed so many minutes ago. */
 function age(path: string, minutes: number): void {

@@ -9,6 +9,7 @@ import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
 import type { Ledger, Recorded, StoreFailure } from '../ledger/ledger.ts';
 import type { Mode, ViewPlace } from '../modes/mode.ts';
 import { usualMode } from '../modes/registry.ts';
+import { rememberProbes } from '../processes/contain.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
@@ -19,11 +20,15 @@ export type { Engine };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** In the home, where agents that are confined cannot see it. */
+export const probesFile = 'probes.json';
+
 /** Where Ralph keeps everything; refused in one sentence when it cannot be known. */
 export function openHome(env: Environment, warn: (sentence: string) => void): string {
   const found = homeDirectory(env);
   if ('problem' in found) throw new UsageError(found.problem);
   if (found.notice !== undefined) warn(found.notice);
+  rememberProbes(join(found.path, probesFile));
   return found.path;
 }
 

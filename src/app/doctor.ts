@@ -1,6 +1,7 @@
 // Doctor: findings about what a loop needs from this machine, before it is needed; what cannot be known is called unknown.
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { rememberProbes } from '../processes/contain.ts';
 import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
@@ -30,6 +31,7 @@ export interface DoctorNeeds extends MachineNeeds {
 }
 
 export async function examine(needs: DoctorNeeds): Promise<readonly Finding[]> {
+  rememberProbes(undefined); // a doctor looks for himself
   const agents = await installedAgents(needs);
   return [
     nodeFinding(process.versions.node),

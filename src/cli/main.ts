@@ -33,6 +33,10 @@ process.on('uncaughtException', error => process.exit(complain(error)));
 process.on('unhandledRejection', error => process.exit(complain(error)));
 guardOutput();
 
-const code = await main(process.argv.slice(2)).catch(complain);
-await flushOutput();
-process.exit(code);
+// No await out here: the bundle is CommonJS, which starts sooner and knows none.
+void main(process.argv.slice(2))
+  .catch(complain)
+  .then(async code => {
+    await flushOutput();
+    process.exit(code);
+  });

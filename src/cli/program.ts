@@ -103,24 +103,26 @@ function usageError(error: CommanderError, words: readonly string[]): UsageError
 }
 
 export async function runProgram(words: readonly string[]): Promise<number> {
-  let code = 0;
-  const program = quietly(new Command('ralph'))
-    .version(version(), '-V, --version', 'print the version')
-    .enablePositionalOptions()
-    .showSuggestionAfterError(true)
-    .helpCommand(false);
-  for (const row of commands)
-    addCommand(program, row, words, result => {
-      code = result;
-    });
   refuseSecrets(words);
   const [first] = words;
   if (words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(first ?? ''))) {
     process.stdout.write(await overview());
     return 0;
   }
+  const asked = first === 'help' ? helpWords(words.slice(1)) : words;
+  const named = namedRow(asked);
+  let code = 0;
+  const program = quietly(new Command('ralph'))
+    .version(version(), '-V, --version', 'print the version')
+    .enablePositionalOptions()
+    .showSuggestionAfterError(true)
+    .helpCommand(false);
+  // All of them only where none is named: each costs a start something, and a typo may be near any.
+  for (const row of named === undefined ? commands : [named])
+    addCommand(program, row, words, result => {
+      code = result;
+    });
   try {
-    const asked = first === 'help' ? helpWords(words.slice(1)) : words;
     await program.parseAsync(asked, { from: 'user' });
     return code;
   } catch (error) {

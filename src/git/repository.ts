@@ -1,5 +1,5 @@
 // The repository that a loop works in: opened once, or refused in one sentence where we could not keep our promises.
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { complaint, type GitPlace, git, gitlink, indexRows, listIndex, type Setting } from './call.ts';
@@ -19,13 +19,16 @@ export interface Repository extends GitPlace {
 
 /** `not-a-repository`: the caller may work without git. */
 export type Opened =
-  | { readonly ok: true; readonly repository: Repository }
+  | { readonly ok: true; readonly repository: Repository; readonly names: readonly ScopedName[] }
   | (Refusal & { readonly kind: 'not-a-repository' | 'unusable' });
 
 const unusable = (problem: string, fix?: string): Opened => ({ ...refuse(problem, fix), kind: 'unusable' });
 
-/** F72, B92. */
+const notRepository: Opened = { ...refuse('This folder is not in a git repository.'), kind: 'not-a-repository' };
+
+/** F72, B92. Where nothing looks like a repository, git is not asked. */
 export async function openRepository(place: GitPlace): Promise<Opened> {
+  if (!isNearRepository(place.directory)) return notRepository;
   const asked = ['--is-bare-repository', '--is-inside-git-dir', '--show-object-format'];
   const found = await git(place, ['rev-parse', ...asked, '--absolute-git-dir', '--git-common-dir', '--show-toplevel']);
   const text = found.output.toString('utf8');
@@ -35,8 +38,10 @@ export async function openRepository(place: GitPlace): Promise<Opened> {
     return unusable('The path of this repository holds a line break or is not UTF-8.', 'Move it to a plainer path.');
   }
   const commonDirectory = resolve(place.directory, common);
-  const settings = await filtersOff({ ...place, directory });
-  return { ok: true, repository: { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings } };
+  const names = await scopedNames({ ...place, directory });
+  const settings = filtersOff(names.map(({ name }) => name));
+  const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings };
+  return { ok: true, repository, names };
 }
 
 function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean): Opened {
@@ -49,14 +54,31 @@ function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean)
     const fix = `If you trust it: git config --global --add safe.directory ${topAround(place.directory) ?? place.directory}`;
     return unusable('This repository belongs to another user, so git does not work in it.', fix);
   }
-  if (topAround(place.directory) === undefined)
-    return { ...refuse('This folder is not in a git repository.'), kind: 'not-a-repository' };
+  if (topAround(place.directory) === undefined) return notRepository;
   return unusable(`git cannot work here: ${printable(said)}.`);
 }
 
-function topAround(directory: string): string | undefined {
-  for (let folder = resolve(directory); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return folder;
+const topAround = (directory: string): string | undefined =>
+  folderAround(resolve(directory), folder => existsSync(join(folder, '.git')));
+
+/** A working tree or a bare repository, as git would look for it: from the folder that it really is upwards. */
+function isNearRepository(directory: string): boolean {
+  const real = realpathOr(directory);
+  const isOne = (folder: string): boolean => ['.git', 'HEAD'].some(name => existsSync(join(folder, name)));
+  return real === undefined || folderAround(real, isOne) !== undefined;
+}
+
+function realpathOr(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function folderAround(from: string, isWanted: (folder: string) => boolean): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (isWanted(folder)) return folder;
     if (dirname(folder) === folder) return undefined;
   }
 }
@@ -77,12 +99,11 @@ const programSettings: readonly RegExp[] = [
 ];
 
 /** Names alone: a value may hold a secret. */
-export const settingNames = async (place: GitPlace, ...flags: readonly string[]): Promise<readonly string[]> =>
-  listOf(await git(place, ['config', ...flags, '--list', '--name-only', '-z']));
+export const settingNames = async (place: GitPlace): Promise<readonly string[]> =>
+  listOf(await git(place, ['config', '--list', '--name-only', '-z']));
 
 /** Content filters switched off, as settings: an empty program is none; `required` would make that an error. */
-async function filtersOff(place: GitPlace): Promise<readonly Setting[]> {
-  const names = await settingNames(place);
+function filtersOff(names: readonly string[]): readonly Setting[] {
   const drivers = new Set(names.flatMap(name => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []));
   const off = { clean: '', smudge: '', process: '', required: 'false' };
   return [...drivers].flatMap(driver =>
@@ -92,15 +113,26 @@ async function filtersOff(place: GitPlace): Promise<readonly Setting[]> {
 
 /** Where git works in another working tree of it. Looked up anew each time: an agent may have added filters meanwhile. */
 export async function placeIn({ directory: top, environment }: Repository, directory: string): Promise<GitPlace> {
-  return { directory, environment, settings: await filtersOff({ directory: top, environment }) };
+  return { directory, environment, settings: filtersOff(await settingNames({ directory: top, environment })) };
+}
+
+/** Of a setting. */
+interface ScopedName {
+  /** Where it is set: `system`, `global`, `local`, `worktree`, `command`. */
+  readonly scope: string;
+  readonly name: string;
+}
+
+async function scopedNames(place: GitPlace): Promise<readonly ScopedName[]> {
+  const words = listOf(await git(place, ['config', '--list', '--show-scope', '--name-only', '-z']));
+  return words.flatMap((name, at) => (at % 2 === 1 ? [{ scope: words[at - 1] ?? '', name }] : []));
 }
 
 /** The user's own settings are not the repository's doing. */
-async function programsOf(repository: Repository): Promise<readonly string[]> {
-  const scopes = ['--local', '--worktree'];
-  const all = await Promise.all(scopes.map(scope => settingNames(repository, scope, '--includes')));
-  const names = new Set(all.flat().filter(name => programSettings.some(pattern => pattern.test(name))));
-  const hooks = await readdir(join(repository.commonDirectory, 'hooks')).catch(() => []);
+async function programsOf({ commonDirectory }: Repository, all: readonly ScopedName[]): Promise<readonly string[]> {
+  const own = all.filter(({ scope }) => scope === 'local' || scope === 'worktree').map(({ name }) => name);
+  const names = new Set(own.filter(name => programSettings.some(pattern => pattern.test(name))));
+  const hooks = await readdir(join(commonDirectory, 'hooks')).catch(() => []);
   const live = hooks.filter(name => !name.endsWith('.sample')).map(name => `hooks/${name}`);
   return [...names, ...live].sort();
 }
@@ -118,11 +150,15 @@ type Preflight = { readonly ok: true; readonly findings: Findings } | Refusal;
 
 /**
  * Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88,
- * B92). `directory`: where the loop works in the tree.
+ * B92). `directory`: where the loop works in the tree. `names`: of its settings.
  */
-export async function preflight(repository: Repository, directory: string): Promise<Preflight> {
+export async function preflight(
+  repository: Repository,
+  directory: string,
+  names: readonly ScopedName[],
+): Promise<Preflight> {
   const refused =
-    (await tooOld(repository)) ??
+    tooOld(names) ??
     (await linkedFolder(repository.directory, directory)) ??
     (await readOnly(repository)) ??
     (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
@@ -130,7 +166,7 @@ export async function preflight(repository: Repository, directory: string): Prom
   const [tracked, untracked, programs] = await Promise.all([
     listIndex(repository),
     git(repository, ['ls-files', '-o', '-z', '--exclude-standard'], { bytesMax: 100_000_000 }),
-    programsOf(repository),
+    programsOf(repository, names),
   ]);
   const rows = indexRows(tracked);
   const submodules = rows.filter(({ mode }) => mode === gitlink).map(({ path }) => path);
@@ -168,9 +204,8 @@ function sentence(paths: readonly string[], what: string): string | undefined {
 }
 
 /** Before 2.31 git does not hear how we switch hooks and programs off. */
-async function tooOld(repository: Repository): Promise<Refusal | undefined> {
-  const heard = await git(repository, ['config', 'core.hooksPath']);
-  if (heard.output.toString('utf8').trim() === '/dev/null') return undefined;
+function tooOld(names: readonly ScopedName[]): Refusal | undefined {
+  if (names.some(({ scope, name }) => scope === 'command' && name === 'core.hookspath')) return undefined;
   return refuse('This git is older than 2.31 and could run the hooks of the repository for us.', 'Update git.');
 }
 

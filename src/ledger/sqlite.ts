@@ -4,12 +4,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { Holder, Ledger, Store, StoreFailure } from './ledger.ts';
+import { schemaBatch } from './schema.ts';
 import { Appender } from './sqlite/append.ts';
 import { Connection, failure, failureOf, openDatabase, StoreFailed, userVersion } from './sqlite/connection.ts';
+import { createDatabase, type Schema, type Target } from './sqlite/create.ts';
 import { type Glance, glance, lostCommits, networkFileSystem } from './sqlite/files.ts';
 import { follow, mailboxOf, Pulse } from './sqlite/follow.ts';
 import { Leases, livenessOf } from './sqlite/leases.ts';
-import type { Schema, Target } from './sqlite/migrate.ts';
 import { lastCursor, loops, read, snapshotsOf, verify } from './sqlite/read.ts';
 
 /** What this code reads and writes, known without loading the migrations. */
@@ -17,6 +18,7 @@ export const currentSchema: Schema = {
   version: 5,
   readableFrom: 1,
   migrations: async () => (await import('./migrations.ts')).migrations,
+  batch: schemaBatch,
 };
 
 export interface SqliteLedgerOptions {
@@ -100,7 +102,6 @@ async function openConnection(opening: Opening): Promise<Connection> {
   let seen = await look(path);
   if (seen.type === 'missing') {
     if (readOnly) throw new StoreFailed(failure('gone', path, `there is no ledger at ${path} yet`));
-    const { createDatabase } = await import('./sqlite/migrate.ts');
     await createDatabase(opening);
     seen = await look(path);
   }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type Contained, namespaceInit, once, shell, systemProgram } from './contain.ts';
+import { type Contained, firstWorking, namespaceInit, once, shell, systemProgram } from './contain.ts';
 
 /** Of two paths, one in the other, the inner one's word counts. What does not exist is left out. */
 export interface Confinement {
@@ -34,8 +34,13 @@ const recipes: readonly (readonly string[])[] = [
 const workingRecipe = once((): readonly string[] | undefined => {
   const bubblewrap = process.platform === 'linux' ? systemProgram('bwrap') : undefined;
   if (!bubblewrap) return undefined;
+  const lines = recipes.map(flags => [bubblewrap, ...flags]);
+  return firstWorking('confinement', [bubblewrap, shell], lines, works);
+});
+
+function works(flags: readonly string[]): boolean {
   const folder = scratchFolder();
-  if (folder === undefined) return undefined;
+  if (folder === undefined) return false;
   try {
     const [hidden, fixed] = [join(folder, 'hidden'), join(folder, 'fixed')];
     for (const each of [hidden, fixed]) {
@@ -45,13 +50,11 @@ const workingRecipe = once((): readonly string[] | undefined => {
     const mounts = mountsFor({ hidden: [hidden], readOnly: [fixed], writable: [] }, folder);
     const script =
       '[ $$ = 1 ] && ! [ -e "$1/file" ] && ! (: >"$1/new") && ! (: >"$2/file") && (: >"$2/../new") && exit 42';
-    return recipes
-      .map(flags => [bubblewrap, ...flags])
-      .find(flags => exitsWith42([...flags, ...mounts, '--', shell, '-c', script, 'init', hidden, fixed]));
+    return exitsWith42([...flags, ...mounts, '--', shell, '-c', script, 'init', hidden, fixed]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-});
+}
 
 /** TMPDIR may name a folder that is not there: that alone must not leave an agent unconfined. */
 function scratchFolder(): string | undefined {
@@ -74,7 +77,7 @@ function exitsWith42(command: readonly string[]): boolean {
   return String(ran.stdout) === '42\n';
 }
 
-/** Probed once per process, at the first question. */
+/** Probed at the first question, unless it is remembered. */
 export function confinementKind(): ConfinementKind {
   return workingRecipe() ? 'bubblewrap' : 'none';
 }

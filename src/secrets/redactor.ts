@@ -101,11 +101,12 @@ export function makeRedactor(exactValues: readonly string[]): Redact {
   };
 }
 
-const scanShapes = makeScanner([], false);
+/** Every shape has a digit, a capital or a sign in it. */
+const plainWord = /^[a-z-]*$/;
 
 /** Whether the text holds something with a key's shape; an assignment by name alone is not enough. */
 export function looksSecret(text: string): boolean {
-  return scanShapes(text, 1).length > 0;
+  return !plainWord.test(text) && makeScanner([], false)(text, 1).length > 0;
 }
 
 type Json = Record<string, unknown> | unknown[];

@@ -91,9 +91,9 @@ const hashAt = (text: string, at: number): number =>
 
 /** How seldom a character is in ordinary text, roughly. */
 function rarity(character: string): number {
-  if (/[etaoinsrhldcu ]/i.test(character)) return 0;
-  if (/[/.:=0-9-]/.test(character)) return 1;
-  return /[a-z]/i.test(character) ? 1.5 : 2;
+  if ('etaoinsrhldcu ETAOINSRHLDCU'.includes(character)) return 0;
+  if ('/.:=0123456789-'.includes(character)) return 1;
+  return isWordCode(character.charCodeAt(0)) ? 1.5 : 2;
 }
 
 /** The place in a literal whose three characters are the rarest. */
@@ -110,11 +110,14 @@ function rarestAt(literal: string): number {
   return best;
 }
 
-function triggersOf(forms: readonly string[], withAssignments: boolean): (Omit<Trigger, 'back'> & { mark: string })[] {
-  const exact = forms.map(form => ({
-    ...{ name: 'known-value', rank: 0, literal: form, mark: form },
-    find: (_text: string, at: number) => ({ start: at, end: at + form.length }),
-  }));
+type Marked = Omit<Trigger, 'back'> & { readonly mark: string };
+
+const exactly = (form: string): Marked => ({
+  ...{ name: 'known-value', rank: 0, literal: form, mark: form },
+  find: (_text: string, at: number) => ({ start: at, end: at + form.length }),
+});
+
+function shapes(withAssignments: boolean): readonly Marked[] {
   const pem = {
     ...{ name: 'private-key', rank: 1, literal: '-----BEGIN ', mark: '-----BEGIN ' },
     find: (text: string, at: number, coveredTo: number) => (at < coveredTo ? undefined : findPem(text, at)),
@@ -128,7 +131,7 @@ function triggersOf(forms: readonly string[], withAssignments: boolean): (Omit<T
   const assigned = assignmentWords.map(word => ({
     ...{ name: 'assignment', rank: 1_000, literal: '', mark: word, find: findWholeAssignment },
   }));
-  return [...exact, pem, ...shaped, ...(withAssignments ? assigned : [])];
+  return [pem, ...shaped, ...(withAssignments ? assigned : [])];
 }
 
 /** `last`: where the last of the three marks stands. */
@@ -140,16 +143,38 @@ function spanAt(trigger: Trigger, text: string, last: number, coveredTo: number)
   return { start: found.start, end: found.end, name: trigger.name, rank: trigger.rank };
 }
 
-/** Builds the table once; the scan itself reads each character once and tries rules only at marks. */
-export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
-  const flags = new Uint8Array(0x8000);
+/** Where a trigger may begin, by the hash of three characters; `flags` says for which of them there is one. */
+interface Table {
+  readonly flags: Uint8Array;
+  readonly buckets: ReadonlyMap<number, readonly Trigger[]>;
+}
+
+function tableOf(all: readonly Marked[], rest?: Table): Table {
+  const flags = rest === undefined ? new Uint8Array(0x8000) : rest.flags.slice();
   const buckets = new Map<number, Trigger[]>();
-  for (const { mark, ...trigger } of triggersOf(forms, withAssignments)) {
+  for (const { mark, ...trigger } of all) {
     const at = rarestAt(mark);
     const hash = hashAt(mark, at);
     flags[hash] = 1;
     buckets.set(hash, [...(buckets.get(hash) ?? []), { ...trigger, back: at + 2 }]);
   }
+  for (const [hash, triggers] of rest?.buckets ?? []) buckets.set(hash, [...(buckets.get(hash) ?? []), ...triggers]);
+  return { flags, buckets };
+}
+
+/** The same for every scanner, and made when the first one needs it. */
+const shapeTables = new Map<boolean, Table>();
+
+function shapeTable(withAssignments: boolean): Table {
+  const made = shapeTables.get(withAssignments) ?? tableOf(shapes(withAssignments));
+  shapeTables.set(withAssignments, made);
+  return made;
+}
+
+/** Builds the table once; the scan itself reads each character once and tries rules only at marks. */
+export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
+  const shaped = shapeTable(withAssignments);
+  const { flags, buckets } = forms.length === 0 ? shaped : tableOf(forms.map(exactly), shaped);
   return (text, enough = Number.POSITIVE_INFINITY) => scan(text, enough, flags, buckets);
 }
 
@@ -173,7 +198,7 @@ function tryAt(search: Search, triggers: readonly Trigger[], last: number, enoug
 /** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
 const block = Buffer.allocUnsafeSlow(16_384);
 
-function scan(text: string, enough: number, flags: Uint8Array, buckets: ReadonlyMap<number, Trigger[]>): Span[] {
+function scan(text: string, enough: number, flags: Uint8Array, buckets: Table['buckets']): Span[] {
   const search: Search = { text, spans: [], coveredTo: 0 };
   let hash = 0;
   for (let from = 0; from < text.length; from += block.length) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { contained, containment } from '../../src/processes/contain.ts';
 import { type BenchRow, median } from './row.ts';
 
-const bundle = join(import.meta.dirname, '..', '..', 'dist', 'ralph.js');
+const bundle = join(import.meta.dirname, '..', '..', 'dist', 'ralph.cjs');
 const floor = join(import.meta.dirname, 'floor.mjs');
 const headlineLimit = 4; // issue 2
 const growthLimit = 2; // issue 2

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BenchRow, median } from './row.ts';
 
-const bundle = join(import.meta.dirname, '..', '..', 'dist', 'ralph.js');
+const bundle = join(import.meta.dirname, '..', '..', 'dist', 'ralph.cjs');
 const versionLimit = 2; // issue 2
 const statusLimit = 2.5; // issue 2
 

@@ -23,7 +23,7 @@ import type { ScriptTurn } from '../../src/agents/scripted.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 export const pinnedNode = join(repository, 'node_modules', 'node', 'bin', 'node');
-export const binary = join(repository, 'dist', 'ralph.js');
+export const binary = join(repository, 'dist', 'ralph.cjs');
 const deadlineMs = 45_000;
 
 if (!isBuilt()) execFileSync(pinnedNode, [join(repository, 'scripts', 'build.mjs')], { stdio: 'inherit' });

@@ -13,7 +13,7 @@ function installed(place: Scratch): { readonly binary: string; readonly program:
   const folder = join(place.root, 'installed');
   cpSync(dirname(binary), join(folder, 'dist'), { recursive: true });
   copyFileSync(join(dirname(dirname(binary)), 'package.json'), join(folder, 'package.json'));
-  return { binary: join(folder, 'dist/ralph.js'), program: join(folder, 'dist/apply-restore.js') };
+  return { binary: join(folder, 'dist/ralph.cjs'), program: join(folder, 'dist/apply-restore.js') };
 }
 
 describe('given a package of its own', () => {

@@ -19,7 +19,7 @@ it('F16: a run goes on when its program is replaced under it', async () => {
   stage.gate();
   const installed = join(stage.folder, 'installed');
   cpSync(resolve(import.meta.dirname, '../../dist'), installed, { recursive: true });
-  const running = stage.run('prd-waits', { program: join(installed, 'ralph.js') });
+  const running = stage.run('prd-waits', { program: join(installed, 'ralph.cjs') });
   await agentIsUp();
   rmSync(installed, { recursive: true });
   stage.openGate();

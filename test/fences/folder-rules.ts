@@ -81,7 +81,7 @@ function pathsOf(house: House): Record<string, readonly string[]> {
 }
 
 function* deadInLists(modules: Modules, { pathLists }: House, root: string): Iterable<Finding> {
-  const rules = { vitest: deadTests, bundle: deadChunks, knip: deadEntries };
+  const rules = { vitest: deadTests, bundle: deadInBundle, knip: deadEntries };
   for (const [kind, file] of Object.entries(pathLists) as [keyof typeof rules, string][]) {
     const path = join(root, file);
     if (!existsSync(path)) yield { file, detail: 'is not there' };
@@ -105,47 +105,15 @@ function* deadEntries(text: string, root: string): Iterable<string> {
   }
 }
 
-/** What the bundler is told of single files: its entries, the files whose lazy imports share a chunk, and those left out. */
-function* deadChunks(text: string, root: string, modules: Modules): Iterable<string> {
+/** What the bundler is told of single files and libraries: its entries, and what has a file of its own. */
+function* deadInBundle(text: string, root: string, modules: Modules): Iterable<string> {
   for (const [, path] of text.matchAll(/'(src\/[^']+)'/g)) {
     if (!existsSync(join(root, path!))) yield `names ${path}, which is not there`;
   }
-  const hosts: string[] = [];
-  for (const filter of filtersIn(text)) {
-    for (const one of alternatives(filter)) {
-      const found = [...modules.keys()].filter(file => new RegExp(one).test(`/${file}`));
-      if (found.length === 0) yield `loads /${one}/, which matches nothing`;
-      hosts.push(...found);
-    }
-  }
-  if (hosts.length === 0) yield 'has no `onLoad` filter for files of src';
-  const lazy = hosts.flatMap(file => modules.get(file)!.imports).filter(one => !one.isStatic);
-  const names = stringsOf(text, 'neededAtOnce');
-  if (names.length === 0) yield 'has no list `neededAtOnce`';
-  for (const name of names) {
-    if (!lazy.some(({ specifier, target }) => specifier === name && modules.has(target ?? '')))
-      yield `neededAtOnce names ${name}, which no file with shared chunks imports lazily`;
-  }
-}
-
-/** The filters of `onLoad` that are about files of src. */
-function filtersIn(text: string): string[] {
-  const tree = ts.createSourceFile('list.ts', text, ts.ScriptTarget.ESNext, true);
-  const found: string[] = [];
-  const look = (node: ts.Node): void => {
-    if (ts.isRegularExpressionLiteral(node) && /\bsrc\b/.test(node.text))
-      found.push(node.text.slice(1, node.text.lastIndexOf('/')));
-    ts.forEachChild(node, look);
-  };
-  look(tree);
-  return found;
-}
-
-/** `a(b|c)d` -> `abd`, `acd`: one of two could be dead while the other still matches. */
-function alternatives(pattern: string): string[] {
-  const group = /\(([^()]*\|[^()]*)\)/.exec(pattern);
-  if (group === null) return [pattern];
-  return group[1]!.split('|').map(one => pattern.replace(group[0], () => one));
+  const names = stringsOf(text, 'libraries');
+  if (names.length === 0) yield 'has no list `libraries`';
+  const imported = new Set([...modules.values()].flatMap(({ imports }) => imports.map(one => one.specifier)));
+  for (const name of names) if (!imported.has(name)) yield `libraries names ${name}, which nothing imports`;
 }
 
 /** The string literals in what a constant of this name is made of, up to the call that maps them. */

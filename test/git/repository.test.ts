@@ -11,8 +11,13 @@ afterEach(() => repo.cleanUp());
 
 const outside = (...args: readonly string[]) =>
   execFileSync('git', args, { cwd: repo.root, env: repo.environment, stdio: 'pipe' });
+const looked = async ({ top, environment } = repo) => {
+  const found = await openRepository({ directory: top, environment });
+  if (!found.ok) throw new Error(found.problem);
+  return preflight(found.repository, top, found.names);
+};
 const noticesOf = async (of = repo) => {
-  const found = await preflight(await of.open(), of.top);
+  const found = await looked(of);
   return found.ok ? found.findings.notices : [`refused: ${found.problem}`];
 };
 const opened = (directory: string) => openRepository({ directory, environment: repo.environment });
@@ -112,7 +117,7 @@ describe('F72: a loop works in', () => {
     repo.git('commit', '-qam', 'main');
     expect(() => repo.git('merge', '-q', 'other')).toThrow();
     await worksIn(repo);
-    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ ok: true, findings: { isMidway: true } });
+    expect(await looked()).toMatchObject({ ok: true, findings: { isMidway: true } });
     expect((await noticesOf())[0]).toMatch(/no progress commits/);
   });
 });
@@ -162,7 +167,7 @@ describe('F72, B91: a person is told beforehand', () => {
       expect.stringMatching(/: core\.fsmonitor, core\.sshcommand, filter\.x\.clean, hooks\/post-commit\.$/),
     ]);
     expect(notices.join()).not.toContain('secret-program');
-    expect(await preflight(await repo.open(), repo.top)).toMatchObject({ findings: { filters: ['*.bin'] } });
+    expect(await looked()).toMatchObject({ findings: { filters: ['*.bin'] } });
   });
 });
 
@@ -195,7 +200,7 @@ describe('refused in one sentence, with a fix:', () => {
   it.skipIf(process.getuid?.() === 0)('B92: a read-only .git [root may write everywhere]', async () => {
     repo = makeRepo();
     chmodSync(join(repo.top, '.git/objects'), 0o500);
-    expect(await preflight(await repo.open(), repo.top)).toMatchObject({
+    expect(await looked()).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/read-only/),
     });
@@ -212,7 +217,7 @@ describe('refused in one sentence, with a fix:', () => {
     repo = makeRepo();
     mkdirSync(join(repo.root, 'elsewhere'));
     repo.link(name, join(repo.root, 'elsewhere'));
-    expect(await preflight(await repo.open(), repo.top)).toMatchObject({
+    expect(await looked()).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/symbolic link/),
     });

@@ -1,6 +1,6 @@
 // The schema of a version that does not exist yet, to try migrations on.
 
-import type { Schema } from '../../src/ledger/sqlite/migrate.ts';
+import type { Schema } from '../../src/ledger/sqlite/create.ts';
 import { currentSchema } from '../../src/ledger/sqlite.ts';
 
 export const nextSchema: Schema = {

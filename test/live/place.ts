@@ -12,7 +12,7 @@ import { type Mock, type Model, startMock } from './mock.ts';
 import { storyPlace } from './story-model.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
-const program = join(repository, 'dist/ralph.js');
+const program = join(repository, 'dist/ralph.cjs');
 const pinnedNode = join(nodeFolder, 'node');
 
 interface Told {

@@ -20,7 +20,7 @@ import { eventsOf } from '../../src/engine/replay.ts';
 import type { Verified } from '../../src/ledger/ledger.ts';
 
 export const agentPath = (name: string): string => resolve(import.meta.dirname, '../fixtures/agents', name);
-const program = resolve(import.meta.dirname, '../../dist/ralph.js');
+const program = resolve(import.meta.dirname, '../../dist/ralph.cjs');
 
 /** Every story file that is there must be whole. */
 const workCheck = 'for file in work/*.txt; do grep -q "is finished$" "$file" || exit 1; done';

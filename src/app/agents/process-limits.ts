@@ -12,6 +12,7 @@ import { containment } from '../../processes/contain.ts';
 import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
+import { probesFile } from '../app.ts';
 
 export interface ProcessLimits {
   readonly limits: ResourceLimits;
@@ -78,7 +79,7 @@ function realPath(path: string): string {
 
 /** Where our home is also the work folder or the home of the user it has to stay open, all but what we keep in it. */
 function ownFiles(home: string): readonly string[] {
-  const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops', channelsFolder];
+  const always = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops', channelsFolder, probesFile];
   const databases = namesIn(home).filter(name => name.startsWith('ralph.db'));
   return [...new Set([...always, ...databases])].map(name => join(home, name));
 }

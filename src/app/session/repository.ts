@@ -26,20 +26,20 @@ export const gitEnvironment = ({ PATH, HOME, XDG_CONFIG_HOME }: Environment): Re
 export const refusalError = ({ problem, fix }: Refusal): UsageError => new UsageError(problem, fix);
 
 /** Undefined: not in a repository. */
-async function repositoryOf(directory: string, env: Environment): Promise<Repository | undefined> {
+async function opened(directory: string, env: Environment) {
   const { openRepository } = await import('../../git/repository.ts');
-  const opened = await openRepository({ directory, environment: gitEnvironment(env) });
-  if (opened.ok) return opened.repository;
-  if (opened.kind === 'not-a-repository') return undefined;
-  throw refusalError(opened);
+  const found = await openRepository({ directory, environment: gitEnvironment(env) });
+  if (found.ok) return found;
+  if (found.kind === 'not-a-repository') return undefined;
+  throw refusalError(found);
 }
 
 /** Refused in one sentence where Ralph could not keep its promises. */
 export async function inspectRepository(directory: string, env: Environment): Promise<RepositoryInfo> {
-  const repository = await repositoryOf(directory, env);
+  const { repository, names } = (await opened(directory, env)) ?? {};
   if (repository === undefined) return { notices: [], isMidway: false, filters: [] };
   const { preflight } = await import('../../git/repository.ts');
-  const found = await preflight(repository, directory);
+  const found = await preflight(repository, directory, names ?? []);
   if (!found.ok) throw refusalError(found);
   return { repository, ...found.findings };
 }
@@ -101,6 +101,8 @@ export interface GitPlace {
   readonly settings: Pick<Settings, 'worktreePerTask'>;
   /** Of the loop; undefined when it works in the user's own folder. */
   readonly branch?: string | undefined;
+  /** What a look at the folder that `repositoryInfo` is about has found just now. */
+  readonly seen?: { readonly directory: string; readonly repositoryInfo: RepositoryInfo };
   /** Makes a new fork ready for work. */
   readonly ready?: ((directory: string) => Promise<Refusal | undefined>) | undefined;
 }
@@ -118,8 +120,8 @@ export const forksOf = (home: string, loop: string): string => join(home, 'workt
 
 /** Git as a loop in a repository uses it; undefined elsewhere. */
 export async function openGit(needs: GitPlace): Promise<LoopGit | undefined> {
-  const { home, env, loop, directory, path, config } = needs;
-  const repository = existsSync(directory) ? await repositoryOf(directory, env) : undefined;
+  const { home, loop, directory, path, config } = needs;
+  const repository = await repositoryAt(needs);
   if (repository === undefined) return undefined;
   const { gitCheckpoints } = await import('../../git/git-checkpoints.ts');
   const { gitCommits } = await import('../../git/progress/git-commits.ts');
@@ -134,6 +136,11 @@ export async function openGit(needs: GitPlace): Promise<LoopGit | undefined> {
     commits: gitCommits(repository, { folder, excluded }),
     forks: forks && madeReady(inside(forks, repository, directory), loopFolder(home, loop), needs.ready),
   };
+}
+
+async function repositoryAt({ directory, env, seen }: GitPlace): Promise<Repository | undefined> {
+  if (seen?.directory === directory) return seen.repositoryInfo.repository;
+  return existsSync(directory) ? (await opened(directory, env))?.repository : undefined;
 }
 
 /** Of a parallel loop; undefined when it has no branch. */

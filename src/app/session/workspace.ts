@@ -51,7 +51,7 @@ export async function openWorkspace(
   const needs = { ...prepared, directory, workplaces: forked ? [forksOf(home, loop)] : [] };
   const setup = forked ? config.worktreeSetup : undefined;
   const ready = setup === undefined ? undefined : (fork: string) => setupProblem(needs, fork, setup, stop);
-  const git = await openGit({ ...needs, ...place, ready });
+  const git = await openGit({ ...needs, ...place, ready, seen: prepared });
   const isElsewhere = directory !== prepared.directory;
   const { fileGuard } = await import('../../checks/protected-files.ts');
   const copies = protectedFolder(loopFolder(home, loop), protectedHash);

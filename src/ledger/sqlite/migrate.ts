@@ -1,6 +1,5 @@
-// Migrates an older database to our version in one transaction, with a backup beside it, and creates new ones.
-import { randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+// Migrates an older database to our version in one transaction, with a backup beside it.
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import {
@@ -14,26 +13,12 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
+import { Migrator } from 'kysely/migration';
 import type { StoreFailure } from '../ledger.ts';
-import { failure, openDatabase, StoreFailed, userVersion } from './connection.ts';
+import { failure, userVersion } from './connection.ts';
+import { freeName, type Target } from './create.ts';
 import { sync } from './files.ts';
 import { heldLeases, type Liveness } from './leases.ts';
-
-export interface Schema {
-  readonly version: number;
-  /** The oldest version whose tables can be read as they are. */
-  readonly readableFrom: number;
-  /** By name, in order; as many as `version` says. */
-  migrations(): Promise<Readonly<Record<string, Migration>>>;
-}
-
-/** The database that is to be there, and how to tell who uses it. */
-export interface Target {
-  readonly path: string;
-  readonly schema: Schema;
-  readonly liveness: Liveness;
-}
 
 /** A loop that runs on the older version keeps it from being done: then nothing is changed, and the failure says which. */
 export async function migrate(
@@ -96,60 +81,6 @@ function backUp(path: string, version: number): void {
   sync(part);
   renameSync(part, backup);
   sync(dirname(path));
-}
-
-/** Of a database that is put beside ours. */
-export function freeName(wanted: string): string {
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`;
-    if (!existsSync(name) && !existsSync(`${name}-wal`)) return name;
-  }
-}
-
-/** Made beside its path and put there whole, so that a half-made one is never seen. */
-export async function createDatabase(target: Target): Promise<void> {
-  const { path } = target;
-  const draft = `${path}.new-${randomUUID()}`;
-  makeFolder(dirname(path));
-  try {
-    await writeDatabase({ ...target, path: draft });
-    linkSync(draft, path);
-    sync(dirname(path));
-  } catch (error) {
-    // Another process made it first: its database is as good as ours.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
-  }
-}
-
-/** Step by step, because Node's recursive mkdir tells a read-only file system as a missing folder. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    // Below a file or in /proc no folder can be made by anybody: the place is wrong, not the disk.
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new StoreFailed(failure('readonly', folder, `${folder} cannot be made: ${message}`), error);
-    if (code !== 'EEXIST') throw error;
-  }
-}
-
-/** A complete database of our version in one file, without a log, on the disk. */
-export async function writeDatabase(target: Target): Promise<void> {
-  const { path } = target;
-  rmSync(path, { force: true });
-  closeSync(openSync(path, 'wx', 0o600));
-  const database = openDatabase(path, false);
-  try {
-    await migrate(database, target);
-  } finally {
-    database.close();
-  }
-  sync(path);
 }
 
 // Kysely's migrator and schema builder speak to node:sqlite, with transactions round the schema changes.

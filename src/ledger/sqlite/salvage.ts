@@ -21,8 +21,8 @@ import { ChainWalk, isLoopEvent } from '../chain.ts';
 import type { StoreFailure } from '../ledger.ts';
 import { listLoop } from './append.ts';
 import { Connection, type EventRow, failure, inodeOf, isSqliteError, openDatabase } from './connection.ts';
+import { freeName, type Target, writeDatabase } from './create.ts';
 import { sync } from './files.ts';
-import { freeName, type Target, writeDatabase } from './migrate.ts';
 
 /** How much of the first page is replaced by that of a fresh database: nothing, the file's header, all of it. */
 const transplantBytes = [0, 100, 4_096];

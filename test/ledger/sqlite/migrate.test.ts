@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Schema } from '../../../src/ledger/sqlite/create.ts';
 import { currentSchema } from '../../../src/ledger/sqlite.ts';
 import { guidance, holderOf, leaseOf, loopStarted } from '../../contracts/store.ts';
 import { nextSchema } from '../next-schema.ts';
@@ -32,6 +33,24 @@ describe('migrations', () => {
 
   it('are as many as the version of the schema says', async () => {
     expect(Object.keys(await currentSchema.migrations()).length).toBe(currentSchema.version);
+  });
+
+  it('lead to the very database that the batch makes at once', async () => {
+    const made = async (path: string, schema: Schema) => {
+      await (await opened(path, { schema })).store.close();
+      const raw = new DatabaseSync(path);
+      const rows = (sql: string) => raw.prepare(sql).all();
+      const found = [
+        rows('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema'),
+        rows('SELECT name, length(timestamp) FROM kysely_migration'),
+        ...['SELECT * FROM kysely_migration_lock', 'PRAGMA user_version', 'PRAGMA journal_mode'].map(rows),
+      ];
+      raw.close();
+      return found;
+    };
+    const { batch, ...stepwise } = currentSchema;
+    expect(batch).toBeDefined();
+    expect(await made(scratch.path, currentSchema)).toEqual(await made(`${scratch.path}-stepwise`, stepwise));
   });
 
   it('forget snapshots of older states, which lack what this version folds', async () => {
