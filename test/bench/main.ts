@@ -7,10 +7,14 @@ import { benchCheckpoint } from './checkpoint.ts';
 import { benchDocuments } from './documents.ts';
 import { benchFold } from './fold.ts';
 import { benchGap } from './loops/gap.ts';
-import { benchGit } from './loops/git.ts';
+import { benchBallast, benchGit, benchSizes } from './loops/git.ts';
 import { Ground } from './loops/ground.ts';
+import { benchHistory } from './loops/history.ts';
+import { benchLoad } from './loops/load.ts';
 import { benchMemory } from './loops/memory.ts';
+import { benchPeers } from './loops/peers.ts';
 import { benchPrograms } from './loops/programs.ts';
+import { benchProof } from './loops/proof.ts';
 import type { Build } from './loops/section.ts';
 import { benchStart } from './loops/start.ts';
 import { benchParser } from './parser.ts';
@@ -35,10 +39,16 @@ const worstOf =
 /** Whole loops of a built Ralph: what users get. Any build can be measured. */
 const loopBenches: Readonly<Record<string, LoopBench>> = {
   git: benchGit,
+  sizes: benchSizes,
+  ballast: benchBallast,
   programs: benchPrograms,
   gap: benchGap,
   start: benchStart,
   memory: benchMemory,
+  history: benchHistory,
+  load: benchLoad,
+  proof: benchProof,
+  peers: benchPeers,
 };
 /** Parts of this source alone. */
 const partBenches: Readonly<Record<string, Bench>> = {

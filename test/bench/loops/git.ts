@@ -2,96 +2,112 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BenchRow, bestMs } from '../row.ts';
-import { agentsIn, documentOf, type Ground, gapsOf, type LoopOrder, run } from './ground.ts';
+import { agentsIn, documentOf, type Ground, gapsOf, type LoopOrder, started } from './ground.ts';
 import { type Build, type Figures, measure, type RowOrder } from './section.ts';
 
 const floor = join(import.meta.dirname, 'git-floor.sh');
 const ballast = pathToFileURL(join(import.meta.dirname, 'ballast.mjs')).href;
 export const checked: readonly string[] = ['--verify', 'true'];
 
-/** Figures of one size: `gap`, and `floor` of the same work. */
-interface Size {
-  readonly name: string;
-  readonly order: Omit<LoopOrder, 'iterations'>;
-  readonly hasFloor?: boolean;
+type Order = Omit<LoopOrder, 'iterations'>;
+const works = (tasks: number, files: number): Order => ({ agent: 'works', tasks, files, flags: checked });
+const [tens, many, edited] = ['50 tasks, 1,000 files', '10,000 tasks, 1,000 files', '10,000 tasks, edited'] as const;
+
+/** Loops by the names of their figures. */
+type Orders = Readonly<Record<string, Order>>;
+const sizes = (isQuick: boolean): Orders => ({
+  [tens]: works(50, 1_000),
+  '1,000 tasks, 1,000 files': works(1_000, 1_000),
+  [many]: works(10_000, 1_000),
+  '50 tasks, 10,000 files': works(50, 10_000),
+  ...(isQuick ? {} : { '50 tasks, 100,000 files': works(50, 100_000) }),
+});
+
+const toFloor = (name: string): RowOrder => ({
+  name: `git: gap of a default iteration, ${name} / the same durable work with plain git in one script`,
+  of: name,
+  per: `floor of ${name}`,
+  limit: 2,
+});
+
+/** Runs them and their floors in turn. */
+class Iterations {
+  readonly #ground: Ground;
+  readonly #warmUp: number;
+  readonly #count: number;
+
+  constructor(isQuick: boolean, ground: Ground) {
+    this.#ground = ground;
+    this.#warmUp = isQuick ? 6 : 15;
+    this.#count = this.#warmUp + (isQuick ? 12 : 25);
+  }
+
+  readonly probe =
+    ([name, order]: readonly [string, Order]) =>
+    async (build: Build): Promise<Figures> => {
+      const { agents, project } = await this.#ground.ralph(build, { ...order, iterations: this.#count });
+      this.#ground.drop(project);
+      return { [name]: gapsOf(agents, this.#warmUp) };
+    };
+
+  readonly floor =
+    ([name, { agent, tasks, files }]: readonly [string, Order]) =>
+    async (): Promise<Figures> => {
+      const project = this.#ground.project(tasks, files);
+      const command = this.#ground.command(agent, project.log);
+      const words = ['--norc', floor, String(this.#count), command, `${project.directory}-ledger`];
+      const { code, said, cpuMs } = await started('bash', words, project);
+      if (code !== 0) throw new Error(`the floor exited with ${code}: ${said}`);
+      this.#ground.drop(project);
+      const gaps = gapsOf(agentsIn(project.log), this.#warmUp);
+      return { [`floor of ${name}`]: gaps, 'floor of cpu': [cpuMs / this.#count] };
+    };
+
+  readonly cpu = async (build: Build): Promise<Figures> => ({
+    cpu: [await this.#ground.cpuMsPerIteration(build, works(50, 1_000), this.#count)],
+  });
 }
 
-const sizes = (isQuick: boolean): readonly Size[] => {
-  const works = (tasks: number, files: number): Size['order'] => ({ agent: 'works', tasks, files, flags: checked });
-  return [
-    { name: '50 tasks, 1,000 files', order: works(50, 1_000), hasFloor: true },
-    { name: '1,000 tasks, 1,000 files', order: works(1_000, 1_000), hasFloor: true },
-    { name: '10,000 tasks, 1,000 files', order: works(10_000, 1_000), hasFloor: true },
-    { name: '50 tasks, 10,000 files', order: works(50, 10_000), hasFloor: true },
-    ...(isQuick ? [] : [{ name: '50 tasks, 100,000 files', order: works(50, 100_000), hasFloor: true }]),
-    { name: '10,000 tasks, edited by the agent', order: { ...works(10_000, 1_000), agent: 'edits' } },
-    ...[100, 400].map(mb => ({
-      name: `${mb} MB`,
-      order: { ...works(50, 1_000), node: ['--import', `${ballast}?mb=${mb}`] },
-    })),
-  ];
+type Bench = (isQuick: boolean, builds: readonly Build[], ground: Ground) => Promise<readonly BenchRow[]>;
+
+export const benchGit: Bench = (isQuick, builds, ground) => {
+  const iterations = new Iterations(isQuick, ground);
+  const one = [tens, works(50, 1_000)] as const;
+  const cpu = { of: 'cpu', per: 'floor of cpu' };
+  const rows = [toFloor(tens), { name: 'git: CPU of that iteration / of the same work with plain git', ...cpu }];
+  const probes = [iterations.probe(one), iterations.cpu];
+  return measure({ rounds: isQuick ? 2 : 8, floors: [iterations.floor(one)], probes, rows }, builds);
 };
 
-const [tens, thousands, extra] = ['50 tasks, 1,000 files', '10,000 tasks, 1,000 files', '10,000 tasks'] as const;
-
-function rows(isQuick: boolean): readonly RowOrder[] {
-  const toFloor = (name: string): RowOrder => ({
-    name: `git: gap of a default iteration, ${name} / the same durable work with plain git in one script`,
-    of: name,
-    per: `floor of ${name}`,
-    limit: 2,
-  });
-  return [
-    ...sizes(isQuick)
-      .filter(one => one.hasFloor)
-      .map(one => toFloor(one.name)),
-    { name: `git: extra gap at ${extra} / JSON.parse of them`, of: thousands, minus: tens, per: 'parse', limit: 1 },
-    {
-      name: `git: extra gap at ${extra} when the agent edits the document / JSON.parse of them`,
-      of: '10,000 tasks, edited by the agent',
-      minus: tens,
-      per: 'parse',
-      limit: 5,
-    },
-    { name: "git: gap with 400 MB in Ralph's memory / with 100 MB", of: '400 MB', per: '100 MB', limit: 1.1 },
+export const benchSizes: Bench = (isQuick, builds, ground) => {
+  const iterations = new Iterations(isQuick, ground);
+  const text = documentOf(10_000);
+  const all = Object.entries(sizes(isQuick));
+  const perParse = { minus: tens, per: 'parse' };
+  const rows: readonly RowOrder[] = [
+    ...all.slice(1).map(([name]) => toFloor(name)),
+    { name: 'git: extra gap at 10,000 tasks / JSON.parse of them', of: many, ...perParse, limit: 1 },
+    { name: 'git: the same when the agent edits the document', of: edited, ...perParse, limit: 5 },
   ];
-}
-
-export async function benchGit(
-  isQuick: boolean,
-  builds: readonly Build[],
-  ground: Ground,
-): Promise<readonly BenchRow[]> {
-  const warmUp = isQuick ? 6 : 15;
-  const iterations = warmUp + (isQuick ? 12 : 25);
-  const parsed = documentOf(10_000);
-  const probe =
-    ({ name, order }: Size) =>
-    async (build: Build): Promise<Figures> => {
-      const { agents, project } = await ground.ralph(build, { ...order, iterations });
-      ground.drop(project);
-      return { [name]: gapsOf(agents, warmUp) };
-    };
-  const plainGit =
-    ({ name, order: { agent, tasks, files } }: Size) =>
-    async (): Promise<Figures> => {
-      const project = ground.project(tasks, files);
-      const command = ground.command(agent, project.log);
-      run('bash', ['--norc', floor, String(iterations), command, `${project.directory}-ledger`], project);
-      ground.drop(project);
-      return { [`floor of ${name}`]: gapsOf(agentsIn(project.log), warmUp) };
-    };
-  const all = sizes(isQuick);
   return measure(
     {
-      rounds: isQuick ? 2 : 5,
-      floors: [
-        async () => ({ parse: [bestMs(() => JSON.parse(parsed))] }),
-        ...all.filter(one => one.hasFloor).map(plainGit),
-      ],
-      probes: all.map(probe),
-      rows: rows(isQuick),
+      rounds: isQuick ? 1 : 4,
+      floors: [async () => ({ parse: [bestMs(() => JSON.parse(text))] }), ...all.slice(1).map(iterations.floor)],
+      probes: [...all, [edited, { ...works(10_000, 1_000), agent: 'edits' }] as const].map(iterations.probe),
+      rows,
     },
     builds,
   );
-}
+};
+
+export const benchBallast: Bench = (isQuick, builds, ground) => {
+  const iterations = new Iterations(isQuick, ground);
+  const loaded = (mb: number): readonly [string, Order] => [
+    `${mb} MB`,
+    { ...works(50, 1_000), node: ['--import', `${ballast}?mb=${mb}`] },
+  ];
+  const name = "git: gap with 400 MB in Ralph's memory / with 100 MB";
+  const rows = [{ name, of: '400 MB', per: '100 MB', limit: 1.1 }];
+  const probes = [loaded(100), loaded(400)].map(iterations.probe);
+  return measure({ rounds: isQuick ? 2 : 8, probes, rows }, builds);
+};

@@ -32,7 +32,7 @@ const stubs = {
 };
 export type StubName = keyof typeof stubs;
 
-export const pathOf = (at: number): string => `folder-${at % 40}/sub-${at % 7}/file-${at}.txt`;
+const pathOf = (at: number): string => `folder-${at % 40}/sub-${at % 7}/file-${at}.txt`;
 
 export interface LoopOrder {
   readonly agent: StubName;
@@ -49,6 +49,8 @@ export interface LoopOrder {
   readonly node?: readonly string[];
   /** The program instead of `dist/ralph.js`. */
   readonly program?: string;
+  /** PATH, where programs of its own come first. */
+  readonly path?: string;
   /** A RALPH_HOME that was used before; without it a fresh one. */
   readonly home?: string;
   /** Look at its memory again and again. */
@@ -188,7 +190,8 @@ export class Ground {
   /** The real thing: the bundle, SQLite, the command agent, git's checkpoints and commits unless told otherwise. */
   async ralph(build: Build, order: LoopOrder): Promise<Ran> {
     const fresh = this.project(order.tasks, order.files);
-    const project = { ...fresh, env: { ...fresh.env, RALPH_HOME: order.home ?? fresh.env['RALPH_HOME']! } };
+    const { PATH = '', RALPH_HOME = '' } = fresh.env;
+    const project = { ...fresh, env: { ...fresh.env, PATH: order.path ?? PATH, RALPH_HOME: order.home ?? RALPH_HOME } };
     const words = ['run', 'PRD.json', '--yes', '--no-input', '--quiet', '--no-progress', '1000000'];
     const limits = ['--max-attempts', '1000000', '--max-iterations', String(order.iterations)];
     const agent = ['--agent-command', this.command(order.agent, project.log, order.words)];
@@ -203,6 +206,17 @@ export class Ground {
     if (ended.code !== usedUp && ended.code !== 0)
       throw new Error(`ralph run exited with ${ended.code}: ${ended.said}`);
     return { ...ended, agents: agentsIn(project.log), project };
+  }
+
+  /** Of all processes; what its start takes is in both runs. */
+  async cpuMsPerIteration(build: Build, order: Omit<LoopOrder, 'iterations'>, iterations: number): Promise<number> {
+    const few = 3;
+    const [short, long] = [
+      await this.ralph(build, { ...order, iterations: few }),
+      await this.ralph(build, { ...order, iterations }),
+    ];
+    for (const { project } of [short, long]) this.drop(project);
+    return (long.cpuMs - short.cpuMs) / (iterations - few);
   }
 }
 
