@@ -47,5 +47,5 @@ export async function benchLoad(
     if (done.length !== tasks) throw new Error(`${done.length} agents for ${tasks} tasks`);
     return { parallel: [tookMs] };
   };
-  return measure({ rounds: isQuick ? 1 : 5, floors: [pipe], probes: [output, parallel], rows }, builds);
+  return measure({ rounds: isQuick ? 2 : 5, floors: [pipe], probes: [output, parallel], rows }, builds);
 }

@@ -8,8 +8,16 @@ import { type Build, type Figures, measure } from './section.ts';
 import { counting, type Iteration, iterationsIn } from './trace.ts';
 
 const warmUp = 3;
-const iterations = 15;
+const iterations = 10;
 const limits = { 'git programs': 8, 'other programs': 4, fsyncs: 8 } as const;
+
+/** One default iteration after the other; the first ones, which find things out, are left out. */
+export async function countIterations(build: Build, ground: Ground): Promise<readonly Iteration[]> {
+  const log = join(ground.folder, 'trace');
+  const order = { agent: 'works', tasks: iterations + 5, files: 100, flags: checked, iterations } as const;
+  await ground.ralph(build, { ...order, before: counting(log) });
+  return iterationsIn(log, join(ground.folder, order.agent)).slice(warmUp);
+}
 
 export async function benchPrograms(
   _isQuick: boolean,
@@ -21,12 +29,7 @@ export async function benchPrograms(
   const name = (figure: string): string => `programs: ${figure} per default iteration (counted by strace -f)`;
   if (skipped !== undefined) return names.map(one => ({ name: name(one), ratio: Number.NaN, detail: '', skipped }));
   const probe = async (build: Build): Promise<Figures> => {
-    const log = join(ground.folder, 'trace');
-    await ground.ralph(build, {
-      ...{ agent: 'works', tasks: 50, files: 1_000, flags: checked, iterations },
-      before: counting(log),
-    });
-    const counted = iterationsIn(log, join(ground.folder, 'works')).slice(warmUp);
+    const counted = await countIterations(build, ground);
     const of = (count: (one: Iteration) => number): readonly number[] => [median(counted.map(count))];
     return {
       'git programs': of(one => one.git.length),
