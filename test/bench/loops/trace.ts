@@ -41,8 +41,8 @@ function callsIn(log: string): readonly Call[] {
     });
 }
 
-/** The child of Ralph that a process belongs to, by its id; none for one that a namespace hides. */
-function childOf(calls: readonly Call[]): (pid: string) => string | undefined {
+/** A process and those that it comes from, the child of Ralph first; none for one that a namespace hides. */
+function linesOf(calls: readonly Call[]): (pid: string) => readonly string[] {
   const ralph = new Set([calls[0]?.pid]);
   const parents = new Map<string, string>();
   for (const { pid, name, rest } of calls) {
@@ -51,43 +51,51 @@ function childOf(calls: readonly Call[]): (pid: string) => string | undefined {
     if (rest.includes('CLONE_THREAD') && ralph.has(pid)) ralph.add(child);
     else if (!parents.has(child)) parents.set(child, pid);
   }
-  const climb = (pid: string, depth = 0): string | undefined => {
+  const climb = (pid: string, below: readonly string[] = []): readonly string[] => {
     const parent = parents.get(pid);
-    if (parent === undefined || depth > 50) return undefined;
-    return ralph.has(parent) ? pid : climb(parent, depth + 1);
+    if (parent === undefined || below.length > 50) return [];
+    return ralph.has(parent) ? [pid, ...below] : climb(parent, [pid, ...below]);
   };
   return climb;
 }
 
-/** A program that was started, or a sync. */
+/** A program that was started, or a sync; after how many agents had begun. */
 interface Moment {
-  readonly child: string | undefined;
+  readonly line: readonly string[];
   readonly program: string | undefined;
   readonly words: string;
+  readonly at: number;
+}
+
+function momentsIn(log: string, agent: string): readonly Moment[] {
+  const calls = callsIn(log);
+  const lineOf = linesOf(calls);
+  let at = 0;
+  return calls.flatMap(({ pid, name, rest }): readonly Moment[] => {
+    const [, path, words = ''] = (name === 'execve' && /^\("([^"]*)", \[(.*)\], .*= 0$/.exec(rest)) || [];
+    if (path === undefined) return syncs.includes(name) ? [{ line: [], program: undefined, words: '', at }] : [];
+    if (basename(path) === 'bash' && words.includes(agent)) at += 1;
+    return [{ line: lineOf(pid), program: basename(path), words, at }];
+  });
 }
 
 /** What happened between the starts of two agents, for every two; an agent is known by a word of its command line. */
 export function iterationsIn(log: string, agent: string): readonly Iteration[] {
-  const calls = callsIn(log);
-  const child = childOf(calls);
-  const programs = calls.flatMap(({ pid, name, rest }): readonly Moment[] => {
-    const [, path, words] = (name === 'execve' && /^\("([^"]*)", \[(.*)\], .*= 0$/.exec(rest)) || [];
-    if (path === undefined) return syncs.includes(name) ? [{ child: undefined, program: undefined, words: '' }] : [];
-    return [{ child: child(pid), program: basename(path), words: words ?? '' }];
-  });
-  const isGit = (program: string): boolean => /^git(-|$)/.test(program);
-  const runGit = new Set(programs.flatMap(one => (one.program && isGit(one.program) ? [one.child] : [])));
+  const moments = momentsIn(log, agent);
+  const spans = new Map<string | undefined, Set<number>>();
+  for (const { line, at } of moments) spans.set(line[0], (spans.get(line[0]) ?? new Set()).add(at));
+  const isStanding = (child: string | undefined): boolean => spans.get(child)!.size > 2; // a shell that starts the rest
+  const seen = new Set<string>();
   const found: { git: string[]; other: string[]; fsyncs: number }[] = [];
-  const counted = new Set<string>();
-  for (const { child: of, program, words } of programs) {
-    if (program === 'bash' && words.includes(agent)) found.push({ git: [], other: [], fsyncs: 0 });
-    const isTheirs = of === undefined || (!runGit.has(of) && counted.has(of)); // what an agent or a check starts
-    if (of !== undefined) counted.add(of);
-    const last = found.at(-1);
-    if (last === undefined) continue;
-    if (program === undefined) last.fsyncs += 1;
-    else if (isGit(program)) last.git.push(words);
-    else if (!isTheirs) last.other.push(words);
+  for (const { line, program, words, at } of moments) {
+    found[at] ??= { git: [], other: [], fsyncs: 0 };
+    const owner = isStanding(line[0]) ? line[1] : line[0];
+    if (program === undefined) found[at].fsyncs += 1;
+    else if (/^git(-|$)/.test(program)) found[at].git.push(words);
+    else if (owner !== undefined && !seen.has(owner)) {
+      seen.add(owner); // what an agent or a check starts is theirs
+      found[at].other.push(words);
+    }
   }
-  return found.slice(0, -1);
+  return found.slice(1, -1);
 }
