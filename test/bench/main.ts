@@ -1,31 +1,57 @@
 // `npm run bench`: one table of ratios, each against a floor that was measured in the same run. Exit 1 when one is over.
+import { existsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { benchCheckpoint } from './checkpoint.ts';
 import { benchDocuments } from './documents.ts';
 import { benchFold } from './fold.ts';
-import { benchGap } from './gap.ts';
+import { benchGap } from './loops/gap.ts';
+import { benchBallast, benchGit, benchSizes } from './loops/git.ts';
+import { Ground } from './loops/ground.ts';
+import { benchHistory } from './loops/history.ts';
+import { benchLoad } from './loops/load.ts';
+import { benchMemory } from './loops/memory.ts';
+import { benchPeers } from './loops/peers.ts';
+import { benchPrograms } from './loops/programs.ts';
+import { benchProof } from './loops/proof.ts';
+import type { Build } from './loops/section.ts';
+import { benchStart } from './loops/start.ts';
 import { benchParser } from './parser.ts';
 import { benchRedact } from './redact.ts';
 import { type BenchRow, isOver } from './row.ts';
 import { benchSignals } from './signal.ts';
 import { benchSimilarity } from './similarity.ts';
-import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 
-type Bench = (quick: boolean) => Promise<readonly BenchRow[]>;
+type Bench = (isQuick: boolean) => Promise<readonly BenchRow[]>;
+type LoopBench = (isQuick: boolean, builds: readonly Build[], ground: Ground) => Promise<readonly BenchRow[]>;
 
 /** Of many inputs of one kind only the worst decides. */
 const worstOf =
   (bench: Bench): Bench =>
-  async quick => {
-    const rows = await bench(quick);
+  async isQuick => {
+    const rows = await bench(isQuick);
     const worst = [...rows].sort((one, other) => other.ratio - one.ratio)[0]!;
     return [{ ...worst, name: `${worst.name} (the worst of ${rows.length})` }];
   };
 
-const benches: Readonly<Record<string, Bench>> = {
+/** Whole loops of a built Ralph: what users get. Any build can be measured. */
+const loopBenches: Readonly<Record<string, LoopBench>> = {
+  git: benchGit,
+  sizes: benchSizes,
+  ballast: benchBallast,
+  programs: benchPrograms,
   gap: benchGap,
   start: benchStart,
+  memory: benchMemory,
+  history: benchHistory,
+  load: benchLoad,
+  proof: benchProof,
+  peers: benchPeers,
+};
+/** Parts of this source alone. */
+const partBenches: Readonly<Record<string, Bench>> = {
   store: benchStore,
   checkpoint: benchCheckpoint,
   fold: benchFold,
@@ -35,20 +61,38 @@ const benches: Readonly<Record<string, Bench>> = {
   documents: benchDocuments,
   similarity: benchSimilarity,
 };
+const benches = [...Object.keys(loopBenches), ...Object.keys(partBenches)];
 
-const words = process.argv.slice(2);
-const quick = words.includes('--quick');
-const names = words.filter(word => word !== '--quick');
-const unknown = names.filter(name => !Object.hasOwn(benches, name));
-if (unknown.length > 0) {
-  process.stderr.write(`No bench is called ${unknown.join(', ')}. There are: ${Object.keys(benches).join(', ')}.\n`);
+const options = { quick: { type: 'boolean' }, against: { type: 'string' } } as const;
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const isQuick = values.quick === true;
+const root = join(import.meta.dirname, '..', '..');
+const builds: readonly Build[] = [
+  { name: 'this', root },
+  ...(values.against === undefined ? [] : [{ name: 'other', root: resolve(values.against) }]),
+];
+const unknown = positionals.filter(name => !benches.includes(name));
+const unbuilt = builds.find(build => !existsSync(join(build.root, 'dist', 'ralph.js')));
+const refusal =
+  unknown.length > 0
+    ? `No bench is called ${unknown.join(', ')}. There are: ${benches.join(', ')}.`
+    : unbuilt === undefined
+      ? undefined
+      : `There is no dist/ralph.js in ${unbuilt.root}: build it first.`;
+if (refusal !== undefined) {
+  process.stderr.write(`${refusal}\n`);
   process.exit(2);
 }
 
-function line(row: BenchRow): string {
+function lines(row: BenchRow): string {
   const bound = row.limit === undefined ? '' : `${row.higherIsBetter ? '>=' : '<='} ${row.limit}`;
-  const verdict = row.limit === undefined ? 'cost' : isOver(row) ? 'OVER' : 'pass';
-  return `${verdict}  ${row.ratio.toFixed(2).padStart(8)}  ${bound.padEnd(7)}  ${row.name}\n${' '.repeat(25)}${row.detail}\n`;
+  const verdict = row.skipped !== undefined ? 'skip' : row.limit === undefined ? 'cost' : isOver(row) ? 'OVER' : 'pass';
+  const figure = (ratio: number): string => (Number.isNaN(ratio) ? '-' : ratio.toFixed(2)).padStart(8);
+  const other = builds.length === 1 ? '' : `  ${figure(row.other?.ratio ?? Number.NaN)}`;
+  const details = row.other === undefined ? [row.detail] : [`this: ${row.detail}`, `other: ${row.other.detail}`];
+  const indent = ' '.repeat(25 + other.length);
+  const told = row.skipped === undefined ? details : [`not measured: ${row.skipped}`];
+  return `${verdict}  ${figure(row.ratio)}${other}  ${bound.padEnd(7)}  ${row.name}\n${told.map(one => `${indent}${one}\n`).join('')}`;
 }
 
 const load = (): string => `${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores`;
@@ -56,15 +100,25 @@ const begin = performance.now();
 process.stdout.write(
   `Ratios to floors of the same run, on Node ${process.versions.node}. All agents are fake: a few lines of shell, no model, no key.\n` +
     `Load of the machine ${load()}; with more work than cores the gaps tell about the other work.\n\n` +
-    `         ratio  limit    measured / floor\n`,
+    `         ratio  ${builds.length === 1 ? '' : '   other  '}limit    measured / floor\n`,
 );
 let over = 0;
-for (const [name, bench] of Object.entries(benches)) {
-  if (names.length > 0 && !names.includes(name)) continue;
-  for (const row of await bench(quick)) {
-    if (isOver(row)) over += 1;
-    process.stdout.write(line(row));
+const isAsked = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
+function print(rows: readonly BenchRow[]): void {
+  over += rows.filter(isOver).length;
+  process.stdout.write(rows.map(lines).join(''));
+}
+for (const [name, bench] of Object.entries(loopBenches).filter(([name]) => isAsked(name))) {
+  const ground = new Ground();
+  try {
+    print(await bench(isQuick, builds, ground));
+  } finally {
+    ground.remove();
   }
+  if (builds.length > 1) process.stdout.write(`${' '.repeat(35)}(${name}: load ${load()})\n`);
+}
+for (const [name, bench] of Object.entries(partBenches)) {
+  if (builds.length === 1 && isAsked(name)) print(await bench(isQuick));
 }
 const took = `${((performance.now() - begin) / 1_000).toFixed(0)} s`;
 process.stdout.write(

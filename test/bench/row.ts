@@ -1,17 +1,24 @@
 // What every measurement hands back: a ratio to a floor of the same run, so that the machine's speed cancels out.
 
-export interface BenchRow {
-  readonly name: string;
+/** A ratio and the absolute figures behind it. */
+export interface Told {
   readonly ratio: number;
-  /** Absent when the row only tells a cost. */
-  readonly limit?: number;
-  readonly higherIsBetter?: boolean;
-  /** The absolute figures behind the ratio. */
   readonly detail: string;
 }
 
-export function isOver({ ratio, limit, higherIsBetter }: BenchRow): boolean {
-  if (limit === undefined) return false;
+export interface BenchRow extends Told {
+  readonly name: string;
+  /** Absent when the row only tells a cost. */
+  readonly limit?: number | undefined;
+  readonly higherIsBetter?: boolean | undefined;
+  /** The same of another build (`--against`). */
+  readonly other?: Told | undefined;
+  /** It could not be measured here: why. */
+  readonly skipped?: string | undefined;
+}
+
+export function isOver({ ratio, limit, higherIsBetter, skipped }: BenchRow): boolean {
+  if (limit === undefined || skipped !== undefined) return false;
   return higherIsBetter ? !(ratio >= limit) : !(ratio <= limit); // NaN is over
 }
 

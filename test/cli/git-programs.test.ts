@@ -2,6 +2,9 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { Ground } from '../bench/loops/ground.ts';
+import { countIterations } from '../bench/loops/programs.ts';
+import { whyNoTracing } from '../ledger/run-program.ts';
 import { inScratch } from './kit.ts';
 import { git, makeRepository, ok, runWith, worker } from './repository.ts';
 
@@ -38,3 +41,22 @@ it('one default iteration starts these gits and no other', () =>
     const standing = ['cat-file', 'hash-object', 'update-ref']; // one of each for the whole loop
     expect(calls.filter(name => standing.includes(name)).sort()).toEqual(standing);
   }));
+
+const noTracing = whyNoTracing();
+
+it.skipIf(noTracing !== undefined)(
+  `one default iteration starts at most 9 gits and 4 other programs, and syncs at most 10 times${noTracing === undefined ? '' : ` [skipped: ${noTracing}]`}`,
+  async () => {
+    const ground = new Ground();
+    try {
+      const build = { name: 'this', root: join(import.meta.dirname, '..', '..') };
+      for (const { git: gits, other, fsyncs } of await countIterations(build, ground)) {
+        expect(gits.length, gits.join('\n')).toBeLessThanOrEqual(9);
+        expect(other.length, other.join('\n')).toBeLessThanOrEqual(4);
+        expect(fsyncs).toBeLessThanOrEqual(10);
+      }
+    } finally {
+      ground.remove();
+    }
+  },
+);
