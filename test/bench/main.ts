@@ -1,5 +1,4 @@
 // `npm run bench`: one table of ratios, each against a floor that was measured in the same run. Exit 1 when one is over.
-import { existsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +14,7 @@ import { benchMemory } from './loops/memory.ts';
 import { benchPeers } from './loops/peers.ts';
 import { benchPrograms } from './loops/programs.ts';
 import { benchProof } from './loops/proof.ts';
-import type { Build } from './loops/section.ts';
+import { type Build, bundleOf } from './loops/section.ts';
 import { benchStart } from './loops/start.ts';
 import { benchParser } from './parser.ts';
 import { benchRedact } from './redact.ts';
@@ -72,13 +71,13 @@ const builds: readonly Build[] = [
   ...(values.against === undefined ? [] : [{ name: 'other', root: resolve(values.against) }]),
 ];
 const unknown = positionals.filter(name => !benches.includes(name));
-const unbuilt = builds.find(build => !existsSync(join(build.root, 'dist', 'ralph.js')));
+const unbuilt = builds.find(build => bundleOf(build.root) === undefined);
 const refusal =
   unknown.length > 0
     ? `No bench is called ${unknown.join(', ')}. There are: ${benches.join(', ')}.`
     : unbuilt === undefined
       ? undefined
-      : `There is no dist/ralph.js in ${unbuilt.root}: build it first.`;
+      : `There is no bundle in dist of ${unbuilt.root}: build it first.`;
 if (refusal !== undefined) {
   process.stderr.write(`${refusal}\n`);
   process.exit(2);

@@ -45,15 +45,15 @@ it('one default iteration starts these gits and no other', () =>
 const noTracing = whyNoTracing();
 
 it.skipIf(noTracing !== undefined)(
-  `one default iteration starts at most 9 gits and 4 other programs, and syncs at most 10 times${noTracing === undefined ? '' : ` [skipped: ${noTracing}]`}`,
+  `one default iteration starts at most 8 gits and 4 other programs, and syncs at most 8 times${noTracing === undefined ? '' : ` [skipped: ${noTracing}]`}`,
   async () => {
     const ground = new Ground();
     try {
       const build = { name: 'this', root: join(import.meta.dirname, '..', '..') };
       for (const { git: gits, other, fsyncs } of await countIterations(build, ground)) {
-        expect(gits.length, gits.join('\n')).toBeLessThanOrEqual(9);
+        expect(gits.length, gits.join('\n')).toBeLessThanOrEqual(8);
         expect(other.length, other.join('\n')).toBeLessThanOrEqual(4);
-        expect(fsyncs).toBeLessThanOrEqual(10);
+        expect(fsyncs).toBeLessThanOrEqual(8);
       }
     } finally {
       ground.remove();

@@ -43,9 +43,6 @@ export function gitCommits(repository: Repository, options: CommitOptions): Comm
   return { commit: order => commitProgress(repository, { ...options, memory }, order) };
 }
 
-/** File systems may disagree by so much on what time it is. */
-const clockMs = 2_000;
-
 /** HEAD moves only by this one commit; when somebody else moves it meanwhile, we begin again, once. */
 export async function commitProgress(
   repository: Repository,
@@ -77,7 +74,7 @@ async function attempt(
   const index = join(folder, 'commit.index');
   const place = await indexOf(repository, index, head.tree, memory.held);
   if ('ok' in place) return place;
-  const [later, since] = [await unfinishedUserEdits(folder), (await startedMs(folder)) - clockMs];
+  const [later, since] = [await unfinishedUserEdits(folder), await startedMs(folder)];
   const reserved = { atStart, later, excluded: [folder, ...excluded], since };
   const selected = await selectPaths({ repository, head: place, tree: head.tree, known: memory }, order, reserved);
   if (!selected.ok) return selected;

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Build } from './section.ts';
+import { type Build, bundleOf } from './section.ts';
 
 /** The fake agent. Bash reads its clock without starting a program; its own start counts in every gap, also the floors'. */
 const stub = (words: string): string =>
@@ -47,7 +47,7 @@ export interface LoopOrder {
   readonly before?: readonly string[];
   /** Options of Node. */
   readonly node?: readonly string[];
-  /** The program instead of `dist/ralph.js`. */
+  /** The program instead of the bundle. */
   readonly program?: string;
   /** PATH, where programs of its own come first. */
   readonly path?: string;
@@ -195,7 +195,7 @@ export class Ground {
     const words = ['run', 'PRD.json', '--yes', '--no-input', '--quiet', '--no-progress', '1000000'];
     const limits = ['--max-attempts', '1000000', '--max-iterations', String(order.iterations)];
     const agent = ['--agent-command', this.command(order.agent, project.log, order.words)];
-    const program = order.program ?? join(build.root, 'dist', 'ralph.js');
+    const program = order.program ?? bundleOf(build.root)!;
     const [command, ...args] = [
       ...(order.before ?? []),
       ...[process.execPath, ...(order.node ?? []), program],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BenchRow } from '../row.ts';
 import { checked } from './git.ts';
 import { type Ground, type Project, run, started } from './ground.ts';
-import { type Build, type Figures, measure, type RowOrder } from './section.ts';
+import { type Build, bundleOf, type Figures, measure, type RowOrder } from './section.ts';
 
 const looks = ['audit verify', 'report', 'events', 'explain'];
 
@@ -54,7 +54,7 @@ export async function benchHistory(
     };
   };
   const looking = (look: string) => (build: Build) =>
-    timed(look, [join(build.root, 'dist', 'ralph.js'), ...look.split(' ')], worked.get(build)!);
+    timed(look, [bundleOf(build.root)!, ...look.split(' ')], worked.get(build)!);
   return measure(
     { rounds: isQuick ? 3 : 7, floors: [reading], probes: [left, ...looks.map(looking)], rows: rows(count, !isQuick) },
     builds,

@@ -1,4 +1,6 @@
 // Rows as data: a section names what is measured, of which builds, in how many rounds, and which figures make a row.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BenchRow, median, type Told } from '../row.ts';
 
 /** A built Ralph: `dist` and `bin` below `root`. */
@@ -6,6 +8,10 @@ export interface Build {
   readonly name: string;
   readonly root: string;
 }
+
+/** Until 0.4 the bundle was a module. */
+export const bundleOf = (root: string): string | undefined =>
+  ['ralph.cjs', 'ralph.js'].map(name => join(root, 'dist', name)).find(path => existsSync(path));
 
 /** Samples of one round by name; only their median counts. */
 export type Figures = Readonly<Record<string, readonly number[]>>;

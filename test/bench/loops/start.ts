@@ -12,14 +12,12 @@ const runs: readonly { readonly name: string; readonly order: LoopOrder; readonl
   { name: 'without git', order: plain, limit: 4 },
   { name: 'git', order: { ...plain, agent: 'works', files: 1_000, flags: checked }, limit: 6.5 },
 ];
-const programs = ['dist/ralph.js', 'bin/ralph'] as const;
+const program = 'bin/ralph';
 const homes = ['fresh', 'used'] as const;
 
 /** Every way to begin a loop; `of` is the name of its figure. */
 const ways = runs.flatMap(one =>
-  programs.flatMap(program =>
-    homes.map(home => ({ ...one, program, home, of: `start to first agent, ${one.name}, ${home} home: ${program}` })),
-  ),
+  homes.map(home => ({ ...one, home, of: `start to first agent, ${one.name}, ${home} home: ${program}` })),
 );
 
 const rows: readonly RowOrder[] = [
@@ -43,7 +41,7 @@ export async function benchStart(
     return { [name]: [tookMs] };
   };
   const begun =
-    ({ order, program, home, of }: (typeof ways)[number]) =>
+    ({ order, home, of }: (typeof ways)[number]) =>
     async (build: Build): Promise<Figures> => {
       const { agents, startedMs, project } = await ground.ralph(build, {
         ...order,
@@ -59,7 +57,7 @@ export async function benchStart(
       floors: [() => node(bare, ['-e', '0'], builds[0]!)],
       probes: [
         ...Object.keys(looks).map(
-          word => (build: Build) => node(word, [join(ground.install(build), 'dist/ralph.js'), word], build),
+          word => (build: Build) => node(word, [join(ground.install(build), program), word], build),
         ),
         ...ways.map(begun),
       ],
