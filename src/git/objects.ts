@@ -1,4 +1,4 @@
-// Objects and refs through gits that stay open: one gives out objects, one takes commits, one moves refs, for as long as we ask.
+// Objects and refs through gits that stay open for as long as we ask: they give out and take objects, and move refs.
 import { closeSync } from 'node:fs';
 import type { Answering, Question, Spoken } from '../processes/answering.ts';
 import { replaceContent, unnamedFile } from '../processes/shells.ts';
@@ -31,9 +31,11 @@ interface GitObject {
   readonly content: Buffer | undefined;
 }
 
-/** The three that stay open, each for one repository, and what each is asked by. */
+/** Those that stay open, each for one repository. */
 const standing = {
   objects: ['cat-file', '--batch'],
+  blobs: ['hash-object', '-w', '--no-filters', '--stdin-paths'],
+  trees: ['mktree', '-z', '--missing', '--batch'],
   commits: ['hash-object', '-t', 'commit', '-w', '--stdin-paths'],
   refs: ['update-ref', '-m', 'ralph', '--stdin'],
 } as const;
@@ -56,10 +58,21 @@ function open(kind: keyof typeof standing, place: ObjectPlace): Standing {
       onEnd: () => input !== undefined && closeSync(input),
     },
   );
-  for (const [key, one] of opened) if (!one.answering.isOpen()) opened.delete(key);
   const made = { answering, input };
   opened.set(`${kind} ${place.gitDirectory}`, made);
+  closeOldest();
   return made;
+}
+
+/** Of a loop and a few forks; each fork of a parallel task is a repository of its own. */
+const openedMax = 20;
+
+function closeOldest(): void {
+  for (const [key, { answering }] of opened) {
+    const isSpare = opened.size > openedMax && answering.waiting() === 0;
+    if (isSpare) answering.close();
+    if (isSpare || !answering.isOpen()) opened.delete(key);
+  }
 }
 
 /** A text: why there is no answer. Asked again when the one that was open had ended, so what is asked must bear that. */
@@ -68,8 +81,13 @@ async function askStanding<Answer extends object>(
   place: ObjectPlace,
   question: (standing: Standing) => Question<Answer>,
 ): Promise<Answer | string> {
-  const found = () => opened.get(`${kind} ${place.gitDirectory}`);
+  const key = `${kind} ${place.gitDirectory}`;
+  const found = () => opened.get(key);
   const before = found();
+  if (before !== undefined) {
+    opened.delete(key); // the last one to be asked stands last
+    opened.set(key, before);
+  }
   const answer = await before?.answering.ask(question(before));
   if (answer !== undefined) return answer;
   const now = found(); // it was ended meanwhile, and another call may have opened a new one
@@ -111,6 +129,26 @@ async function readAnswer(spoken: Spoken, bytesMax: number): Promise<GitObject |
   const content = bytes > bytesMax ? undefined : await spoken.bytes(bytes);
   await spoken.skip((content === undefined ? bytes : 0) + '\n'.length);
   return { ok: true, name, type, content };
+}
+
+const named = async (spoken: Spoken) => ({ name: await spoken.line() });
+
+/** The name of a file's content as it is. Undefined where it cannot be read; nothing of its path is taken for a word. */
+export async function writeBlob(place: ObjectPlace, path: Buffer): Promise<string | undefined> {
+  if (path.includes('\n')) return undefined;
+  const answer = await askStanding('blobs', place, () => ({ text: Buffer.concat([path, newline]), read: named }));
+  return typeof answer === 'string' ? undefined : answer.name;
+}
+
+const newline = Buffer.from('\n');
+
+/** The name of a tree with these entries, whose objects must be there. */
+export async function writeTree(place: ObjectPlace, entries: ReadonlyMap<string, Entry>): Promise<string | undefined> {
+  const kindOf = (mode: string): string => (mode === treeMode ? 'tree' : mode === gitlink ? 'commit' : 'blob');
+  const lines = [...entries].map(([name, { mode, object }]) => `${mode} ${kindOf(mode)} ${object}\t${name}\0`);
+  const text = Buffer.from(`${lines.join('')}\0`, 'latin1');
+  const answer = await askStanding('trees', place, () => ({ text, read: named }));
+  return typeof answer === 'string' ? undefined : answer.name;
 }
 
 export interface Person {
@@ -186,8 +224,23 @@ export const treeMode = '040000';
 
 type Entries = { readonly ok: true; readonly name: string; readonly entries: ReadonlyMap<string, Entry> };
 
+/** Trees that were read lately, by their names, which say what is in them: each iteration compares the same few. */
+const recentTrees = new Map<string, Entries>();
+const recentTreesMax = 200;
+const recentEntriesMax = 1_000;
+
 /** What lies directly in a tree, by name. */
 export async function readTree(place: ObjectPlace, revision: string): Promise<Entries | Refusal> {
+  const known = recentTrees.get(revision.replace(/\^\{tree\}$/, ''));
+  if (known !== undefined) return known;
+  const read = await readTreeObject(place, revision);
+  if (!read.ok || read.entries.size > recentEntriesMax) return read;
+  recentTrees.set(read.name, read);
+  for (const oldest of recentTrees.keys()) if (recentTrees.size > recentTreesMax) recentTrees.delete(oldest);
+  return read;
+}
+
+async function readTreeObject(place: ObjectPlace, revision: string): Promise<Entries | Refusal> {
   const found = await readObject(place, revision);
   if (!found.ok) return found;
   const { content = Buffer.alloc(0), name } = found;

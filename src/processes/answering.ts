@@ -24,7 +24,7 @@ export interface Spoken {
 }
 
 export interface Question<Answer> {
-  readonly text: string;
+  readonly text: string | Buffer;
   readonly read: (spoken: Spoken) => Promise<Answer>;
   /** When it has its turn: what the program needs beside the text. */
   readonly before?: () => void;
@@ -39,6 +39,8 @@ export interface Answering {
   waiting(): number;
   /** Why it is gone, in its own words or ours. */
   problem(): string;
+  /** Nobody will ask it any more. */
+  close(): void;
 }
 
 const halfMinute = 30_000;
@@ -86,6 +88,7 @@ export function openAnswering(order: AnsweringOrder): Answering {
     isOpen: () => !open.isOver(),
     waiting: () => waiting,
     problem: open.problem,
+    close: open.close,
   };
 }
 

@@ -11,6 +11,7 @@ import { toInput, toText } from '../paths.ts';
 import { stampOf } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { type Repository, unfinishedOperations } from '../repository.ts';
+import { plainTree } from './plain-tree.ts';
 import { type Selection, selectPaths } from './select-paths.ts';
 import { recordStep, syncUserIndex, waitForIndex } from './sync-user-index.ts';
 import { type KnownSettings, userSettings } from './user-settings.ts';
@@ -71,23 +72,24 @@ async function attempt(
   if (!head.ok) return head;
   const free = await waitForIndex(repository);
   if (!free.ok) return free;
-  const index = join(folder, 'commit.index');
-  const place = await indexOf(repository, index, head.tree, memory.held);
-  if ('ok' in place) return place;
+  const index = indexHolding(repository, head.tree, { path: join(folder, 'commit.index'), memory });
   const [later, since] = [await unfinishedUserEdits(folder), await startedMs(folder)];
   const reserved = { atStart, later, excluded: [folder, ...excluded], since };
-  const selected = await selectPaths({ repository, head: place, tree: head.tree, known: memory }, order, reserved);
+  const selected = await selectPaths(
+    { repository, head: index.place, tree: head.tree, known: memory },
+    order,
+    reserved,
+  );
   if (!selected.ok) return selected;
-  memory.held = undefined;
-  const tree = await writeTree(place, selected);
-  if (!tree.ok) return tree;
-  memory.held = { tree: tree.text, index: await stampOf(index) };
+  const plain = selected.isPlain ? await plainTree(repository, head.tree, selected) : undefined;
+  const tree = plain ?? (await index.write(selected));
+  if (typeof tree !== 'string') return tree;
   const left = selected.left.map(toText);
-  if (tree.text === head.tree) return { ok: true, commit: '', paths: [], left };
-  const change = { tree: tree.text, parent: head.commit, message: messageOf(order) };
+  if (tree === head.tree) return { ok: true, commit: '', paths: [], left };
+  const change = { tree, parent: head.commit, message: messageOf(order) };
   const made = await makeCommit(repository, change, memory);
   if (!made.ok) return made;
-  const changed = await diffTrees(repository, { from: head.tree, to: tree.text });
+  const changed = await diffTrees(repository, { from: head.tree, to: tree });
   if (!changed.ok) return changed;
   await recordStep(folder, { before: head.tree, commit: made.name });
   const moved = await moveRef(repository, 'HEAD', { to: made.name, from: head.commit });
@@ -96,18 +98,36 @@ async function attempt(
   return { ok: true, commit: made.name, paths: changed.all.map(({ path }) => toText(path)), left };
 }
 
-/** With an index that holds the tree of HEAD: the one of the last commit, unless somebody committed since. */
-async function indexOf(
-  repository: Repository,
-  index: string,
-  tree: string,
-  held: CommitMemory['held'],
-): Promise<GitPlace | Refusal> {
-  const isHeld = held?.tree === tree && held.index !== '' && held.index === (await stampOf(index));
-  if (isHeld) return withIndex(repository, index);
-  const place = await freshIndex(repository, index);
-  const read = await ask(place, ['read-tree', '--no-sparse-checkout', tree]);
-  return read.ok ? place : read;
+interface IndexMemory {
+  readonly path: string;
+  readonly memory: CommitMemory;
+}
+
+/** An index that holds the tree of HEAD: the one of the last commit, unless somebody committed since. */
+function indexHolding(repository: Repository, tree: string, { path, memory }: IndexMemory) {
+  const place = async (): Promise<GitPlace | Refusal> => {
+    const { held } = memory;
+    const isHeld = held?.tree === tree && held.index !== '' && held.index === (await stampOf(path));
+    if (isHeld) return withIndex(repository, path);
+    const fresh = await freshIndex(repository, path);
+    const read = await ask(fresh, ['read-tree', '--no-sparse-checkout', tree]);
+    if (!read.ok) return read;
+    memory.held = { tree, index: await stampOf(path) };
+    return fresh;
+  };
+  return {
+    place,
+    /** The tree with the selected paths as they are on disk, converted as the user's settings say. */
+    async write(selected: Selection): Promise<string | Refusal> {
+      const at = await place();
+      if ('ok' in at) return at;
+      memory.held = undefined;
+      const written = await writeTree(at, selected);
+      if (!written.ok) return written;
+      memory.held = { tree: written.text, index: await stampOf(path) };
+      return written.text;
+    },
+  };
 }
 
 async function headOf(repository: Repository, branch: string | undefined): Promise<Head | Refusal> {

@@ -18,6 +18,8 @@ export interface Selection {
   readonly deleted: readonly string[];
   /** Changed by the work, but not ours to commit. */
   readonly left: readonly string[];
+  /** What is written is committed as it is on disk. */
+  readonly isPlain: boolean;
 }
 
 export interface Reserved {
@@ -32,8 +34,8 @@ export interface Reserved {
 
 export interface SelectPlace {
   readonly repository: Repository;
-  /** With an index which holds HEAD, whose tree this is. */
-  readonly head: GitPlace;
+  /** With an index which holds HEAD, whose tree this is; made when it is needed. */
+  readonly head: () => Promise<GitPlace | Refusal>;
   readonly tree: string;
   readonly known: KnownSettings;
 }
@@ -43,7 +45,7 @@ export async function selectPaths(
   order: CommitOrder,
   reserved: Reserved,
 ): Promise<Selection | Refusal> {
-  const { repository, head, known } = place;
+  const { repository } = place;
   const changed = await changedBy(repository, order);
   if (!changed.ok) return changed;
   const document = await documentIn(repository, order.document);
@@ -58,29 +60,41 @@ export async function selectPaths(
   const kinds = new Map<string, Kind>();
   for (const path of wanted) kinds.set(path, await kindOnDisk(repository.directory, path));
   const present = [...wanted].filter(path => kinds.get(path) === 'file' || kinds.get(path) === 'link');
-  const settings = await userSettings(repository, known);
-  const [ignoring, filtering] = await Promise.all([
-    // An agent may have made a file, and told git later to ignore it.
-    areRulesNewer(repository, present, { excludes: settings.excludes, since: reserved.since }),
-    hasAttributes(place, present, settings.attributes),
-  ]);
-  const [ignored, filtered] = await Promise.all([
-    ignoredAmong(head, ignoring ? present : []),
-    filteredAmong(head, filtering ? present : []),
-  ]);
+  const rules = await rulesFor(place, present, reserved.since);
+  if (!rules.ok) return rules;
+  const { ignored, filtered } = rules;
   const gone = [...wanted].filter(path => kinds.get(path) === 'gone');
   // The user told git that these need not be on disk, so it is no deletion when they are not.
   const sparse = gone.length === 0 ? new Map() : await sparseIn(repository, repository.gitDirectory);
-  if (ignored === undefined) return refuse('git cannot say which of the changed files it ignores.');
-  if (!filtered.ok) return filtered;
-  for (const path of filtered.paths) left.add(path);
+  for (const path of filtered) left.add(path);
   for (const [path, kind] of kinds) if (kind === 'special') left.add(path);
   return {
     ok: true,
-    written: present.filter(path => !ignored.has(path) && !filtered.paths.has(path)).sort(byPath),
+    written: present.filter(path => !ignored.has(path) && !filtered.has(path)).sort(byPath),
     deleted: gone.filter(path => !sparse.has(path)).sort(byPath),
     left: [...left].filter(path => !ignored.has(path)).sort(byPath),
+    isPlain: rules.isPlain,
   };
+}
+
+/** Which of the paths git ignores now, and which stand behind a filter. Asked only where a file could say so. */
+async function rulesFor(place: SelectPlace, paths: readonly string[], since: number) {
+  const { repository, head, known } = place;
+  const settings = await userSettings(repository, known);
+  const [isIgnoring, isFiltering] = await Promise.all([
+    // An agent may have made a file, and told git later to ignore it.
+    areRulesNewer(repository, paths, { excludes: settings.excludes, since }),
+    hasAttributes(place, paths, settings.attributes),
+  ]);
+  const asked = isIgnoring || isFiltering ? await head() : repository;
+  if ('ok' in asked) return asked;
+  const [ignored, filtered] = await Promise.all([
+    ignoredAmong(asked, isIgnoring ? paths : []),
+    filteredAmong(asked, isFiltering ? paths : []),
+  ]);
+  if (ignored === undefined) return refuse('git cannot say which of the changed files it ignores.');
+  if (!filtered.ok) return filtered;
+  return { ok: true as const, ignored, filtered: filtered.paths, isPlain: settings.isPlain && !isFiltering };
 }
 
 async function changedBy(repository: Repository, { spans }: CommitOrder) {

@@ -13,6 +13,8 @@ export interface UserSettings {
   /** Files of rules that hold in every repository, whether they are there or not. */
   readonly excludes: readonly string[];
   readonly attributes: readonly string[];
+  /** Where no attributes are, a file is committed as it is on disk. */
+  readonly isPlain: boolean;
 }
 
 /** What is known in this process. */
@@ -20,7 +22,8 @@ export interface KnownSettings {
   settings?: { readonly seen: string; readonly found: UserSettings };
 }
 
-const pattern = '^((user|author|committer)\\.(name|email)|core\\.(excludesfile|attributesfile))$';
+const pattern =
+  '^((user|author|committer)\\.(name|email)|core\\.(excludesfile|attributesfile|autocrlf|filemode|symlinks))$';
 
 export async function userSettings(repository: Repository, known: KnownSettings = {}): Promise<UserSettings> {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, '.config') } = repository.environment;
@@ -42,11 +45,16 @@ export async function userSettings(repository: Repository, known: KnownSettings 
     author: personIn(values, 'author'),
     committer: personIn(values, 'committer'),
     excludes: [rules('core.excludesfile', 'ignore')],
+    isPlain: isOff(values.get('core.autocrlf') ?? 'false') && !converting.some(name => isOff(values.get(name) ?? '')),
     attributes: [rules('core.attributesfile', 'attributes'), ...systemAttributes],
   };
   known.settings = { seen, found };
   return found;
 }
+
+const isOff = (value: string): boolean => /^(false|no|off|0)$/i.test(value);
+/** Without these, modes and links are what the index says they were. */
+const converting = ['core.filemode', 'core.symlinks'];
 
 /** Where builds of git look for those of the whole machine. */
 const systemAttributes = ['/etc', '/usr/local/etc', '/opt/homebrew/etc', '/usr/etc'].map(etc => `${etc}/gitattributes`);
