@@ -151,12 +151,29 @@ function refuseUnknown(dependsOn: readonly string[], { document }: TaskFile): vo
   );
 }
 
+interface AddOptions {
+  readonly id: string | undefined;
+  readonly mayLackCriteria: boolean;
+}
+
+const addTriesMax = 5;
+
+/** A loop may mark its own tasks in the same moment: then we add to what it wrote. */
+export async function addToFile(path: string, wanted: NewTask, options: AddOptions): Promise<TaskSpec> {
+  for (let tries = 1; tries <= addTriesMax; tries += 1) {
+    const added = await addOnce(path, wanted, options);
+    if (added !== 'changed') return added;
+  }
+  const problem = `${visible(basename(path))} was changed in the same moment.`;
+  throw new UsageError(problem, 'Nothing was written: run the command once more.');
+}
+
 /** The file is replaced in one step, and only in the version that was read. */
-export async function addToFile(
+async function addOnce(
   path: string,
   wanted: NewTask,
-  { id, mayLackCriteria }: { readonly id: string | undefined; readonly mayLackCriteria: boolean },
-): Promise<TaskSpec> {
+  { id, mayLackCriteria }: AddOptions,
+): Promise<TaskSpec | 'changed'> {
   const file = await readTaskFile(path);
   const adder = await adderOf(file);
   const name = visible(basename(path));
@@ -175,9 +192,7 @@ export async function addToFile(
   const done = await replaceFile(path, Buffer.from(added.text), { expected: file.identity }).catch((error: unknown) => {
     throw new UsageError(`${name} cannot be written (${errorCode(error)}).`, 'Nothing was changed.');
   });
-  if (done.type === 'changed')
-    throw new UsageError(`${name} was changed in the same moment.`, 'Nothing was written: run the command once more.');
-  return added.task;
+  return done.type === 'changed' ? 'changed' : added.task;
 }
 
 export interface Converted {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Answering, openAnswering } from './answering.ts';
 import { shell } from './contain.ts';
 import { isAlive, startTimeOf } from './identity.ts';
@@ -88,6 +88,7 @@ function launcherIn(channels: string): Launcher | undefined {
   const before = launchers.get(channels);
   if (before?.answering.isOpen()) return before;
   const folder = join(channels, `launcher-${randomUUID()}`);
+  if (!existsSync(dirname(channels))) return undefined; // nothing is kept for who only asks a question
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {

@@ -83,16 +83,21 @@ describe('F05: a checkpoint that the ledger knows has lost its ref', () => {
 });
 
 describe('F06: killed between the ref and the ledger', () => {
-  /** A git that kills Ralph as soon as the ref of the second checkpoint is there. */
+  /** A git that kills Ralph as soon as the ref of the second checkpoint is there: it listens to the one that moves refs. */
   function deadlyGit(): string {
     const folder = join(stage.folder, 'bin');
     mkdirSync(folder);
     const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
     const script = `#!/bin/sh
-${real} "$@"
-code=$?
-case "$*" in "update-ref refs/ralph/"*"/2 "*) kill -9 "$(cat "${stage.folder}/pid")" ;; esac
-exit $code
+case "$*" in *--stdin*update-ref* | *update-ref*--stdin*) ;; *) exec ${real} "$@" ;; esac
+while IFS= read -r line; do
+  echo "$line"
+  case "$line" in "update refs/ralph/"*"/2 "*) ref=\${line#update }; ref=\${ref%% *} ;; esac
+  if [ "$line" = commit ] && [ -n "$ref" ]; then
+    until [ -e "$GIT_DIR/$ref" ]; do :; done
+    kill -9 "$(cat "${stage.folder}/pid")"
+  fi
+done | ${real} "$@"
 `;
     writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
     return `${folder}:${process.env['PATH'] ?? ''}`;

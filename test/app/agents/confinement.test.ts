@@ -85,7 +85,16 @@ describe('what is asked for', () => {
       for (const name of ['ralph.db', 'ralph.db.backup-v1', 'notes']) writeFileSync(join(home, name), '');
       const [directory, user] = which === 'work folder' ? [home, '/home/ada'] : [join(home, 'shop'), home];
       const asked = confinementFor({ config: { sandbox: 'auto' }, home, directory, env: { HOME: user } });
-      const kept = ['ralph.db', 'ralph.db-wal', 'ralph.db-shm', 'reserve', 'loops', 'ralph.db.backup-v1'];
+      const kept = [
+        'ralph.db',
+        'ralph.db-wal',
+        'ralph.db-shm',
+        'reserve',
+        'loops',
+        'run',
+        'probes.json',
+        'ralph.db.backup-v1',
+      ];
       expect(asked).toMatchObject({ hidden: kept.map(name => join(home, name)), writable: [] });
     },
   );
