@@ -1,11 +1,16 @@
-// How `npm test` runs: real processes need room, so files run in forks and nothing retries; pure ones share theirs.
+// How `npm test` runs: files share three forks and what these have loaded; nothing retries.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Nothing in these folders keeps state between two files, so they need no process each. */
-const pure = ['text', 'messages', 'secrets', 'core', 'documents/formats', 'documents/convert', 'views', 'config'].map(
-  name => `test/${name}/**/*.test.ts`,
-);
+/** These replace modules for themselves (vi.mock), or the whole process (its folder, its environment, its signals). */
+const alone = [
+  'test/agents/interactive.test.ts',
+  'test/app/agents/confinement.test.ts',
+  'test/app/loops/loops.test.ts',
+  'test/git/cut.test.ts',
+  'test/git/git-commits.test.ts',
+  'test/git/repair.test.ts',
+];
 const left = ['test/fixtures/**'];
 
 export default defineConfig({
@@ -15,10 +20,11 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     retry: 0,
+    globalSetup: 'test/scratch-folder.ts',
     passWithNoTests: false,
     projects: [
-      { extends: true, test: { name: 'pure', include: pure, exclude: left, isolate: false } },
-      { extends: true, test: { name: 'real', include: ['test/**/*.test.ts'], exclude: [...left, ...pure] } },
+      { extends: true, test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...left, ...alone], isolate: false } },
+      { extends: true, test: { name: 'alone', include: alone } },
     ],
   },
 });
