@@ -23,7 +23,10 @@ export default defineConfig({
     globalSetup: 'test/scratch-folder.ts',
     passWithNoTests: false,
     projects: [
-      { extends: true, test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...left, ...alone], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...left, ...alone], isolate: false },
+      },
       { extends: true, test: { name: 'alone', include: alone } },
     ],
   },

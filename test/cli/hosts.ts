@@ -1,0 +1,60 @@
+// The hosts of this worker: as many as commands at the same time, each of them warm for the next one.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
+import type { Order } from './host.ts';
+
+export interface Told {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Host {
+  readonly child: ChildProcess;
+  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean }>;
+}
+
+export interface Hosted {
+  readonly told: Promise<Told>;
+  /** Without effect once it has told. */
+  readonly kill: () => void;
+}
+
+const idle: Host[] = [];
+const program = join(import.meta.dirname, 'host.ts');
+
+function startHost(): Host {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+    env: { TZ: 'UTC', NODE_COMPILE_CACHE: join(tmpdir(), 'compiled') },
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
+  });
+  const orders = child.stdio[3] as Writable;
+  orders.on('error', () => {}); // it is gone, which its end says
+  const lines = createInterface({ input: child.stdio[4] as NodeJS.ReadableStream });
+  const gone = once(child, 'exit').then(([code]) => ({ code, isLast: true, stdout: '', stderr: 'the host is gone' }));
+  for (const one of [child, child.stdio[3], child.stdio[4]] as { unref: () => void }[]) one.unref();
+  return {
+    child,
+    async order(order) {
+      const line = once(lines, 'line').then(([text]) => JSON.parse(text as string));
+      orders.write(`${JSON.stringify(order)}\n`);
+      return Promise.race([line, gone]);
+    },
+  };
+}
+
+export function hosted(order: Order): Hosted {
+  const host = idle.pop() ?? startHost();
+  let isOver = false;
+  const work = async (): Promise<Told> => {
+    const { isLast, ...told } = await host.order(order);
+    isOver = true;
+    if (!isLast) idle.push(host);
+    return told;
+  };
+  return { told: work(), kill: () => void (isOver || host.child.kill('SIGKILL')) };
+}
