@@ -1,8 +1,13 @@
-// How `npm test` runs: files share three forks and what these have loaded; nothing retries.
+// How `npm test` runs: files share a few forks and what these have loaded, real processes have room, and nothing retries.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** These replace modules for themselves (vi.mock), or the whole process (its folder, its environment, its signals). */
+/** No processes here: they are kept from the forks that start some, since a start copies the page tables of all memory. */
+const pure = ['text', 'messages', 'secrets', 'core', 'documents', 'views', 'config', 'simulate', 'checks/tamper'].map(
+  name => `test/${name}/**/*.test.ts`,
+);
+/** These replace modules for themselves (vi.mock), which a shared fork would show to others. */
 const alone = [
   'test/agents/interactive.test.ts',
   'test/app/agents/confinement.test.ts',
@@ -13,6 +18,25 @@ const alone = [
 ];
 const left = ['test/fixtures/**'];
 
+/** The longest ones, so that none of them begins when the others are done. */
+const slow = /\/(recipes|crashes|undo|migrate|fooling|parallel|ledger|bad-flags|orphans|demo|crash|kills)\.test\.ts$/;
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(one => slow.test(one.moduleId)), ...sorted.filter(one => !slow.test(one.moduleId))];
+  }
+}
+
+/** One project after the other: a fork is kept only for the next file of its own project. */
+const project = (
+  groupOrder: number,
+  test: { name: string; include: string[]; exclude?: string[]; isolate?: boolean },
+) => ({
+  extends: true as const,
+  test: { ...test, sequence: { groupOrder } },
+});
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -21,13 +45,17 @@ export default defineConfig({
     hookTimeout: 60_000,
     retry: 0,
     globalSetup: 'test/scratch-folder.ts',
+    sequence: { sequencer: SlowFirst },
     passWithNoTests: false,
     projects: [
-      {
-        extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...left, ...alone], isolate: false },
-      },
-      { extends: true, test: { name: 'alone', include: alone } },
+      project(0, { name: 'pure', include: pure, exclude: left, isolate: false }),
+      project(1, { name: 'alone', include: alone }),
+      project(2, {
+        name: 'shared',
+        include: ['test/**/*.test.ts'],
+        exclude: [...left, ...pure, ...alone],
+        isolate: false,
+      }),
     ],
   },
 });
