@@ -41,7 +41,7 @@ function modelOf(stories: readonly string[]): string {
 
 /** Three files, one of them edited and one more made after the only commit. */
 export function makeRepository(place: Scratch, stories: readonly string[]): void {
-  cpSync(modelOf(stories), place.project, { recursive: true, preserveTimestamps: true });
+  cpSync(modelOf(stories), place.project, { recursive: true });
   git(place, 'update-index', '-q', '--refresh');
   place.put('b.txt', 'b\nmine\n');
   place.put('u.txt', 'untracked\n');

@@ -52,7 +52,7 @@ export function makeRepo(init: readonly string[] = [], commit = true): Repo {
   const isUsual = init.length === 0 && commit;
   const repo = newRepo();
   if (isUsual && model !== undefined) {
-    cpSync(model.top, repo.top, { recursive: true, preserveTimestamps: true });
+    cpSync(model.top, repo.top, { recursive: true }); // as new as if they were written now
     repo.git('update-index', '-q', '--refresh');
     return repo;
   }
