@@ -1,7 +1,6 @@
 // The hosts of this worker: as many as commands at the same time, each of them warm for the next one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
@@ -26,10 +25,12 @@ export interface Hosted {
 
 const idle: Host[] = [];
 const program = join(import.meta.dirname, 'host.ts');
+/** Not in the folder of the run: a host that ends after it would make that again. */
+const compiled = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'ralph-test');
 
 function startHost(): Host {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-    env: { TZ: 'UTC', NODE_COMPILE_CACHE: join(tmpdir(), 'compiled') },
+    env: { TZ: 'UTC', NODE_COMPILE_CACHE: compiled },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
   });
   const orders = child.stdio[3] as Writable;
