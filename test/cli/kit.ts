@@ -184,7 +184,8 @@ function bytesOf(folder: string): Readonly<Record<string, string>> {
     const path = join(folder, name);
     const stat = lstatSync(path);
     const content = stat.isSymbolicLink() ? readlinkSync(path) : stat.isFile() ? readFileSync(path, 'base64') : '';
-    found[name] = `${stat.mode} ${stat.mtimeMs} ${content}`;
+    const changedMs = name === 'tmp' ? 0 : stat.mtimeMs; // files without a name come and go there
+    found[name] = `${stat.mode} ${changedMs} ${content}`;
   }
   return found;
 }
