@@ -31,7 +31,7 @@ class SlowFirst extends BaseSequencer {
 /** One project after the other: a fork is kept only for the next file of its own project. */
 const project = (
   groupOrder: number,
-  test: { name: string; include: string[]; exclude?: string[]; isolate?: boolean },
+  test: { name: string; include: string[]; exclude?: string[]; isolate?: boolean; setupFiles?: string },
 ) => ({
   extends: true as const,
   test: { ...test, sequence: { groupOrder } },
@@ -55,6 +55,7 @@ export default defineConfig({
         include: ['test/**/*.test.ts'],
         exclude: [...left, ...pure, ...alone],
         isolate: false,
+        setupFiles: 'test/end-leftovers.ts',
       }),
     ],
   },
