@@ -2,9 +2,9 @@
 // Node for each: orders come in on one pipe, what was said goes out on another, and it ends with whoever started it.
 import { createReadStream, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { endOwnTree } from '../../src/app/app.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { flushOutput } from '../../src/cli/terminal.ts';
+import { descendants } from '../../src/processes/tree.ts';
 import { UsageError } from '../../src/text/errors.ts';
 
 export interface Order {
@@ -35,7 +35,9 @@ function complain(error: unknown): number {
 }
 
 const answer = (code: number, isLast = true): void => {
-  const bytes = Buffer.from(`${JSON.stringify({ code, isLast, ...told })}\n`);
+  const bytes = Buffer.from(
+    `${JSON.stringify({ code, isLast, keeps: descendants(process.pid).length > 0, ...told })}\n`,
+  );
   for (let at = 0; at < bytes.length; ) at += writeSync(answersOut, bytes, at);
   told = { stdout: '', stderr: '' };
 };
@@ -44,7 +46,6 @@ const answer = (code: number, isLast = true): void => {
 const exited = (code: number): void => answer(code);
 
 async function carryOut({ words, cwd, env }: Order): Promise<void> {
-  if (process.env['RALPH_HOME'] !== env['RALPH_HOME']) endOwnTree(); // what stays open until the end of a process
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);

@@ -14,7 +14,10 @@ export interface Told {
 
 interface Host {
   readonly child: ChildProcess;
-  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean }>;
+  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean; readonly keeps: boolean }>;
+  readonly end: () => void;
+  /** Programs are open in it, for the test with this home; with them it is of no use to others. */
+  home?: string | undefined;
 }
 
 export interface Hosted {
@@ -36,10 +39,17 @@ function startHost(): Host {
   const orders = child.stdio[3] as Writable;
   orders.on('error', () => {}); // it is gone, which its end says
   const lines = createInterface({ input: child.stdio[4] as NodeJS.ReadableStream });
-  const gone = once(child, 'exit').then(([code]) => ({ code, isLast: true, stdout: '', stderr: 'the host is gone' }));
+  const gone = once(child, 'exit').then(([code]) => ({
+    code,
+    isLast: true,
+    keeps: false,
+    stdout: '',
+    stderr: 'the host is gone',
+  }));
   for (const one of [child, child.stdio[3], child.stdio[4]] as { unref: () => void }[]) one.unref();
   return {
     child,
+    end: () => void orders.end(),
     async order(order) {
       const line = once(lines, 'line').then(([text]) => JSON.parse(text as string));
       orders.write(`${JSON.stringify(order)}\n`);
@@ -48,12 +58,22 @@ function startHost(): Host {
   };
 }
 
+/** One that this test has used, or one in which nothing is open. */
+function hostFor(home: string | undefined): Host {
+  const at = idle.findIndex(one => one.home === undefined || one.home === home);
+  if (at !== -1) return idle.splice(at, 1)[0]!;
+  idle.shift()?.end();
+  return startHost();
+}
+
 export function hosted(order: Order): Hosted {
-  const host = idle.pop() ?? startHost();
+  const home = order.env['RALPH_HOME'];
+  const host = hostFor(home);
   let isOver = false;
   const work = async (): Promise<Told> => {
-    const { isLast, ...told } = await host.order(order);
+    const { isLast, keeps, ...told } = await host.order(order);
     isOver = true;
+    host.home = keeps ? home : undefined;
     if (!isLast) idle.push(host);
     return told;
   };
