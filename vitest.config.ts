@@ -1,4 +1,5 @@
 // How `npm test` runs: files share a few forks and what these have loaded, real processes have room, and nothing retries.
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -7,15 +8,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const pure = ['text', 'messages', 'secrets', 'core', 'documents', 'views', 'config', 'simulate', 'checks/tamper'].map(
   name => `test/${name}/**/*.test.ts`,
 );
-/** These replace modules for themselves (vi.mock), which a shared fork would show to others. */
-const alone = [
-  'test/agents/interactive.test.ts',
-  'test/app/agents/confinement.test.ts',
-  'test/app/loops/loops.test.ts',
-  'test/git/cut.test.ts',
-  'test/git/git-commits.test.ts',
-  'test/git/repair.test.ts',
-];
+/** These replace modules for themselves, which a shared fork would show to others. */
+const alone = globSync('test/**/*.test.ts').filter(path => readFileSync(path, 'utf8').includes('vi.mock('));
 const left = ['test/fixtures/**'];
 
 /** The longest ones, so that none of them begins when the others are done. */
