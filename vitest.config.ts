@@ -1,12 +1,35 @@
-// How `npm test` runs: real processes need room, so files run in forks and nothing retries; pure ones share theirs.
+// How `npm test` runs: files share a few forks and what these have loaded, real processes have room, and nothing retries.
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Nothing in these folders keeps state between two files, so they need no process each. */
-const pure = ['text', 'messages', 'secrets', 'core', 'documents/formats', 'documents/convert', 'views', 'config'].map(
+/** No processes here: they are kept from the forks that start some, since a start copies the page tables of all memory. */
+const pure = ['text', 'messages', 'secrets', 'core', 'documents', 'views', 'config', 'simulate', 'checks/tamper'].map(
   name => `test/${name}/**/*.test.ts`,
 );
+/** These replace modules for themselves, which a shared fork would show to others. */
+const alone = globSync('test/**/*.test.ts').filter(path => readFileSync(path, 'utf8').includes('vi.mock('));
 const left = ['test/fixtures/**'];
+
+/** The longest ones, so that none of them begins when the others are done. */
+const slow = /\/(recipes|crashes|undo|migrate|fooling|parallel|ledger|bad-flags|orphans|demo|crash|kills)\.test\.ts$/;
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(one => slow.test(one.moduleId)), ...sorted.filter(one => !slow.test(one.moduleId))];
+  }
+}
+
+/** One project after the other: a fork is kept only for the next file of its own project. */
+const project = (
+  groupOrder: number,
+  test: { name: string; include: string[]; exclude?: string[]; isolate?: boolean; setupFiles?: string },
+) => ({
+  extends: true as const,
+  test: { ...test, sequence: { groupOrder } },
+});
 
 export default defineConfig({
   test: {
@@ -15,10 +38,19 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     retry: 0,
+    globalSetup: 'test/scratch-folder.ts',
+    sequence: { sequencer: SlowFirst },
     passWithNoTests: false,
     projects: [
-      { extends: true, test: { name: 'pure', include: pure, exclude: left, isolate: false } },
-      { extends: true, test: { name: 'real', include: ['test/**/*.test.ts'], exclude: [...left, ...pure] } },
+      project(0, { name: 'pure', include: pure, exclude: left, isolate: false }),
+      project(1, { name: 'alone', include: alone }),
+      project(2, {
+        name: 'shared',
+        include: ['test/**/*.test.ts'],
+        exclude: [...left, ...pure, ...alone],
+        isolate: false,
+        setupFiles: 'test/end-leftovers.ts',
+      }),
     ],
   },
 });

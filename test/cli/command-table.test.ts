@@ -1,4 +1,4 @@
-// Every command of the table through the real binary: data on standard output, messages on standard error, JSON for programs.
+// Every command of the table, each once through the real binary: data on standard output, messages on standard error, JSON.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -55,6 +55,22 @@ describe('about Ralph itself', () => {
     expect(help).toContain('Usage: ralph plan run');
     expect(flag).toBe(help);
   });
+});
+
+/** Those that end by themselves; the others are started in tests of their own (`demo.test.ts`, `plan-process.test.ts`). */
+const ending = commands.filter(row => !['demo', 'plan watch'].includes(nameOf(row).join(' ')));
+
+describe('the real binary', () => {
+  it.concurrent.each(ending.map(row => [nameOf(row).join(' '), row] as const))(
+    'says for `ralph %s` what a process says that is warm',
+    async (name, row) => {
+      const words = [...name.split(' '), ...(row.usage.match(/[<[]\w+[\]>]/g) ?? []).map(() => 'no/body')];
+      const { stdout, ...told } = await place.start(words).ended;
+      const { stdout: wanted, ...warm } = await place.ralph(words);
+      expect([told, stdout === '']).toEqual([warm, wanted === '']);
+      expect(told.stderr).not.toContain('internal error');
+    },
+  );
 });
 
 /** In this process: a start of the binary for each of them would take longer than all the rest. */

@@ -20,6 +20,9 @@ import { expect } from 'vitest';
 // @ts-expect-error: a plain script without types
 import { isBuilt } from '../../scripts/build.mjs';
 import type { ScriptTurn } from '../../src/agents/scripted.ts';
+import { type Hosted, hosted, type Told } from './hosts.ts';
+
+export type { Told };
 
 const repository = join(import.meta.dirname, '..', '..');
 export const pinnedNode = join(repository, 'node_modules', 'node', 'bin', 'node');
@@ -27,12 +30,6 @@ export const binary = join(repository, 'dist', 'ralph.cjs');
 const deadlineMs = 45_000;
 
 if (!isBuilt()) execFileSync(pinnedNode, [join(repository, 'scripts', 'build.mjs')], { stdio: 'inherit' });
-
-export interface Told {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export interface Manner {
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -61,11 +58,16 @@ export interface Scratch {
   readonly env: Readonly<Record<string, string>>;
   readonly put: (name: string, text: string | Uint8Array) => string;
   readonly read: (name: string) => string;
+  /** The real binary. */
   readonly start: (words: readonly string[], manner?: Manner) => Live;
+  /** The same command line in a process that is warm; the real binary where it is asked for or has standard input. */
   readonly ralph: (words: readonly string[], manner?: Manner) => Promise<Told>;
   readonly json: (words: readonly string[]) => Promise<never>;
   readonly end: () => void;
 }
+
+const variables = (env: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
 
 function startIn(
   env: Readonly<Record<string, string>>,
@@ -75,9 +77,7 @@ function startIn(
 ): Live {
   const child = spawn(pinnedNode, [manner.binary ?? binary, ...words], {
     cwd: manner.cwd ?? project,
-    env: Object.fromEntries(
-      Object.entries({ ...env, ...manner.env }).filter((pair): pair is [string, string] => pair[1] !== undefined),
-    ),
+    env: variables({ ...env, ...manner.env }),
     stdio: [manner.input === undefined && !manner.holdsInput ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.on('error', () => {});
@@ -132,6 +132,14 @@ export function scratch(): Scratch {
     lives.push(live);
     return live;
   };
+  const commands: Hosted[] = [];
+  const ralph = (words: readonly string[], manner: Manner = {}): Promise<Told> => {
+    if (manner.binary !== undefined || manner.input !== undefined || manner.holdsInput)
+      return start(words, manner).ended;
+    const one = hosted({ words, cwd: manner.cwd ?? project, env: variables({ ...env, ...manner.env }) });
+    commands.push(one);
+    return one.told;
+  };
   return {
     root,
     project,
@@ -144,9 +152,10 @@ export function scratch(): Scratch {
     },
     read: name => readFileSync(join(project, name), 'utf8'),
     start,
-    ralph: (words, manner) => start(words, manner).ended,
-    json: async words => JSON.parse((await start(words).ended).stdout) as never,
+    ralph,
+    json: async words => JSON.parse((await ralph(words)).stdout) as never,
     end() {
+      for (const one of commands) one.kill();
       for (const { child } of lives) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       rmSync(root, { recursive: true, force: true });
     },
@@ -175,7 +184,8 @@ function bytesOf(folder: string): Readonly<Record<string, string>> {
     const path = join(folder, name);
     const stat = lstatSync(path);
     const content = stat.isSymbolicLink() ? readlinkSync(path) : stat.isFile() ? readFileSync(path, 'base64') : '';
-    found[name] = `${stat.mode} ${stat.mtimeMs} ${content}`;
+    const changedMs = name === 'tmp' ? 0 : stat.mtimeMs; // files without a name come and go there
+    found[name] = `${stat.mode} ${changedMs} ${content}`;
   }
   return found;
 }

@@ -1,23 +1,48 @@
 // A scratch git repository with a loop's work in it: what the tests of checkpoints, undo and diff look at.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prd, type Scratch, type Told } from './kit.ts';
 
 export const git = (place: Scratch, ...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: place.project, env: { ...place.env, GIT_CONFIG_NOSYSTEM: '1' }, encoding: 'utf8' });
 
+/** By its stories, for as long as this worker lives: most tests begin with one of two. */
+const models = new Map<string, string>();
+
+function modelOf(stories: readonly string[]): string {
+  const document = prd(stories);
+  const known = models.get(document);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-model-'));
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, env });
+  git('init', '-q', '-b', 'main');
+  appendFileSync(join(folder, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
+  writeFileSync(join(folder, 'PRD.json'), document);
+  writeFileSync(join(folder, 'a.txt'), 'one\ntwo\nthree\n');
+  writeFileSync(join(folder, 'b.txt'), 'b\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  models.set(document, folder);
+  return folder;
+}
+
 /** Three files, one of them edited and one more made after the only commit. */
 export function makeRepository(place: Scratch, stories: readonly string[]): void {
-  git(place, 'init', '-q', '-b', 'main');
-  git(place, 'config', 'user.name', 'Ada');
-  git(place, 'config', 'user.email', 'ada@example.org');
-  place.put('PRD.json', prd(stories));
-  place.put('a.txt', 'one\ntwo\nthree\n');
-  place.put('b.txt', 'b\n');
-  git(place, 'add', '.');
-  git(place, 'commit', '-q', '-m', 'first');
+  cpSync(modelOf(stories), place.project, { recursive: true });
+  git(place, 'update-index', '-q', '--refresh');
   place.put('b.txt', 'b\nmine\n');
   place.put('u.txt', 'untracked\n');
 }

@@ -13,11 +13,11 @@ const whenTraced = noTracing === undefined ? '' : ` [skipped: ${noTracing}]`;
 
 let like: Undisturbed;
 beforeAll(async () => {
-  like = await undisturbed(4);
+  like = await undisturbed(2);
 });
 
 describe('a run that is killed at a random moment and run again', () => {
-  it.each([1, 2, 3])('ends as if nothing had happened: seed %i', async seed => {
+  it.each([1, 2])('ends as if nothing had happened: seed %i', async seed => {
     const { kills, iterations } = await crash(seed, like);
     expect(kills).toBeGreaterThan(0);
     expect(iterations).toBeGreaterThanOrEqual(like.stories);
@@ -100,14 +100,16 @@ describe('a run that is killed at a chosen system call', () => {
     `F01 F02 F04: goes on with the same iteration, not counted twice, and reads an end that was not recorded yet${whenTraced}`,
     async () => {
       const commits = await commitsOfOneStory();
-      const moments = new Set<Moment>();
-      const wanted: readonly Moment[] = ['intent stored', 'spawned, not stored', 'ended, not stored'];
       // The log's first syncs are its header, the leases and the start; the iteration's life comes after them.
-      for (let sync = 5; sync < commits.writes.length && !wanted.every(one => moments.has(one)); sync += 1) {
-        moments.add(await killAtCommit(sync, true, commits));
-        moments.add(await killAtCommit(sync, false, commits));
-      }
-      expect([...moments]).toEqual(expect.arrayContaining([...wanted]));
+      let sync = 5;
+      const comesTo = async (wanted: Moment, isBeforeCommit: boolean): Promise<boolean> => {
+        for (; sync < commits.writes.length; sync += 1)
+          if ((await killAtCommit(sync, isBeforeCommit, commits)) === wanted) return true;
+        return false;
+      };
+      expect(await comesTo('intent stored', false)).toBe(true);
+      expect(await comesTo('spawned, not stored', true)).toBe(true);
+      expect(await comesTo('ended, not stored', true)).toBe(true);
     },
   );
 });

@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0;
 let stage: Stage;
 let isMounted = false;
 beforeEach(() => {
-  stage = makeStage(3);
+  stage = makeStage(2);
 });
 afterEach(() => {
   if (isMounted) spawnSync('sh', ['-c', 'umount --lazy "$1"', 'sh', stage.home]);
@@ -29,7 +29,7 @@ const agentIsUp = (): Promise<void> => until('the agent is up', () => stage.star
 async function expectResumed(agent = 'prd-works'): Promise<void> {
   const { code, errors } = await stage.run(agent).ended;
   expect([code, errors]).toEqual([0, expect.not.stringContaining('internal error')]);
-  await checkFinished(stage, 3, readFileSync(stage.document, 'utf8'));
+  await checkFinished(stage, 2, readFileSync(stage.document, 'utf8'));
 }
 
 describe('the ledger is deleted under a live run (F21)', () => {

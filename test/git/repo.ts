@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -44,7 +45,30 @@ export interface Repo {
 
 const at = (top: string, path: string): Buffer => Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]);
 
+/** With its one commit, for as long as this process lives; it is copied. */
+let model: Repo | undefined;
+
 export function makeRepo(init: readonly string[] = [], commit = true): Repo {
+  const isUsual = init.length === 0 && commit;
+  const repo = newRepo();
+  if (isUsual && model !== undefined) {
+    cpSync(model.top, repo.top, { recursive: true }); // as new as if they were written now
+    repo.git('update-index', '-q', '--refresh');
+    return repo;
+  }
+  repo.git('init', '-q', ...init);
+  if (commit) {
+    repo.write('README.md', 'one\ntwo\nthree\n');
+    repo.git('add', '-A');
+    repo.git('commit', '-qm', 'first');
+  }
+  if (!isUsual) return repo;
+  model = repo;
+  process.once('exit', repo.cleanUp);
+  return makeRepo();
+}
+
+function newRepo(): Repo {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-repo-')));
   const [top, home] = [join(root, 'project'), join(root, 'home')];
   const environment = { PATH: process.env['PATH'] ?? '', HOME: home };
@@ -54,14 +78,7 @@ export function makeRepo(init: readonly string[] = [], commit = true): Repo {
     join(home, '.gitconfig'),
     '[user]\n\tname = Ann\n\temail = ann@localhost\n[init]\n\tdefaultBranch = main\n',
   );
-  const repo = repoAt(root, top, environment);
-  repo.git('init', '-q', ...init);
-  if (commit) {
-    repo.write('README.md', 'one\ntwo\nthree\n');
-    repo.git('add', '-A');
-    repo.git('commit', '-qm', 'first');
-  }
-  return repo;
+  return repoAt(root, top, environment);
 }
 
 export function repoAt(root: string, top: string, environment: Readonly<Record<string, string>>): Repo {

@@ -9,19 +9,11 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
-
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 export interface Scratch {
   /** Around everything of this scratch. */
@@ -49,7 +41,6 @@ let model: string | undefined;
 function modelOf(): string {
   if (model !== undefined) return model;
   model = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-scratch-')));
-  folders.push(model);
   const environment = { PATH: process.env['PATH'] ?? '', HOME: model, GIT_CONFIG_NOSYSTEM: '1' };
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: model, env: environment, stdio: 'pipe' });
@@ -63,7 +54,6 @@ function modelOf(): string {
 
 function newRoot(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-scratch-')));
-  folders.push(root);
   for (const one of ['work', 'private', 'home']) mkdirSync(join(root, one));
   return root;
 }

@@ -73,6 +73,14 @@ function openLife(path: string): { isAnyoneAlive(): boolean; close(): void } {
   };
 }
 
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended since it was seen.
+  }
+}
+
 /** Throws when somebody is left. */
 export async function killAndLook(trial: Trial): Promise<void> {
   const stage = makeStage(1);
@@ -98,7 +106,7 @@ export async function killAndLook(trial: Trial): Promise<void> {
     if (life.isAnyoneAlive()) throw new LawBroken(`${law}: somebody was born after it`);
   } finally {
     child.kill('SIGKILL');
-    for (const pid of living(stage.project)) process.kill(pid, 'SIGKILL'); // the proof failed, but not the machine
+    living(stage.project).forEach(end); // the proof failed, but not the machine
     life.close();
     stage.remove();
   }

@@ -117,7 +117,7 @@ describe('ralph demo', () => {
   it.concurrent('with a git that is too old to be kept from running hooks it does without git', () =>
     inScratch(async place => {
       const PATH = pathWithGit(place, 'unset GIT_CONFIG_COUNT; exec "$real" "$@"');
-      showsItWithoutUndo(await place.ralph(['demo', '--fast'], { env: { PATH } }), 'git is older than 2.31');
+      showsItWithoutUndo(await place.start(['demo', '--fast'], { env: { PATH } }).ended, 'git is older than 2.31');
     }));
 
   it.concurrent('with a git that cannot commit it does without git, and no half-made repository is used', () =>
@@ -126,7 +126,7 @@ describe('ralph demo', () => {
         place,
         'case $1 in commit) echo "fatal: no room" >&2; exit 128; esac; exec "$real" "$@"',
       );
-      showsItWithoutUndo(await place.ralph(['demo', '--fast'], { env: { PATH } }), 'no room');
+      showsItWithoutUndo(await place.start(['demo', '--fast'], { env: { PATH } }).ended, 'no room');
     }));
 
   it.concurrent('--ascii draws it with plain characters; a repository around the scratch folder is not touched', () =>
@@ -137,12 +137,12 @@ describe('ralph demo', () => {
       git('init', '-q');
       const refs = (): string => git('for-each-ref') + git('status', '--porcelain', '--untracked-files=all');
       const before = refs();
-      const told = await place.ralph(['demo', '--fast', '--ascii']);
+      const told = await place.start(['demo', '--fast', '--ascii']).ended;
       expect(told.stdout + told.stderr).toMatch(/^[\n -~]*$/);
       expect(told.stderr).toMatch(/checkpoint \d restored/);
       expect(refs()).toBe(before);
       const PATH = pathWithGit(place, 'unset GIT_CONFIG_COUNT; exec "$real" "$@"');
-      const refused = await place.ralph(['demo', '--fast'], { env: { PATH } });
+      const refused = await place.start(['demo', '--fast'], { env: { PATH } }).ended;
       expect(refused.code).toBe(2);
       expect(refused.stderr).toMatch(/\nralph: This git is older than 2\.31 .*\n {2}Update git/);
       expect(refs()).toBe(before);

@@ -199,6 +199,7 @@ describe('given a loop that a process holds', () => {
       );
       const told = await undo(place);
       expect(told.stderr).toContain('Restored checkpoint 2');
+      await eventually('the loop has marked its tasks', () => passes(place)[1] === false); // after it has answered
       expect([work(place), passes(place)]).toEqual(['US-001', [true, false, false]]);
       expect(live.child.exitCode).toBeNull();
       expect(told.stderr).toContain('Go on: ralph resume shop');

@@ -226,8 +226,8 @@ const crashPoints: readonly (readonly [call: string, nth: number])[] = process.e
       Array.from({ length: most }, (_, index) => [call, index + 1] as const),
     )
   : [
-      ...[1, 6, 15, 25, 35, 45].map(nth => ['pwrite64', nth] as const),
-      ...[1, 3, 5].map(nth => ['fsync', nth] as const),
+      ...[1, 15, 45].map(nth => ['pwrite64', nth] as const),
+      ...[1, 5].map(nth => ['fsync', nth] as const),
       ['rename', 1],
     ];
 
@@ -281,7 +281,7 @@ describe('a migration that is killed (F08)', () => {
         expect(scratch.files(), where).toContain(oldCopy);
         scratch.remove();
       }
-      expect(kills).toBeGreaterThanOrEqual(8);
+      expect(kills).toBeGreaterThanOrEqual(5);
     },
   );
 });

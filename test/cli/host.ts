@@ -1,0 +1,67 @@
+// A process that carries out one command line after the other as `src/cli/main.ts` would, so that a test need not start
+// Node for each: orders come in on one pipe, what was said goes out on another, and it ends with whoever started it.
+import { createReadStream, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { runProgram } from '../../src/cli/program.ts';
+import { flushOutput } from '../../src/cli/terminal.ts';
+import { descendants } from '../../src/processes/tree.ts';
+import { UsageError } from '../../src/text/errors.ts';
+
+export interface Order {
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const [ordersIn, answersOut] = [3, 4];
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'] as const;
+let told = { stdout: '', stderr: '' };
+
+for (const name of ['stdout', 'stderr'] as const)
+  process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    told[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
+    const done = rest.at(-1);
+    if (typeof done === 'function') process.nextTick(done as () => void);
+    return true;
+  };
+
+function complain(error: unknown): number {
+  if (error instanceof UsageError) {
+    told.stderr += `ralph: ${error.message}${error.hint === '' ? '' : `\n  ${error.hint}`}\n`;
+    return error.exitCode;
+  }
+  told.stderr += `ralph: internal error, sorry. ${error instanceof Error ? error.stack : String(error)}\n`;
+  return 1;
+}
+
+const answer = (code: number, isLast = true): void => {
+  const bytes = Buffer.from(
+    `${JSON.stringify({ code, isLast, keeps: descendants(process.pid).length > 0, ...told })}\n`,
+  );
+  for (let at = 0; at < bytes.length; ) at += writeSync(answersOut, bytes, at);
+  told = { stdout: '', stderr: '' };
+};
+
+/** A command that ends its process itself. */
+const exited = (code: number): void => answer(code);
+
+async function carryOut({ words, cwd, env }: Order): Promise<void> {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.chdir(cwd);
+  process.argv = [process.argv[0]!, 'ralph', ...words];
+  const before = signals.map(name => process.listeners(name as 'exit'));
+  process.on('exit', exited);
+  const code = await runProgram(words).catch(complain);
+  await flushOutput();
+  for (const [at, name] of signals.entries())
+    for (const one of process.listeners(name as 'exit'))
+      if (!before[at]?.includes(one)) process.removeListener(name, one); // main.ts leaves them to the end of its process
+  answer(code, false);
+}
+
+process.on('uncaughtException', error => process.exit(complain(error)));
+process.on('unhandledRejection', error => process.exit(complain(error)));
+for await (const line of createInterface({ input: createReadStream('', { fd: ordersIn }) }))
+  await carryOut(JSON.parse(line) as Order);
+process.exit(0);
