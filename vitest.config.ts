@@ -8,8 +8,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const pure = ['text', 'messages', 'secrets', 'core', 'documents', 'views', 'config', 'simulate', 'checks/tamper'].map(
   name => `test/${name}/**/*.test.ts`,
 );
-/** These replace modules for themselves, which a shared fork would show to others. */
-const alone = globSync('test/**/*.test.ts').filter(path => readFileSync(path, 'utf8').includes('vi.mock('));
+/** These replace modules or the clock for themselves, which a shared fork would show to others. */
+const alone = globSync('test/**/*.test.ts').filter(path =>
+  /\bvi\.(mock|useFakeTimers|stubGlobal|stubEnv)\(/.test(readFileSync(path, 'utf8')),
+);
 const left = ['test/fixtures/**'];
 
 /** The longest ones, so that none of them begins when the others are done. */
