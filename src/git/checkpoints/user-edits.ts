@@ -92,17 +92,23 @@ export const startedMs = (folder: string): Promise<number> =>
 /** Its lines are `XY PATH`, where X and Y are the states in the index and on disk. */
 const status = ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'];
 const stateLength = 'XY '.length;
+/** A folder only when a rule names it: new files in one whose files all happened to be ignored are work like any other. */
+const matching = '--ignored=matching';
+const isIgnored = (line: string): boolean => line.startsWith('!! ');
+const ignoredAmong = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap(line => (isIgnored(line) ? [line.slice(stateLength)] : []));
 
-/** Once in the life of a loop. Undefined, or why it could not be done. */
+/** Once in the life of a loop, with what is ignored then. Undefined, or why it could not be done. */
 export async function recordChangesAtStart({ repository, folder }: PrivateGit): Promise<string | undefined> {
   if (existsSync(startFile(folder))) return undefined;
   // Git would look into a submodule by a git of its own, which takes the settings of that submodule (B88).
-  const submodules = '--ignore-submodules=dirty';
-  const found = await git(repository, [...status, submodules], { timeMsMax: 300_000 });
+  const asked = [...status, matching, '--ignore-submodules=dirty'];
+  const [found, hidden] = await Promise.all([git(repository, asked, { timeMsMax: 300_000 }), hiddenIn(repository)]);
   if (found.code !== 0) return complaint(found);
-  const hidden = await hiddenIn(repository);
   if (typeof hidden === 'string') return hidden;
-  const changed = pathsOf(found).map(line => line.slice(stateLength));
+  const rows = pathsOf(found);
+  if (!existsSync(ignoredFile(folder))) await writeList(ignoredFile(folder), ignoredAmong(rows));
+  const changed = rows.flatMap(line => (isIgnored(line) ? [] : [line.slice(stateLength)]));
   await writeList(startFile(folder), new Set([...changed, ...hidden]));
   return undefined;
 }
@@ -124,11 +130,10 @@ const ignoredFile = (folder: string): string => join(folder, 'ignored');
 export async function ignoredAtStart(own: PrivateGit): Promise<ReadonlySet<string> | string> {
   const known = await readList(ignoredFile(own.folder));
   if (known !== undefined) return new Set(known);
-  // A folder only when a rule names it: new files in one whose files all happened to be ignored are work like any other.
-  const asked = [...status, '--ignored=matching', '--ignore-submodules=all'];
+  const asked = [...status, matching, '--ignore-submodules=all'];
   const found = await git(own.repository, asked, { timeMsMax: 300_000 });
   if (found.code !== 0) return complaint(found);
-  const paths = pathsOf(found).flatMap(line => (line.startsWith('!! ') ? [line.slice(stateLength)] : []));
+  const paths = ignoredAmong(pathsOf(found));
   await writeList(ignoredFile(own.folder), paths);
   return new Set(paths);
 }

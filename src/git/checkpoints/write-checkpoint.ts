@@ -41,13 +41,13 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   ]);
   if (waited.includes('held'))
     return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
-  const [unknown, ignored, unread, special] = await Promise.all([
+  const [unknown, unread, special] = await Promise.all([
     isFirst && !place.isFork ? recordChangesAtStart(own) : undefined,
-    ignoredAtStart(own),
     initIndex(own, place.isFork),
     isFirst || order.kind === 'by-hand' ? specialFiles(own) : [],
   ]);
   if (unknown !== undefined) return failed('git cannot tell what is changed here', unknown);
+  const ignored = await ignoredAtStart(own);
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (unread !== undefined) return failed('git cannot read the index', unread);
   if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
