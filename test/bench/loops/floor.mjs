@@ -12,12 +12,13 @@ const insert = database.prepare('INSERT INTO rows (body) VALUES (?)');
 function run() {
   return new Promise((resolve, reject) => {
     let said = '';
-    const stdio = ['pipe', 'pipe', 'pipe', ...(hasControl ? ['pipe'] : [])];
+    const stdio = ['pipe', 'pipe', 'pipe', ...(hasControl ? ['pipe', 'pipe'] : [])];
     const child = spawn(command, args, { env: { PATH: process.env.PATH }, stdio, detached: hasControl });
     child.on('error', reject);
     child.stdin.on('error', () => {}); // the stub does not read
     child.stdin.end('a prompt');
-    if (hasControl) child.stdio[3].on('error', () => {}).write('go\nclose\n');
+    if (hasControl) child.stdio[3].resume(); // see contain.ts: it tells by 3 and hears by 4
+    if (hasControl) child.stdio[4].on('error', () => {}).write('go\nclose\n');
     child.stdout.on('data', bytes => {
       said += bytes;
     });
