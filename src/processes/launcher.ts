@@ -62,7 +62,9 @@ export async function launch(order: LaunchOrder): Promise<Running | undefined> {
   const pathOf = (name: Name): string => join(launcher.folder, `${number}.${name}`);
   const pipes = openPipes(pathOf);
   if (pipes === undefined) return undefined;
-  const pid = Number(await launcher.answering.ask({ text: scriptOf(order, pathOf), read: spoken => spoken.line() }));
+  const pid = Number(
+    await launcher.answering.ask({ text: launchScript(order, pathOf), read: spoken => spoken.line() }),
+  );
   if (!(pid > 0)) {
     pipes.close();
     return undefined;
@@ -83,7 +85,7 @@ function isPlain({ command, args, directory, environment }: LaunchOrder): boolea
   return Object.keys(environment).every(isName) && words.every(isWord) && bytes <= wordsBytesMax;
 }
 
-/** It ends when we do, and takes its folder along. */
+/** It ends when we do, and takes its folder along, even when it was just about to answer. */
 function launcherIn(channels: string): Launcher | undefined {
   const before = launchers.get(channels);
   if (before?.answering.isOpen()) return before;
@@ -96,7 +98,10 @@ function launcherIn(channels: string): Launcher | undefined {
   }
   const environment = { PATH: '/usr/bin:/bin' };
   const answering = openAnswering({ command: shell, args: [], directory: '/', environment, idleMsMax: day });
-  void answering.ask({ text: `trap ${quoted(`rm -rf ${quoted(folder)}`)} EXIT\n`, read: async () => true });
+  void answering.ask({
+    text: `trap : PIPE; trap ${quoted(`rm -rf ${quoted(folder)}`)} EXIT\n`,
+    read: async () => true,
+  });
   const launcher = { answering, folder, free: [], sets: 0 };
   launchers.set(channels, launcher);
   return launcher;
@@ -144,14 +149,20 @@ function openPipes(pathOf: (name: Name) => string): Pipes | undefined {
   }
 }
 
-/** The launcher itself opens `told`, so that its end always comes. Variables of the shell itself are not the command's. */
-function scriptOf({ command, args, directory, environment }: LaunchOrder, pathOf: (name: Name) => string): string {
+/**
+ * The launcher itself opens `told`, so that its end always comes. Opening one end of a pipe waits for the other, which may be
+ * gone with us: so both are opened first, and then the one that is meant. Variables of the shell are not the command's.
+ */
+export function launchScript(order: Omit<LaunchOrder, 'channels'>, pathOf: (name: Name) => string): string {
+  const { command, args, directory, environment } = order;
   const path = (name: Name): string => quoted(pathOf(name));
   const exported = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}; `);
   const enter = `cd ${quoted(directory)} && unset PWD OLDPWD SHLVL _ PATH; ${exported.join('')}`;
-  const files = `exec <${path('in')} >${path('out')} 2>${path('err')} 4<${path('answers')}`;
+  const both = `exec 5<>${path('in')} 6<>${path('out')} 7<>${path('err')} 8<>${path('answers')}`;
+  const files = `exec <${path('in')} >${path('out')} 2>${path('err')} 4<${path('answers')} 5>&- 6>&- 7>&- 8>&-`;
   const program = [command, ...args].map(quoted).join(' ');
-  return `exec 3>${path('told')}\n(${files}; ${enter}exec ${program}) &\nexec 3>&-; echo $!\n`;
+  const told = `exec 5<>${path('told')}; exec 3>${path('told')} 5>&-`;
+  return `${told}\n(${both}; ${files}; ${enter}exec ${program}) &\nexec 3>&-; echo $!\n`;
 }
 
 function follow(launcher: Launcher, { number, pid, pipes }: { number: number; pid: number; pipes: Pipes }): Running {

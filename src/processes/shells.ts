@@ -76,8 +76,24 @@ function shellFor(environment: CollectOrder['environment']): Shell | undefined {
   if (quietest !== undefined && (quietest.answering.waiting() === 0 || usable.length >= shellsMax)) return quietest;
   const made = openShell(environment);
   if (made === undefined) return quietest;
+  open.delete(key); // the last one to be opened stands last
   open.set(key, [...usable, made]);
+  closeOldest();
   return made;
+}
+
+/** Of all environments together; a loop has one or two. */
+const openMax = 12;
+
+function closeOldest(): void {
+  let count = [...open.values()].reduce((sum, shells) => sum + shells.length, 0);
+  for (const [key, shells] of open) {
+    if (count <= openMax) return;
+    if (shells.some(({ answering }) => answering.waiting() > 0)) continue;
+    for (const { answering } of shells) answering.close();
+    open.delete(key);
+    count -= shells.length;
+  }
 }
 
 /** Undefined where there is no place for its files. */

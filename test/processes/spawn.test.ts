@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAlive, statOf, thisHost } from '../../src/processes/identity.ts';
+import { launchScript } from '../../src/processes/launcher.ts';
 import { runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell, tellUntilFirstWord } from './fixture.ts';
 import { flood } from './flood.ts';
@@ -131,6 +133,18 @@ describe('the launcher', () => {
     expect(said.map(({ output }) => output)).toEqual(['one\n', 'two\n', 'three\n']);
     const [launcher = ''] = readdirSync(channels);
     expect(readdirSync(join(channels, launcher)).sort()).toEqual(['1.answers', '1.err', '1.in', '1.out', '1.told']);
+  });
+
+  it('and what it starts wait for nobody who was killed before he opened his ends of the pipes', async () => {
+    const folder = scratchDirectory();
+    const pathOf = (name: string): string => join(folder, name);
+    expect(spawnSync('mkfifo', ['in', 'out', 'err', 'told', 'answers'].map(pathOf)).status).toBe(0);
+    const script = '[ ! -e ended ] && echo word; cat; read answer <&4 || : >ended';
+    const order = { command: 'sh', args: ['-c', script], directory: folder, environment: plainEnvironment };
+    const shell = spawn('sh', { stdio: ['pipe', 'pipe', 'ignore'] });
+    const exited = once(shell, 'exit');
+    shell.stdin.end(`trap : PIPE\n${launchScript(order, pathOf)}wait\n`);
+    await exited;
   });
 
   it('that was killed takes nobody along who starts later', async () => {

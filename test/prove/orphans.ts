@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { isAlive } from '../../src/processes/identity.ts';
 import { descendants } from '../../src/processes/tree.ts';
 import { random } from '../simulate/random.ts';
 import { agentPath, living, makeStage, type Stage, until } from './stage.ts';
@@ -96,11 +97,17 @@ export async function killAndLook(trial: Trial): Promise<void> {
     while (performance.now() < at); // finer than a timer
     if (trial.moment !== 'child' && !life.isAnyoneAlive())
       throw new LawBroken('the tree was gone before the kill: nothing is proven');
+    const family = descendants(child.pid!); // our own shells and gits too
     child.kill('SIGKILL');
     await gone;
     const law = `nobody of the tree lives after kill -9 (${trial.shape}, ${trial.victim})`;
     await until(law, () => !life.isAnyoneAlive(), deadMsMax).catch(error => {
       throw new LawBroken(law, { cause: error });
+    });
+    const alive = () => family.filter(one => isAlive(one.pid, one.startTime));
+    await until('all that it had started is gone', () => alive().length === 0, deadMsMax).catch(error => {
+      for (const { pid } of alive()) process.kill(pid, 'SIGKILL'); // the proof failed, but not the machine
+      throw new LawBroken(`all that it had started is gone after kill -9 (${trial.victim})`, { cause: error });
     });
     await setTimeout(settleMs); // one who was just being born would open the fifo now
     if (life.isAnyoneAlive()) throw new LawBroken(`${law}: somebody was born after it`);
